@@ -1,0 +1,29 @@
+# A thin front over Meson: every target installs what it needs, then does its work.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: build test demo check bench install clean
+
+build:
+	@scripts/deps build
+	@test -f build/build.ninja || CC=gcc meson setup build --prefix=$(PREFIX) >/dev/null
+	@ninja -C build
+
+test:
+	@scripts/test $(TESTS)
+
+demo:
+	@scripts/demo
+
+check:
+	@scripts/check
+
+bench:
+	@scripts/bench
+
+install: build
+	@meson configure build --prefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C build
+
+clean:
+	rm -rf build build-asan

@@ -1,0 +1,187 @@
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chunks double up to this, so that a small arena stays small and a large one needs few calls. */
+enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t size;
+    size_t used;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+void arena_init(struct arena *arena, size_t limit)
+{
+    assert(limit > 0);
+    *arena = (struct arena){ .limit = limit };
+}
+
+static void free_from(struct arena_chunk *chunk)
+{
+    while (chunk != NULL) {
+        struct arena_chunk *next = chunk->next;
+
+        free(chunk);
+        chunk = next;
+    }
+}
+
+void arena_release(struct arena *arena)
+{
+    free_from(arena->chunks);
+    *arena = (struct arena){ 0 };
+}
+
+void arena_reset(struct arena *arena)
+{
+    if (arena->chunks != NULL) {
+        free_from(arena->chunks->next);
+        arena->chunks->next = NULL;
+        memset(arena->chunks->bytes, 0, arena->chunks->used);
+        arena->chunks->used = 0;
+    }
+    arena->used = 0;
+    arena->failed = false;
+}
+
+static size_t align_up(size_t size)
+{
+    const size_t align = alignof(max_align_t);
+
+    return (size + align - 1) / align * align;
+}
+
+static bool add_chunk(struct arena *arena, size_t size)
+{
+    size_t wanted = arena->chunks != NULL ? arena->chunks->size * 2 : CHUNK_MIN;
+    struct arena_chunk *chunk;
+
+    if (wanted > CHUNK_MAX)
+        wanted = CHUNK_MAX;
+    if (wanted < size)
+        wanted = size;
+    chunk = calloc(1, sizeof(*chunk) + wanted);
+    if (chunk == NULL)
+        return false;
+    chunk->size = wanted;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return true;
+}
+
+static bool must_fail(struct arena *arena)
+{
+    return arena->fail_at > 0 && --arena->fail_at == 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    struct arena_chunk *chunk = arena->chunks;
+    size_t rounded;
+    void *bytes;
+
+    if (must_fail(arena) || size > arena->limit || arena->used > arena->limit - size) {
+        arena->failed = true;
+        return NULL;
+    }
+    rounded = align_up(size > 0 ? size : 1);
+    if (chunk == NULL || chunk->size - chunk->used < rounded) {
+        if (!add_chunk(arena, rounded)) {
+            arena->failed = true;
+            return NULL;
+        }
+        chunk = arena->chunks;
+    }
+    bytes = chunk->bytes + chunk->used;
+    chunk->used += rounded;
+    arena->used += size;
+    return bytes;
+}
+
+void *arena_alloc_array(struct arena *arena, size_t count, size_t size)
+{
+    size_t total;
+
+    if (__builtin_mul_overflow(count, size, &total)) {
+        arena->failed = true;
+        return NULL;
+    }
+    return arena_alloc(arena, total);
+}
+
+static bool grow_in_place(struct arena *arena, const void *old, size_t old_size, size_t new_size)
+{
+    struct arena_chunk *chunk = arena->chunks;
+    const size_t old_rounded = align_up(old_size > 0 ? old_size : 1);
+    const size_t new_rounded = align_up(new_size);
+
+    if (old == NULL || chunk == NULL || chunk->used < old_rounded)
+        return false;
+    if ((const unsigned char *)old != chunk->bytes + chunk->used - old_rounded)
+        return false;
+    if (chunk->size - chunk->used < new_rounded - old_rounded)
+        return false;
+    if (new_size - old_size > arena->limit - arena->used)
+        return false;
+    chunk->used += new_rounded - old_rounded;
+    arena->used += new_size - old_size;
+    return true;
+}
+
+void *arena_grow(struct arena *arena, void *old, size_t old_size, size_t new_size)
+{
+    void *bytes;
+
+    assert(new_size >= old_size);
+    if (grow_in_place(arena, old, old_size, new_size))
+        return old;
+    bytes = arena_alloc(arena, new_size);
+    if (bytes != NULL && old_size > 0)
+        memcpy(bytes, old, old_size);
+    return bytes;
+}
+
+struct str arena_copy(struct arena *arena, struct str s)
+{
+    char *bytes = arena_alloc(arena, s.len + 1);
+
+    if (bytes == NULL)
+        return (struct str){ NULL, 0 };
+    if (s.len > 0)
+        memcpy(bytes, s.data, s.len);
+    return (struct str){ bytes, s.len };
+}
+
+struct str arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    int len;
+    char *bytes;
+
+    va_start(args, format);
+    len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    assert(len >= 0);
+    bytes = arena_alloc(arena, (size_t)len + 1);
+    if (bytes == NULL)
+        return (struct str){ NULL, 0 };
+    va_start(args, format);
+    (void)vsnprintf(bytes, (size_t)len + 1, format, args);
+    va_end(args);
+    return (struct str){ bytes, (size_t)len };
+}
+
+bool arena_error(const struct arena *arena, struct error *err)
+{
+    return error_set(err, ERROR_REQUEST, "memory.limit",
+                     "out of memory: the limit of this step is %zu bytes, %zu are in use",
+                     arena->limit, arena->used);
+}

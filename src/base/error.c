@@ -1,0 +1,68 @@
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
+                  int line, const char *format, ...)
+{
+    va_list args;
+
+    assert(err != NULL);
+    assert(level != ERROR_NONE);
+    err->level = level;
+    err->code = code;
+    err->file = file;
+    err->line = line;
+    va_start(args, format);
+    (void)vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    return false;
+}
+
+static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
+{
+    const size_t room = ERROR_TEXT_MAX - 1 - *len;
+    const size_t count = strnlen(more, room);
+
+    memcpy(text + *len, more, count);
+    *len += count;
+    text[*len] = '\0';
+}
+
+bool error_wrap(struct error *err, const char *format, ...)
+{
+    char inner[ERROR_TEXT_MAX];
+    va_list args;
+    size_t len;
+
+    assert(err != NULL);
+    assert(err->level != ERROR_NONE);
+    memcpy(inner, err->text, sizeof(inner));
+    va_start(args, format);
+    (void)vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    len = strlen(err->text);
+    append(err->text, &len, ": ");
+    append(err->text, &len, inner);
+    return false;
+}
+
+const char *error_level_name(enum error_level level)
+{
+    switch (level) {
+    case ERROR_NONE:
+        return "OK";
+    case ERROR_TRANSIENT:
+        return "L1";
+    case ERROR_REQUEST:
+        return "L2";
+    case ERROR_DATA:
+        return "L3";
+    case ERROR_FATAL:
+        return "L4";
+    }
+    return "L?";
+}

@@ -1,0 +1,47 @@
+/* error: made once, wrapped on the way up, printed once.
+ *
+ * What can fail returns bool and takes `struct error *err` last. The error lives on the caller's
+ * stack, so it outlives the arena and the transaction whose failure it tells of. err must not be
+ * NULL: a failure that nobody wants to hear of is a decision, and is written down as one.
+ */
+#ifndef PATRA_BASE_ERROR_H
+#define PATRA_BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+
+/* What the engine does next depends on this alone. */
+enum error_level {
+    ERROR_NONE = 0,
+    ERROR_TRANSIENT, /* L1, may yet succeed: timeout, 503, 429, a busy store. Back off, retry. */
+    ERROR_REQUEST,   /* L2, never will: 400, 404, a bad parameter. Stop, name the field. */
+    ERROR_DATA,      /* L3, one bad record: no id, no date. Quarantine it, go on. */
+    ERROR_FATAL,     /* L4, credentials, signature, schema. Stop the source, call a person. */
+};
+
+enum { ERROR_TEXT_MAX = 1024 };
+
+struct error {
+    enum error_level level;
+    const char *code; /* stable, dotted, a string literal: "json.syntax" */
+    const char *file; /* where it was made */
+    int line;
+    char text[ERROR_TEXT_MAX]; /* longer texts are cut at the end */
+};
+
+/* Makes the error where its cause is known. Returns false, so that one can write
+ * `return error_set(err, ERROR_REQUEST, "json.syntax", "offset %zu: ...", at);` */
+#define error_set(err, level, code, ...) \
+    error_set_at((err), (level), (code), __FILE__, __LINE__, __VA_ARGS__)
+
+bool error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
+                  int line, const char *format, ...) PRINTF_LIKE(6, 7);
+
+/* Puts what this function was doing, and to what, in front: "advance cursor x: <text>". */
+bool error_wrap(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+const char *error_level_name(enum error_level level); /* "L1" ... "L4", "OK" */
+
+#endif

@@ -1,0 +1,8 @@
+#include "base/buf.h"
+
+#include "test.h"
+
+TEST(buf_placeholder)
+{
+    CHECK(true, "x");
+}
