@@ -1,0 +1,94 @@
+/* registry: what a source's configuration is made of, independent of YAML above and SQL below.
+ *
+ * A source is a set of rows in the reg_* tables. Authors write YAML (src/spec reads and writes it),
+ * stores keep rows (adapters bind them), and both know the tables from the one description here:
+ *
+ *      sources/x.yaml --src/spec--> rows --store--> reg_* --store--> rows --src/spec--> snapshot
+ *
+ * Every table has the same head, so that one piece of SQL serves all:
+ *      id, provenance_code, endpoint_name ('' = the whole source), row_key ('' = the only row),
+ *      position (order in the file), version, effective_from, effective_to (NULL = in force)
+ * and then the columns listed by registry_table(). At any instant at most one row per (table,
+ * provenance_code, endpoint_name, row_key) is in force; changing it closes the old row and adds
+ * one.
+ */
+#ifndef PATRA_CORE_REGISTRY_H
+#define PATRA_CORE_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum registry_table_id {
+    REGISTRY_PROVENANCE, /* reg_provenance: the source itself */
+    REGISTRY_ENDPOINT,   /* reg_prov_endpoint_def: key = endpoint name */
+    REGISTRY_OPERATION,  /* reg_prov_operation_cfg: key = operation; which endpoint, how often */
+    REGISTRY_HTTP,       /* reg_prov_http_cfg */
+    REGISTRY_CREDENTIAL, /* reg_prov_credential: where a secret is, never the secret */
+    REGISTRY_PAGINATION, /* reg_prov_pagination_cfg */
+    REGISTRY_WINDOW,     /* reg_prov_window_offset_cfg */
+    REGISTRY_RETRY,      /* reg_prov_retry_cfg */
+    REGISTRY_RATE_LIMIT, /* reg_prov_rate_limit_cfg */
+    REGISTRY_BATCHING,   /* reg_prov_batching_cfg */
+    REGISTRY_PARAM,      /* reg_prov_api_param_map: key = LOCATION:name */
+    REGISTRY_EXPR_CAPABILITY, /* reg_prov_expr_capability */
+    REGISTRY_EXPR_RENDER,     /* reg_prov_expr_render_rule */
+    REGISTRY_FIELD,           /* reg_expr_field_dict: key = kind:name; paths into the answer */
+    REGISTRY_TABLE_COUNT,
+};
+
+enum registry_type {
+    REGISTRY_TEXT,
+    REGISTRY_INT,  /* also codes of numbers: limits, sizes, statuses */
+    REGISTRY_REAL, /* rates */
+    REGISTRY_BOOL,
+    REGISTRY_DURATION, /* microseconds */
+    REGISTRY_JSON,     /* canonical JSON text: lists and maps that are never searched by */
+};
+
+struct registry_column {
+    const char *name;
+    enum registry_type type;
+};
+
+struct registry_table {
+    const char *name; /* "reg_prov_http_cfg" */
+    const struct registry_column *columns;
+    size_t column_count;
+};
+
+struct registry_value {
+    bool is_set;     /* false: NULL, "not said here"; inherited from the level below */
+    struct str text; /* TEXT, JSON */
+    int64_t number;  /* INT, BOOL, DURATION */
+    double real;     /* REAL */
+};
+
+struct registry_row {
+    int64_t id; /* the store's; 0 before it was stored */
+    enum registry_table_id table;
+    struct str endpoint; /* '' = the whole source */
+    struct str key;      /* '' = the only row of its table and endpoint */
+    int32_t position;    /* order in the file, from 0 */
+    int64_t version;     /* of the source when this row came into force */
+    int64_t effective_from_us;
+    struct registry_value *values; /* one per column of the table */
+};
+
+struct registry_source {
+    struct str code; /* provenance_code */
+    struct registry_row *rows;
+    size_t count;
+};
+
+const struct registry_table *registry_table(enum registry_table_id id);
+
+/* The column's index in the table, or -1. */
+int registry_column(enum registry_table_id id, struct str name);
+
+/* Same table, place, order and values; id, version and effective times do not count. */
+bool registry_row_eq(const struct registry_row *a, const struct registry_row *b);
+
+#endif
