@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/attr.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 
 /* Faults that only the protocol can make, because they live inside a well-formed answer. A protocol
@@ -49,15 +51,18 @@ struct exchange {
     struct str scheme; /* "http" or "https" */
     struct str host;   /* of the Host header, with its port */
     struct str path;   /* percent-decoded */
-    struct str query;  /* raw */
+    struct str raw_path;
+    struct str query; /* raw */
     struct exchange_pair
         params[EXCHANGE_PARAMS_MAX]; /* of the query, then of a form body; decoded */
     size_t param_count;
     struct exchange_pair headers[EXCHANGE_HEADERS_MAX]; /* as sent */
     size_t header_count;
     struct str body;
-    int64_t now_us; /* virtual */
+    int64_t now_us; /* virtual: the simulator's clock, or what the client said its own shows */
     enum exchange_twist twist;
+    uint64_t roll; /* of the twist, from the fault seed: which record to spoil, by how much */
+    struct str other_base; /* "http://127.0.0.1:4711": the other host, for links that lead astray */
 
     /* The answer. */
     int status;
@@ -65,12 +70,41 @@ struct exchange {
     struct exchange_pair out[EXCHANGE_HEADERS_MAX];
     size_t out_count;
     struct buf reply;
+    /* A body that outlives the exchange, sent in place of `reply` where its data is not NULL: what
+     * is already in memory need not be copied. */
+    struct str fixed;
+    /* For the audit's "same page fetched twice". A protocol that knows which page this is says so
+     * here (any bytes); otherwise the request itself (method, path, sorted query, body) is taken.
+     * PAGE_NONE excludes the answer: it is not a page (Identify, a token's sibling), or asking
+     * again gives another one (Crossref's scroll). */
+    enum exchange_page { PAGE_BY_REQUEST, PAGE_BY_KEY, PAGE_NONE } page;
+    struct str page_key;
+    bool confirmable; /* an empty or last page, which a careful client asks for once more */
 };
+
+/* Adds the pairs of `raw` ("a=1&b=%20+") to the parameters, decoded; false when they are too many
+ * or an escape is broken. */
+bool exchange_add_params(struct exchange *exchange, struct str raw, struct error *err) MUST_CHECK;
+
+/* "%41+b" -> "A+b", or "A b" where plus_is_space. False when an escape is broken. */
+bool exchange_unescape(struct arena *arena, struct str raw, bool plus_is_space, struct str *text,
+                       struct error *err) MUST_CHECK;
 
 /* The first parameter of that name, or the empty view. */
 struct str exchange_param(const struct exchange *exchange, struct str name);
 bool exchange_has_param(const struct exchange *exchange, struct str name);
 struct str exchange_header(const struct exchange *exchange, struct str name); /* case-insensitive */
+
+/* Adds a header to the answer. The views must live as long as the exchange. A protocol sends fewer
+ * than EXCHANGE_HEADERS_MAX. */
 void exchange_out(struct exchange *exchange, struct str name, struct str value);
+struct str exchange_out_header(const struct exchange *exchange, struct str name);
+
+/* What will be sent as the body: fixed or reply. */
+struct str exchange_body(const struct exchange *exchange);
+
+/* The status and a whole body of that type; what was in the reply before is gone. */
+void exchange_answer(struct exchange *exchange, int status, struct str content_type,
+                     struct str body);
 
 #endif
