@@ -1,6 +1,44 @@
-#include <stdio.h>
-int main(void)
+/* patra: the command table. Each row's function stands in a file of its own name. */
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/help.h"
+
+static enum exit_code cmd_patra(const struct invocation *invocation);
+
+static const struct command commands[] = {
+    { .name = NULL },
+};
+
+static const struct command root = {
+    .name = "patra",
+    .summary = "keep exact, current, replayable copies of literature APIs",
+    .description = "patra keeps exact, current, replayable copies of literature APIs (PubMed,\n"
+                   "Crossref, Europe PMC, OpenAlex, arXiv, in truth any paged HTTP API) and hands\n"
+                   "every change on to other services exactly once.",
+    .options = { { "version", NULL, "Print the version." },
+                 { "manual", NULL, "Print the manual page (troff)." },
+                 { "completion", NULL, "Print the completion script for bash." } },
+    .children = commands,
+    .run = cmd_patra,
+};
+
+static enum exit_code cmd_patra(const struct invocation *invocation)
 {
-    puts("patra " PATRA_VERSION);
-    return 0;
+    if (invocation_flag(invocation, "version"))
+        fprintf(invocation->out, "patra %s\n", PATRA_VERSION);
+    else if (invocation_flag(invocation, "manual"))
+        help_manual(&root, invocation->out);
+    else if (invocation_flag(invocation, "completion"))
+        help_completion(&root, invocation->out);
+    else {
+        help_print(&(struct help_path){ .commands = { &root }, .depth = 1 }, invocation->talk);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    return (int)command_main(&root, argc, argv);
 }

@@ -1,0 +1,68 @@
+/* command: the command line as a table.
+ *
+ * A command is a row: its name, what it is for, its options, its children or its function. The same
+ * rows parse the arguments, answer --help, suggest what was meant, and make the manual page and the
+ * shell completion, so none of these can be wrong alone.
+ */
+#ifndef PATRA_CMD_COMMAND_H
+#define PATRA_CMD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* What patra's exit code tells; documented in docs/commands.md. */
+enum exit_code {
+    EXIT_DONE = 0, /* done, and nothing is wrong */
+    EXIT_FOUND =
+        1, /* done, and something is wrong: faults in a file, a difference, a failed check */
+    EXIT_USAGE = 2,   /* the command line was not understood; nothing was done */
+    EXIT_LATER = 3,   /* could not be done now, may succeed when tried again: busy, unreachable */
+    EXIT_REFUSED = 4, /* can not be done: trying again would not help */
+};
+
+struct option {
+    const char *name;  /* without the dashes */
+    const char *value; /* what it takes, for the help: "DSN"; NULL for a flag */
+    const char *help;  /* one sentence */
+};
+
+enum { COMMAND_OPTIONS_MAX = 16 };
+
+struct invocation;
+
+struct command {
+    const char *name;
+    const char *summary;  /* one line, for lists */
+    const char *operands; /* "FILE..."; NULL when it takes none */
+    int operands_min;
+    int operands_max;                           /* -1: any number */
+    const char *description;                    /* paragraphs for --help and the manual */
+    struct option options[COMMAND_OPTIONS_MAX]; /* ends at the first without a name */
+    const struct command *children;             /* ends at the first without a name; or NULL */
+    enum exit_code (*run)(const struct invocation *invocation);
+};
+
+struct invocation {
+    const struct command *command;
+    const char *values[COMMAND_OPTIONS_MAX]; /* NULL: not given; flags are "" */
+    char *const *operands;
+    int operand_count;
+    FILE *out;  /* results */
+    FILE *talk; /* everything else */
+};
+
+/* The value of an option of this command, or NULL. The name must be in its table. */
+const char *invocation_value(const struct invocation *invocation, const char *name);
+bool invocation_flag(const struct invocation *invocation, const char *name);
+
+/* Finds the command, parses its options, runs it. argv[0] is the program. */
+enum exit_code command_main(const struct command *root, int argc, char **argv);
+
+/* Prints an error once, for people, and gives the exit code its level asks for. */
+enum exit_code command_failed(const struct invocation *invocation, const struct error *err);
+
+#endif
