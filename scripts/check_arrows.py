@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Reads every #include "..." below src/ and sim/ and refuses those that go against the arrows:
+
+    cmd -> serve -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
+"""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    'base': {'base'},
+    'core': {'base', 'core'},
+    'data': {'base', 'data'},
+    'port': {'base', 'core', 'data', 'port'},
+    'spec': {'base', 'core', 'data', 'spec'},
+    'engine': {'base', 'core', 'data', 'port', 'spec', 'engine'},
+    'adapter': {'base', 'core', 'data', 'port'},
+    'serve': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve'},
+    'cmd': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve', 'adapter', 'cmd'},
+    'sim': {'base', 'sim'},
+}
+LIBRARIES = {  # a library's header, and the only folders that may know it
+    'sqlite3.h': {'adapter/sqlite', 'sim'},
+    'libpq-fe.h': {'adapter/postgres', 'sim'},
+    'curl/curl.h': {'adapter/curl'},
+    'yaml.h': {'spec'},
+    'libxml/': {'data'},
+    'openssl/': {'data', 'sim'},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+
+
+def faults(path):
+    folder = path.parts[1] if path.parts[0] == 'src' else 'sim'
+    inner = '/'.join(path.parts[1:3]) if folder == 'adapter' else folder
+    for match in INCLUDE.finditer(path.read_text()):
+        line = path.read_text()[:match.start()].count('\n') + 1
+        name = match.group(2)
+        if match.group(1) == '<':
+            for library, homes in LIBRARIES.items():
+                if name.startswith(library) and inner not in homes:
+                    yield f'{path}:{line}: <{name}> belongs to {", ".join(sorted(homes))}'
+            continue
+        target = name.split('/')[0]
+        if '/' not in name:
+            yield f'{path}:{line}: "{name}" does not name its folder'
+        elif folder == 'adapter' and target == 'adapter':
+            if len(path.parts) > 3 and '/'.join(name.split('/')[:2]) != inner:
+                yield f'{path}:{line}: an adapter must not see another one: "{name}"'
+        elif target not in ALLOWED[folder]:
+            yield f'{path}:{line}: {folder} must not see {target}: "{name}"'
+
+
+def main():
+    files = sorted(f for top in ('src', 'sim') for f in pathlib.Path(top).rglob('*.[ch]'))
+    found = [fault for path in files for fault in faults(path)]
+    print('\n'.join(found) if found else f'  {len(files)} files, every arrow points the right way')
+    return 1 if found else 0
+
+
+sys.exit(main())
