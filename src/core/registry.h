@@ -23,8 +23,8 @@
 
 enum registry_table_id {
     REGISTRY_PROVENANCE, /* reg_provenance: the source itself */
-    REGISTRY_ENDPOINT,   /* reg_prov_endpoint_def: key = endpoint name */
-    REGISTRY_OPERATION,  /* reg_prov_operation_cfg: key = operation; which endpoint, how often */
+    REGISTRY_ENDPOINT,   /* reg_prov_endpoint_def: one row per endpoint, under its name */
+    REGISTRY_OPERATION,  /* reg_prov_operation_cfg: key = its name; which endpoint, how often */
     REGISTRY_HTTP,       /* reg_prov_http_cfg */
     REGISTRY_CREDENTIAL, /* reg_prov_credential: where a secret is, never the secret */
     REGISTRY_PAGINATION, /* reg_prov_pagination_cfg */
@@ -32,10 +32,10 @@ enum registry_table_id {
     REGISTRY_RETRY,      /* reg_prov_retry_cfg */
     REGISTRY_RATE_LIMIT, /* reg_prov_rate_limit_cfg */
     REGISTRY_BATCHING,   /* reg_prov_batching_cfg */
-    REGISTRY_PARAM,      /* reg_prov_api_param_map: key = LOCATION:name */
+    REGISTRY_PARAM,      /* reg_prov_api_param_map: key = LOCATION:name, e.g. QUERY:rows */
     REGISTRY_EXPR_CAPABILITY, /* reg_prov_expr_capability */
-    REGISTRY_EXPR_RENDER,     /* reg_prov_expr_render_rule */
-    REGISTRY_FIELD,           /* reg_expr_field_dict: key = kind:name; paths into the answer */
+    REGISTRY_EXPR_RENDER, /* reg_prov_expr_render_rule: key = '', or the name of an expression */
+    REGISTRY_FIELD,       /* reg_expr_field_dict: key = KIND:name, e.g. PATH:items, OUTPUT:title */
     REGISTRY_TABLE_COUNT,
 };
 
@@ -87,6 +87,10 @@ const struct registry_table *registry_table(enum registry_table_id id);
 
 /* The column's index in the table, or -1. */
 int registry_column(enum registry_table_id id, struct str name);
+
+/* Both unset, or both set to the same; numbers are compared exactly. */
+bool registry_value_eq(enum registry_type type, const struct registry_value *a,
+                       const struct registry_value *b);
 
 /* Same table, place, order and values; id, version and effective times do not count. */
 bool registry_row_eq(const struct registry_row *a, const struct registry_row *b);
