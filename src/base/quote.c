@@ -1,0 +1,63 @@
+#include "base/quote.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t add_escaped(char *at, unsigned char c)
+{
+    static const struct {
+        char byte;
+        char letter;
+    } names[] = { { '\n', 'n' }, { '\r', 'r' }, { '\t', 't' }, { '"', '"' }, { '\\', '\\' } };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((char)c == names[i].byte) {
+            at[0] = '\\';
+            at[1] = names[i].letter;
+            return 2;
+        }
+    }
+    return (size_t)snprintf(at, 5, "\\x%02x", c);
+}
+
+/* How many bytes from s.data[i] on can be shown as they are: a whole character, or none. */
+static size_t plain_len(struct str s, size_t i)
+{
+    const unsigned char first = (unsigned char)s.data[i];
+
+    if (first < 0x80)
+        return first >= 0x20 && first != 0x7F && first != '"' && first != '\\' ? 1 : 0;
+    for (size_t len = 2; len <= 4 && i + len <= s.len; len++) {
+        if (str_is_utf8(str_slice(s, i, i + len)))
+            return len;
+    }
+    return 0;
+}
+
+struct quote quote_of(struct str s)
+{
+    struct quote quote;
+    size_t len = 0;
+    size_t i = 0;
+
+    quote.text[len++] = '"';
+    while (i < s.len && i < QUOTE_BYTES_MAX) {
+        const size_t plain = plain_len(s, i);
+
+        if (plain == 0) {
+            len += add_escaped(quote.text + len, (unsigned char)s.data[i++]);
+            continue;
+        }
+        memcpy(quote.text + len, s.data + i, plain);
+        len += plain;
+        i += plain;
+    }
+    if (i < s.len)
+        len += (size_t)snprintf(quote.text + len, 48, "... (%zu bytes)", s.len);
+    else
+        quote.text[len++] = '"';
+    assert(len < sizeof(quote.text));
+    quote.text[len] = '\0';
+    return quote;
+}

@@ -1,0 +1,39 @@
+/* uuid: UUID version 7 (RFC 9562), an id that sorts by the time of its making.
+ *
+ *      milliseconds since 1970 (48) | 7 (4) | counter (12) | 2 (2) | random (62)
+ *
+ * Ids made from one state are strictly increasing, whatever the clock does: within a millisecond,
+ * and while the clock stands behind the last id, the counter counts; where it runs over, the
+ * milliseconds run ahead by one. It starts at a random value below its middle, so at least 2,048
+ * ids fit into a millisecond. Time and chance are parameters. Not for two threads at once.
+ */
+#ifndef PATRA_BASE_UUID_H
+#define PATRA_BASE_UUID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+
+enum { UUID_RANDOM_BYTES = 10, UUID_TEXT_MAX = 37 };
+
+struct uuid {
+    unsigned char bytes[16];
+};
+
+struct uuid_state { /* the zero value is a state that has made no id */
+    int64_t last_ms;
+    uint32_t counter;
+    bool started;
+};
+
+struct uuid uuid_make(struct uuid_state *state, int64_t now_us,
+                      const unsigned char random[UUID_RANDOM_BYTES]);
+
+/* "0190163d-8694-739b-aea5-966c26f8ad91", lower case; a NUL behind it. */
+void uuid_format(struct uuid uuid, char text[UUID_TEXT_MAX]);
+/* That form in either case, of any version; anything else is false. */
+bool uuid_parse(struct str text, struct uuid *uuid) MUST_CHECK;
+
+#endif

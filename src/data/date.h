@@ -1,0 +1,69 @@
+/* date: the forms in which providers write a moment, read into instants.
+ *
+ * A source declares the form of each of its date fields by name ("rfc3339", "epoch_ms", "medline");
+ * date_formats lists them with a sentence each, for the compiler and the manual. A form is read
+ * exactly: what does not match it is an error that quotes the value, never a guess. "auto" takes
+ * the forms whose shape leaves no doubt.
+ *
+ * What a text leaves open is taken as its earliest: "2001" is 2001-01-01T00:00:00Z, and `precision`
+ * tells that only the year was given. A text without a zone is UTC.
+ *
+ *   - Fractions of a second beyond six digits are cut off, not rounded.
+ *   - 23:59:60Z is accepted where a leap second can be, at the end of a month in UTC, and becomes
+ *     the last microsecond before midnight: it stays in its day, and sorts behind the rest of it.
+ *   - Results are within the years 0000 to 9999 (UTC); what an offset moves out of them is refused.
+ */
+#ifndef PATRA_DATA_DATE_H
+#define PATRA_DATA_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+
+enum date_precision { /* coarse to fine; compare with < */
+                      DATE_YEAR,
+                      DATE_QUARTER, /* a season */
+                      DATE_MONTH,
+                      DATE_DAY,
+                      DATE_MINUTE,
+                      DATE_SECOND,
+                      DATE_MICROSECOND, /* any fraction of a second */
+};
+
+struct date {
+    int64_t at_us;
+    enum date_precision precision;
+};
+
+struct date_format {
+    const char *name;
+    const char *help;    /* one sentence */
+    const char *example; /* one text of this form */
+    bool (*read)(struct str text, struct date *date);
+};
+
+extern const struct date_format date_formats[];
+extern const size_t date_formats_count;
+
+/* NULL when there is none of this name. */
+const struct date_format *date_format_find(struct str name);
+
+/* "date.syntax" (L3) when the text is not of this form. */
+bool date_parse(const struct date_format *format, struct str text, struct date *date,
+                struct error *err) MUST_CHECK;
+
+/* Crossref's date-parts and PubMed's Year/Month/Day elements: one to three numbers, as they come;
+ * "date.syntax" (L3) when they are no day of the calendar. */
+bool date_from_parts(const int64_t *parts, size_t count, struct date *date,
+                     struct error *err) MUST_CHECK;
+
+/* RFC 3339's full-time, "08:30:06Z": microseconds after midnight UTC, 0 to US_PER_DAY - 1. */
+bool date_time_of_day(struct str text, int64_t *in_day_us) MUST_CHECK;
+
+const char *date_precision_name(enum date_precision precision); /* "year" ... "microsecond" */
+
+#endif

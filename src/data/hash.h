@@ -1,0 +1,48 @@
+/* hash: SHA-256 and HMAC-SHA-256, by OpenSSL.
+ *
+ *      struct hash hash;
+ *      hash_init(&hash);
+ *      hash_add(&hash, head);
+ *      hash_add(&hash, body);
+ *      if (!hash_end(&hash, &sum, err)) ...
+ *
+ * Adding remembers the first failure (only the system's memory can cause one), so it is asked
+ * about once, at the end. hash_end releases what hash_init took; whoever leaves before it calls
+ * hash_release, which accepts the zero value and an ended hash.
+ */
+#ifndef PATRA_DATA_HASH_H
+#define PATRA_DATA_HASH_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+
+enum { HASH_BYTES = 32, HASH_HEX_MAX = 2 * HASH_BYTES + 1 };
+
+struct hash_sum {
+    unsigned char bytes[HASH_BYTES];
+};
+
+struct hash {
+    void *context; /* OpenSSL's; NULL when it could not be made */
+    bool failed;
+};
+
+void hash_init(struct hash *hash);
+void hash_add(struct hash *hash, struct str bytes);
+bool hash_end(struct hash *hash, struct hash_sum *sum, struct error *err) MUST_CHECK;
+void hash_release(struct hash *hash);
+
+bool hash_of(struct str bytes, struct hash_sum *sum, struct error *err) MUST_CHECK;
+bool hash_hmac(struct str key, struct str message, struct hash_sum *sum,
+               struct error *err) MUST_CHECK;
+
+/* Lower case, a NUL behind it. */
+void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX]);
+
+/* Takes the same time wherever two texts of equal length differ: for signatures and tokens. */
+bool hash_equal(struct str a, struct str b);
+
+#endif
