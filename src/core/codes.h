@@ -39,7 +39,7 @@ int code_find(const struct code_table *table, struct str code);
 /* The same for words that people write: any case, '-' as good as '_' ("api-key" is API_KEY). */
 int code_find_written(const struct code_table *table, struct str word);
 
-/* Every table of this header, for filling and checking dictionaries. */
+/* Every table of this header and of core/source_codes.h, for filling and checking dictionaries. */
 extern const struct code_table *const CODE_TABLES[];
 extern const size_t CODE_TABLE_COUNT;
 

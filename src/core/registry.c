@@ -177,8 +177,8 @@ static const struct registry_column expr_render[] = {
 };
 
 static const struct registry_column field[] = {
-    TEXT("path"), JSON("parts"),   BOOL("required"), JSON("statuses"), TEXT("header"),
-    TEXT("test"), TEXT("operand"), TEXT("level"),    TEXT("meaning"),  TEXT("error_code"),
+    TEXT("path"),   JSON("parts"),    BOOL("required"), JSON("statuses"), TEXT("header"),
+    TEXT("equals"), TEXT("contains"), TEXT("level"),    TEXT("meaning"),  TEXT("error_code"),
 };
 
 #define TABLE(name, columns)              \

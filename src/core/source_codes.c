@@ -1,0 +1,112 @@
+#include "core/source_codes.h"
+
+#include <assert.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/instant.h"
+
+#define ITEM(word, text)               \
+    {                                  \
+        STR_INIT(word), STR_INIT(text) \
+    }
+#define TABLE(type, text, items)                                \
+    {                                                           \
+        STR_INIT(type), STR_INIT(text), items, ARRAY_LEN(items) \
+    }
+
+static const struct code_item GRANULARITY_ITEMS[] = {
+    [GRANULARITY_MICROSECOND] = ITEM("MICROSECOND", "microseconds"),
+    [GRANULARITY_MILLISECOND] = ITEM("MILLISECOND", "milliseconds"),
+    [GRANULARITY_SECOND] = ITEM("SECOND", "seconds"),
+    [GRANULARITY_MINUTE] = ITEM("MINUTE", "minutes"),
+    [GRANULARITY_HOUR] = ITEM("HOUR", "hours"),
+    [GRANULARITY_DAY] = ITEM("DAY", "whole days, UTC"),
+};
+const struct code_table GRANULARITY_CODES =
+    TABLE("reg_granularity", "the finest step of time a source filters by", GRANULARITY_ITEMS);
+
+static const struct code_item BEYOND_NOW_ITEMS[] = {
+    [BEYOND_CLAMP] = ITEM("CLAMP", "end the window at now - lag"),
+    [BEYOND_REFUSE] = ITEM("REFUSE", "make no plan"),
+};
+const struct code_table BEYOND_NOW_CODES =
+    TABLE("reg_beyond_now", "a window asked for beyond now - lag", BEYOND_NOW_ITEMS);
+
+static const struct code_item BACKOFF_ITEMS[] = {
+    [BACKOFF_EXPONENTIAL_JITTER] = ITEM("EXPONENTIAL_JITTER", "longer each time, a little uneven"),
+    [BACKOFF_EXPONENTIAL] = ITEM("EXPONENTIAL", "longer each time"),
+    [BACKOFF_FIXED] = ITEM("FIXED", "always the same"),
+};
+const struct code_table BACKOFF_CODES =
+    TABLE("reg_backoff", "how the wait between attempts grows", BACKOFF_ITEMS);
+
+static const struct code_item SAME_TOKEN_ITEMS[] = {
+    [SAME_TOKEN_END] = ITEM("END", "the last page was reached"),
+    [SAME_TOKEN_CONTINUE] = ITEM("CONTINUE", "the server keeps the place; ask again with it"),
+    [SAME_TOKEN_ERROR] = ITEM("ERROR", "the source is broken; stop the walk"),
+};
+const struct code_table SAME_TOKEN_CODES =
+    TABLE("reg_same_token", "a next token equal to the one sent", SAME_TOKEN_ITEMS);
+
+static const struct code_item RATE_SCOPE_ITEMS[] = {
+    [RATE_SCOPE_ENDPOINT] = ITEM("ENDPOINT", "each endpoint has a bucket of its own"),
+    [RATE_SCOPE_SOURCE] = ITEM("SOURCE", "all endpoints of the source share one"),
+    [RATE_SCOPE_HOST] = ITEM("HOST", "all sources on the same host share one"),
+};
+const struct code_table RATE_SCOPE_CODES =
+    TABLE("reg_rate_scope", "who shares a bucket of the rate gate", RATE_SCOPE_ITEMS);
+
+static const struct code_item MEANING_429_ITEMS[] = {
+    [MEANING_429_TOO_FAST] = ITEM("TOO_FAST", "wait, then go on more slowly"),
+    [MEANING_429_QUOTA] = ITEM("QUOTA", "the quota is gone; park the source until its reset"),
+};
+const struct code_table MEANING_429_CODES =
+    TABLE("reg_meaning_429", "what HTTP status 429 says", MEANING_429_ITEMS);
+
+static const struct code_item LETTER_CASE_ITEMS[] = {
+    [LETTER_CASE_KEEP] = ITEM("KEEP", "as received"),
+    [LETTER_CASE_LOWER] = ITEM("LOWER", "ASCII letters made lower case"),
+};
+const struct code_table LETTER_CASE_CODES =
+    TABLE("reg_letter_case", "the letters of an id", LETTER_CASE_ITEMS);
+
+static const struct code_item RULE_MEANING_ITEMS[] = {
+    [RULE_ERROR] = ITEM("ERROR", "the request failed, at the rule's level"),
+    [RULE_THROTTLED] = ITEM("THROTTLED", "too fast: wait, then go on more slowly"),
+    [RULE_QUOTA] = ITEM("QUOTA", "the quota is gone: park the source until its reset"),
+    [RULE_EXPIRED] = ITEM("EXPIRED", "the token is gone: walk again from the last stable place"),
+    [RULE_TOO_DEEP] = ITEM("TOO_DEEP", "beyond what the source hands out: cut the slice"),
+    [RULE_EMPTY] = ITEM("EMPTY", "no records, and that is an answer"),
+};
+const struct code_table RULE_MEANING_CODES =
+    TABLE("reg_rule_meaning", "what a rule about an answer says", RULE_MEANING_ITEMS);
+
+static const struct code_item ERROR_LEVEL_ITEMS[] = {
+    [ERROR_NONE] = ITEM("OK", "no error"),
+    [ERROR_TRANSIENT] = ITEM("L1", "may yet succeed: back off and try again"),
+    [ERROR_REQUEST] = ITEM("L2", "never will: stop the batch"),
+    [ERROR_DATA] = ITEM("L3", "one bad record: quarantine it and go on"),
+    [ERROR_FATAL] = ITEM("L4", "stop the source and call a person"),
+};
+const struct code_table ERROR_LEVEL_CODES =
+    TABLE("ing_error_level", "how bad an error is", ERROR_LEVEL_ITEMS);
+
+static const struct code_item ID_SLICING_ITEMS[] = {
+    [ID_SLICING_HASH] = ITEM("HASH", "by a hash of the id, into buckets of equal size"),
+    [ID_SLICING_RANGE] = ITEM("RANGE", "by runs of neighbouring ids"),
+};
+const struct code_table ID_SLICING_CODES =
+    TABLE("reg_id_slicing", "how ids are divided into slices", ID_SLICING_ITEMS);
+
+int64_t granularity_us(enum granularity granularity)
+{
+    static const int64_t lengths[] = {
+        [GRANULARITY_MICROSECOND] = 1,        [GRANULARITY_MILLISECOND] = US_PER_MS,
+        [GRANULARITY_SECOND] = US_PER_SECOND, [GRANULARITY_MINUTE] = US_PER_MINUTE,
+        [GRANULARITY_HOUR] = US_PER_HOUR,     [GRANULARITY_DAY] = US_PER_DAY,
+    };
+
+    assert((size_t)granularity < ARRAY_LEN(lengths));
+    return lengths[granularity];
+}

@@ -1,0 +1,62 @@
+/* source_codes: the dictionaries that only the description of a source speaks of.
+ *
+ * They are tables like those of core/codes.h, which lists them too.
+ */
+#ifndef PATRA_CORE_SOURCE_CODES_H
+#define PATRA_CORE_SOURCE_CODES_H
+
+#include <stdint.h>
+
+#include "core/codes.h"
+
+/* The finest step of time that a source can filter by. */
+enum granularity {
+    GRANULARITY_MICROSECOND,
+    GRANULARITY_MILLISECOND,
+    GRANULARITY_SECOND,
+    GRANULARITY_MINUTE,
+    GRANULARITY_HOUR,
+    GRANULARITY_DAY,
+};
+extern const struct code_table GRANULARITY_CODES;
+int64_t granularity_us(enum granularity granularity);
+
+/* What is done when a trigger asks for more than now - lag. */
+enum beyond_now { BEYOND_CLAMP, BEYOND_REFUSE };
+extern const struct code_table BEYOND_NOW_CODES;
+
+enum backoff { BACKOFF_EXPONENTIAL_JITTER, BACKOFF_EXPONENTIAL, BACKOFF_FIXED };
+extern const struct code_table BACKOFF_CODES;
+
+/* What it means when the next token equals the one just sent. */
+enum same_token { SAME_TOKEN_END, SAME_TOKEN_CONTINUE, SAME_TOKEN_ERROR };
+extern const struct code_table SAME_TOKEN_CODES;
+
+/* Who shares one bucket of the rate gate. */
+enum rate_scope { RATE_SCOPE_ENDPOINT, RATE_SCOPE_SOURCE, RATE_SCOPE_HOST };
+extern const struct code_table RATE_SCOPE_CODES;
+
+enum meaning_429 { MEANING_429_TOO_FAST, MEANING_429_QUOTA };
+extern const struct code_table MEANING_429_CODES;
+
+enum letter_case { LETTER_CASE_KEEP, LETTER_CASE_LOWER };
+extern const struct code_table LETTER_CASE_CODES;
+
+/* What a rule about an answer says when it applies. */
+enum rule_meaning {
+    RULE_ERROR,     /* the request failed, at the rule's level */
+    RULE_THROTTLED, /* too fast: wait */
+    RULE_QUOTA,     /* the quota is gone: park the source until its reset */
+    RULE_EXPIRED,   /* token or history is gone: walk again from the last stable place */
+    RULE_TOO_DEEP,  /* beyond what the source hands out: cut the slice */
+    RULE_EMPTY,     /* no records, and that is an answer */
+};
+extern const struct code_table RULE_MEANING_CODES;
+
+/* The words of enum error_level. */
+extern const struct code_table ERROR_LEVEL_CODES;
+
+enum id_slicing { ID_SLICING_HASH, ID_SLICING_RANGE };
+extern const struct code_table ID_SLICING_CODES;
+
+#endif
