@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "sim/exchange.h"
 
 #include <assert.h>
 

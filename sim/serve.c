@@ -1,0 +1,159 @@
+#include "sim/serve.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/instant.h"
+#include "sim/moment.h"
+#include "sim/serve_options.h"
+#include "sim/server.h"
+#include "sim/site.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static bool read_file(struct arena *arena, const char *path, struct str *text, struct error *err)
+{
+    FILE *file = fopen(path, "rb");
+    char *bytes = arena_alloc(arena, FILE_BYTES_MAX);
+
+    if (file == NULL || bytes == NULL) {
+        if (file != NULL)
+            (void)fclose(file);
+        return error_set(err, ERROR_REQUEST, "file.open", "%s: can not be read", path);
+    }
+    *text = (struct str){ bytes, fread(bytes, 1, FILE_BYTES_MAX, file) };
+    (void)fclose(file);
+    return true;
+}
+
+static bool add_faults(struct site *site, struct arena *arena, const struct serve_options *options,
+                       struct error *err)
+{
+    struct str text;
+
+    for (size_t i = 0; i < options->fault_count; i++) {
+        if (!fault_plan_add(site->faults, str_of(options->faults[i]), err))
+            return error_wrap(err, "--fault");
+    }
+    if (options->fault_file == NULL)
+        return true;
+    return read_file(arena, options->fault_file, &text, err) &&
+           (fault_plan_add(site->faults, text, err) || error_wrap(err, "%s", options->fault_file));
+}
+
+static bool site_open(struct site *site, struct arena *arena, const struct serve_options *options,
+                      struct error *err)
+{
+    sim_clock_init(&site->clock, options->now_us, options->clock_rate);
+    site->reply = (struct reply_options){ .gzip_level = (int)options->gzip_level,
+                                          .frame = (enum reply_frame)options->frame,
+                                          .stall_max_us = options->stall_max_us };
+    return fault_plan_open((uint64_t)options->fault_seed, &site->faults, err) &&
+           echo_open(&site->echo, err) && add_faults(site, arena, options, err);
+}
+
+static void site_close(struct site *site)
+{
+    fault_plan_close(site->faults);
+    echo_close(&site->echo);
+    sim_clock_release(&site->clock);
+}
+
+/* "listening http://127.0.0.1:1 https://127.0.0.1:2 other=http://127.0.0.1:3" */
+static struct str describe(struct arena *arena, const struct serve_options *options,
+                           const struct server *server, const struct site *site)
+{
+    struct buf line;
+
+    buf_init(&line, arena, 1024);
+    buf_add(&line, STR("listening"));
+    if (server_port(server, DOOR_HTTP) >= 0)
+        buf_printf(&line, " http://%s:%d", options->listen, server_port(server, DOOR_HTTP));
+    if (server_port(server, DOOR_HTTPS) >= 0)
+        buf_printf(&line, " https://%s:%d", options->listen, server_port(server, DOOR_HTTPS));
+    if (site->other_base.len > 0)
+        buf_printf(&line, " other=%.*s", STR_ARG(site->other_base));
+    buf_add_char(&line, '\n');
+    return buf_str(&line);
+}
+
+/* Whole or not at all: who waits for the file never reads half a line. */
+static bool write_ready_file(struct arena *arena, const char *path, struct str line,
+                             struct error *err)
+{
+    const struct str part = arena_printf(arena, "%s.part", path);
+    FILE *file = part.data != NULL ? fopen(part.data, "wb") : NULL;
+
+    if (file == NULL)
+        return error_set(err, ERROR_REQUEST, "ready.file", "%s: can not be written", path);
+    (void)fwrite(line.data, 1, line.len, file);
+    if (fclose(file) != 0 || rename(part.data, path) != 0)
+        return error_set(err, ERROR_REQUEST, "ready.file", "%s: can not be written", path);
+    return true;
+}
+
+static bool announce(struct arena *arena, const struct serve_options *options,
+                     const struct server *server, const struct site *site, struct error *err)
+{
+    const struct str line = describe(arena, options, server, site);
+
+    (void)fwrite(line.data, 1, line.len, stdout);
+    (void)fflush(stdout);
+    return options->ready_file == NULL || write_ready_file(arena, options->ready_file, line, err);
+}
+
+static bool run(struct site *site, struct arena *arena, const struct serve_options *options,
+                const sigset_t *stop, struct error *err)
+{
+    const struct server_options doors = {
+        .address = options->listen,
+        .ports = { (int)options->port, -1, (int)options->other_port },
+    };
+    struct server *server = NULL;
+    int received;
+    bool ok;
+
+    if (!server_open(&doors, site, &server, err))
+        return false;
+    ok = server_start(server, err) && announce(arena, options, server, site, err);
+    if (ok)
+        (void)sigwait(stop, &received);
+    server_close(server);
+    return ok;
+}
+
+int serve_main(int argc, char **argv)
+{
+    struct serve_options options;
+    struct site site = { 0 };
+    struct arena arena;
+    struct error err;
+    sigset_t stop;
+    bool ok;
+
+    if (!serve_options_parse(&options, argc, argv, &err)) {
+        (void)fprintf(stderr, "patra-sim serve: %s (try --help)\n", err.text);
+        return 2;
+    }
+    if (options.help) {
+        serve_options_help(stdout);
+        return 0;
+    }
+    /* Blocked before any thread is made, so that only sigwait() takes them. */
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGTERM);
+    (void)sigaddset(&stop, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    arena_init(&arena, 64 << 20);
+    ok = site_open(&site, &arena, &options, &err) && run(&site, &arena, &options, &stop, &err);
+    if (!ok)
+        (void)fprintf(stderr, "patra-sim serve: %s\n", err.text);
+    site_close(&site);
+    arena_release(&arena);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,124 @@
+#include "sim/serve_options.h"
+
+#include <string.h>
+
+#include "base/instant.h"
+#include "sim/line.h"
+#include "sim/moment.h"
+
+static const char *const FRAMES[] = { "length", "chunked", "close", NULL };
+
+enum row_type { ROW_TEXT, ROW_NUMBER, ROW_TIME, ROW_DURATION, ROW_CHOICE, ROW_LIST, ROW_FLAG };
+
+static const struct row {
+    const char *name;
+    const char *argument; /* as the help shows it; "" for a flag */
+    enum row_type type;
+    size_t offset;
+    int64_t min, max;
+    const char *const *choices;
+    const char *help;
+} rows[] = {
+#define AT(member) offsetof(struct serve_options, member)
+    { "help", "", ROW_FLAG, AT(help), 0, 0, NULL, "this text" },
+    { "listen", "ADDRESS", ROW_TEXT, AT(listen), 0, 0, NULL,
+      "IPv4 address to listen on (127.0.0.1)" },
+    { "port", "N", ROW_NUMBER, AT(port), -1, 65535, NULL,
+      "port for plain HTTP; 0 takes a free one (0), -1 none" },
+    { "other-port", "N", ROW_NUMBER, AT(other_port), -1, 65535, NULL,
+      "port of the other host, where links lead astray; 0 takes a free one (0), -1 none" },
+    { "ready-file", "FILE", ROW_TEXT, AT(ready_file), 0, 0, NULL,
+      "write the 'listening' line to this file as well, once requests are taken" },
+    { "now", "TIME", ROW_TIME, AT(now_us), 0, 0, NULL, "where virtual time starts" },
+    { "clock-rate", "N", ROW_NUMBER, AT(clock_rate), 0, 1000000, NULL,
+      "virtual seconds per real second; 0 stands still (0)" },
+    { "gzip", "LEVEL", ROW_NUMBER, AT(gzip_level), 0, 9, NULL,
+      "compress replies for clients that take it; 0 never (1)" },
+    { "transfer", "FORM", ROW_CHOICE, AT(frame), 0, 0, FRAMES,
+      "length, chunked, or close: how replies are framed (length)" },
+    { "stall-max", "DURATION", ROW_DURATION, AT(stall_max_us), 0, US_PER_DAY, NULL,
+      "no stall lasts longer (10m)" },
+    { "fault", "RULE", ROW_LIST, AT(faults), 0, 0, NULL,
+      "a line of a fault plan; may be given several times" },
+    { "faults", "FILE", ROW_TEXT, AT(fault_file), 0, 0, NULL, "a fault plan" },
+    { "fault-seed", "N", ROW_NUMBER, AT(fault_seed), 0, INT64_MAX, NULL,
+      "what decides the faults that come by rate (1)" },
+#undef AT
+};
+
+static bool set_value(struct serve_options *options, const struct row *row, const char *value)
+{
+    void *place = (char *)options + row->offset;
+
+    switch (row->type) {
+    case ROW_TEXT:
+        *(const char **)place = value;
+        return value[0] != '\0';
+    case ROW_NUMBER:
+        return str_to_i64(str_of(value), place) && *(int64_t *)place >= row->min &&
+               *(int64_t *)place <= row->max;
+    case ROW_TIME:
+        return moment_parse(str_of(value), place);
+    case ROW_DURATION:
+        return moment_parse_duration(str_of(value), place) && *(int64_t *)place >= row->min &&
+               *(int64_t *)place <= row->max;
+    case ROW_CHOICE:
+        *(int *)place = line_choice(str_of(value), row->choices);
+        return *(int *)place >= 0;
+    case ROW_LIST:
+        if (options->fault_count == SERVE_LIST_MAX)
+            return false;
+        options->faults[options->fault_count++] = value;
+        return true;
+    case ROW_FLAG:
+        *(bool *)place = true;
+        return true;
+    }
+    return false;
+}
+
+static const struct row *find_row(const char *argument)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (strncmp(argument, "--", 2) == 0 && strcmp(argument + 2, rows[i].name) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+bool serve_options_parse(struct serve_options *options, int argc, char **argv, struct error *err)
+{
+    *options = (struct serve_options){
+        .listen = "127.0.0.1",
+        .gzip_level = 1,
+        .stall_max_us = 10 * US_PER_MINUTE,
+        .fault_seed = 1,
+        .now_us = INT64_C(1775001600) * US_PER_SECOND, /* 2026-04-01 */
+    };
+    for (int i = 0; i < argc; i++) {
+        const struct row *row = find_row(argv[i]);
+        const bool alone = row != NULL && row->type == ROW_FLAG;
+
+        if (row == NULL)
+            return error_set(err, ERROR_REQUEST, "option.unknown", "%s is not known", argv[i]);
+        if (!alone && i + 1 == argc)
+            return error_set(err, ERROR_REQUEST, "option.value", "%s wants a value", argv[i]);
+        if (!set_value(options, row, alone ? "" : argv[i + 1]))
+            return error_set(err, ERROR_REQUEST, "option.value", "%s %s is not possible", argv[i],
+                             argv[i + 1]);
+        i += !alone;
+    }
+    return true;
+}
+
+void serve_options_help(FILE *out)
+{
+    (void)fprintf(out, "usage: patra-sim serve [OPTION]...\n\n"
+                       "Serves made-up literature APIs, misbehaving as told.\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char head[64];
+
+        (void)snprintf(head, sizeof(head), "--%s %s", rows[i].name, rows[i].argument);
+        (void)fprintf(out, "  %-24s %s\n", head, rows[i].help);
+    }
+}

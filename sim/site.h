@@ -1,0 +1,42 @@
+/* site: what stands behind the sockets: clock, fault plan, audit, credentials, protocols.
+ *
+ * One site is shared by all connections and all threads. For each request the server calls
+ * site_enter(), then site_answer(), sends what came of it, and site_leave() before its last bytes.
+ */
+#ifndef PATRA_SIM_SITE_H
+#define PATRA_SIM_SITE_H
+
+#include "base/log.h"
+#include "sim/clock.h"
+#include "sim/echo.h"
+#include "sim/exchange.h"
+#include "sim/fault.h"
+#include "sim/reply.h"
+
+struct site {
+    struct sim_clock clock;
+    struct fault_plan *faults;
+    struct echo echo;
+    struct reply_options reply;
+    struct str main_base;  /* "http://127.0.0.1:4711" */
+    struct str other_base; /* ... of the other host; empty when there is none */
+    struct log *log;
+};
+
+/* One request on its way through. */
+struct visit {
+    struct exchange *exchange;
+    bool other_host;
+    struct str client; /* "127.0.0.1:50000" */
+    struct fault fault;
+    uint64_t identity;
+};
+
+void site_enter(struct site *site, struct visit *visit);
+void site_answer(struct site *site, struct visit *visit);
+void site_leave(struct site *site, struct visit *visit, bool complete);
+
+/* The pages below /_sim/, which are not audited and never spoiled. */
+void control_answer(struct site *site, struct exchange *exchange);
+
+#endif
