@@ -1,0 +1,259 @@
+/* Objects are taken apart into members, sorted, and written one by one; a member that is itself an
+ * object or array is entered before its next sibling. What is open is kept on a stack, and the
+ * members still to be written on another, which the innermost object's members are on top of.
+ */
+#include "data/json_canonical.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "data/json_number.h"
+#include "data/json_write.h"
+
+struct member {
+    struct str name; /* decoded */
+    struct json_node value;
+};
+
+struct level {
+    bool object;
+    bool any;                /* something was written, a comma is due */
+    size_t first, next, end; /* of an object: its members on the stack of members */
+    struct json_iter it;     /* of an array */
+};
+
+struct canonical {
+    struct arena *arena;
+    const struct json_doc *doc;
+    struct buf out;
+    struct level *levels;
+    size_t depth;
+    size_t level_capacity;
+    struct member *members;
+    size_t member_count;
+    size_t member_capacity;
+};
+
+int json_utf16_cmp(struct str a, struct str b)
+{
+    const size_t common = a.len < b.len ? a.len : b.len;
+    size_t i = 0;
+    unsigned char x, y;
+
+    while (i < common && a.data[i] == b.data[i])
+        i++;
+    if (i == common)
+        return (a.len > b.len) - (a.len < b.len);
+    x = (unsigned char)a.data[i];
+    y = (unsigned char)b.data[i];
+    /* Bytes of UTF-8 sort as code points do, and code points as UTF-16 but for one case: what needs
+     * a surrogate pair (0xD800...) comes before U+E000..U+FFFF. */
+    if (x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0))
+        return x >= 0xF0 ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return json_utf16_cmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+}
+
+static bool refuse(const struct canonical *c, struct json_node node, const char *why,
+                   struct error *err)
+{
+    struct str raw = json_raw(c->doc, node);
+
+    return error_set(err, ERROR_DATA, "json.canonical", "no canonical form: offset %u: %s: %.*s%s",
+                     node.at, why, (int)(raw.len < 60 ? raw.len : 60), raw.data,
+                     raw.len > 60 ? "..." : "");
+}
+
+/* U+FFFD itself may stand in a string, so the escapes are looked at. */
+static bool has_lone_surrogate(struct str raw)
+{
+    for (size_t i = 0; i + 1 < raw.len; i++) {
+        unsigned point, low;
+        char hex[5] = "";
+
+        if (raw.data[i] != '\\')
+            continue;
+        i++;
+        if (raw.data[i] != 'u')
+            continue;
+        memcpy(hex, raw.data + i + 1, 4);
+        point = (unsigned)strtoul(hex, NULL, 16);
+        i += 4;
+        if (point < 0xD800 || point > 0xDFFF)
+            continue;
+        if (point > 0xDBFF || raw.len - i < 7 || memcmp(raw.data + i + 1, "\\u", 2) != 0)
+            return true;
+        memcpy(hex, raw.data + i + 3, 4);
+        low = (unsigned)strtoul(hex, NULL, 16);
+        if (low < 0xDC00 || low > 0xDFFF)
+            return true;
+        i += 6;
+    }
+    return false;
+}
+
+static bool string_of(struct canonical *c, struct json_node node, struct str *value,
+                      struct error *err)
+{
+    if (has_lone_surrogate(json_string_raw(c->doc, node)))
+        return refuse(c, node, "half of a surrogate pair", err);
+    return json_string(c->doc, node, c->arena, value, err);
+}
+
+/* Room for one more of `count` items; the items, moved perhaps, or NULL. */
+static void *room_for_one(struct canonical *c, void *items, size_t count, size_t *capacity,
+                          size_t size, struct error *err)
+{
+    const size_t old = *capacity;
+
+    if (count < old)
+        return items;
+    *capacity = old > 0 ? 2 * old : 16;
+    items = arena_grow(c->arena, items, old * size, *capacity * size);
+    if (items == NULL)
+        (void)arena_error(c->arena, err);
+    return items;
+}
+
+static bool add_member(struct canonical *c, struct member member, struct error *err)
+{
+    c->members =
+        room_for_one(c, c->members, c->member_count, &c->member_capacity, sizeof(member), err);
+    if (c->members == NULL)
+        return false;
+    c->members[c->member_count++] = member;
+    return true;
+}
+
+/* Puts the object's members on the stack, in their order. */
+static bool take_members(struct canonical *c, struct json_node object, struct level *level,
+                         struct error *err)
+{
+    struct json_iter it;
+
+    level->first = level->next = c->member_count;
+    for (it = json_each(c->doc, object); json_next(&it);) {
+        struct member member = { .value = it.value };
+
+        if (!string_of(c, it.name, &member.name, err) || !add_member(c, member, err))
+            return false;
+    }
+    level->end = c->member_count;
+    if (level->end > level->next)
+        qsort(c->members + level->next, level->end - level->next, sizeof(struct member), by_name);
+    for (size_t i = level->next + 1; i < level->end; i++) {
+        if (str_eq(c->members[i - 1].name, c->members[i].name))
+            return refuse(c, object, "a name occurs twice in the object", err);
+    }
+    return true;
+}
+
+static bool open_level(struct canonical *c, struct json_node node, struct error *err)
+{
+    struct level *level;
+
+    c->levels = room_for_one(c, c->levels, c->depth, &c->level_capacity, sizeof(*level), err);
+    if (c->levels == NULL)
+        return false;
+    level = &c->levels[c->depth];
+    *level = (struct level){ .object = json_type(c->doc, node) == JSON_OBJECT };
+    if (level->object && !take_members(c, node, level, err))
+        return false;
+    level->it = json_each(c->doc, node);
+    buf_add_char(&c->out, level->object ? '{' : '[');
+    c->depth++;
+    return true;
+}
+
+/* The next value of the innermost level, its comma and name written; false when there is none. */
+static bool next_value(struct canonical *c, struct level *level, struct json_node *value)
+{
+    if (level->object ? level->next == level->end : !json_next(&level->it))
+        return false;
+    if (level->any)
+        buf_add_char(&c->out, ',');
+    level->any = true;
+    if (level->object) {
+        json_quote(&c->out, c->members[level->next].name);
+        buf_add_char(&c->out, ':');
+        *value = c->members[level->next++].value;
+    } else {
+        *value = level->it.value;
+    }
+    return true;
+}
+
+/* A scalar is written, an object or array opened. */
+static bool add_value(struct canonical *c, struct json_node node, struct error *err)
+{
+    char text[JSON_NUMBER_TEXT_MAX];
+    struct str value;
+    double number;
+
+    switch (json_type(c->doc, node)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        return open_level(c, node, err);
+    case JSON_STRING:
+        if (!string_of(c, node, &value, err))
+            return false;
+        json_quote(&c->out, value);
+        return true;
+    case JSON_NUMBER:
+        (void)json_double(c->doc, node, &number);
+        if (!isfinite(number))
+            return refuse(c, node, "larger than any double", err);
+        buf_add(&c->out, (struct str){ text, json_number_format(number, text) });
+        return true;
+    default:
+        buf_add(&c->out, json_raw(c->doc, node));
+        return true;
+    }
+}
+
+bool json_canonical_node(struct arena *arena, const struct json_doc *doc, struct json_node node,
+                         struct str *out, struct error *err)
+{
+    struct canonical c = { .arena = arena, .doc = doc };
+
+    assert(json_exists(node));
+    buf_init(&c.out, arena, SIZE_MAX);
+    if (!add_value(&c, node, err))
+        return false;
+    while (c.depth > 0) {
+        struct level *level = &c.levels[c.depth - 1];
+        struct json_node value;
+
+        if (next_value(&c, level, &value)) {
+            if (!add_value(&c, value, err))
+                return false;
+            continue;
+        }
+        buf_add_char(&c.out, level->object ? '}' : ']');
+        if (level->object)
+            c.member_count = level->first;
+        c.depth--;
+    }
+    *out = buf_str(&c.out);
+    return buf_ok(&c.out, err);
+}
+
+bool json_canonical(struct arena *arena, const struct json_doc *doc, struct str *out,
+                    struct error *err)
+{
+    return json_canonical_node(arena, doc, json_root(doc), out, err);
+}
+
+bool json_canonical_text(struct arena *arena, struct str text, struct str *out, struct error *err)
+{
+    struct json_doc doc;
+
+    return json_parse(&doc, arena, text, err) && json_canonical(arena, &doc, out, err);
+}
