@@ -2,258 +2,254 @@
 
 #include <assert.h>
 
-#include "base/attr.h"
 #include "core/source_codes.h"
 
-#define ITEM(word, text)               \
-    {                                  \
-        STR_INIT(word), STR_INIT(text) \
-    }
-#define TABLE(type, text, items)                                \
-    {                                                           \
-        STR_INIT(type), STR_INIT(text), items, ARRAY_LEN(items) \
-    }
-
 static const struct code_item OPERATION_ITEMS[] = {
-    [OPERATION_HARVEST] = ITEM("HARVEST", "new and changed records, forward from the watermark"),
-    [OPERATION_BACKFILL] = ITEM("BACKFILL", "history before the watermark, newest first"),
-    [OPERATION_UPDATE] = ITEM("UPDATE", "known records fetched again and compared"),
-    [OPERATION_METRICS] = ITEM("METRICS", "figures about known records, such as citation counts"),
-    [OPERATION_REPLAY] = ITEM("REPLAY", "a window harvested again without moving a cursor"),
+    [OPERATION_HARVEST] =
+        CODE_ITEM("HARVEST", "new and changed records, forward from the watermark"),
+    [OPERATION_BACKFILL] = CODE_ITEM("BACKFILL", "history before the watermark, newest first"),
+    [OPERATION_UPDATE] = CODE_ITEM("UPDATE", "known records fetched again and compared"),
+    [OPERATION_METRICS] =
+        CODE_ITEM("METRICS", "figures about known records, such as citation counts"),
+    [OPERATION_REPLAY] = CODE_ITEM("REPLAY", "a window harvested again without moving a cursor"),
 };
 const struct code_table OPERATION_CODES =
-    TABLE("ing_operation", "what a plan does with a source", OPERATION_ITEMS);
+    CODE_TABLE("ing_operation", "what a plan does with a source", OPERATION_ITEMS);
 
 static const struct code_item TRIGGER_TYPE_ITEMS[] = {
-    [TRIGGER_SCHEDULE] = ITEM("SCHEDULE", "a tick of the source's schedule"),
-    [TRIGGER_MANUAL] = ITEM("MANUAL", "a person, by the command line"),
-    [TRIGGER_API] = ITEM("API", "a person or program, by the HTTP API"),
-    [TRIGGER_SIGNAL] = ITEM("SIGNAL", "a signal about records that need a fresh look"),
+    [TRIGGER_SCHEDULE] = CODE_ITEM("SCHEDULE", "a tick of the source's schedule"),
+    [TRIGGER_MANUAL] = CODE_ITEM("MANUAL", "a person, by the command line"),
+    [TRIGGER_API] = CODE_ITEM("API", "a person or program, by the HTTP API"),
+    [TRIGGER_SIGNAL] = CODE_ITEM("SIGNAL", "a signal about records that need a fresh look"),
 };
 const struct code_table TRIGGER_TYPE_CODES =
-    TABLE("ing_trigger_type", "who asked for a plan", TRIGGER_TYPE_ITEMS);
+    CODE_TABLE("ing_trigger_type", "who asked for a plan", TRIGGER_TYPE_ITEMS);
 
 static const struct code_item UPDATE_DRIVE_ITEMS[] = {
-    [UPDATE_BY_TIME] = ITEM("TIME", "the window filters the records"),
-    [UPDATE_BY_ID] = ITEM("ID", "a list of ids is fetched; the window only sets the pace"),
+    [UPDATE_BY_TIME] = CODE_ITEM("TIME", "the window filters the records"),
+    [UPDATE_BY_ID] = CODE_ITEM("ID", "a list of ids is fetched; the window only sets the pace"),
 };
 const struct code_table UPDATE_DRIVE_CODES =
-    TABLE("ing_update_drive", "what chooses the records of an UPDATE", UPDATE_DRIVE_ITEMS);
+    CODE_TABLE("ing_update_drive", "what chooses the records of an UPDATE", UPDATE_DRIVE_ITEMS);
 
 static const struct code_item CANDIDATE_SOURCE_ITEMS[] = {
-    [CANDIDATE_STALENESS] = ITEM("STALENESS", "not looked at for long"),
-    [CANDIDATE_EXPR_CHANGE] = ITEM("EXPR_CHANGE", "made by an expression that has changed since"),
-    [CANDIDATE_SIGNAL] = ITEM("SIGNAL", "named by a signal: retracted, merged, incomplete"),
+    [CANDIDATE_STALENESS] = CODE_ITEM("STALENESS", "not looked at for long"),
+    [CANDIDATE_EXPR_CHANGE] =
+        CODE_ITEM("EXPR_CHANGE", "made by an expression that has changed since"),
+    [CANDIDATE_SIGNAL] = CODE_ITEM("SIGNAL", "named by a signal: retracted, merged, incomplete"),
 };
-const struct code_table CANDIDATE_SOURCE_CODES =
-    TABLE("ing_candidate_source", "why a record is a candidate of UPDATE", CANDIDATE_SOURCE_ITEMS);
+const struct code_table CANDIDATE_SOURCE_CODES = CODE_TABLE(
+    "ing_candidate_source", "why a record is a candidate of UPDATE", CANDIDATE_SOURCE_ITEMS);
 
 static const struct code_item CURSOR_TYPE_ITEMS[] = {
-    [CURSOR_TIME] = ITEM("TIME", "an instant; ordered by time"),
-    [CURSOR_ID] = ITEM("ID", "a decimal number; ordered by value"),
-    [CURSOR_TOKEN] = ITEM("TOKEN", "an opaque handle; not ordered"),
+    [CURSOR_TIME] = CODE_ITEM("TIME", "an instant; ordered by time"),
+    [CURSOR_ID] = CODE_ITEM("ID", "a decimal number; ordered by value"),
+    [CURSOR_TOKEN] = CODE_ITEM("TOKEN", "an opaque handle; not ordered"),
 };
 const struct code_table CURSOR_TYPE_CODES =
-    TABLE("ing_cursor_type", "what a cursor counts", CURSOR_TYPE_ITEMS);
+    CODE_TABLE("ing_cursor_type", "what a cursor counts", CURSOR_TYPE_ITEMS);
 
 static const struct code_item NAMESPACE_SCOPE_ITEMS[] = {
-    [NAMESPACE_GLOBAL] = ITEM("GLOBAL", "one cursor for the source's operation"),
-    [NAMESPACE_EXPR] = ITEM("EXPR", "a cursor per expression"),
-    [NAMESPACE_CUSTOM] = ITEM("CUSTOM", "a cursor per plan or campaign"),
+    [NAMESPACE_GLOBAL] = CODE_ITEM("GLOBAL", "one cursor for the source's operation"),
+    [NAMESPACE_EXPR] = CODE_ITEM("EXPR", "a cursor per expression"),
+    [NAMESPACE_CUSTOM] = CODE_ITEM("CUSTOM", "a cursor per plan or campaign"),
 };
 const struct code_table NAMESPACE_SCOPE_CODES =
-    TABLE("ing_namespace_scope", "who shares a cursor", NAMESPACE_SCOPE_ITEMS);
+    CODE_TABLE("ing_namespace_scope", "who shares a cursor", NAMESPACE_SCOPE_ITEMS);
 
 static const struct code_item DIRECTION_ITEMS[] = {
-    [DIRECTION_FORWARD] = ITEM("FORWARD", "towards now"),
-    [DIRECTION_BACKFILL] = ITEM("BACKFILL", "within history"),
+    [DIRECTION_FORWARD] = CODE_ITEM("FORWARD", "towards now"),
+    [DIRECTION_BACKFILL] = CODE_ITEM("BACKFILL", "within history"),
 };
 const struct code_table DIRECTION_CODES =
-    TABLE("ing_cursor_direction", "which way a cursor moves", DIRECTION_ITEMS);
+    CODE_TABLE("ing_cursor_direction", "which way a cursor moves", DIRECTION_ITEMS);
 
 static const struct code_item CURSOR_EVENT_REASON_ITEMS[] = {
-    [CURSOR_EVENT_ADVANCE] = ITEM("ADVANCE", "the cursor may move to the new value"),
-    [CURSOR_EVENT_NO_FORWARD] = ITEM("NO_FORWARD", "the candidate was not ahead; kept for audit"),
-    [CURSOR_EVENT_COMPENSATE] = ITEM("TOKEN_COMPENSATE", "a token expired and was replaced"),
+    [CURSOR_EVENT_ADVANCE] = CODE_ITEM("ADVANCE", "the cursor may move to the new value"),
+    [CURSOR_EVENT_NO_FORWARD] =
+        CODE_ITEM("NO_FORWARD", "the candidate was not ahead; kept for audit"),
+    [CURSOR_EVENT_COMPENSATE] = CODE_ITEM("TOKEN_COMPENSATE", "a token expired and was replaced"),
 };
-const struct code_table CURSOR_EVENT_REASON_CODES =
-    TABLE("ing_cursor_event_reason", "why a cursor event was written", CURSOR_EVENT_REASON_ITEMS);
+const struct code_table CURSOR_EVENT_REASON_CODES = CODE_TABLE(
+    "ing_cursor_event_reason", "why a cursor event was written", CURSOR_EVENT_REASON_ITEMS);
 
 static const struct code_item WINDOW_MODE_ITEMS[] = {
-    [WINDOW_SLIDING] = ITEM("SLIDING", "bounds as they come out"),
-    [WINDOW_CALENDAR] = ITEM("CALENDAR", "bounds taken down to a calendar boundary"),
+    [WINDOW_SLIDING] = CODE_ITEM("SLIDING", "bounds as they come out"),
+    [WINDOW_CALENDAR] = CODE_ITEM("CALENDAR", "bounds taken down to a calendar boundary"),
 };
 const struct code_table WINDOW_MODE_CODES =
-    TABLE("reg_window_mode", "how the bounds of a window lie", WINDOW_MODE_ITEMS);
+    CODE_TABLE("reg_window_mode", "how the bounds of a window lie", WINDOW_MODE_ITEMS);
 
 static const struct code_item ALIGN_UNIT_ITEMS[] = {
-    [ALIGN_NONE] = ITEM("NONE", "no alignment"),
-    [ALIGN_MINUTE] = ITEM("MINUTE", "minutes, UTC"),
-    [ALIGN_HOUR] = ITEM("HOUR", "hours, UTC"),
-    [ALIGN_DAY] = ITEM("DAY", "days, UTC"),
-    [ALIGN_WEEK] = ITEM("WEEK", "ISO weeks from Monday, UTC"),
-    [ALIGN_MONTH] = ITEM("MONTH", "calendar months, UTC"),
-    [ALIGN_QUARTER] = ITEM("QUARTER", "calendar quarters, UTC"),
-    [ALIGN_YEAR] = ITEM("YEAR", "calendar years, UTC"),
+    [ALIGN_NONE] = CODE_ITEM("NONE", "no alignment"),
+    [ALIGN_MINUTE] = CODE_ITEM("MINUTE", "minutes, UTC"),
+    [ALIGN_HOUR] = CODE_ITEM("HOUR", "hours, UTC"),
+    [ALIGN_DAY] = CODE_ITEM("DAY", "days, UTC"),
+    [ALIGN_WEEK] = CODE_ITEM("WEEK", "ISO weeks from Monday, UTC"),
+    [ALIGN_MONTH] = CODE_ITEM("MONTH", "calendar months, UTC"),
+    [ALIGN_QUARTER] = CODE_ITEM("QUARTER", "calendar quarters, UTC"),
+    [ALIGN_YEAR] = CODE_ITEM("YEAR", "calendar years, UTC"),
 };
 const struct code_table ALIGN_UNIT_CODES =
-    TABLE("reg_align_unit", "calendar boundaries", ALIGN_UNIT_ITEMS);
+    CODE_TABLE("reg_align_unit", "calendar boundaries", ALIGN_UNIT_ITEMS);
 
 static const struct code_item SLICE_DIMENSION_ITEMS[] = {
-    [SLICE_TIME] = ITEM("TIME", "a piece of the window"),
-    [SLICE_PAGE] = ITEM("PAGE", "a run of pages"),
-    [SLICE_ID] = ITEM("ID", "a hash bucket or range of ids"),
+    [SLICE_TIME] = CODE_ITEM("TIME", "a piece of the window"),
+    [SLICE_PAGE] = CODE_ITEM("PAGE", "a run of pages"),
+    [SLICE_ID] = CODE_ITEM("ID", "a hash bucket or range of ids"),
 };
 const struct code_table SLICE_DIMENSION_CODES =
-    TABLE("ing_slice_dimension", "along what a plan is cut", SLICE_DIMENSION_ITEMS);
+    CODE_TABLE("ing_slice_dimension", "along what a plan is cut", SLICE_DIMENSION_ITEMS);
 
 static const struct code_item RESLICE_REASON_ITEMS[] = {
-    [RESLICE_TOO_DEEP] = ITEM("TOO_DEEP", "more pages than estimated or allowed"),
-    [RESLICE_TOO_MANY_429] = ITEM("TOO_MANY_429", "the source says too often: too many requests"),
-    [RESLICE_OVER_CAP] = ITEM("OVER_CAP", "the source's total exceeds what it hands out"),
-    [RESLICE_OVERSIZED] = ITEM("OVERSIZED", "a response beyond the size limit"),
-    [RESLICE_SLOW] = ITEM("SLOW", "the slice's time or quota ran out"),
+    [RESLICE_TOO_DEEP] = CODE_ITEM("TOO_DEEP", "more pages than estimated or allowed"),
+    [RESLICE_TOO_MANY_429] =
+        CODE_ITEM("TOO_MANY_429", "the source says too often: too many requests"),
+    [RESLICE_OVER_CAP] = CODE_ITEM("OVER_CAP", "the source's total exceeds what it hands out"),
+    [RESLICE_OVERSIZED] = CODE_ITEM("OVERSIZED", "a response beyond the size limit"),
+    [RESLICE_SLOW] = CODE_ITEM("SLOW", "the slice's time or quota ran out"),
 };
 const struct code_table RESLICE_REASON_CODES =
-    TABLE("ing_reslice_reason", "why a slice is cut again", RESLICE_REASON_ITEMS);
+    CODE_TABLE("ing_reslice_reason", "why a slice is cut again", RESLICE_REASON_ITEMS);
 
 static const struct code_item PLAN_STATUS_ITEMS[] = {
-    [PLAN_DRAFT] = ITEM("DRAFT", "created, window known"),
-    [PLAN_SLICING] = ITEM("SLICING", "slices are being made"),
-    [PLAN_READY] = ITEM("READY", "all slices have their task"),
-    [PLAN_PARTIAL] = ITEM("PARTIAL", "stopped at a limit; the next trigger resumes"),
-    [PLAN_FAILED] = ITEM("FAILED", "could not be sliced"),
-    [PLAN_CANCELLED] = ITEM("CANCELLED", "ended by a person"),
+    [PLAN_DRAFT] = CODE_ITEM("DRAFT", "created, window known"),
+    [PLAN_SLICING] = CODE_ITEM("SLICING", "slices are being made"),
+    [PLAN_READY] = CODE_ITEM("READY", "all slices have their task"),
+    [PLAN_PARTIAL] = CODE_ITEM("PARTIAL", "stopped at a limit; the next trigger resumes"),
+    [PLAN_FAILED] = CODE_ITEM("FAILED", "could not be sliced"),
+    [PLAN_CANCELLED] = CODE_ITEM("CANCELLED", "ended by a person"),
 };
 const struct code_table PLAN_STATUS_CODES =
-    TABLE("ing_plan_status", "states of a plan", PLAN_STATUS_ITEMS);
+    CODE_TABLE("ing_plan_status", "states of a plan", PLAN_STATUS_ITEMS);
 
 static const struct code_item SLICE_STATUS_ITEMS[] = {
-    [SLICE_PENDING] = ITEM("PENDING", "without a task yet"),
-    [SLICE_READY] = ITEM("READY", "has its task"),
-    [SLICE_SUCCEEDED] = ITEM("SUCCEEDED", "proved complete; its window is covered"),
-    [SLICE_PARTIAL] = ITEM("PARTIAL", "keeps what it finished; the rest was cut again"),
-    [SLICE_FAILED] = ITEM("FAILED", "given up; its window is not covered"),
-    [SLICE_CANCELLED] = ITEM("CANCELLED", "ended by a person"),
+    [SLICE_PENDING] = CODE_ITEM("PENDING", "without a task yet"),
+    [SLICE_READY] = CODE_ITEM("READY", "has its task"),
+    [SLICE_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "proved complete; its window is covered"),
+    [SLICE_PARTIAL] = CODE_ITEM("PARTIAL", "keeps what it finished; the rest was cut again"),
+    [SLICE_FAILED] = CODE_ITEM("FAILED", "given up; its window is not covered"),
+    [SLICE_CANCELLED] = CODE_ITEM("CANCELLED", "ended by a person"),
 };
 const struct code_table SLICE_STATUS_CODES =
-    TABLE("ing_slice_status", "states of a slice", SLICE_STATUS_ITEMS);
+    CODE_TABLE("ing_slice_status", "states of a slice", SLICE_STATUS_ITEMS);
 
 static const struct code_item TASK_STATUS_ITEMS[] = {
-    [TASK_QUEUED] = ITEM("QUEUED", "waits for a worker"),
-    [TASK_DISPATCHED] = ITEM("DISPATCHED", "leased by a worker"),
-    [TASK_EXECUTING] = ITEM("EXECUTING", "a run is under way"),
-    [TASK_SUCCEEDED] = ITEM("SUCCEEDED", "complete"),
-    [TASK_PARTIAL] = ITEM("PARTIAL", "ended with holes or cut short"),
-    [TASK_FAILED] = ITEM("FAILED", "given up"),
-    [TASK_CANCELLED] = ITEM("CANCELLED", "ended by a person"),
+    [TASK_QUEUED] = CODE_ITEM("QUEUED", "waits for a worker"),
+    [TASK_DISPATCHED] = CODE_ITEM("DISPATCHED", "leased by a worker"),
+    [TASK_EXECUTING] = CODE_ITEM("EXECUTING", "a run is under way"),
+    [TASK_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "complete"),
+    [TASK_PARTIAL] = CODE_ITEM("PARTIAL", "ended with holes or cut short"),
+    [TASK_FAILED] = CODE_ITEM("FAILED", "given up"),
+    [TASK_CANCELLED] = CODE_ITEM("CANCELLED", "ended by a person"),
 };
 const struct code_table TASK_STATUS_CODES =
-    TABLE("ing_task_status", "states of a task", TASK_STATUS_ITEMS);
+    CODE_TABLE("ing_task_status", "states of a task", TASK_STATUS_ITEMS);
 
 static const struct code_item RUN_STATUS_ITEMS[] = {
-    [RUN_PLANNED] = ITEM("PLANNED", "about to begin"),
-    [RUN_RUNNING] = ITEM("RUNNING", "under way"),
-    [RUN_SUCCEEDED] = ITEM("SUCCEEDED", "complete"),
-    [RUN_PARTIAL] = ITEM("PARTIAL", "ended with holes or cut short"),
-    [RUN_FAILED] = ITEM("FAILED", "ended by an error"),
-    [RUN_CANCELLED] = ITEM("CANCELLED", "ended by a person"),
+    [RUN_PLANNED] = CODE_ITEM("PLANNED", "about to begin"),
+    [RUN_RUNNING] = CODE_ITEM("RUNNING", "under way"),
+    [RUN_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "complete"),
+    [RUN_PARTIAL] = CODE_ITEM("PARTIAL", "ended with holes or cut short"),
+    [RUN_FAILED] = CODE_ITEM("FAILED", "ended by an error"),
+    [RUN_CANCELLED] = CODE_ITEM("CANCELLED", "ended by a person"),
 };
 const struct code_table RUN_STATUS_CODES =
-    TABLE("ing_task_run_status", "states of a run", RUN_STATUS_ITEMS);
+    CODE_TABLE("ing_task_run_status", "states of a run", RUN_STATUS_ITEMS);
 
 static const struct code_item BATCH_STATUS_ITEMS[] = {
-    [BATCH_PLANNED] = ITEM("PLANNED", "about to be requested"),
-    [BATCH_RUNNING] = ITEM("RUNNING", "requested"),
-    [BATCH_SUCCEEDED] = ITEM("SUCCEEDED", "committed"),
-    [BATCH_SKIPPED] = ITEM("SKIPPED", "already committed before; nothing was written"),
-    [BATCH_FAILED] = ITEM("FAILED", "given up"),
+    [BATCH_PLANNED] = CODE_ITEM("PLANNED", "about to be requested"),
+    [BATCH_RUNNING] = CODE_ITEM("RUNNING", "requested"),
+    [BATCH_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "committed"),
+    [BATCH_SKIPPED] = CODE_ITEM("SKIPPED", "already committed before; nothing was written"),
+    [BATCH_FAILED] = CODE_ITEM("FAILED", "given up"),
 };
 const struct code_table BATCH_STATUS_CODES =
-    TABLE("ing_task_run_batch_status", "states of a batch", BATCH_STATUS_ITEMS);
+    CODE_TABLE("ing_task_run_batch_status", "states of a batch", BATCH_STATUS_ITEMS);
 
 static const struct code_item PARTIAL_REASON_ITEMS[] = {
-    [PARTIAL_HOLES] = ITEM("HOLES", "walked to the end, some records or pages missing"),
-    [PARTIAL_CUT_SHORT] = ITEM("CUT_SHORT", "stopped before the end"),
+    [PARTIAL_HOLES] = CODE_ITEM("HOLES", "walked to the end, some records or pages missing"),
+    [PARTIAL_CUT_SHORT] = CODE_ITEM("CUT_SHORT", "stopped before the end"),
 };
 const struct code_table PARTIAL_REASON_CODES =
-    TABLE("ing_partial_reason", "why a run is partial", PARTIAL_REASON_ITEMS);
+    CODE_TABLE("ing_partial_reason", "why a run is partial", PARTIAL_REASON_ITEMS);
 
 static const struct code_item ENDPOINT_ROLE_ITEMS[] = {
-    [ENDPOINT_SEARCH] = ITEM("SEARCH", "lists records or their ids"),
-    [ENDPOINT_DETAIL] = ITEM("DETAIL", "gives records by id"),
-    [ENDPOINT_METRICS] = ITEM("METRICS", "gives figures about records by id"),
+    [ENDPOINT_SEARCH] = CODE_ITEM("SEARCH", "lists records or their ids"),
+    [ENDPOINT_DETAIL] = CODE_ITEM("DETAIL", "gives records by id"),
+    [ENDPOINT_METRICS] = CODE_ITEM("METRICS", "gives figures about records by id"),
 };
 const struct code_table ENDPOINT_ROLE_CODES =
-    TABLE("reg_endpoint_role", "what an endpoint is for", ENDPOINT_ROLE_ITEMS);
+    CODE_TABLE("reg_endpoint_role", "what an endpoint is for", ENDPOINT_ROLE_ITEMS);
 
 static const struct code_item HTTP_METHOD_ITEMS[] = {
-    [HTTP_GET] = ITEM("GET", "all parameters in the URL"),
-    [HTTP_POST] = ITEM("POST", "parameters in the body"),
+    [HTTP_GET] = CODE_ITEM("GET", "all parameters in the URL"),
+    [HTTP_POST] = CODE_ITEM("POST", "parameters in the body"),
 };
-const struct code_table HTTP_METHOD_CODES = TABLE("http_method", "HTTP methods", HTTP_METHOD_ITEMS);
+const struct code_table HTTP_METHOD_CODES =
+    CODE_TABLE("http_method", "HTTP methods", HTTP_METHOD_ITEMS);
 
 static const struct code_item PARAM_LOCATION_ITEMS[] = {
-    [PARAM_QUERY] = ITEM("QUERY", "in the query of the URL"),
-    [PARAM_HEADER] = ITEM("HEADER", "in a header"),
-    [PARAM_PATH] = ITEM("PATH", "in the path of the URL"),
-    [PARAM_BODY] = ITEM("BODY", "in the body"),
+    [PARAM_QUERY] = CODE_ITEM("QUERY", "in the query of the URL"),
+    [PARAM_HEADER] = CODE_ITEM("HEADER", "in a header"),
+    [PARAM_PATH] = CODE_ITEM("PATH", "in the path of the URL"),
+    [PARAM_BODY] = CODE_ITEM("BODY", "in the body"),
 };
 const struct code_table PARAM_LOCATION_CODES =
-    TABLE("reg_param_location", "where a parameter goes", PARAM_LOCATION_ITEMS);
+    CODE_TABLE("reg_param_location", "where a parameter goes", PARAM_LOCATION_ITEMS);
 
 static const struct code_item AUTH_TYPE_ITEMS[] = {
-    [AUTH_NONE] = ITEM("NONE", "no credential"),
-    [AUTH_API_KEY] = ITEM("API_KEY", "a key in header, query or body"),
-    [AUTH_BASIC] = ITEM("BASIC", "user and password"),
-    [AUTH_BEARER] = ITEM("BEARER", "a fixed bearer token"),
-    [AUTH_OAUTH2] = ITEM("OAUTH2", "a bearer token by client credentials, refreshed"),
-    [AUTH_CUSTOM] = ITEM("CUSTOM", "a signing hook"),
+    [AUTH_NONE] = CODE_ITEM("NONE", "no credential"),
+    [AUTH_API_KEY] = CODE_ITEM("API_KEY", "a key in header, query or body"),
+    [AUTH_BASIC] = CODE_ITEM("BASIC", "user and password"),
+    [AUTH_BEARER] = CODE_ITEM("BEARER", "a fixed bearer token"),
+    [AUTH_OAUTH2] = CODE_ITEM("OAUTH2", "a bearer token by client credentials, refreshed"),
+    [AUTH_CUSTOM] = CODE_ITEM("CUSTOM", "a signing hook"),
 };
 const struct code_table AUTH_TYPE_CODES =
-    TABLE("reg_auth_type", "how requests are authenticated", AUTH_TYPE_ITEMS);
+    CODE_TABLE("reg_auth_type", "how requests are authenticated", AUTH_TYPE_ITEMS);
 
 static const struct code_item AUTH_LOCATION_ITEMS[] = {
-    [AUTH_IN_HEADER] = ITEM("HEADER", "in a header"),
-    [AUTH_IN_QUERY] = ITEM("QUERY", "in the query of the URL"),
-    [AUTH_IN_BODY] = ITEM("BODY", "in the body of a POST"),
+    [AUTH_IN_HEADER] = CODE_ITEM("HEADER", "in a header"),
+    [AUTH_IN_QUERY] = CODE_ITEM("QUERY", "in the query of the URL"),
+    [AUTH_IN_BODY] = CODE_ITEM("BODY", "in the body of a POST"),
 };
 const struct code_table AUTH_LOCATION_CODES =
-    TABLE("reg_auth_location", "where a credential goes", AUTH_LOCATION_ITEMS);
+    CODE_TABLE("reg_auth_location", "where a credential goes", AUTH_LOCATION_ITEMS);
 
 static const struct code_item PAGINATION_TYPE_ITEMS[] = {
-    [PAGINATION_OFFSET] = ITEM("OFFSET", "offset and limit"),
-    [PAGINATION_PAGE] = ITEM("PAGE", "page number and size"),
-    [PAGINATION_TOKEN] = ITEM("TOKEN", "a handle on the next page, from body or header"),
-    [PAGINATION_URL] = ITEM("URL", "the next page's whole URL, from body or Link header"),
-    [PAGINATION_TIME] = ITEM("TIME", "the window itself moves on"),
-    [PAGINATION_SINGLE] = ITEM("SINGLE", "one response is all"),
+    [PAGINATION_OFFSET] = CODE_ITEM("OFFSET", "offset and limit"),
+    [PAGINATION_PAGE] = CODE_ITEM("PAGE", "page number and size"),
+    [PAGINATION_TOKEN] = CODE_ITEM("TOKEN", "a handle on the next page, from body or header"),
+    [PAGINATION_URL] = CODE_ITEM("URL", "the next page's whole URL, from body or Link header"),
+    [PAGINATION_TIME] = CODE_ITEM("TIME", "the window itself moves on"),
+    [PAGINATION_SINGLE] = CODE_ITEM("SINGLE", "one response is all"),
 };
 const struct code_table PAGINATION_TYPE_CODES =
-    TABLE("reg_pagination_type", "how pages follow one another", PAGINATION_TYPE_ITEMS);
+    CODE_TABLE("reg_pagination_type", "how pages follow one another", PAGINATION_TYPE_ITEMS);
 
 static const struct code_item RESPONSE_FORMAT_ITEMS[] = {
-    [RESPONSE_JSON] = ITEM("JSON", "read with JSONPath"),
-    [RESPONSE_XML] = ITEM("XML", "read with XPath"),
+    [RESPONSE_JSON] = CODE_ITEM("JSON", "read with JSONPath"),
+    [RESPONSE_XML] = CODE_ITEM("XML", "read with XPath"),
 };
 const struct code_table RESPONSE_FORMAT_CODES =
-    TABLE("reg_response_format", "formats of responses", RESPONSE_FORMAT_ITEMS);
+    CODE_TABLE("reg_response_format", "formats of responses", RESPONSE_FORMAT_ITEMS);
 
 static const struct code_item NULL_POLICY_ITEMS[] = {
-    [NULL_OMIT] = ITEM("OMIT", "a parameter without value is left out"),
-    [NULL_EMPTY] = ITEM("EMPTY", "a parameter without value is sent empty"),
-    [NULL_ERROR] = ITEM("ERROR", "a parameter without value stops the request"),
+    [NULL_OMIT] = CODE_ITEM("OMIT", "a parameter without value is left out"),
+    [NULL_EMPTY] = CODE_ITEM("EMPTY", "a parameter without value is sent empty"),
+    [NULL_ERROR] = CODE_ITEM("ERROR", "a parameter without value stops the request"),
 };
 const struct code_table NULL_POLICY_CODES =
-    TABLE("reg_null_policy", "what becomes of a missing value", NULL_POLICY_ITEMS);
+    CODE_TABLE("reg_null_policy", "what becomes of a missing value", NULL_POLICY_ITEMS);
 
 static const struct code_item RATE_DECISION_ITEMS[] = {
-    [RATE_ALLOW] = ITEM("ALLOW", "send now"),
-    [RATE_WAIT] = ITEM("WAIT", "send at the time given"),
-    [RATE_REJECT] = ITEM("REJECT", "not before the deadline; schedule again"),
+    [RATE_ALLOW] = CODE_ITEM("ALLOW", "send now"),
+    [RATE_WAIT] = CODE_ITEM("WAIT", "send at the time given"),
+    [RATE_REJECT] = CODE_ITEM("REJECT", "not before the deadline; schedule again"),
 };
 const struct code_table RATE_DECISION_CODES =
-    TABLE("ing_rate_decision", "answers of the rate gate", RATE_DECISION_ITEMS);
+    CODE_TABLE("ing_rate_decision", "answers of the rate gate", RATE_DECISION_ITEMS);
 
 const struct code_table *const CODE_TABLES[] = {
     &ALIGN_UNIT_CODES,       &AUTH_LOCATION_CODES,       &AUTH_TYPE_CODES,

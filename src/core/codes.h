@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 
+#include "base/attr.h"
 #include "base/str.h"
 
 struct code_item {
@@ -29,6 +30,16 @@ struct code_table {
     const struct code_item *items; /* by enum value */
     size_t count;
 };
+
+/* For tables of constants. */
+#define CODE_ITEM(word, text)          \
+    {                                  \
+        STR_INIT(word), STR_INIT(text) \
+    }
+#define CODE_TABLE(type, text, items)                           \
+    {                                                           \
+        STR_INIT(type), STR_INIT(text), items, ARRAY_LEN(items) \
+    }
 
 /* The word of a value, which must be one of the table's enum. Lives as long as the program. */
 struct str code_of(const struct code_table *table, int value);

@@ -1,0 +1,57 @@
+/* canon: writes canonical JSON (RFC 8785), value by value.
+ *
+ * What is hashed, compared or stored for audit must have one form only: keys sorted, no blanks, one
+ * way to escape. The writer does the commas and the escapes; the caller names keys in sorted order
+ * (asserted), and closes what it opened.
+ *
+ *      struct canon canon = canon_begin(&buf);              {
+ *      canon_i64(&canon, "batch", 7);                       "batch":7,
+ *      canon_str(&canon, "source", source);                 "source":"crossref"
+ *      canon_end(&canon);                                   }
+ *
+ * Inside an array the key is NULL. Numbers are whole and at most CANON_NUMBER_MAX from zero: beyond
+ * it a double, which is what a JSON number is, can not tell neighbours apart. A failed append is
+ * remembered by the buf and asked about there.
+ */
+#ifndef PATRA_CORE_CANON_H
+#define PATRA_CORE_CANON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "core/codes.h"
+
+enum { CANON_DEPTH_MAX = 8 };
+#define CANON_NUMBER_MAX ((INT64_C(1) << 53) - 1)
+
+struct canon {
+    struct buf *out;
+    int depth;
+    struct {
+        const char *last_key; /* NULL before the first, and in arrays */
+        bool is_array;
+        bool has_items;
+    } levels[CANON_DEPTH_MAX];
+};
+
+struct canon canon_begin(struct buf *out); /* writes the outermost '{' */
+void canon_end(struct canon *canon);       /* and its '}'; everything inside must be closed */
+
+void canon_object(struct canon *canon, const char *key);
+void canon_array(struct canon *canon, const char *key);
+void canon_close(struct canon *canon); /* the innermost object or array */
+
+/* Well-formed UTF-8 gives well-formed JSON; other bytes are passed on as they are. */
+void canon_str(struct canon *canon, const char *key, struct str value);
+void canon_i64(struct canon *canon, const char *key, int64_t value);
+void canon_bool(struct canon *canon, const char *key, bool value);
+void canon_null(struct canon *canon, const char *key);
+void canon_instant(struct canon *canon, const char *key, int64_t at_us); /* "2026-01-02T..Z" */
+void canon_code(struct canon *canon, const char *key, const struct code_table *table, int value);
+
+/* A whole number of any size, as a string: database ids are not bound by CANON_NUMBER_MAX. */
+void canon_id(struct canon *canon, const char *key, int64_t value);
+
+#endif

@@ -1,0 +1,66 @@
+/* limits: the maxima of the program, each with its reason.
+ *
+ * Every loop, queue, retry and buffer ends at one of these. A limit that is met is an ordinary
+ * error naming the number, never a silent cut. Limits which a person may wish to change are
+ * settings, and what stands here is then the most that a setting may say.
+ */
+#ifndef PATRA_CORE_LIMITS_H
+#define PATRA_CORE_LIMITS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "base/instant.h"
+
+/* ---- time ---- */
+
+/* Lag, lookback, window and slice sizes: longer than any archive is old (the first journals are of
+ * 1665), and far from overflowing when added to an instant. */
+#define WINDOW_SPAN_MAX_US (500 * 366 * US_PER_DAY)
+static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / 4 && INSTANT_MAX < INT64_MAX / 4,
+              "an instant and a few spans can be added up in any order");
+
+/* ---- planning ---- */
+
+/* The dry run of a mistaken window must end: a hundred years by the hour fit, by the minute not. */
+#define PLAN_SLICES_MAX 1000000
+
+/* Children of one re-slice: a total of 600,000 records comes below PubMed's 9,999 in one step. */
+#define RESLICE_CHILDREN_MAX 64
+
+/* Hash buckets of an id-driven plan: more tasks would be smaller than one detail request. */
+#define SLICE_BUCKETS_MAX 65536
+static_assert(SLICE_BUCKETS_MAX <= PLAN_SLICES_MAX, "every bucket may become a slice");
+
+/* ---- cursors ---- */
+
+/* The columns: cursor_value VARCHAR(1024), normalized_numeric DECIMAL(38,0). */
+#define CURSOR_VALUE_MAX 1024
+#define CURSOR_ID_DIGITS_MAX 38
+static_assert(CURSOR_ID_DIGITS_MAX < CURSOR_VALUE_MAX, "an id is a cursor value");
+
+/* Compare-and-set of a cursor: after this many lost races somebody else has moved it further. */
+#define CURSOR_RETRIES_MAX 3
+
+/* ---- schedules ---- */
+
+/* A cron line of five fields with long lists stays far below. */
+#define CRON_TEXT_MAX 512
+
+/* Shorter intervals would fire faster than a plan is made. */
+#define SCHEDULE_EVERY_MIN_US US_PER_SECOND
+#define SCHEDULE_EVERY_MAX_US (366 * US_PER_DAY)
+
+/* ---- requests and responses ---- */
+
+#define RETRY_ATTEMPTS_MAX 100
+
+/* A page is refused beyond this; 1,000 Crossref works have 5 MB, full ClinicalTrials.gov pages
+ * more than 10. */
+#define PAGE_BYTES_MAX (INT64_C(64) << 20)
+
+/* The arena of a batch: the page, its index, and all it becomes. */
+#define BATCH_BYTES_MAX (INT64_C(512) << 20)
+static_assert(BATCH_BYTES_MAX >= 4 * PAGE_BYTES_MAX, "a full page must fit with all it becomes");
+
+#endif

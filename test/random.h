@@ -1,0 +1,49 @@
+/* random: chance for tests that can be had again.
+ *
+ * splitmix64: a counter whose every value is scrambled. The seed of a run is fixed, or what the
+ * environment's PATRA_SEED says; a test that fails prints the seed of its case, and PATRA_SEED with
+ * that number plays this one case again.
+ */
+#ifndef PATRA_TEST_RANDOM_H
+#define PATRA_TEST_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct random {
+    uint64_t state;
+};
+
+static inline uint64_t random_u64(struct random *random)
+{
+    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* from <= result < to. The bias of the remainder does not matter for tests. */
+static inline int64_t random_between(struct random *random, int64_t from, int64_t to)
+{
+    return from + (int64_t)(random_u64(random) % (uint64_t)(to - from));
+}
+
+static inline bool random_chance(struct random *random, int in_hundred)
+{
+    return random_between(random, 0, 100) < in_hundred;
+}
+
+/* True with the seed when PATRA_SEED asks for one case. */
+static inline bool random_asked(uint64_t *seed)
+{
+    const char *text = getenv("PATRA_SEED");
+
+    if (text == NULL || *text == '\0')
+        return false;
+    *seed = strtoull(text, NULL, 10);
+    return true;
+}
+
+#endif

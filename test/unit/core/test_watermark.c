@@ -1,0 +1,66 @@
+#include "core/watermark.h"
+
+#include "random.h"
+#include "test.h"
+
+TEST(watermark_stops_at_the_first_gap)
+{
+    static const struct {
+        const char *label;
+        struct window covered[4];
+        size_t count;
+        int64_t low_us;
+    } cases[] = {
+        /* the cursor stands at 100 */
+        { "nothing covered", { { 0 } }, 0, 100 },
+        { "all four", { { 100, 110 }, { 110, 120 }, { 120, 130 }, { 130, 140 } }, 4, 140 },
+        { "the third failed", { { 100, 110 }, { 110, 120 }, { 130, 140 } }, 3, 120 },
+        { "one inside another", { { 90, 130 }, { 100, 110 }, { 130, 140 } }, 3, 140 },
+        { "a gap of one", { { 101, 150 } }, 1, 100 },
+        { "only before the cursor", { { 10, 60 }, { 60, 100 } }, 2, 100 },
+        { "wholly before the cursor", { { 10, 20 } }, 1, 100 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const int64_t low_us = watermark_low(100, cases[i].covered, cases[i].count);
+        CHECK_EQ(low_us, cases[i].low_us, cases[i].label);
+    }
+}
+
+TEST(watermark_is_the_first_uncovered_instant_of_a_bitmap)
+{
+    enum { INSTANTS = 64 };
+    struct random random = { 2 };
+
+    for (int round = 0; round < 20000; round++) {
+        struct window covered[8];
+        bool is_covered[INSTANTS] = { false };
+        const size_t count = (size_t)random_between(&random, 0, 9);
+        const int64_t cursor = random_between(&random, 0, INSTANTS);
+        int64_t low = cursor;
+        int64_t from = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            from = random_between(&random, from, INSTANTS);
+            covered[i].from_us = from;
+            covered[i].to_us = random_between(&random, from + 1, INSTANTS + 1);
+            for (int64_t t = covered[i].from_us; t < covered[i].to_us; t++)
+                is_covered[t] = true;
+        }
+        while (low < INSTANTS && is_covered[low])
+            low++;
+        CHECK_EQ(watermark_low(cursor, covered, count), low, "as the bitmap says");
+    }
+}
+
+TEST(ids_advance_in_the_order_of_the_list)
+{
+    const struct watermark_batch batches[] = {
+        { STR("W9"), true }, { STR("W2"), true }, { STR("W5"), false }, { STR("W1"), true }
+    };
+
+    CHECK_STR(watermark_last_id(STR("W7"), batches, 4), STR("W2"), "up to the unfinished one");
+    CHECK_STR(watermark_last_id(STR("W7"), batches + 2, 2), STR("W7"), "the first is unfinished");
+    CHECK_STR(watermark_last_id(STR("W7"), batches, 1), STR("W9"), "all done");
+    CHECK_STR(watermark_last_id(STR(""), NULL, 0), STR(""), "an empty list");
+}
