@@ -27,7 +27,7 @@ def run(job):
     build, test = job
     env = {**os.environ, **test['env'], 'PATRA_BUILD': os.path.abspath(build)}
     try:
-        done = subprocess.run(test['cmd'], cwd=test['workdir'], env=env, timeout=SECONDS_MAX,
+        done = subprocess.run(test['cmd'], cwd=test['workdir'] or build, env=env, timeout=SECONDS_MAX,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         return build, test['name'], done.returncode, done.stdout.decode(errors='replace')
