@@ -83,6 +83,8 @@ static void decide_from(struct window_decision *d)
                  is_harvest ? before(r->cursor.at_us, r->lookback_us) : r->cursor.at_us);
     }
     consider_maybe(&d->from, WINDOW_RULE_USER_FROM, r->user_from);
+    if (is_harvest && d->from.candidate_count == 0)
+        consider_maybe(&d->from, WINDOW_RULE_START, r->start);
     if (d->from.candidate_count == 0) {
         /* BACKFILL reaches back from its anchor; the others from the present. */
         const int64_t end_us = is_backfill ? d->to.candidate_us : d->now_safe_us;
@@ -127,11 +129,16 @@ static enum window_empty empty_reason(const struct window_decision *d)
 
     if (r->user_from.is_set && r->user_to.is_set && r->user_from.at_us >= r->user_to.at_us)
         return WINDOW_EMPTY_USER_INVERTED;
+    if (r->beyond == BEYOND_REFUSE && r->user_to.is_set && r->user_to.at_us > d->now_safe_us)
+        return WINDOW_EMPTY_REFUSED;
     if (d->from.candidate_us < d->to.candidate_us)
         return d->from.at_us < d->to.at_us ? WINDOW_EMPTY_NOT : WINDOW_EMPTY_ALIGNED;
     switch (lower_rule(&d->from)) {
     case WINDOW_RULE_USER_FROM:
         return d->to.rule == WINDOW_RULE_FORWARD ? WINDOW_EMPTY_AFTER_FORWARD : WINDOW_EMPTY_FUTURE;
+    case WINDOW_RULE_START:
+        return d->to.rule == WINDOW_RULE_USER_TO ? WINDOW_EMPTY_BEFORE_DEFAULT
+                                                 : WINDOW_EMPTY_NOTHING_NEW;
     case WINDOW_RULE_DEFAULT_SIZE:
         return WINDOW_EMPTY_BEFORE_DEFAULT;
     default:
@@ -174,6 +181,7 @@ static const struct code_item RULE_ITEMS[] = {
     [WINDOW_RULE_CURSOR] = CODE_ITEM("CURSOR", "the cursor"),
     [WINDOW_RULE_CURSOR_LOOKBACK] = CODE_ITEM("CURSOR_LOOKBACK", "the cursor less the lookback"),
     [WINDOW_RULE_FORWARD] = CODE_ITEM("FORWARD", "the forward watermark"),
+    [WINDOW_RULE_START] = CODE_ITEM("START", "the source's start"),
     [WINDOW_RULE_DEFAULT_SIZE] = CODE_ITEM("DEFAULT_SIZE", "one window size back"),
     [WINDOW_RULE_UPPER_ANCHOR] = CODE_ITEM("UPPER_ANCHOR", "not beyond the upper bound"),
 };
@@ -184,7 +192,9 @@ static const struct code_item EMPTY_ITEMS[] = {
     [WINDOW_EMPTY_NOT] = CODE_ITEM("NOT_EMPTY", "there is work"),
     [WINDOW_EMPTY_USER_INVERTED] = CODE_ITEM("USER_INVERTED", "--from is not before --to"),
     [WINDOW_EMPTY_NOTHING_NEW] =
-        CODE_ITEM("NOTHING_NEW", "the cursor has reached the upper bound already"),
+        CODE_ITEM("NOTHING_NEW", "the cursor (or start) is not before the upper bound"),
+    [WINDOW_EMPTY_REFUSED] =
+        CODE_ITEM("REFUSED", "--to is after now less the lag, which this source refuses"),
     [WINDOW_EMPTY_FUTURE] = CODE_ITEM("FUTURE", "--from is not before now less the lag"),
     [WINDOW_EMPTY_BEFORE_CURSOR] = CODE_ITEM(
         "BEFORE_CURSOR", "--to is not after the cursor; use backfill or replay for the past"),
@@ -279,6 +289,7 @@ static void json_inputs(struct canon *canon, const struct window_request *r)
 {
     canon_object(canon, "inputs");
     canon_code(canon, "align", &ALIGN_UNIT_CODES, (int)r->align);
+    canon_code(canon, "beyondNow", &BEYOND_NOW_CODES, (int)r->beyond);
     json_maybe(canon, "cursor", r->cursor);
     canon_code(canon, "drive", &UPDATE_DRIVE_CODES, (int)r->drive);
     json_maybe(canon, "forward", r->forward);
@@ -288,6 +299,7 @@ static void json_inputs(struct canon *canon, const struct window_request *r)
     canon_instant(canon, "now", r->now_us);
     canon_code(canon, "operation", &OPERATION_CODES, (int)r->operation);
     canon_i64(canon, "sizeUs", r->size_us);
+    json_maybe(canon, "start", r->start);
     json_maybe(canon, "userFrom", r->user_from);
     json_maybe(canon, "userTo", r->user_to);
     canon_close(canon);

@@ -5,7 +5,7 @@
  *
  *                    from                                     to
  *      HARVEST       max(cursor - lookback, user.from)        min(user.to, now - lag)
- *                    no cursor: user.from, else now - lag - size
+ *                    no cursor: user.from, else start, else now - lag - size
  *      BACKFILL      max(cursor, user.from), at most `to`     min(user.to, forward, now - lag)
  *                    no cursor: user.from, else to - size
  *      UPDATE TIME   max(cursor, user.from)                   min(user.to, now - lag)
@@ -16,8 +16,8 @@
  *
  * The cursor is the operation's own: HARVEST's forward watermark, BACKFILL's progress within its
  * campaign, UPDATE's refresh_checked_at. `forward` is HARVEST's, and only BACKFILL looks at it.
- * REPLAY looks at no cursor. Overlap and the longest slice are no business of the window: they
- * belong to the slices (core/slice.h).
+ * REPLAY looks at no cursor. `start` is the source's own first instant (start_at). Overlap and the
+ * longest slice are no business of the window: they belong to the slices (core/slice.h).
  *
  * The decision keeps every input and every candidate, so that it can be explained to a person
  * (window_decision_explain) and stored for audit (window_decision_json) without asking anyone.
@@ -36,6 +36,7 @@
 
 #include "base/buf.h"
 #include "core/codes.h"
+#include "core/source_codes.h"
 #include "core/window.h"
 
 /* An instant that may be absent: { .is_set = true, .at_us = ... }. */
@@ -53,9 +54,11 @@ struct window_request {
     struct maybe_instant user_to;
     struct maybe_instant cursor;
     struct maybe_instant forward;
-    int64_t lag_us;      /* what is younger may not be complete at the source yet */
-    int64_t lookback_us; /* HARVEST: how far before the cursor late records are looked for */
-    int64_t size_us;     /* more than 0: the window where nothing else tells where to begin */
+    struct maybe_instant start; /* HARVEST: where a source without cursor begins */
+    enum beyond_now beyond;     /* what becomes of a --to after now - lag */
+    int64_t lag_us;             /* what is younger may not be complete at the source yet */
+    int64_t lookback_us;        /* HARVEST: how far before the cursor late records are looked for */
+    int64_t size_us; /* more than 0: the window where nothing else tells where to begin */
     enum window_mode mode;
     enum align_unit align; /* CALENDAR */
 };
@@ -67,6 +70,7 @@ enum window_rule { /* where a bound came from */
                    WINDOW_RULE_CURSOR,
                    WINDOW_RULE_CURSOR_LOOKBACK,
                    WINDOW_RULE_FORWARD,
+                   WINDOW_RULE_START,
                    WINDOW_RULE_DEFAULT_SIZE,
                    WINDOW_RULE_UPPER_ANCHOR,
 };
@@ -74,9 +78,10 @@ extern const struct code_table WINDOW_RULE_CODES;
 
 enum window_empty { /* why there is nothing to do */
                     WINDOW_EMPTY_NOT,
-                    WINDOW_EMPTY_USER_INVERTED,  /* --from is not before --to */
-                    WINDOW_EMPTY_NOTHING_NEW,    /* the cursor has reached the upper bound */
-                    WINDOW_EMPTY_FUTURE,         /* --from is not before now - lag */
+                    WINDOW_EMPTY_USER_INVERTED, /* --from is not before --to */
+                    WINDOW_EMPTY_NOTHING_NEW,   /* the cursor has reached the upper bound */
+                    WINDOW_EMPTY_REFUSED, /* --to is after now - lag, and the source refuses that */
+                    WINDOW_EMPTY_FUTURE,  /* --from is not before now - lag */
                     WINDOW_EMPTY_BEFORE_CURSOR,  /* --to is not after the cursor (less the lookback)
                                                   */
                     WINDOW_EMPTY_BEFORE_DEFAULT, /* --to is not after the default lower bound */

@@ -584,6 +584,38 @@ TEST(a_first_window_starts_the_cursor)
     }
 }
 
+TEST(a_source_may_say_where_it_begins)
+{
+    struct window_request request = {
+        .operation = OPERATION_HARVEST, .now_us = NOW, .start = AT(NOW - 400 * D), .size_us = SIZE
+    };
+
+    CHECK_EQ(window_decide(&request).window.from_us, NOW - 400 * D, "in place of the default");
+    CHECK_EQ(window_decide(&request).from.rule, WINDOW_RULE_START, "its rule");
+    request.user_from = (struct maybe_instant)AT(NOW - 500 * D);
+    CHECK_EQ(window_decide(&request).window.from_us, NOW - 500 * D, "the user's word goes first");
+    request.cursor = (struct maybe_instant)AT(NOW - D);
+    CHECK_EQ(window_decide(&request).window.from_us, NOW - D, "and the cursor before both");
+    request = (struct window_request){
+        .operation = OPERATION_HARVEST, .now_us = NOW, .start = AT(NOW + D), .size_us = SIZE
+    };
+    CHECK_EQ(window_decide(&request).empty, WINDOW_EMPTY_NOTHING_NEW, "it has not begun");
+}
+
+TEST(a_source_may_refuse_windows_beyond_now)
+{
+    struct window_request request = { .operation = OPERATION_HARVEST,
+                                      .now_us = NOW,
+                                      .user_to = AT(NOW - LAG + 1),
+                                      .lag_us = LAG,
+                                      .beyond = BEYOND_REFUSE,
+                                      .size_us = SIZE };
+
+    CHECK_EQ(window_decide(&request).empty, WINDOW_EMPTY_REFUSED, "one microsecond too late");
+    request.user_to.at_us--;
+    CHECK_EQ(window_decide(&request).empty, WINDOW_EMPTY_NOT, "now - lag itself");
+}
+
 TEST(bounds_do_not_leave_the_calendar)
 {
     const struct window_request request = { .operation = OPERATION_HARVEST,
@@ -633,10 +665,12 @@ TEST(a_decision_explains_itself)
             "{\"at\":\"2026-03-09T06:00:00Z\",\"rule\":\"CURSOR_LOOKBACK\"},"
             "{\"at\":\"2026-02-08T12:00:00Z\",\"rule\":\"USER_FROM\"}],"
             "\"rule\":\"CURSOR_LOOKBACK\"},"
-            "\"inputs\":{\"align\":\"DAY\",\"cursor\":\"2026-03-09T12:00:00Z\",\"drive\":\"TIME\","
+            "\"inputs\":{\"align\":\"DAY\",\"beyondNow\":\"CLAMP\",\"cursor\":\"2026-03-09T12:00:"
+            "00Z\",\"drive\":\"TIME\","
             "\"forward\":null,\"lagUs\":600000000,\"lookbackUs\":21600000000,"
             "\"mode\":\"CALENDAR\",\"now\":\"2026-03-10T12:00:00Z\",\"operation\":\"HARVEST\","
-            "\"sizeUs\":604800000000,\"userFrom\":\"2026-02-08T12:00:00Z\",\"userTo\":null},"
+            "\"sizeUs\":604800000000,\"start\":null,\"userFrom\":\"2026-02-08T12:00:00Z\","
+            "\"userTo\":null},"
             "\"nowSafe\":\"2026-03-10T11:50:00Z\",\"startsCursor\":false,"
             "\"to\":{\"at\":\"2026-03-10T00:00:00Z\",\"candidate\":\"2026-03-10T11:50:00Z\","
             "\"considered\":[{\"at\":\"2026-03-10T11:50:00Z\",\"rule\":\"NOW_LAG\"}],"

@@ -1,0 +1,113 @@
+#include "core/reslice.h"
+
+#include <assert.h>
+
+#include "base/instant.h"
+#include "core/align.h"
+
+static struct window rest_of(const struct reslice_request *r)
+{
+    if (!window_is_valid(r->finished))
+        return r->window;
+    assert(window_contains(r->window, r->finished));
+    if (r->finished.from_us == r->window.from_us)
+        return (struct window){ r->finished.to_us, r->window.to_us };
+    assert(r->finished.to_us == r->window.to_us);
+    return (struct window){ r->window.from_us, r->finished.from_us };
+}
+
+/* In how many equal parts to cut: a power of two. */
+static int64_t part_count(const struct reslice_request *r)
+{
+    int64_t parts = 2;
+
+    if (r->reason != RESLICE_OVER_CAP || r->total <= 0 || r->record_cap <= 0)
+        return parts;
+    while (parts < RESLICE_CHILDREN_MAX && r->total / parts > r->record_cap / 4 * 3)
+        parts *= 2;
+    return parts;
+}
+
+static int64_t floor_to_granule(int64_t at_us, int64_t granule_us)
+{
+    return at_us - ((at_us % granule_us) + granule_us) % granule_us;
+}
+
+/* A cut near `at` that leaves `least` on both sides: on a calendar boundary if one will do, else
+ * where the source's granularity allows it. Gives `from` when there is none. */
+static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cut *cut,
+                        int64_t least_us)
+{
+    const int64_t granule_us = granularity_us(cut->granularity);
+    const int64_t candidates[] = {
+        align_floor(at_us, cut->align),
+        align_ceil(at_us, cut->align),
+        floor_to_granule(at_us, granule_us),
+        floor_to_granule(at_us, granule_us) + granule_us,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(candidates); i++) {
+        if (candidates[i] - rest.from_us >= least_us && rest.to_us - candidates[i] >= least_us)
+            return candidates[i];
+    }
+    return rest.from_us;
+}
+
+void reslice_time(const struct reslice_request *r, struct reslice *out)
+{
+    const struct window rest = rest_of(r);
+    const int64_t granule_us = granularity_us(r->cut.granularity);
+    const int64_t least_us = r->cut.min_us > granule_us ? r->cut.min_us : granule_us;
+    const int64_t parts = part_count(r);
+    struct window left = rest; /* what is not given to a child yet */
+
+    assert(window_is_valid(rest));
+    assert(least_us > 0);
+    assert(window_length_us(rest) <= INT64_MAX / RESLICE_CHILDREN_MAX);
+    out->count = 0;
+    for (int64_t i = 1; i < parts; i++) {
+        const int64_t even_us = rest.from_us + window_length_us(rest) * i / parts;
+        const int64_t cut_us = cut_near(even_us, left, &r->cut, least_us);
+
+        if (cut_us == left.from_us)
+            continue;
+        out->children[out->count++] = (struct window){ left.from_us, cut_us };
+        left.from_us = cut_us;
+    }
+    /* One child alone makes sense only when the parent has kept something. */
+    if (out->count > 0 || window_is_valid(r->finished))
+        out->children[out->count++] = left;
+}
+
+bool reslice_pages(struct page_range pages, int64_t finished, struct page_range children[2])
+{
+    const int64_t left = pages.to - finished;
+
+    assert(finished >= pages.from);
+    if (left < 2)
+        return false;
+    children[0] = (struct page_range){ finished, finished + left / 2 };
+    children[1] = (struct page_range){ finished + left / 2, pages.to };
+    return true;
+}
+
+bool reslice_ids(const struct slice_ids *ids, int64_t finished, struct slice_ids children[2])
+{
+    children[0] = *ids;
+    children[1] = *ids;
+    if (ids->slicing == ID_SLICING_HASH) {
+        if (ids->bucket_count > SLICE_BUCKETS_MAX / 2)
+            return false;
+        children[0].bucket_count = ids->bucket_count * 2;
+        children[1].bucket_count = ids->bucket_count * 2;
+        children[1].bucket = ids->bucket + ids->bucket_count;
+        return true;
+    }
+    assert(finished >= ids->from);
+    if (ids->to - finished < 2)
+        return false;
+    children[0].from = finished;
+    children[0].to = finished + (ids->to - finished) / 2;
+    children[1].from = children[0].to;
+    return true;
+}

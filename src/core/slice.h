@@ -1,0 +1,154 @@
+/* slice: a piece of a plan, small enough for one task.
+ *
+ * A plan is cut along time (HARVEST, BACKFILL, REPLAY and whatever is driven by time), along pages
+ * (sources that can not filter by time), or along ids (UPDATE and METRICS driven by ids). The cuts
+ * are made one at a time by an iterator: a plan of a hundred years needs no more memory than one
+ * of a day.
+ *
+ *      wanted pieces      |------------|       |------------------------|
+ *      slices, max = 5    |-1--|-2--|3-|       |-4--|-5--|-6--|-7--|-8--|
+ *      BACKFILL           |-8--|-7--|6-|       |-5--|-4--|-3--|-2--|-1--|
+ *
+ * The promise: the slices of a plan tile its pieces, or its pages, or its ids, exactly: nothing
+ * twice, nothing left out. No slice is longer than `max`. With an alignment a cut falls on the
+ * farthest calendar boundary within `max`, where there is one; so plans made at different
+ * moments cut at the same places.
+ *
+ * A slice's *own* window is what is covered when it succeeds. Its *query* is what the source is
+ * asked for, and may be wider: by `overlap` towards the past, and by the source's granularity,
+ * for one that filters by whole days can only be asked for whole days. What the query brings
+ * beyond `keep` is dropped by the client (`needs_filter`).
+ *
+ *      own                        |==============|
+ *      keep           |- overlap -|==============|
+ *      query     |day ............... day ............... day|
+ */
+#ifndef PATRA_CORE_SLICE_H
+#define PATRA_CORE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "core/codes.h"
+#include "core/source_codes.h"
+#include "core/window.h"
+
+/* ---- what a slice is ---- */
+
+struct slice_query {
+    struct window window; /* what the source is asked for */
+    struct window keep;   /* records dated outside are dropped */
+    bool needs_filter;    /* false when the two are the same */
+};
+
+/* Half-open, in the source's own numbering: the first page is 0 or 1 (its `base`). */
+struct page_range {
+    int64_t from;
+    int64_t to;
+};
+
+/* HASH: the ids whose slice_bucket(id, bucket_count) is `bucket`. RANGE: numbers, half-open. */
+struct slice_ids {
+    enum id_slicing slicing;
+    uint32_t bucket;
+    uint32_t bucket_count;
+    int64_t from;
+    int64_t to;
+};
+
+struct slice {
+    enum slice_dimension dimension;
+    struct window window;      /* TIME: its own; PAGE and ID: the plan's, for pace and audit */
+    struct slice_query query;  /* TIME */
+    struct page_range pages;   /* PAGE */
+    struct slice_ids ids;      /* ID */
+    int64_t number;            /* within the plan, from 0, in the order of fetching */
+    int64_t expected_records;  /* SLICE_UNKNOWN when there is no history */
+    int64_t expected_requests; /* at least 1; SLICE_UNKNOWN likewise */
+};
+
+#define SLICE_UNKNOWN INT64_C(-1)
+
+/* ---- how a plan is cut ---- */
+
+struct slice_cut {      /* TIME */
+    int64_t max_us;     /* the longest slice */
+    int64_t min_us;     /* the shortest that history or a re-slice may ask for; 0 < min <= max */
+    int64_t overlap_us; /* how far a query reaches back before its slice */
+    enum align_unit align;
+    enum granularity granularity; /* what the source can filter by */
+};
+
+/* How many records there were in how much time. A span of 0 means that nothing is known. */
+struct slice_density {
+    int64_t records;
+    int64_t span_us;
+};
+
+struct slice_cost {        /* what turns records into requests */
+    int64_t page_size;     /* records on a page; 0: unknown, a slice counts as one request */
+    int64_t id_batch_size; /* two-phase: ids per detail request; 0: one phase */
+};
+
+struct slice_request {
+    enum operation operation; /* BACKFILL goes from the newest to the oldest */
+    enum slice_dimension dimension;
+    struct window_list pieces; /* TIME: from coverage_plan(), sorted; must outlive the iterator */
+    struct window window;      /* PAGE and ID: the plan's */
+    struct slice_cut cut;      /* TIME */
+    struct slice_density density;
+    struct slice_cost cost;
+    int64_t record_cap;      /* most records that one query hands out; 0: no cap */
+    struct page_range pages; /* PAGE: all of them */
+    int64_t pages_per_slice; /* PAGE */
+    struct slice_ids ids;    /* ID: HASH needs bucket_count alone, RANGE all of [from, to) */
+    int64_t ids_per_slice;   /* ID, RANGE */
+    int64_t ids_total;       /* ID: how many candidates there are; SLICE_UNKNOWN */
+};
+
+struct slice_iter {
+    struct slice_request request;
+    int64_t step_us;    /* TIME: the length aimed at */
+    size_t piece;       /* TIME: pieces already begun */
+    struct window rest; /* TIME: what is left of the current piece */
+    int64_t position;   /* PAGE, ID: where the next slice begins */
+    int64_t number;
+};
+
+void slice_iter_init(struct slice_iter *iter, const struct slice_request *request);
+bool slice_iter_next(struct slice_iter *iter, struct slice *slice); /* false: that was all */
+
+/* ---- the parts it is made of ---- */
+
+struct slice_query slice_query_of(const struct slice_cut *cut, struct window own);
+
+/* Smaller runs first: HARVEST 10, UPDATE and METRICS 50, BACKFILL and REPLAY 90. */
+int slice_priority(enum operation operation);
+
+/* The history of a source as one density: all that was found, in all the time looked at. Samples
+ * without length count for nothing. */
+struct slice_sample {
+    struct window window;
+    int64_t records;
+};
+struct slice_density slice_density_of(const struct slice_sample *samples, size_t count);
+
+/* The length of slice at which three quarters of the cap are to be expected; never more than
+ * cut.max, never less than cut.min or one step of the source's granularity. cut.max when there is
+ * no cap or no history. A quarter is left for busy days: an expectation is wrong half the time, and
+ * a slice that meets the cap costs a wasted request and a re-slice. */
+int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
+                      int64_t record_cap);
+
+/* Rounded up; SLICE_UNKNOWN without history. */
+int64_t slice_expected_records(struct slice_density density, int64_t length_us);
+int64_t slice_expected_requests(struct slice_cost cost, int64_t expected_records);
+
+/* FNV-1a, 64 bits, over the bytes of the id, modulo the count. Stable for ever: buckets are stored.
+ * Doubling the count splits bucket b into b and b + count. */
+uint64_t slice_hash(struct str id);
+uint32_t slice_bucket(struct str id, uint32_t bucket_count);
+
+#endif

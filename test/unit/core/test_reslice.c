@@ -1,0 +1,227 @@
+#include "core/reslice.h"
+
+#include <stdio.h>
+
+#include "base/instant.h"
+#include "core/align.h"
+#include "random.h"
+#include "test.h"
+
+#define D US_PER_DAY
+#define H US_PER_HOUR
+
+static struct reslice_request halve(struct window window, int64_t min_us)
+{
+    return (struct reslice_request){
+        .window = window,
+        .cut = { .max_us = 400 * D, .min_us = min_us },
+        .reason = RESLICE_TOO_DEEP,
+    };
+}
+
+static void check_children(const struct reslice *got, const struct window *wanted, size_t count,
+                           const char *label)
+{
+    CHECK_EQ(got->count, count, label);
+    for (size_t i = 0; i < got->count && i < count; i++) {
+        CHECK_EQ(got->children[i].from_us, wanted[i].from_us, label);
+        CHECK_EQ(got->children[i].to_us, wanted[i].to_us, label);
+    }
+}
+
+TEST(a_slice_is_halved_and_keeps_what_it_finished)
+{
+    const struct {
+        const char *label;
+        struct window window, finished;
+        int64_t min_us;
+        size_t count;
+        struct window children[2];
+    } rows[] = {
+        { "nothing finished", { 0, 100 }, { 0, 0 }, 1, 2, { { 0, 50 }, { 50, 100 } } },
+        { "the start finished", { 0, 100 }, { 0, 40 }, 1, 2, { { 40, 70 }, { 70, 100 } } },
+        { "the end finished", { 0, 100 }, { 60, 100 }, 1, 2, { { 0, 30 }, { 30, 60 } } },
+        { "an odd length", { 0, 5 }, { 0, 0 }, 1, 2, { { 0, 2 }, { 2, 5 } } },
+        { "just twice the minimum", { 0, 20 }, { 0, 0 }, 10, 2, { { 0, 10 }, { 10, 20 } } },
+        { "below twice the minimum: no way", { 0, 19 }, { 0, 0 }, 10, 0, { { 0, 0 } } },
+        { "below it, with a part finished: the rest is one child",
+          { 0, 40 },
+          { 0, 25 },
+          10,
+          1,
+          { { 25, 40 } } },
+        { "one instant can not be cut", { 7, 8 }, { 0, 0 }, 1, 0, { { 0, 0 } } },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct reslice_request request = halve(rows[i].window, rows[i].min_us);
+        struct reslice out;
+
+        request.finished = rows[i].finished;
+        reslice_time(&request, &out);
+        check_children(&out, rows[i].children, rows[i].count, rows[i].label);
+    }
+}
+
+TEST(cuts_fall_on_midnight_where_they_can)
+{
+    struct reslice_request request = halve((struct window){ 0, 3 * D }, H);
+    struct reslice out;
+
+    request.cut.align = ALIGN_DAY;
+    reslice_time(&request, &out);
+    check_children(&out, (struct window[]){ { 0, D }, { D, 3 * D } }, 2, "three days");
+    request.window = (struct window){ 0, D };
+    reslice_time(&request, &out);
+    check_children(&out, (struct window[]){ { 0, 12 * H }, { 12 * H, D } }, 2, "one day");
+}
+
+TEST(a_source_that_filters_by_day_is_not_cut_below_a_day)
+{
+    struct reslice_request request = halve((struct window){ 0, 2 * D }, 1);
+    struct reslice out;
+
+    request.cut.granularity = GRANULARITY_DAY;
+    reslice_time(&request, &out);
+    check_children(&out, (struct window[]){ { 0, D }, { D, 2 * D } }, 2, "two days");
+    request.window = (struct window){ 0, D };
+    reslice_time(&request, &out);
+    CHECK_EQ(out.count, 0, "one day");
+}
+
+TEST(a_known_total_is_brought_below_the_cap_at_once)
+{
+    struct reslice_request request = halve((struct window){ 0, 64 * D }, H);
+    struct reslice out;
+
+    request.reason = RESLICE_OVER_CAP;
+    request.record_cap = 9999;
+    request.total = 12000;
+    reslice_time(&request, &out);
+    CHECK_EQ(out.count, 2, "a little above: two halves of 6,000");
+    request.total = 100000;
+    reslice_time(&request, &out);
+    CHECK_EQ(out.count, 16, "6,250 in each of sixteen; eight would have 12,500");
+    request.total = 100000000;
+    reslice_time(&request, &out);
+    CHECK_EQ(out.count, RESLICE_CHILDREN_MAX, "there is a limit");
+    request.reason = RESLICE_SLOW;
+    reslice_time(&request, &out);
+    CHECK_EQ(out.count, 2, "other reasons only halve");
+}
+
+TEST(children_and_finished_part_tile_the_slice)
+{
+    struct random random = { 8 };
+
+    for (int round = 0; round < 20000; round++) {
+        const int64_t from = random_between(&random, -40 * D, 40 * D);
+        const int64_t length = random_between(&random, 1, random_chance(&random, 50) ? 90 * D : 99);
+        const int64_t done = random_chance(&random, 50) ? random_between(&random, 0, length) : 0;
+        const bool at_start = random_chance(&random, 50);
+        struct reslice_request request =
+            halve((struct window){ from, from + length },
+                  random_chance(&random, 50) ? random_between(&random, 1, 2 * D) : 1);
+        struct reslice out;
+        struct window rest = request.window;
+        int64_t next;
+
+        request.cut.align = (enum align_unit)random_between(&random, 0, ALIGN_MONTH + 1);
+        request.cut.granularity = (enum granularity)random_between(&random, 0, GRANULARITY_DAY + 1);
+        request.reason = (enum reslice_reason)random_between(&random, 0, RESLICE_SLOW + 1);
+        request.total = random_between(&random, 0, 1000000);
+        request.record_cap = random_between(&random, 0, 10000);
+        if (done > 0 && at_start) {
+            request.finished = (struct window){ from, from + done };
+            rest.from_us = from + done;
+        } else if (done > 0) {
+            request.finished = (struct window){ from + length - done, from + length };
+            rest.to_us = from + length - done;
+        }
+        reslice_time(&request, &out);
+        next = rest.from_us;
+        for (size_t i = 0; i < out.count; i++) {
+            const int64_t child_us = window_length_us(out.children[i]);
+
+            CHECK_EQ(out.children[i].from_us, next, "no gap, no overlap");
+            CHECK(child_us > 0, "not empty");
+            CHECK(out.count == 1 || (child_us >= request.cut.min_us &&
+                                     child_us >= granularity_us(request.cut.granularity)),
+                  "not below the minimum");
+            next = out.children[i].to_us;
+        }
+        if (out.count > 0)
+            CHECK_EQ(next, rest.to_us, "to the end");
+        else
+            CHECK_EQ(done, 0, "who has finished a part has a child for the rest");
+        CHECK(out.count != 1 || done > 0, "one child is no cut unless a part is finished");
+    }
+}
+
+/* Cutting again and again must come to an end, and lose nothing on the way. */
+TEST(halving_ends_at_the_minimum)
+{
+    struct window window = { 0, 90 * D };
+    int rounds = 0;
+
+    for (;;) {
+        struct reslice_request request = halve(window, H);
+        struct reslice out;
+
+        reslice_time(&request, &out);
+        if (out.count == 0)
+            break;
+        REQUIRE(++rounds < 20, "it ends");
+        window = out.children[out.count - 1];
+    }
+    CHECK(window_length_us(window) < 2 * H, "as small as may be");
+    CHECK(window_length_us(window) >= H, "and not smaller");
+}
+
+TEST(pages_are_halved)
+{
+    struct page_range children[2];
+
+    REQUIRE(reslice_pages((struct page_range){ 1, 201 }, 51, children), "150 are left");
+    CHECK_EQ(children[0].from, 51, "from the first unfinished");
+    CHECK_EQ(children[0].to, 126, "half");
+    CHECK_EQ(children[1].from, 126, "no gap");
+    CHECK_EQ(children[1].to, 201, "to the end");
+    CHECK(!reslice_pages((struct page_range){ 1, 201 }, 200, children), "one page is left");
+}
+
+TEST(a_bucket_splits_into_two_that_hold_the_same_ids)
+{
+    const struct slice_ids ids = { .slicing = ID_SLICING_HASH, .bucket = 37, .bucket_count = 128 };
+    struct slice_ids children[2];
+    int held = 0;
+
+    REQUIRE(reslice_ids(&ids, 0, children), "it can be cut");
+    for (int i = 0; i < 50000; i++) {
+        char text[32];
+        const int len = snprintf(text, sizeof(text), "PMC%d", i);
+        const struct str id = { text, (size_t)len };
+        const bool in_parent = slice_bucket(id, ids.bucket_count) == ids.bucket;
+        const bool in_first = slice_bucket(id, children[0].bucket_count) == children[0].bucket;
+        const bool in_second = slice_bucket(id, children[1].bucket_count) == children[1].bucket;
+
+        CHECK_EQ(in_first + in_second, in_parent, "in one child exactly, or in none");
+        held += in_parent;
+    }
+    CHECK(held > 200, "there were ids to tell from");
+}
+
+TEST(id_ranges_are_halved_and_buckets_have_an_end)
+{
+    const struct slice_ids range = { .slicing = ID_SLICING_RANGE, .from = 10, .to = 31 };
+    const struct slice_ids most = { .slicing = ID_SLICING_HASH, .bucket_count = SLICE_BUCKETS_MAX };
+    struct slice_ids children[2];
+
+    REQUIRE(reslice_ids(&range, 20, children), "eleven are left");
+    CHECK_EQ(children[0].from, 20, "from the first unfinished");
+    CHECK_EQ(children[0].to, 25, "half");
+    CHECK_EQ(children[1].from, 25, "no gap");
+    CHECK_EQ(children[1].to, 31, "to the end");
+    CHECK(!reslice_ids(&range, 30, children), "one is left");
+    CHECK(!reslice_ids(&most, 0, children), "no more buckets than the limit");
+}
