@@ -34,9 +34,9 @@ CREATE TABLE reg_prov_endpoint_def (
     method TEXT,
     path TEXT,
     auth_required INTEGER CHECK (auth_required IN (0, 1)),
-    body TEXT CHECK (json_valid(body)),
+    body TEXT CHECK (body IS NULL OR json_valid(body)),
     response_format TEXT,
-    namespaces TEXT CHECK (json_valid(namespaces)),
+    namespaces TEXT CHECK (namespaces IS NULL OR json_valid(namespaces)),
     id_separator TEXT,
     id_case TEXT,
     detail_endpoint TEXT,
@@ -73,7 +73,7 @@ CREATE TABLE reg_prov_operation_cfg (
     pages_per_slice INTEGER,
     id_slicing TEXT,
     id_buckets INTEGER,
-    candidates TEXT CHECK (json_valid(candidates)),
+    candidates TEXT CHECK (candidates IS NULL OR json_valid(candidates)),
     stale_after_us INTEGER CHECK (stale_after_us >= 0),
     stale_buckets INTEGER,
     queued_max INTEGER,
@@ -104,7 +104,7 @@ CREATE TABLE reg_prov_http_cfg (
     inflated_bytes_max INTEGER,
     user_agent TEXT,
     redact INTEGER CHECK (redact IN (0, 1)),
-    redact_names TEXT CHECK (json_valid(redact_names)),
+    redact_names TEXT CHECK (redact_names IS NULL OR json_valid(redact_names)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_http_cfg_in_force ON reg_prov_http_cfg (provenance_code, endpoint_name, row_key)
@@ -215,7 +215,7 @@ CREATE TABLE reg_prov_retry_cfg (
     delay_max_us INTEGER CHECK (delay_max_us >= 0),
     multiplier REAL,
     jitter REAL,
-    statuses TEXT CHECK (json_valid(statuses)),
+    statuses TEXT CHECK (statuses IS NULL OR json_valid(statuses)),
     on_timeout INTEGER CHECK (on_timeout IN (0, 1)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
@@ -252,7 +252,7 @@ CREATE TABLE reg_prov_rate_limit_cfg (
     quota_day INTEGER,
     quota_hour INTEGER,
     quota_margin REAL,
-    quota_shares TEXT CHECK (json_valid(quota_shares)),
+    quota_shares TEXT CHECK (quota_shares IS NULL OR json_valid(quota_shares)),
     meaning_429 TEXT,
     quantum INTEGER,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
@@ -307,7 +307,7 @@ CREATE TABLE reg_prov_expr_capability (
     version INTEGER NOT NULL CHECK (version > 0),
     effective_from INTEGER NOT NULL,
     effective_to INTEGER CHECK (effective_to > effective_from),
-    functions TEXT CHECK (json_valid(functions)),
+    functions TEXT CHECK (functions IS NULL OR json_valid(functions)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_expr_capability_in_force ON reg_prov_expr_capability (provenance_code, endpoint_name, row_key)
@@ -327,7 +327,7 @@ CREATE TABLE reg_prov_expr_render_rule (
     timezone TEXT,
     time_format TEXT,
     null_policy TEXT,
-    date_formats TEXT CHECK (json_valid(date_formats)),
+    date_formats TEXT CHECK (date_formats IS NULL OR json_valid(date_formats)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_expr_render_rule_in_force ON reg_prov_expr_render_rule (provenance_code, endpoint_name, row_key)
@@ -344,9 +344,9 @@ CREATE TABLE reg_expr_field_dict (
     effective_from INTEGER NOT NULL,
     effective_to INTEGER CHECK (effective_to > effective_from),
     path TEXT,
-    parts TEXT CHECK (json_valid(parts)),
+    parts TEXT CHECK (parts IS NULL OR json_valid(parts)),
     required INTEGER CHECK (required IN (0, 1)),
-    statuses TEXT CHECK (json_valid(statuses)),
+    statuses TEXT CHECK (statuses IS NULL OR json_valid(statuses)),
     header TEXT,
     equals TEXT,
     contains TEXT,

@@ -1,0 +1,395 @@
+-- The dictionaries, and the road of the work: trigger -> plan -> slice -> task -> run -> batch,
+-- and how far it got: cursors and their events.
+--
+-- Windows are half-open [from, to). JSON that is hashed (snapshots, slice_spec, params) or may hold
+-- any byte of a token (checkpoint) is text, which comes back unchanged; the rest is jsonb. The
+-- check casts to json, not jsonb: that one refuses \u0000.
+-- A code column's words are those of the dictionary named in core/codes.h.
+
+-- ---- dictionaries ----
+
+CREATE TABLE sys_dict_type (
+    type_code text NOT NULL PRIMARY KEY CHECK (type_code <> ''),
+    meaning   text NOT NULL
+);
+
+CREATE TABLE sys_dict_item (
+    type_code text    NOT NULL REFERENCES sys_dict_type,
+    item_code text    NOT NULL CHECK (item_code <> ''),
+    position  integer NOT NULL CHECK (position >= 0),
+    meaning   text    NOT NULL,
+    PRIMARY KEY (type_code, item_code)
+);
+
+CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
+
+-- Other words for the same item, as people write it.
+CREATE TABLE sys_dict_item_alias (
+    type_code  text NOT NULL,
+    alias_code text NOT NULL CHECK (alias_code <> ''),
+    item_code  text NOT NULL,
+    PRIMARY KEY (type_code, alias_code),
+    FOREIGN KEY (type_code, item_code) REFERENCES sys_dict_item
+);
+
+-- ---- triggers ----
+
+CREATE TABLE ing_schedule_instance (
+    id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    scheduler_code    text        NOT NULL CHECK (scheduler_code <> ''),
+    scheduler_job_id  text        NOT NULL,
+    scheduler_log_id  text        NOT NULL,
+    trigger_type_code text        NOT NULL
+        CHECK (trigger_type_code IN ('SCHEDULE', 'MANUAL', 'API', 'SIGNAL')),
+    provenance_code   text        NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name     text        NOT NULL,
+    operation_code    text        NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    trigger_params    jsonb       NOT NULL,
+    expr_proto_hash   text        NOT NULL, -- '' until the source is compiled
+    record_remarks    jsonb       NOT NULL,
+    triggered_at      timestamptz NOT NULL,
+    updated_at        timestamptz NOT NULL
+);
+
+CREATE INDEX idx_sched_src
+    ON ing_schedule_instance (scheduler_code, scheduler_job_id, scheduler_log_id);
+CREATE INDEX idx_sched_time
+    ON ing_schedule_instance (provenance_code, operation_code, triggered_at);
+
+-- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
+CREATE TABLE ing_schedule_tick (
+    provenance_code text        NOT NULL,
+    operation_code  text        NOT NULL,
+    endpoint_name   text        NOT NULL,
+    tick_at         timestamptz NOT NULL,
+    claimed_by      text        NOT NULL,
+    claimed_at      timestamptz NOT NULL,
+    PRIMARY KEY (provenance_code, operation_code, endpoint_name, tick_at)
+);
+
+-- ---- plans ----
+
+CREATE TABLE ing_plan (
+    id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    schedule_instance_id bigint      NOT NULL REFERENCES ing_schedule_instance,
+    provenance_code      text        NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name        text        NOT NULL CHECK (endpoint_name <> ''),
+    operation_code       text        NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           text        NOT NULL,
+    namespace_scope_code text        NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        text        NOT NULL,
+    -- both NULL: the window came out empty, record_remarks says why
+    window_from          timestamptz,
+    window_to            timestamptz,
+    expr_proto_hash      text        NOT NULL,
+    expr_proto_snapshot  text        NOT NULL CHECK (expr_proto_snapshot::json IS NOT NULL),
+    spec_fingerprint     text        NOT NULL,
+    status_code          text        NOT NULL
+        CHECK (status_code IN ('DRAFT', 'SLICING', 'READY', 'PARTIAL', 'FAILED', 'CANCELLED')),
+    record_remarks       jsonb       NOT NULL,
+    created_at           timestamptz NOT NULL,
+    updated_at           timestamptz NOT NULL,
+    CONSTRAINT ck_plan_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+);
+
+CREATE INDEX idx_plan_src_op_time ON ing_plan (provenance_code, operation_code, created_at);
+CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
+
+CREATE TABLE ing_plan_slice (
+    id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    plan_id              bigint      NOT NULL REFERENCES ing_plan,
+    parent_slice_id      bigint      REFERENCES ing_plan_slice, -- the slice whose remainder this is
+    provenance_code      text        NOT NULL,
+    slice_no             integer     NOT NULL CHECK (slice_no >= 1),
+    dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID')),
+    window_from          timestamptz, -- the slice's own window: what its success covers
+    window_to            timestamptz,
+    slice_spec           text        NOT NULL CHECK (slice_spec::json IS NOT NULL),
+    slice_signature_hash text        NOT NULL,
+    expr_hash            text        NOT NULL,
+    expr_snapshot        text        NOT NULL CHECK (expr_snapshot::json IS NOT NULL),
+    status_code          text        NOT NULL
+        CHECK (status_code IN ('PENDING', 'READY', 'SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')),
+    created_at           timestamptz NOT NULL,
+    updated_at           timestamptz NOT NULL,
+    CONSTRAINT ck_slice_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+);
+
+CREATE UNIQUE INDEX uk_slice_sig ON ing_plan_slice (plan_id, slice_signature_hash);
+CREATE UNIQUE INDEX uk_slice_no ON ing_plan_slice (plan_id, slice_no);
+CREATE INDEX idx_slice_status ON ing_plan_slice (plan_id, status_code);
+CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_slice_id IS NOT NULL;
+
+-- ---- tasks ----
+
+CREATE TABLE ing_task (
+    id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    schedule_instance_id bigint      NOT NULL REFERENCES ing_schedule_instance,
+    plan_id              bigint      NOT NULL REFERENCES ing_plan,
+    slice_id             bigint      NOT NULL REFERENCES ing_plan_slice,
+    provenance_code      text        NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name        text        NOT NULL CHECK (endpoint_name <> ''),
+    operation_code       text        NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    credential_id        text        NOT NULL, -- the credential's row key; '' = none
+    cursor_key           text        NOT NULL,
+    namespace_scope_code text        NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        text        NOT NULL,
+    window_from          timestamptz, -- as its slice; NULL where success covers no instants
+    window_to            timestamptz,
+    covered_to           timestamptz, -- PARTIAL: [window_from, covered_to) was finished
+    params               text        NOT NULL CHECK (params::json IS NOT NULL),
+    expr_hash            text        NOT NULL,
+    idempotent_key       text        NOT NULL,
+    status_code          text        NOT NULL
+        CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
+            'FAILED', 'CANCELLED')),
+    partial_reason_code  text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    -- smaller runs first
+    priority             integer     NOT NULL CHECK (priority BETWEEN 0 AND 1000),
+    scheduled_at         timestamptz NOT NULL,
+    lease_owner          text,
+    leased_until         timestamptz,
+    lease_count          integer     NOT NULL DEFAULT 0 CHECK (lease_count >= 0),
+    -- +1 per claim; every write of a run checks it
+    lease_epoch          bigint      NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
+    attempt_count        integer     NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    last_error           text        NOT NULL DEFAULT '',
+    started_at           timestamptz,
+    finished_at          timestamptz,
+    created_at           timestamptz NOT NULL,
+    updated_at           timestamptz NOT NULL,
+    CONSTRAINT ck_task_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to)),
+    CONSTRAINT ck_task_covered CHECK
+        (covered_to IS NULL
+        OR (window_from IS NOT NULL AND covered_to > window_from AND covered_to <= window_to)),
+    CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
+    CONSTRAINT ck_task_live_lease CHECK
+        (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))
+);
+
+-- Every state change rewrites a row: leave room for it on its page, and clean up early.
+ALTER TABLE ing_task SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE UNIQUE INDEX uk_task_idem ON ing_task (idempotent_key);
+-- The queue. It holds live tasks only, so its size is that of the backlog, not of history.
+CREATE INDEX idx_task_queue
+    ON ing_task (provenance_code, endpoint_name, operation_code, priority, scheduled_at, id)
+    WHERE status_code = 'QUEUED';
+CREATE INDEX idx_task_pick ON ing_task (priority, scheduled_at, id) WHERE status_code = 'QUEUED';
+CREATE INDEX idx_task_lease ON ing_task (leased_until)
+    WHERE status_code IN ('DISPATCHED', 'EXECUTING');
+CREATE INDEX idx_task_coverage
+    ON ing_task (provenance_code, endpoint_name, operation_code, cursor_key,
+        namespace_scope_code, namespace_key, window_to)
+    WHERE window_to IS NOT NULL;
+CREATE INDEX idx_task_slice ON ing_task (slice_id);
+CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);
+CREATE INDEX idx_task_cred ON ing_task (credential_id) WHERE credential_id <> '';
+
+-- What an executor asks of the planner: cut the rest of this slice again.
+CREATE TABLE ing_reslice_request (
+    id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task_id        bigint      NOT NULL REFERENCES ing_task,
+    slice_id       bigint      NOT NULL REFERENCES ing_plan_slice,
+    reason_code    text        NOT NULL
+        CHECK (reason_code IN ('TOO_DEEP', 'TOO_MANY_429', 'OVER_CAP', 'OVERSIZED', 'SLOW')),
+    remaining_from timestamptz, -- of the slice's window; NULL for slices without one
+    remaining_to   timestamptz,
+    detail         jsonb       NOT NULL,
+    created_at     timestamptz NOT NULL,
+    claimed_by     text,
+    claimed_at     timestamptz,
+    CONSTRAINT ck_reslice_window CHECK
+        ((remaining_from IS NULL) = (remaining_to IS NULL)
+        AND (remaining_from IS NULL OR remaining_from < remaining_to)),
+    CONSTRAINT ck_reslice_claim CHECK ((claimed_by IS NULL) = (claimed_at IS NULL))
+);
+
+CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- asked once per task
+CREATE INDEX idx_reslice_open ON ing_reslice_request (id) WHERE claimed_at IS NULL;
+
+-- ---- runs and batches ----
+
+CREATE TABLE ing_task_run (
+    id                  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task_id             bigint      NOT NULL REFERENCES ing_task,
+    attempt_no          integer     NOT NULL CHECK (attempt_no >= 1),
+    provenance_code     text        NOT NULL,
+    operation_code      text        NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    lease_owner         text        NOT NULL,
+    lease_epoch         bigint      NOT NULL,
+    status_code         text        NOT NULL
+        CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
+            'CANCELLED')),
+    partial_reason_code text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    window_from         timestamptz,
+    window_to           timestamptz,
+    checkpoint          text        CHECK (checkpoint::json IS NOT NULL),
+    stats               jsonb       NOT NULL,
+    error               text        NOT NULL,
+    started_at          timestamptz NOT NULL,
+    finished_at         timestamptz,
+    updated_at          timestamptz NOT NULL,
+    CONSTRAINT ck_run_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+);
+
+CREATE UNIQUE INDEX uk_run_attempt ON ing_task_run (task_id, attempt_no);
+CREATE INDEX idx_run_task_status ON ing_task_run (task_id, status_code, started_at);
+CREATE INDEX idx_run_src_op ON ing_task_run (provenance_code, operation_code, started_at);
+
+CREATE TABLE ing_task_run_batch (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id          bigint      NOT NULL REFERENCES ing_task_run,
+    task_id         bigint      NOT NULL,
+    slice_id        bigint      NOT NULL,
+    plan_id         bigint      NOT NULL,
+    batch_no        integer     NOT NULL CHECK (batch_no >= 1),
+    page_no         integer,
+    page_size       integer,
+    before_token    bytea, -- the token or URL this batch was asked with, opaque bytes
+    after_token     bytea, -- and the one to go on with
+    expr_hash       text        NOT NULL,
+    idempotent_key  text        NOT NULL,
+    status_code     text        NOT NULL
+        CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'SKIPPED', 'FAILED')),
+    request_digest  jsonb       NOT NULL,
+    response_digest jsonb       NOT NULL,
+    stats           jsonb       NOT NULL,
+    has_next        boolean     NOT NULL,
+    created_at      timestamptz NOT NULL
+);
+
+CREATE UNIQUE INDEX uk_run_batch_no ON ing_task_run_batch (run_id, batch_no);
+-- By its hash: tokens may be longer than a third of a page, which is all a B-tree takes.
+CREATE UNIQUE INDEX uk_run_before_tok ON ing_task_run_batch (run_id, sha256(before_token))
+    WHERE before_token IS NOT NULL;
+CREATE UNIQUE INDEX uk_batch_idem ON ing_task_run_batch (idempotent_key);
+CREATE INDEX idx_batch_time ON ing_task_run_batch (run_id, created_at);
+CREATE INDEX idx_batch_status ON ing_task_run_batch (run_id, status_code);
+
+-- ---- cursors ----
+
+CREATE TABLE ing_cursor (
+    id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    provenance_code      text           NOT NULL CHECK (provenance_code <> ''),
+    operation_code       text           NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           text           NOT NULL CHECK (cursor_key <> ''),
+    namespace_scope_code text           NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        text           NOT NULL,
+    cursor_type_code     text           NOT NULL
+        CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
+    cursor_value         text           NOT NULL CHECK (length(cursor_value) <= 1024),
+    observed_max_value   text           CHECK (length(observed_max_value) <= 1024),
+    normalized_instant   timestamptz,
+    normalized_numeric   numeric(38, 0),
+    schedule_instance_id bigint,
+    plan_id              bigint,
+    slice_id             bigint,
+    task_id              bigint,
+    run_id               bigint,
+    batch_id             bigint,
+    expr_hash            text           NOT NULL,
+    version              bigint         NOT NULL CHECK (version >= 1),
+    created_at           timestamptz    NOT NULL,
+    updated_at           timestamptz    NOT NULL,
+    CONSTRAINT ck_cursor_value CHECK
+        ((cursor_type_code = 'TIME') = (normalized_instant IS NOT NULL)
+        AND (cursor_type_code = 'ID') = (normalized_numeric IS NOT NULL))
+);
+
+CREATE UNIQUE INDEX uk_cursor_ns
+    ON ing_cursor (provenance_code, operation_code, cursor_key, namespace_scope_code,
+        namespace_key);
+CREATE INDEX idx_cursor_sort_time
+    ON ing_cursor (provenance_code, operation_code, normalized_instant);
+CREATE INDEX idx_cursor_sort_id ON ing_cursor (provenance_code, operation_code, normalized_numeric);
+CREATE INDEX idx_cursor_lineage ON ing_cursor (task_id, run_id);
+
+CREATE TABLE ing_cursor_event (
+    id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    provenance_code      text           NOT NULL,
+    operation_code       text           NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           text           NOT NULL,
+    namespace_scope_code text           NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        text           NOT NULL,
+    cursor_type_code     text           NOT NULL
+        CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
+    direction_code       text           NOT NULL CHECK (direction_code IN ('FORWARD', 'BACKFILL')),
+    reason_code          text           NOT NULL
+        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE')),
+    prev_value           text, -- NULL: the first
+    new_value            text           NOT NULL,
+    prev_instant         timestamptz,
+    new_instant          timestamptz,
+    prev_numeric         numeric(38, 0),
+    new_numeric          numeric(38, 0),
+    window_from          timestamptz,
+    window_to            timestamptz,
+    observed_max_value   text,
+    idempotent_key       text           NOT NULL,
+    schedule_instance_id bigint,
+    plan_id              bigint,
+    slice_id             bigint,
+    task_id              bigint,
+    run_id               bigint,
+    batch_id             bigint,
+    expr_hash            text           NOT NULL,
+    record_remarks       jsonb          NOT NULL,
+    created_at           timestamptz    NOT NULL,
+    CONSTRAINT ck_cur_evt_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+);
+
+CREATE UNIQUE INDEX uk_cur_evt_idem ON ing_cursor_event (idempotent_key);
+CREATE INDEX idx_cur_evt_timeline
+    ON ing_cursor_event (provenance_code, operation_code, cursor_key, namespace_scope_code,
+        namespace_key, id);
+CREATE INDEX idx_cur_evt_instant ON ing_cursor_event (provenance_code, operation_code, new_instant);
+CREATE INDEX idx_cur_evt_numeric ON ing_cursor_event (provenance_code, operation_code, new_numeric);
+CREATE INDEX idx_cur_evt_window
+    ON ing_cursor_event (provenance_code, operation_code, window_from, window_to);
+CREATE INDEX idx_cur_evt_lineage
+    ON ing_cursor_event (schedule_instance_id, plan_id, slice_id, task_id, run_id);
+
+-- What is sent and proven once is never taken back.
+CREATE FUNCTION ing_cursor_event_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE integrity_constraint_violation USING MESSAGE = 'ing_cursor_event is append-only';
+END;
+$$;
+
+CREATE TRIGGER ing_cursor_event_kept BEFORE UPDATE ON ing_cursor_event
+    FOR EACH ROW EXECUTE FUNCTION ing_cursor_event_kept();
+
+-- ---- pauses ----
+
+-- A row is in force until it is deleted; endpoint_name '' stands for the whole source.
+CREATE TABLE ing_pause (
+    provenance_code text        NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   text        NOT NULL,
+    -- by a person; by an L4
+    kind_code       text        NOT NULL CHECK (kind_code IN ('PAUSED', 'STOPPED')),
+    reason          text        NOT NULL,
+    created_by      text        NOT NULL,
+    created_at      timestamptz NOT NULL,
+    PRIMARY KEY (provenance_code, endpoint_name, kind_code)
+);

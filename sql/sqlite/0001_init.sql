@@ -1,0 +1,383 @@
+-- The dictionaries, and the road of the work: trigger -> plan -> slice -> task -> run -> batch,
+-- and how far it got: cursors and their events.
+--
+-- Instants are INTEGER microseconds since 1970-01-01T00:00:00Z, windows half-open [from, to).
+-- JSON is kept as the text that was given: snapshots are hashed, so they must come back unchanged.
+-- A code column's words are those of the dictionary named in core/codes.h.
+
+-- ---- dictionaries ----
+
+CREATE TABLE sys_dict_type (
+    type_code TEXT NOT NULL PRIMARY KEY CHECK (type_code <> ''),
+    meaning   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sys_dict_item (
+    type_code TEXT    NOT NULL REFERENCES sys_dict_type,
+    item_code TEXT    NOT NULL CHECK (item_code <> ''),
+    position  INTEGER NOT NULL CHECK (position >= 0),
+    meaning   TEXT    NOT NULL,
+    PRIMARY KEY (type_code, item_code)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
+
+-- Other words for the same item, as people write it.
+CREATE TABLE sys_dict_item_alias (
+    type_code  TEXT NOT NULL,
+    alias_code TEXT NOT NULL CHECK (alias_code <> ''),
+    item_code  TEXT NOT NULL,
+    PRIMARY KEY (type_code, alias_code),
+    FOREIGN KEY (type_code, item_code) REFERENCES sys_dict_item
+) STRICT, WITHOUT ROWID;
+
+-- ---- triggers ----
+
+CREATE TABLE ing_schedule_instance (
+    id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+    scheduler_code      TEXT    NOT NULL CHECK (scheduler_code <> ''),
+    scheduler_job_id    TEXT    NOT NULL,
+    scheduler_log_id    TEXT    NOT NULL,
+    trigger_type_code   TEXT    NOT NULL
+        CHECK (trigger_type_code IN ('SCHEDULE', 'MANUAL', 'API', 'SIGNAL')),
+    provenance_code     TEXT    NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name       TEXT    NOT NULL,
+    operation_code      TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    trigger_params      TEXT    NOT NULL CHECK (json_valid(trigger_params)),
+    expr_proto_hash     TEXT    NOT NULL, -- '' until the source is compiled
+    record_remarks      TEXT    NOT NULL CHECK (json_valid(record_remarks)),
+    triggered_at        INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX idx_sched_src
+    ON ing_schedule_instance (scheduler_code, scheduler_job_id, scheduler_log_id);
+CREATE INDEX idx_sched_time
+    ON ing_schedule_instance (provenance_code, operation_code, triggered_at);
+
+-- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
+CREATE TABLE ing_schedule_tick (
+    provenance_code TEXT    NOT NULL,
+    operation_code  TEXT    NOT NULL,
+    endpoint_name   TEXT    NOT NULL,
+    tick_at         INTEGER NOT NULL,
+    claimed_by      TEXT    NOT NULL,
+    claimed_at      INTEGER NOT NULL,
+    PRIMARY KEY (provenance_code, operation_code, endpoint_name, tick_at)
+) STRICT, WITHOUT ROWID;
+
+-- ---- plans ----
+
+CREATE TABLE ing_plan (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    schedule_instance_id INTEGER NOT NULL REFERENCES ing_schedule_instance,
+    provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
+    operation_code       TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           TEXT    NOT NULL,
+    namespace_scope_code TEXT    NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        TEXT    NOT NULL,
+    window_from          INTEGER, -- both NULL: the window came out empty, record_remarks says why
+    window_to            INTEGER,
+    expr_proto_hash      TEXT    NOT NULL,
+    expr_proto_snapshot  TEXT    NOT NULL CHECK (json_valid(expr_proto_snapshot)),
+    spec_fingerprint     TEXT    NOT NULL,
+    status_code          TEXT    NOT NULL
+        CHECK (status_code IN ('DRAFT', 'SLICING', 'READY', 'PARTIAL', 'FAILED', 'CANCELLED')),
+    record_remarks       TEXT    NOT NULL CHECK (json_valid(record_remarks)),
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL,
+    CONSTRAINT ck_plan_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+) STRICT;
+
+CREATE INDEX idx_plan_src_op_time ON ing_plan (provenance_code, operation_code, created_at);
+CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
+
+CREATE TABLE ing_plan_slice (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan_id              INTEGER NOT NULL REFERENCES ing_plan,
+    parent_slice_id      INTEGER REFERENCES ing_plan_slice, -- the slice whose remainder this is
+    provenance_code      TEXT    NOT NULL,
+    slice_no             INTEGER NOT NULL CHECK (slice_no >= 1),
+    dimension_code       TEXT    NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID')),
+    window_from          INTEGER, -- the slice's own window: what its success covers
+    window_to            INTEGER,
+    slice_spec           TEXT    NOT NULL CHECK (json_valid(slice_spec)),
+    slice_signature_hash TEXT    NOT NULL,
+    expr_hash            TEXT    NOT NULL,
+    expr_snapshot        TEXT    NOT NULL CHECK (json_valid(expr_snapshot)),
+    status_code          TEXT    NOT NULL
+        CHECK (status_code IN ('PENDING', 'READY', 'SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')),
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL,
+    CONSTRAINT ck_slice_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_slice_sig ON ing_plan_slice (plan_id, slice_signature_hash);
+CREATE UNIQUE INDEX uk_slice_no ON ing_plan_slice (plan_id, slice_no);
+CREATE INDEX idx_slice_status ON ing_plan_slice (plan_id, status_code);
+CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_slice_id IS NOT NULL;
+
+-- ---- tasks ----
+
+CREATE TABLE ing_task (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    schedule_instance_id INTEGER NOT NULL REFERENCES ing_schedule_instance,
+    plan_id              INTEGER NOT NULL REFERENCES ing_plan,
+    slice_id             INTEGER NOT NULL REFERENCES ing_plan_slice,
+    provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
+    operation_code       TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    credential_id        TEXT    NOT NULL, -- the credential's row key; '' = none
+    cursor_key           TEXT    NOT NULL,
+    namespace_scope_code TEXT    NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        TEXT    NOT NULL,
+    window_from          INTEGER, -- as its slice; NULL where success covers no instants
+    window_to            INTEGER,
+    covered_to           INTEGER, -- PARTIAL: [window_from, covered_to) was finished
+    params               TEXT    NOT NULL CHECK (json_valid(params)),
+    expr_hash            TEXT    NOT NULL,
+    idempotent_key       TEXT    NOT NULL,
+    status_code          TEXT    NOT NULL
+        CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
+            'FAILED', 'CANCELLED')),
+    partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller runs first
+    scheduled_at         INTEGER NOT NULL,
+    lease_owner          TEXT,
+    leased_until         INTEGER,
+    lease_count          INTEGER NOT NULL DEFAULT 0 CHECK (lease_count >= 0),
+    -- +1 per claim; every write of a run checks it
+    lease_epoch          INTEGER NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
+    attempt_count        INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    last_error           TEXT    NOT NULL DEFAULT '',
+    started_at           INTEGER,
+    finished_at          INTEGER,
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL,
+    CONSTRAINT ck_task_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to)),
+    CONSTRAINT ck_task_covered CHECK
+        (covered_to IS NULL
+        OR (window_from IS NOT NULL AND covered_to > window_from AND covered_to <= window_to)),
+    CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
+    CONSTRAINT ck_task_live_lease CHECK
+        (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_task_idem ON ing_task (idempotent_key);
+-- The queue. It holds live tasks only, so its size is that of the backlog, not of history.
+CREATE INDEX idx_task_queue
+    ON ing_task (provenance_code, endpoint_name, operation_code, priority, scheduled_at, id)
+    WHERE status_code = 'QUEUED';
+CREATE INDEX idx_task_pick ON ing_task (priority, scheduled_at, id) WHERE status_code = 'QUEUED';
+CREATE INDEX idx_task_lease ON ing_task (leased_until)
+    WHERE status_code IN ('DISPATCHED', 'EXECUTING');
+CREATE INDEX idx_task_coverage
+    ON ing_task (provenance_code, endpoint_name, operation_code, cursor_key,
+        namespace_scope_code, namespace_key, window_to)
+    WHERE window_to IS NOT NULL;
+CREATE INDEX idx_task_slice ON ing_task (slice_id);
+CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);
+CREATE INDEX idx_task_cred ON ing_task (credential_id) WHERE credential_id <> '';
+
+-- What an executor asks of the planner: cut the rest of this slice again.
+CREATE TABLE ing_reslice_request (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id        INTEGER NOT NULL REFERENCES ing_task,
+    slice_id       INTEGER NOT NULL REFERENCES ing_plan_slice,
+    reason_code    TEXT    NOT NULL
+        CHECK (reason_code IN ('TOO_DEEP', 'TOO_MANY_429', 'OVER_CAP', 'OVERSIZED', 'SLOW')),
+    remaining_from INTEGER, -- of the slice's window; NULL for slices without one
+    remaining_to   INTEGER,
+    detail         TEXT    NOT NULL CHECK (json_valid(detail)),
+    created_at     INTEGER NOT NULL,
+    claimed_by     TEXT,
+    claimed_at     INTEGER,
+    CONSTRAINT ck_reslice_window CHECK
+        ((remaining_from IS NULL) = (remaining_to IS NULL)
+        AND (remaining_from IS NULL OR remaining_from < remaining_to)),
+    CONSTRAINT ck_reslice_claim CHECK ((claimed_by IS NULL) = (claimed_at IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- asked once per task
+CREATE INDEX idx_reslice_open ON ing_reslice_request (id) WHERE claimed_at IS NULL;
+
+-- ---- runs and batches ----
+
+CREATE TABLE ing_task_run (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id              INTEGER NOT NULL REFERENCES ing_task,
+    attempt_no           INTEGER NOT NULL CHECK (attempt_no >= 1),
+    provenance_code      TEXT    NOT NULL,
+    operation_code       TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    lease_owner          TEXT    NOT NULL,
+    lease_epoch          INTEGER NOT NULL,
+    status_code          TEXT    NOT NULL
+        CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
+            'CANCELLED')),
+    partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    window_from          INTEGER,
+    window_to            INTEGER,
+    checkpoint           TEXT    CHECK (checkpoint IS NULL OR json_valid(checkpoint)),
+    stats                TEXT    NOT NULL CHECK (json_valid(stats)),
+    error                TEXT    NOT NULL,
+    started_at           INTEGER NOT NULL,
+    finished_at          INTEGER,
+    updated_at           INTEGER NOT NULL,
+    CONSTRAINT ck_run_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_run_attempt ON ing_task_run (task_id, attempt_no);
+CREATE INDEX idx_run_task_status ON ing_task_run (task_id, status_code, started_at);
+CREATE INDEX idx_run_src_op ON ing_task_run (provenance_code, operation_code, started_at);
+
+CREATE TABLE ing_task_run_batch (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id          INTEGER NOT NULL REFERENCES ing_task_run,
+    task_id         INTEGER NOT NULL,
+    slice_id        INTEGER NOT NULL,
+    plan_id         INTEGER NOT NULL,
+    batch_no        INTEGER NOT NULL CHECK (batch_no >= 1),
+    page_no         INTEGER,
+    page_size       INTEGER,
+    before_token    BLOB, -- the token or URL this batch was asked with, opaque bytes
+    after_token     BLOB, -- and the one to go on with
+    expr_hash       TEXT    NOT NULL,
+    idempotent_key  TEXT    NOT NULL,
+    status_code     TEXT    NOT NULL
+        CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'SKIPPED', 'FAILED')),
+    request_digest  TEXT    NOT NULL CHECK (json_valid(request_digest)),
+    response_digest TEXT    NOT NULL CHECK (json_valid(response_digest)),
+    stats           TEXT    NOT NULL CHECK (json_valid(stats)),
+    has_next        INTEGER NOT NULL CHECK (has_next IN (0, 1)),
+    created_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX uk_run_batch_no ON ing_task_run_batch (run_id, batch_no);
+CREATE UNIQUE INDEX uk_run_before_tok ON ing_task_run_batch (run_id, before_token)
+    WHERE before_token IS NOT NULL;
+CREATE UNIQUE INDEX uk_batch_idem ON ing_task_run_batch (idempotent_key);
+CREATE INDEX idx_batch_time ON ing_task_run_batch (run_id, created_at);
+CREATE INDEX idx_batch_status ON ing_task_run_batch (run_id, status_code);
+
+-- ---- cursors ----
+
+CREATE TABLE ing_cursor (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
+    operation_code       TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           TEXT    NOT NULL CHECK (cursor_key <> ''),
+    namespace_scope_code TEXT    NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        TEXT    NOT NULL,
+    cursor_type_code     TEXT    NOT NULL CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
+    cursor_value         TEXT    NOT NULL CHECK (length(cursor_value) <= 1024),
+    observed_max_value   TEXT    CHECK (length(observed_max_value) <= 1024),
+    normalized_instant   INTEGER,
+    -- decimal with leading zeros: orders as text
+    normalized_numeric   TEXT CHECK (length(normalized_numeric) = 38),
+    schedule_instance_id INTEGER,
+    plan_id              INTEGER,
+    slice_id             INTEGER,
+    task_id              INTEGER,
+    run_id               INTEGER,
+    batch_id             INTEGER,
+    expr_hash            TEXT    NOT NULL,
+    version              INTEGER NOT NULL CHECK (version >= 1),
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL,
+    CONSTRAINT ck_cursor_value CHECK
+        ((cursor_type_code = 'TIME') = (normalized_instant IS NOT NULL)
+        AND (cursor_type_code = 'ID') = (normalized_numeric IS NOT NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_cursor_ns
+    ON ing_cursor (provenance_code, operation_code, cursor_key, namespace_scope_code,
+        namespace_key);
+CREATE INDEX idx_cursor_sort_time
+    ON ing_cursor (provenance_code, operation_code, normalized_instant);
+CREATE INDEX idx_cursor_sort_id ON ing_cursor (provenance_code, operation_code, normalized_numeric);
+CREATE INDEX idx_cursor_lineage ON ing_cursor (task_id, run_id);
+
+CREATE TABLE ing_cursor_event (
+    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    provenance_code      TEXT    NOT NULL,
+    operation_code       TEXT    NOT NULL
+        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+    cursor_key           TEXT    NOT NULL,
+    namespace_scope_code TEXT    NOT NULL
+        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+    namespace_key        TEXT    NOT NULL,
+    cursor_type_code     TEXT    NOT NULL CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
+    direction_code       TEXT    NOT NULL CHECK (direction_code IN ('FORWARD', 'BACKFILL')),
+    reason_code          TEXT    NOT NULL
+        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE')),
+    prev_value           TEXT, -- NULL: the first
+    new_value            TEXT    NOT NULL,
+    prev_instant         INTEGER,
+    new_instant          INTEGER,
+    prev_numeric         TEXT,
+    new_numeric          TEXT,
+    window_from          INTEGER,
+    window_to            INTEGER,
+    observed_max_value   TEXT,
+    idempotent_key       TEXT    NOT NULL,
+    schedule_instance_id INTEGER,
+    plan_id              INTEGER,
+    slice_id             INTEGER,
+    task_id              INTEGER,
+    run_id               INTEGER,
+    batch_id             INTEGER,
+    expr_hash            TEXT    NOT NULL,
+    record_remarks       TEXT    NOT NULL CHECK (json_valid(record_remarks)),
+    created_at           INTEGER NOT NULL,
+    CONSTRAINT ck_cur_evt_window CHECK
+        ((window_from IS NULL) = (window_to IS NULL)
+        AND (window_from IS NULL OR window_from < window_to))
+) STRICT;
+
+CREATE UNIQUE INDEX uk_cur_evt_idem ON ing_cursor_event (idempotent_key);
+CREATE INDEX idx_cur_evt_timeline
+    ON ing_cursor_event (provenance_code, operation_code, cursor_key, namespace_scope_code,
+        namespace_key, id);
+CREATE INDEX idx_cur_evt_instant ON ing_cursor_event (provenance_code, operation_code, new_instant);
+CREATE INDEX idx_cur_evt_numeric ON ing_cursor_event (provenance_code, operation_code, new_numeric);
+CREATE INDEX idx_cur_evt_window
+    ON ing_cursor_event (provenance_code, operation_code, window_from, window_to);
+CREATE INDEX idx_cur_evt_lineage
+    ON ing_cursor_event (schedule_instance_id, plan_id, slice_id, task_id, run_id);
+
+-- What is sent and proven once is never taken back.
+CREATE TRIGGER ing_cursor_event_kept BEFORE UPDATE ON ing_cursor_event
+BEGIN
+    SELECT RAISE(ABORT, 'ing_cursor_event is append-only');
+END;
+
+-- ---- pauses ----
+
+-- A row is in force until it is deleted; endpoint_name '' stands for the whole source.
+CREATE TABLE ing_pause (
+    provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   TEXT    NOT NULL,
+    -- by a person; by an L4
+    kind_code       TEXT    NOT NULL CHECK (kind_code IN ('PAUSED', 'STOPPED')),
+    reason          TEXT    NOT NULL,
+    created_by      TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL,
+    PRIMARY KEY (provenance_code, endpoint_name, kind_code)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,79 @@
+#include "adapter/sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+static const struct {
+    int code; /* primary or extended; the first row that fits counts */
+    enum error_level level;
+    const char *name;
+} LEVELS[] = {
+    { SQLITE_BUSY, ERROR_TRANSIENT, "store.busy" },
+    { SQLITE_LOCKED, ERROR_TRANSIENT, "store.busy" },
+    { SQLITE_PROTOCOL, ERROR_TRANSIENT, "store.busy" },
+    { SQLITE_INTERRUPT, ERROR_TRANSIENT, "store.busy" },
+    { SQLITE_SCHEMA, ERROR_TRANSIENT, "store.conflict" },
+    { SQLITE_FULL, ERROR_TRANSIENT, "store.full" },
+    { SQLITE_NOMEM, ERROR_TRANSIENT, "store.full" },
+    { SQLITE_IOERR, ERROR_TRANSIENT, "store.lost" },
+    { SQLITE_CONSTRAINT, ERROR_REQUEST, "store.constraint" },
+    { SQLITE_TOOBIG, ERROR_REQUEST, "store.value" },
+    { SQLITE_MISMATCH, ERROR_REQUEST, "store.value" },
+    { SQLITE_RANGE, ERROR_FATAL, "store.statement" },
+    { SQLITE_MISUSE, ERROR_FATAL, "store.statement" },
+    { SQLITE_INTERNAL, ERROR_FATAL, "store.corrupt" },
+    { SQLITE_CORRUPT, ERROR_FATAL, "store.corrupt" },
+    { SQLITE_NOTADB, ERROR_FATAL, "store.corrupt" },
+    { SQLITE_FORMAT, ERROR_FATAL, "store.corrupt" },
+    { SQLITE_PERM, ERROR_FATAL, "store.auth" },
+    { SQLITE_AUTH, ERROR_FATAL, "store.auth" },
+    { SQLITE_READONLY, ERROR_FATAL, "store.auth" },
+    { SQLITE_CANTOPEN, ERROR_FATAL, "store.auth" },
+    { SQLITE_ERROR, ERROR_FATAL, "store.schema" }, /* no such table, no such column */
+};
+
+enum error_level sqlite_error_level(int code, const char **name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(LEVELS); i++) {
+        if (LEVELS[i].code == (code & 0xff)) {
+            *name = LEVELS[i].name;
+            return LEVELS[i].level;
+        }
+    }
+    *name = "store.statement";
+    return ERROR_FATAL;
+}
+
+/* SQLite names the columns of a broken unique key ("ing_task.idempotent_key"), not the key. */
+static const char UNIQUE_NAME[] =
+    "SELECT l.name"
+    "  FROM sqlite_schema t, pragma_index_list(t.name) l"
+    " WHERE t.type = 'table' AND l.\"unique\""
+    "   AND :columns = (SELECT group_concat(t.name || '.' || i.name, ', ')"
+    "                     FROM pragma_index_info(l.name) i)";
+
+static void find_unique_name(sqlite3 *db, const char *columns, char *name, size_t size)
+{
+    sqlite3_stmt *stmt = NULL;
+
+    if (sqlite3_prepare_v2(db, UNIQUE_NAME, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, columns, -1, SQLITE_TRANSIENT) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        (void)snprintf(name, size, " (%s)", (const char *)sqlite3_column_text(stmt, 0));
+    (void)sqlite3_finalize(stmt);
+}
+
+bool sqlite_error_set(struct sqlite_store *store, int code, struct error *err)
+{
+    static const char UNIQUE[] = "UNIQUE constraint failed: ";
+    char message[512], key[128] = "";
+    const char *name;
+    const enum error_level level = sqlite_error_level(code, &name);
+
+    (void)snprintf(message, sizeof(message), "%s", sqlite3_errmsg(store->db));
+    if (strncmp(message, UNIQUE, sizeof(UNIQUE) - 1) == 0)
+        find_unique_name(store->db, message + sizeof(UNIQUE) - 1, key, sizeof(key));
+    return error_set(err, level, name, "%s%s", message, key);
+}

@@ -1,0 +1,344 @@
+/* The reg_* tables have one shape (core/registry.h), so their statements are made from its
+ * description, once per session. Names of tables and columns come from there; values are bound,
+ * each to a parameter named like its column. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "base/buf.h"
+#include "port/store_registry.h"
+
+enum { SQL_MAX = 1 << 16, NAME_MAX = 64 };
+
+/* SELECT's columns; the table's own follow. */
+enum {
+    ROW_ID,
+    ROW_ENDPOINT,
+    ROW_KEY,
+    ROW_POSITION,
+    ROW_VERSION,
+    ROW_EFFECTIVE_FROM,
+    ROW_VALUES,
+};
+
+/* Ends a text that was made: NULL with an error when it did not fit. */
+static const char *made(struct buf *sql, struct error *err)
+{
+    buf_add_char(sql, '\0');
+    return buf_ok(sql, err) ? buf_str(sql).data : NULL;
+}
+
+static const char *select_of(struct sqlite_store *sqlite, enum registry_table_id id,
+                             struct error *err)
+{
+    const struct registry_table *table = registry_table(id);
+    struct buf sql;
+
+    if (sqlite->registry_select[id] != NULL)
+        return sqlite->registry_select[id];
+    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT id, endpoint_name, row_key, position, version, effective_from"));
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    buf_printf(&sql,
+               " FROM %s WHERE provenance_code = :row_code AND effective_from <= :row_at"
+               " AND (effective_to IS NULL OR effective_to > :row_at)"
+               " ORDER BY endpoint_name, position, row_key",
+               table->name);
+    return sqlite->registry_select[id] = made(&sql, err);
+}
+
+static const char *insert_of(struct sqlite_store *sqlite, enum registry_table_id id,
+                             struct error *err)
+{
+    const struct registry_table *table = registry_table(id);
+    struct buf sql;
+
+    if (sqlite->registry_insert[id] != NULL)
+        return sqlite->registry_insert[id];
+    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_printf(&sql,
+               "INSERT INTO %s (provenance_code, endpoint_name, row_key, position, version,"
+               " effective_from",
+               table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    buf_add(&sql, STR(") VALUES (:row_code, :row_endpoint, :row_key, :row_position, :row_version,"
+                      " :row_at"));
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", :%s", table->columns[i].name);
+    buf_add(&sql, STR(") RETURNING id"));
+    return sqlite->registry_insert[id] = made(&sql, err);
+}
+
+static const char *close_of(struct sqlite_store *sqlite, enum registry_table_id id,
+                            struct error *err)
+{
+    struct buf sql;
+
+    if (sqlite->registry_close[id] != NULL)
+        return sqlite->registry_close[id];
+    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_printf(&sql,
+               "UPDATE %s SET effective_to = :row_at WHERE id = :row_id AND effective_to IS NULL",
+               registry_table(id)->name);
+    return sqlite->registry_close[id] = made(&sql, err);
+}
+
+/* Every opening and closing of a row, of all tables. */
+static void add_changes(struct buf *sql)
+{
+    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
+        const char *name = registry_table((enum registry_table_id)id)->name;
+
+        buf_printf(sql,
+                   "%sSELECT provenance_code AS code, effective_from AS at, version,"
+                   " 1 AS opened, 0 AS closed FROM %s"
+                   " UNION ALL SELECT provenance_code, effective_to, 0, 0, 1 FROM %s"
+                   " WHERE effective_to IS NOT NULL",
+                   id > 0 ? " UNION ALL " : "", name, name);
+    }
+}
+
+static const char *list_of(struct sqlite_store *sqlite, struct error *err)
+{
+    struct buf sql;
+
+    if (sqlite->registry_list != NULL)
+        return sqlite->registry_list;
+    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT code, max(version), max(at) FROM ("));
+    add_changes(&sql);
+    buf_add(&sql, STR(") WHERE at <= :row_at AND code IN (SELECT provenance_code FROM"
+                      " reg_provenance WHERE effective_from <= :row_at"
+                      " AND (effective_to IS NULL OR effective_to > :row_at))"
+                      " GROUP BY code ORDER BY code"));
+    return sqlite->registry_list = made(&sql, err);
+}
+enum { LIST_CODE, LIST_VERSION, LIST_CHANGED };
+
+static const char *history_of(struct sqlite_store *sqlite, struct error *err)
+{
+    struct buf sql;
+
+    if (sqlite->registry_history != NULL)
+        return sqlite->registry_history;
+    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
+    add_changes(&sql);
+    buf_add(&sql, STR(") WHERE code = :row_code GROUP BY at ORDER BY at"));
+    return sqlite->registry_history = made(&sql, err);
+}
+enum { HISTORY_AT, HISTORY_VERSION, HISTORY_OPENED, HISTORY_CLOSED };
+
+static void read_value(struct statement *st, int column, enum registry_type type,
+                       struct arena *arena, struct registry_value *value)
+{
+    value->is_set = !column_is_null(st, column);
+    if (!value->is_set)
+        return;
+    switch (type) {
+    case REGISTRY_TEXT:
+    case REGISTRY_JSON:
+        value->text = column_text(st, column, arena);
+        break;
+    case REGISTRY_REAL:
+        value->real = column_real(st, column);
+        break;
+    case REGISTRY_INT:
+    case REGISTRY_BOOL:
+    case REGISTRY_DURATION:
+        value->number = column_i64(st, column);
+        break;
+    }
+}
+
+static bool read_row(struct statement *st, struct arena *arena, enum registry_table_id id,
+                     struct registry_row *row)
+{
+    const struct registry_table *table = registry_table(id);
+
+    row->id = column_i64(st, ROW_ID);
+    row->table = id;
+    row->endpoint = column_text(st, ROW_ENDPOINT, arena);
+    row->key = column_text(st, ROW_KEY, arena);
+    row->position = (int32_t)column_i64(st, ROW_POSITION);
+    row->version = column_i64(st, ROW_VERSION);
+    row->effective_from_us = column_i64(st, ROW_EFFECTIVE_FROM);
+    row->values = ARENA_ARRAY(arena, struct registry_value, table->column_count);
+    if (row->values == NULL)
+        return false;
+    for (size_t i = 0; i < table->column_count; i++)
+        read_value(st, ROW_VALUES + (int)i, table->columns[i].type, arena, &row->values[i]);
+    return true;
+}
+
+struct row_list {
+    struct registry_row *items;
+    size_t count;
+};
+
+static bool load_table(struct sqlite_store *sqlite, struct arena *arena, struct str code,
+                       int64_t at_us, enum registry_table_id id, struct row_list *rows,
+                       struct error *err)
+{
+    const char *sql = select_of(sqlite, id, err);
+    struct statement *st;
+
+    if (sql == NULL)
+        return false;
+    st = statement_of(sqlite, sql);
+    bind_text(st, ":row_code", code);
+    bind_i64(st, ":row_at", at_us);
+    while (statement_row(st)) {
+        struct registry_row *row = LIST_ADD(arena, rows);
+
+        if (row == NULL || !read_row(st, arena, id, row)) {
+            st->full = arena;
+            break;
+        }
+    }
+    return statement_finish(st, err) || error_wrap(err, "%s", registry_table(id)->name);
+}
+
+static bool registry_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
+                          struct registry_source *source, struct error *err)
+{
+    struct row_list rows = { 0 };
+
+    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
+        if (!load_table(sqlite_store_of(store), arena, code, at_us, (enum registry_table_id)id,
+                        &rows, err))
+            return error_wrap(err, "load source %.*s", STR_ARG(code));
+    }
+    *source = (struct registry_source){ .rows = rows.items, .count = rows.count };
+    source->code = arena_copy(arena, code);
+    return source->code.data != NULL || arena_error(arena, err);
+}
+
+static void bind_value(struct statement *st, const struct registry_column *column,
+                       const struct registry_value *value)
+{
+    char name[NAME_MAX];
+
+    (void)snprintf(name, sizeof(name), ":%s", column->name);
+    if (!value->is_set)
+        return;
+    switch (column->type) {
+    case REGISTRY_TEXT:
+    case REGISTRY_JSON:
+        bind_text(st, name, value->text);
+        break;
+    case REGISTRY_REAL:
+        bind_real(st, name, value->real);
+        break;
+    case REGISTRY_INT:
+    case REGISTRY_BOOL:
+    case REGISTRY_DURATION:
+        bind_i64(st, name, value->number);
+        break;
+    }
+}
+
+static bool registry_insert(struct store *store, struct str code, const struct registry_row *row,
+                            int64_t at_us, int64_t version, int64_t *id, struct error *err)
+{
+    const struct registry_table *table = registry_table(row->table);
+    const char *sql = insert_of(sqlite_store_of(store), row->table, err);
+    struct statement *st;
+
+    if (sql == NULL)
+        return false;
+    st = statement_of(sqlite_store_of(store), sql);
+    bind_text(st, ":row_code", code);
+    bind_text(st, ":row_endpoint", row->endpoint);
+    bind_text(st, ":row_key", row->key);
+    bind_i64(st, ":row_position", row->position);
+    bind_i64(st, ":row_version", version);
+    bind_i64(st, ":row_at", at_us);
+    for (size_t i = 0; i < table->column_count; i++)
+        bind_value(st, &table->columns[i], &row->values[i]);
+    if (statement_row(st))
+        *id = column_i64(st, 0);
+    return statement_finish(st, err) ||
+           error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(code),
+                      STR_ARG(row->endpoint), STR_ARG(row->key));
+}
+
+static bool registry_close(struct store *store, enum registry_table_id table, int64_t id,
+                           int64_t at_us, struct error *err)
+{
+    const char *sql = close_of(sqlite_store_of(store), table, err);
+    struct statement *st;
+
+    if (sql == NULL)
+        return false;
+    st = statement_of(sqlite_store_of(store), sql);
+    bind_i64(st, ":row_at", at_us);
+    bind_i64(st, ":row_id", id);
+    if (!statement_run(st, err))
+        return error_wrap(err, "close %s %" PRId64, registry_table(table)->name, id);
+    if (statement_changes(st) != 1)
+        return error_set(err, ERROR_REQUEST, "store.value", "%s %" PRId64 " is not in force",
+                         registry_table(table)->name, id);
+    return true;
+}
+
+static bool registry_list(struct store *store, struct arena *arena, int64_t at_us,
+                          struct registry_entry_list *list, struct error *err)
+{
+    const char *sql = list_of(sqlite_store_of(store), err);
+    struct statement *st;
+
+    *list = (struct registry_entry_list){ 0 };
+    if (sql == NULL)
+        return false;
+    st = statement_of(sqlite_store_of(store), sql);
+    bind_i64(st, ":row_at", at_us);
+    while (statement_row(st)) {
+        struct registry_entry *entry = LIST_ADD(arena, list);
+
+        if (entry == NULL) {
+            st->full = arena;
+            break;
+        }
+        entry->code = column_text(st, LIST_CODE, arena);
+        entry->version = column_i64(st, LIST_VERSION);
+        entry->changed_us = column_i64(st, LIST_CHANGED);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list sources");
+}
+
+static bool registry_history(struct store *store, struct arena *arena, struct str code,
+                             struct registry_change_list *list, struct error *err)
+{
+    const char *sql = history_of(sqlite_store_of(store), err);
+    struct statement *st;
+
+    *list = (struct registry_change_list){ 0 };
+    if (sql == NULL)
+        return false;
+    st = statement_of(sqlite_store_of(store), sql);
+    bind_text(st, ":row_code", code);
+    while (statement_row(st)) {
+        struct registry_change *change = LIST_ADD(arena, list);
+
+        if (change == NULL) {
+            st->full = arena;
+            break;
+        }
+        change->at_us = column_i64(st, HISTORY_AT);
+        change->version = column_i64(st, HISTORY_VERSION);
+        change->opened = column_i64(st, HISTORY_OPENED);
+        change->closed = column_i64(st, HISTORY_CLOSED);
+    }
+    return statement_finish(st, err) || error_wrap(err, "history of %.*s", STR_ARG(code));
+}
+
+const struct store_registry_ops SQLITE_REGISTRY = {
+    .load = registry_load,
+    .insert = registry_insert,
+    .close = registry_close,
+    .list = registry_list,
+    .history = registry_history,
+};

@@ -1,0 +1,173 @@
+#include "adapter/sqlite/statement.h"
+
+#include <assert.h>
+
+#include "adapter/sqlite/sqlite.h"
+
+static struct statement *slot_of(struct sqlite_store *owner, const char *sql)
+{
+    size_t i = (size_t)(((uintptr_t)sql >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+
+    for (;; i++) {
+        struct statement *st = &owner->statements[i % SQLITE_STATEMENTS_MAX];
+
+        if (st->sql == NULL || st->sql == sql)
+            return st;
+    }
+}
+
+struct statement *statement_of(struct sqlite_store *owner, const char *sql)
+{
+    struct statement *st = slot_of(owner, sql);
+
+    if (st->sql == NULL) {
+        assert(owner->statement_count < SQLITE_STATEMENTS_MAX / 2);
+        owner->statement_count++;
+        *st = (struct statement){ .owner = owner, .sql = sql };
+    }
+    if (st->stmt == NULL)
+        st->code =
+            sqlite3_prepare_v3(owner->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &st->stmt, NULL);
+    return st;
+}
+
+static void remember(struct statement *st, int code)
+{
+    if (st->code == SQLITE_OK)
+        st->code = code;
+}
+
+static int place_of(const struct statement *st, const char *name)
+{
+    const int place = sqlite3_bind_parameter_index(st->stmt, name);
+
+    assert(st->stmt == NULL || place > 0);
+    return place;
+}
+
+void bind_i64(struct statement *st, const char *name, int64_t value)
+{
+    remember(st, sqlite3_bind_int64(st->stmt, place_of(st, name), value));
+}
+
+void bind_bool(struct statement *st, const char *name, bool value)
+{
+    bind_i64(st, name, value);
+}
+
+void bind_real(struct statement *st, const char *name, double value)
+{
+    remember(st, sqlite3_bind_double(st->stmt, place_of(st, name), value));
+}
+
+void bind_text(struct statement *st, const char *name, struct str value)
+{
+    const int place = place_of(st, name);
+
+    if (!store_text_ok(value) && st->bad_text == NULL && st->stmt != NULL)
+        st->bad_text = sqlite3_bind_parameter_name(st->stmt, place);
+    remember(st, sqlite3_bind_text64(st->stmt, place, value.data != NULL ? value.data : "",
+                                     value.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void bind_bytes(struct statement *st, const char *name, struct str value)
+{
+    remember(st,
+             sqlite3_bind_blob64(st->stmt, place_of(st, name), value.data != NULL ? value.data : "",
+                                 value.len, SQLITE_STATIC));
+}
+
+void bind_code(struct statement *st, const char *name, const struct code_table *table, int value)
+{
+    bind_text(st, name, code_of(table, value));
+}
+
+bool statement_row(struct statement *st)
+{
+    int code;
+
+    if (st->code != SQLITE_OK || st->bad_text != NULL)
+        return false;
+    code = sqlite3_step(st->stmt);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        remember(st, code);
+    return code == SQLITE_ROW;
+}
+
+bool statement_finish(struct statement *st, struct error *err)
+{
+    const struct statement end = *st;
+    bool ok = true;
+
+    if (end.bad_text != NULL)
+        ok = error_set(err, ERROR_DATA, "store.text", "%s is not text (UTF-8 without NUL)",
+                       end.bad_text + 1);
+    else if (end.code != SQLITE_OK)
+        ok = sqlite_error_set(end.owner, end.code, err);
+    else if (end.full != NULL)
+        ok = arena_error(end.full, err);
+    else if (end.bad_value != NULL)
+        ok = error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
+                       end.bad_value);
+    if (st->stmt != NULL) {
+        (void)sqlite3_reset(st->stmt); /* tells the failure of the last step once more */
+        (void)sqlite3_clear_bindings(st->stmt);
+    }
+    st->code = SQLITE_OK;
+    st->bad_text = NULL;
+    st->bad_value = NULL;
+    st->full = NULL;
+    return ok;
+}
+
+bool statement_run(struct statement *st, struct error *err)
+{
+    while (statement_row(st))
+        ;
+    return statement_finish(st, err);
+}
+
+int64_t statement_changes(const struct statement *st)
+{
+    return sqlite3_changes64(st->owner->db);
+}
+
+bool column_is_null(const struct statement *st, int column)
+{
+    return sqlite3_column_type(st->stmt, column) == SQLITE_NULL;
+}
+
+int64_t column_i64(const struct statement *st, int column)
+{
+    return sqlite3_column_int64(st->stmt, column);
+}
+
+double column_real(const struct statement *st, int column)
+{
+    return sqlite3_column_double(st->stmt, column);
+}
+
+static struct str column_view(const struct statement *st, int column)
+{
+    const char *data = sqlite3_column_blob(st->stmt, column);
+
+    return (struct str){ data, (size_t)sqlite3_column_bytes(st->stmt, column) };
+}
+
+struct str column_text(struct statement *st, int column, struct arena *arena)
+{
+    const struct str copy = arena_copy(arena, column_view(st, column));
+
+    if (copy.data == NULL)
+        st->full = arena;
+    return copy;
+}
+
+int column_code(struct statement *st, int column, const struct code_table *table)
+{
+    const int value = code_find(table, column_view(st, column));
+
+    if (value < 0 && st->bad_value == NULL)
+        st->bad_value = sqlite3_column_name(st->stmt, column);
+    return value < 0 ? 0 : value;
+}

@@ -1,0 +1,61 @@
+/* statement: a prepared statement, kept for the life of the session.
+ *
+ *      struct statement *st = statement_of(sqlite, FIND);
+ *
+ *      bind_text(st, ":type", type);
+ *      while (statement_row(st))
+ *          item->position = column_i64(st, FIND_POSITION);
+ *      return statement_finish(st, err);
+ *
+ * The first failure (of preparing, binding, stepping, reading a column) is remembered, and told by
+ * statement_finish(), which must always be called: it also makes the statement ready for its next
+ * use. A text is known by its address, so it must be a constant or live as long as the session.
+ */
+#ifndef PATRA_ADAPTER_SQLITE_STATEMENT_H
+#define PATRA_ADAPTER_SQLITE_STATEMENT_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "core/codes.h"
+
+struct sqlite_store;
+
+struct statement {
+    struct sqlite_store *owner;
+    const char *sql;
+    sqlite3_stmt *stmt;
+    int code;              /* SQLite's first failure */
+    const char *bad_text;  /* the parameter whose text no store can keep */
+    const char *bad_value; /* the column whose value can not be */
+    struct arena *full;    /* the arena that met its ceiling */
+};
+
+struct statement *statement_of(struct sqlite_store *owner, const char *sql);
+
+void bind_i64(struct statement *st, const char *name, int64_t value);
+void bind_bool(struct statement *st, const char *name, bool value);
+void bind_real(struct statement *st, const char *name, double value);
+void bind_text(struct statement *st, const char *name, struct str value);
+void bind_bytes(struct statement *st, const char *name, struct str value);
+void bind_code(struct statement *st, const char *name, const struct code_table *table, int value);
+/* A parameter that is not bound is NULL. */
+
+bool statement_row(struct statement *st); /* true: there is a row */
+bool statement_finish(struct statement *st, struct error *err) MUST_CHECK;
+
+/* For statements without rows. */
+bool statement_run(struct statement *st, struct error *err) MUST_CHECK;
+int64_t statement_changes(const struct statement *st); /* rows the last run changed */
+
+bool column_is_null(const struct statement *st, int column);
+int64_t column_i64(const struct statement *st, int column); /* NULL reads as 0 */
+double column_real(const struct statement *st, int column);
+struct str column_text(struct statement *st, int column, struct arena *arena); /* also of blobs */
+int column_code(struct statement *st, int column, const struct code_table *table);
+
+#endif

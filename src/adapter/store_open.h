@@ -1,0 +1,29 @@
+/* store_open: a store by its address. The only place that knows all adapters.
+ *
+ *      patra.db, ./data/patra.db, sqlite:PATH      a SQLite file
+ *      postgresql://..., postgres://...            a PostgreSQL database, as libpq reads it
+ *      memory:                                     nothing that outlives the process
+ */
+#ifndef PATRA_ADAPTER_STORE_OPEN_H
+#define PATRA_ADAPTER_STORE_OPEN_H
+
+#include "port/store.h"
+
+enum store_kind { STORE_SQLITE, STORE_POSTGRES, STORE_MEMORY };
+
+struct store_options {
+    bool create;             /* SQLite: make the file when it is not there */
+    int64_t busy_timeout_us; /* how long to wait for another writer; 0 = 10 s */
+};
+
+/* Connects; takes no migrations (store_migrate) and does not look at the schema
+ * (store_schema_check). `options` may be NULL. */
+bool store_open(struct str dsn, const struct store_options *options, struct store **store,
+                struct error *err) MUST_CHECK;
+
+enum store_kind store_dsn_kind(struct str dsn);
+
+/* The address as it may be printed: without a password. In the arena; data NULL at its ceiling. */
+struct str store_dsn_redact(struct arena *arena, struct str dsn);
+
+#endif

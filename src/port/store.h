@@ -1,0 +1,183 @@
+/* store: where patra keeps what it knows. This is the port's root; each noun has a header of its
+ * own beside it (store_dict.h, store_registry.h, store_plan.h, ...), all on the same handle.
+ *
+ *      if (!store_begin(store, err))
+ *          return false;
+ *      if (!store_cursor_event_add(store, ...) || !store_cursor_move(store, ...) ||
+ *          !store_commit(store, err)) {
+ *          store_rollback(store);
+ *          return false;
+ *      }
+ *
+ * The promises, kept by SQLite, PostgreSQL and memory alike (test/contract):
+ *
+ * Threads. A store is a session: one thread at a time uses it. store_another() gives a further
+ * session on the same database for another thread.
+ *
+ * Atomicity. What stands between begin and commit happens wholly or not at all, whatever fails and
+ * whenever the process dies. A call outside a transaction is a transaction of its own. Transactions
+ * do not nest; a second begin is a programming error. Inside one, other writers' commits may become
+ * visible from call to call (PostgreSQL: READ COMMITTED), so decisions that must not race are made
+ * under store_lock(), by unique keys or by compare-and-set. A transaction begun with
+ * store_begin_read() sees one moment of the database, and may not write.
+ *
+ * Failure. A call that fails has changed nothing. After a failed call inside a transaction only
+ * store_rollback() is allowed: PostgreSQL has given the transaction up by then, and the others act
+ * the same. When store_commit() fails with the code "store.commit_unknown" (L1) the connection was
+ * lost while the answer was on its way: the transaction may have been committed. Every write has a
+ * key that makes repeating it harmless; repeat it.
+ *
+ * Levels and codes. L1 store.busy, store.conflict (serialization, deadlock), store.lost
+ * (connection), store.full, store.commit_unknown. L2 store.constraint (the text names it),
+ * store.missing, store.value. L3 store.text (not UTF-8, or with a NUL: no store can keep it as
+ * text). L4 store.schema, store.newer, store.migration, store.corrupt, store.auth, store.statement.
+ *
+ * Memory. Whatever a call returns lives in the arena it was given. Arguments are only borrowed.
+ *
+ * Time. The store reads no clock: the caller says what time it is. Instants are microseconds, and
+ * every one of them comes back exactly as it went in.
+ */
+#ifndef PATRA_PORT_STORE_H
+#define PATRA_PORT_STORE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/str.h"
+
+struct store;
+
+struct store_schema {
+    int64_t version; /* the last migration the database took; 0 = empty */
+    int64_t latest;  /* the last one this program knows */
+};
+
+struct store_ops {
+    void (*close)(struct store *store);
+    bool (*another)(struct store *store, struct store **session, struct error *err);
+    bool (*reconnect)(struct store *store, struct error *err);
+    bool (*begin)(struct store *store, bool for_write, struct error *err);
+    bool (*commit)(struct store *store, struct error *err);
+    void (*rollback)(struct store *store);
+    bool (*lock)(struct store *store, struct str name, struct error *err);
+    bool (*migrate)(struct store *store, int64_t now_us, int64_t *taken, struct error *err);
+    bool (*schema)(struct store *store, struct store_schema *schema, struct error *err);
+};
+
+struct store {
+    const struct store_ops *ops;
+    const struct store_dict_ops *dict;
+    const struct store_registry_ops *registry;
+    enum store_state {
+        STORE_IDLE,
+        STORE_WRITING, /* between begin and commit */
+        STORE_READING,
+    } state;
+};
+
+/* Ends the session; a transaction that is still open is rolled back. Accepts NULL. */
+static inline void store_close(struct store *store)
+{
+    if (store != NULL)
+        store->ops->close(store);
+}
+
+/* A further session on the same database. For "memory:" the database lives as long as any of its
+ * sessions. */
+static inline bool MUST_CHECK store_another(struct store *store, struct store **session,
+                                            struct error *err)
+{
+    return store->ops->another(store, session, err);
+}
+
+/* After store.lost: connects again. Nothing is repeated; an open transaction is gone. */
+static inline bool MUST_CHECK store_reconnect(struct store *store, struct error *err)
+{
+    store->state = STORE_IDLE;
+    return store->ops->reconnect(store, err);
+}
+
+static inline bool MUST_CHECK store_begin(struct store *store, struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    if (!store->ops->begin(store, true, err))
+        return false;
+    store->state = STORE_WRITING;
+    return true;
+}
+
+static inline bool MUST_CHECK store_begin_read(struct store *store, struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    if (!store->ops->begin(store, false, err))
+        return false;
+    store->state = STORE_READING;
+    return true;
+}
+
+static inline void store_rollback(struct store *store)
+{
+    if (store->state == STORE_IDLE)
+        return; /* a failed commit has ended it */
+    store->state = STORE_IDLE;
+    store->ops->rollback(store);
+}
+
+/* On failure the transaction is over as well; store_rollback() is then allowed and does nothing. */
+static inline bool MUST_CHECK store_commit(struct store *store, struct error *err)
+{
+    assert(store->state != STORE_IDLE);
+    store->state = STORE_IDLE;
+    return store->ops->commit(store, err);
+}
+
+/* Waits until no other transaction holds the lock of this name, and holds it until this one ends.
+ * Take locks in one order everywhere. */
+static inline bool MUST_CHECK store_lock(struct store *store, struct str name, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->ops->lock(store, name, err);
+}
+
+/* Takes the migrations that are missing, each in a transaction of its own. Any number of processes
+ * may do this at once: each migration is taken by one of them. Refused, with nothing done, when the
+ * database is newer than this program or took a migration of another text. */
+static inline bool MUST_CHECK store_migrate(struct store *store, int64_t now_us, int64_t *taken,
+                                            struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    return store->ops->migrate(store, now_us, taken, err);
+}
+
+static inline bool MUST_CHECK store_schema(struct store *store, struct store_schema *schema,
+                                           struct error *err)
+{
+    return store->ops->schema(store, schema, err);
+}
+
+/* False, L4, unless the database has exactly the schema this program was built for. */
+static inline bool MUST_CHECK store_schema_check(struct store *store, struct error *err)
+{
+    struct store_schema schema;
+
+    if (!store_schema(store, &schema, err))
+        return false;
+    if (schema.version != schema.latest)
+        return error_set(err, ERROR_FATAL, "store.schema",
+                         "the database's schema is at %lld, this patra needs %lld: run patra init",
+                         (long long)schema.version, (long long)schema.latest);
+    return true;
+}
+
+/* What every store can keep as text: UTF-8 without NUL. */
+static inline bool store_text_ok(struct str text)
+{
+    return str_find_char(text, '\0') == text.len && str_is_utf8(text);
+}
+
+#endif

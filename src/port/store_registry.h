@@ -1,0 +1,116 @@
+/* store_registry: the reg_* rows of a source, each with the time it was in force.
+ *
+ * A row is never changed: it is closed, and another one opened. So the source as it was at any
+ * earlier instant can be loaded again.
+ *
+ *      apply:  begin; lock; load (now); compare; close what changed, insert what is new; commit
+ */
+#ifndef PATRA_PORT_STORE_REGISTRY_H
+#define PATRA_PORT_STORE_REGISTRY_H
+
+#include <stdio.h>
+
+#include "core/registry.h"
+#include "port/store.h"
+
+struct registry_entry { /* a source that is in force */
+    struct str code;
+    int64_t version;    /* the highest of its rows */
+    int64_t changed_us; /* when the latest of its rows came into force */
+};
+
+struct registry_entry_list {
+    struct registry_entry *items;
+    size_t count;
+};
+
+struct registry_change { /* an instant at which rows of a source were opened or closed */
+    int64_t at_us;
+    int64_t version; /* of the rows opened; 0 where rows were only closed */
+    int64_t opened;
+    int64_t closed;
+};
+
+struct registry_change_list {
+    struct registry_change *items;
+    size_t count;
+};
+
+struct store_registry_ops {
+    bool (*load)(struct store *store, struct arena *arena, struct str code, int64_t at_us,
+                 struct registry_source *source, struct error *err);
+    bool (*insert)(struct store *store, struct str code, const struct registry_row *row,
+                   int64_t at_us, int64_t version, int64_t *id, struct error *err);
+    bool (*close)(struct store *store, enum registry_table_id table, int64_t id, int64_t at_us,
+                  struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, int64_t at_us,
+                 struct registry_entry_list *list, struct error *err);
+    bool (*history)(struct store *store, struct arena *arena, struct str code,
+                    struct registry_change_list *list, struct error *err);
+};
+
+/* Two processes applying the same source: the second waits here for the first to end. */
+static inline bool MUST_CHECK store_registry_lock(struct store *store, struct str code,
+                                                  struct error *err)
+{
+    char name[128];
+    const int len = snprintf(name, sizeof(name), "registry:%.*s", STR_ARG(code));
+
+    return store_lock(
+        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
+        err);
+}
+
+/* The rows in force at that instant (effective_from <= at < effective_to), by table, endpoint,
+ * position and key. An unknown source has none. All of one moment: outside a transaction the call
+ * makes a reading one of its own. */
+static inline bool MUST_CHECK store_registry_load(struct store *store, struct arena *arena,
+                                                  struct str code, int64_t at_us,
+                                                  struct registry_source *source, struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    if (alone && !store_begin_read(store, err))
+        return false;
+    if (!store->registry->load(store, arena, code, at_us, source, err)) {
+        if (alone)
+            store_rollback(store);
+        return false;
+    }
+    return !alone || store_commit(store, err);
+}
+
+/* Opens a row at at_us; its id, version and time in `row` are not read. */
+static inline bool MUST_CHECK store_registry_insert(struct store *store, struct str code,
+                                                    const struct registry_row *row, int64_t at_us,
+                                                    int64_t version, int64_t *id, struct error *err)
+{
+    return store->registry->insert(store, code, row, at_us, version, id, err);
+}
+
+/* Closes a row at at_us, which must be after its beginning. L2 when it is not in force. */
+static inline bool MUST_CHECK store_registry_close(struct store *store,
+                                                   enum registry_table_id table, int64_t id,
+                                                   int64_t at_us, struct error *err)
+{
+    return store->registry->close(store, table, id, at_us, err);
+}
+
+/* The sources whose reg_provenance row is in force at that instant, by code. */
+static inline bool MUST_CHECK store_registry_list(struct store *store, struct arena *arena,
+                                                  int64_t at_us, struct registry_entry_list *list,
+                                                  struct error *err)
+{
+    return store->registry->list(store, arena, at_us, list, err);
+}
+
+/* Every change of a source, oldest first. */
+static inline bool MUST_CHECK store_registry_history(struct store *store, struct arena *arena,
+                                                     struct str code,
+                                                     struct registry_change_list *list,
+                                                     struct error *err)
+{
+    return store->registry->history(store, arena, code, list, err);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* contract: the suite of promises in port/store*.h, run over every adapter.
+ *
+ * The test files here know the port alone; a fixture_*.c file, linked into each program, makes
+ * databases of its kind. What only a database with SQL can show is in sql_*.c, left out for memory.
+ */
+#ifndef PATRA_TEST_CONTRACT_H
+#define PATRA_TEST_CONTRACT_H
+
+#include "adapter/store_open.h"
+#include "port/store.h"
+#include "test.h"
+
+/* The address of a new, empty database; skips the test when the server is not installed. The
+ * string lives until the program ends. Memory has no addresses to share, and no such function. */
+const char *contract_new_database(void);
+
+/* Runs SQL behind the store's back. */
+void contract_sql(const char *dsn, const char *sql);
+
+/* A store on a new database with the schema in place; closed by contract_end(). */
+struct store *contract_store(void);
+
+/* The same database once more, for a second thread or a look from outside. */
+struct store *contract_another(struct store *store);
+
+/* Opens what contract_new_database() named; not closed by contract_end(). */
+struct store *contract_open(const char *dsn);
+
+/* An arena for results, ended with the test. */
+struct arena *contract_arena(void);
+
+/* To be called at the end of each test: closes and frees all of the above. A test that is cut short
+ * has failed already. */
+void contract_end(void);
+
+/* Forks `count` processes that wait for each other and then run `work` at once. Returns the sum of
+ * what they return (0..100 each), or -1 when one of them failed (returned less than 0, or died). */
+int contract_processes(int count, int (*work)(int index, const char *dsn), const char *dsn);
+
+/* An instant to start from, and any time after it. */
+#define NOW_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
+
+#endif

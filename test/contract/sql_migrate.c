@@ -1,0 +1,94 @@
+/* What only a database that outlives a process can show of migrations. */
+#include <string.h>
+
+#include "contract.h"
+
+TEST(migrations_are_taken_once_and_in_full)
+{
+    const char *dsn = contract_new_database();
+    struct store *store = contract_open(dsn);
+    struct store_schema schema = { 0 };
+    struct error err = { 0 };
+    int64_t taken = -1;
+
+    REQUIRE_OK(store_schema(store, &schema, &err), err);
+    CHECK_EQ(schema.version, 0, "an empty database");
+    CHECK(schema.latest >= 5, "this program knows migrations");
+    CHECK(!store_schema_check(store, &err), "an empty database is not ready");
+    CHECK_EQ(err.level, ERROR_FATAL, "not ready");
+    REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
+    CHECK(taken >= 5, "all taken");
+    REQUIRE_OK(store_schema(store, &schema, &err), err);
+    CHECK_EQ(schema.version, schema.latest, "up to date");
+    CHECK(store_schema_check(store, &err), "ready");
+    REQUIRE_OK(store_migrate(store, NOW_US + 1, &taken, &err), err);
+    CHECK_EQ(taken, 0, "nothing left");
+    store_close(store);
+}
+
+static void check_refused(const char *sql, const char *code, const char *label)
+{
+    const char *dsn = contract_new_database();
+    struct store *store = contract_open(dsn);
+    struct store_schema schema;
+    struct error err = { 0 };
+    int64_t taken;
+
+    REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
+    contract_sql(dsn, sql);
+    CHECK(!store_migrate(store, NOW_US, &taken, &err), label);
+    CHECK_EQ(err.level, ERROR_FATAL, label);
+    CHECK_STR(str_of(err.code), str_of(code), label);
+    CHECK(!store_schema(store, &schema, &err), label);
+    CHECK_STR(str_of(err.code), str_of(code), label);
+    store_close(store);
+}
+
+TEST(a_newer_database_is_refused)
+{
+    check_refused("INSERT INTO schema_migration SELECT 9999, 'from_the_future', sha256, applied_at"
+                  " FROM schema_migration WHERE number = 1",
+                  "store.newer", "newer");
+}
+
+TEST(an_edited_migration_is_refused)
+{
+    check_refused("UPDATE schema_migration SET sha256 = 'another' WHERE number = 3",
+                  "store.migration", "edited");
+}
+
+static int migrate_once(int index, const char *dsn)
+{
+    const struct store_options options = { .create = true, .busy_timeout_us = 60000000 };
+    struct store *store;
+    struct error err = { 0 };
+    int64_t taken;
+
+    if (!store_open(str_of(dsn), &options, &store, &err) ||
+        !store_migrate(store, NOW_US + index, &taken, &err) || !store_schema_check(store, &err)) {
+        test_note("process %d: %s", index, err.text);
+        return -1;
+    }
+    store_close(store);
+    return (int)taken;
+}
+
+TEST(processes_that_migrate_at_once_share_the_steps)
+{
+    struct store_schema schema;
+    struct error err = { 0 };
+    int64_t steps = 0;
+    struct store *store = contract_open(contract_new_database());
+
+    REQUIRE_OK(store_migrate(store, NOW_US, &steps, &err), err);
+    store_close(store);
+    for (int round = 0; round < 5; round++) {
+        const char *dsn = contract_new_database();
+
+        CHECK_EQ(contract_processes(4, migrate_once, dsn), steps, "each step once, none broken");
+        store = contract_open(dsn);
+        REQUIRE_OK(store_schema(store, &schema, &err), err);
+        CHECK_EQ(schema.version, schema.latest, "up to date");
+        store_close(store);
+    }
+}
