@@ -68,14 +68,47 @@ static void answer_faults(struct site *site, struct exchange *exchange)
     fault_plan_show(site->faults, &exchange->reply);
 }
 
+/* ---- /_sim/audit ---- */
+
+static bool is_set(const struct exchange *exchange, struct str name)
+{
+    return str_eq(exchange_param(exchange, name), STR("1"));
+}
+
+static void answer_audit(struct site *site, struct exchange *exchange)
+{
+    exchange_answer(exchange, 200, JSON, STR(""));
+    audit_show(site->audit, is_set(exchange, STR("requests")), &exchange->reply);
+    if (is_set(exchange, STR("cause")))
+        audit_pardon(site->audit);
+    if (is_set(exchange, STR("reset")))
+        audit_reset(site->audit);
+}
+
+/* ---- /_sim/oauth ---- */
+
+static void answer_token(struct site *site, struct exchange *exchange)
+{
+    auth_token(site->auth, exchange);
+}
+
+static void answer_revoke(struct site *site, struct exchange *exchange)
+{
+    auth_revoke_all(site->auth);
+    exchange_answer(exchange, 200, JSON, STR("{\"revoked\":\"all\"}\n"));
+}
+
 /* ---- the table ---- */
 
 static const struct {
     struct str path;
     void (*answer)(struct site *site, struct exchange *exchange);
 } pages[] = {
+    { STR_INIT("/_sim/audit"), answer_audit },
     { STR_INIT("/_sim/clock"), answer_clock },
     { STR_INIT("/_sim/faults"), answer_faults },
+    { STR_INIT("/_sim/oauth/revoke"), answer_revoke },
+    { STR_INIT("/_sim/oauth/token"), answer_token },
 };
 
 void control_answer(struct site *site, struct exchange *exchange)

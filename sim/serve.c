@@ -13,6 +13,7 @@
 #include "sim/serve_options.h"
 #include "sim/server.h"
 #include "sim/site.h"
+#include "sim/tls.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
@@ -36,14 +37,53 @@ static bool add_faults(struct site *site, struct arena *arena, const struct serv
 {
     struct str text;
 
-    for (size_t i = 0; i < options->fault_count; i++) {
-        if (!fault_plan_add(site->faults, str_of(options->faults[i]), err))
+    for (size_t i = 0; i < options->faults.count; i++) {
+        if (!fault_plan_add(site->faults, str_of(options->faults.items[i]), err))
             return error_wrap(err, "--fault");
     }
     if (options->fault_file == NULL)
         return true;
     return read_file(arena, options->fault_file, &text, err) &&
            (fault_plan_add(site->faults, text, err) || error_wrap(err, "%s", options->fault_file));
+}
+
+static bool add_auths(struct site *site, const struct serve_options *options, struct error *err)
+{
+    if (!auth_open(&site->auth, err))
+        return false;
+    for (size_t i = 0; i < options->auths.count; i++) {
+        if (!auth_add(site->auth, str_of(options->auths.items[i]), err))
+            return error_wrap(err, "--auth");
+    }
+    return true;
+}
+
+static bool open_audit(struct site *site, const struct serve_options *options, struct error *err)
+{
+    struct audit_options how = {
+        .virtual_time = options->audit_time == 1,
+        .grace_us = options->retry_grace_us,
+        .repeat_window_us = options->repeat_window_us,
+        .repeats = options->repeats,
+        .bytes_max = (size_t)options->audit_mb << 20,
+    };
+
+    for (struct str rest = str_of(options->audit_off); rest.len > 0;) {
+        const struct str name = str_cut(&rest, ',');
+        const int rule = audit_rule_named(name);
+
+        if (rule < 0)
+            return error_set(err, ERROR_REQUEST, "audit.rule", "--audit-off: no rule '%.*s'",
+                             STR_ARG(name));
+        how.off[rule] = true;
+    }
+    if (!audit_open(&how, &site->audit, err))
+        return false;
+    for (size_t i = 0; i < options->limits.count; i++) {
+        if (!audit_add_limit(site->audit, str_of(options->limits.items[i]), err))
+            return error_wrap(err, "--limit");
+    }
+    return true;
 }
 
 static bool site_open(struct site *site, struct arena *arena, const struct serve_options *options,
@@ -54,12 +94,15 @@ static bool site_open(struct site *site, struct arena *arena, const struct serve
                                           .frame = (enum reply_frame)options->frame,
                                           .stall_max_us = options->stall_max_us };
     return fault_plan_open((uint64_t)options->fault_seed, &site->faults, err) &&
-           echo_open(&site->echo, err) && add_faults(site, arena, options, err);
+           echo_open(&site->echo, err) && add_auths(site, options, err) &&
+           open_audit(site, options, err) && add_faults(site, arena, options, err);
 }
 
 static void site_close(struct site *site)
 {
     fault_plan_close(site->faults);
+    audit_close(site->audit);
+    auth_close(site->auth);
     echo_close(&site->echo);
     sim_clock_release(&site->clock);
 }
@@ -107,10 +150,28 @@ static bool announce(struct arena *arena, const struct serve_options *options,
     return options->ready_file == NULL || write_ready_file(arena, options->ready_file, line, err);
 }
 
+static bool open_tls(struct arena *arena, const struct serve_options *options, SSL_CTX **tls,
+                     struct error *err)
+{
+    const char *cert = options->tls_cert, *key = options->tls_key;
+
+    if (cert == NULL && options->tls_folder == NULL)
+        return true;
+    if (cert == NULL) {
+        if (!tls_make_files(options->tls_folder, options->listen, err))
+            return error_wrap(err, "--tls");
+        cert = arena_printf(arena, "%s/server.pem", options->tls_folder).data;
+        key = arena_printf(arena, "%s/server.key", options->tls_folder).data;
+    }
+    if (cert == NULL || key == NULL)
+        return error_set(err, ERROR_REQUEST, "tls.key", "--tls-cert and --tls-key go together");
+    return tls_open(cert, key, tls, err);
+}
+
 static bool run(struct site *site, struct arena *arena, const struct serve_options *options,
                 const sigset_t *stop, struct error *err)
 {
-    const struct server_options doors = {
+    struct server_options doors = {
         .address = options->listen,
         .ports = { (int)options->port, -1, (int)options->other_port },
     };
@@ -118,12 +179,16 @@ static bool run(struct site *site, struct arena *arena, const struct serve_optio
     int received;
     bool ok;
 
-    if (!server_open(&doors, site, &server, err))
+    if (!open_tls(arena, options, &doors.tls, err))
         return false;
-    ok = server_start(server, err) && announce(arena, options, server, site, err);
+    if (doors.tls != NULL)
+        doors.ports[DOOR_HTTPS] = (int)options->tls_port;
+    ok = server_open(&doors, site, &server, err) && server_start(server, err) &&
+         announce(arena, options, server, site, err);
     if (ok)
         (void)sigwait(stop, &received);
     server_close(server);
+    SSL_CTX_free(doors.tls);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/moment.h"
 
 static const char *const FRAMES[] = { "length", "chunked", "close", NULL };
+static const char *const TIMES[] = { "real", "virtual", NULL };
 
 enum row_type { ROW_TEXT, ROW_NUMBER, ROW_TIME, ROW_DURATION, ROW_CHOICE, ROW_LIST, ROW_FLAG };
 
@@ -43,8 +44,39 @@ static const struct row {
     { "faults", "FILE", ROW_TEXT, AT(fault_file), 0, 0, NULL, "a fault plan" },
     { "fault-seed", "N", ROW_NUMBER, AT(fault_seed), 0, INT64_MAX, NULL,
       "what decides the faults that come by rate (1)" },
+    { "tls", "DIR", ROW_TEXT, AT(tls_folder), 0, 0, NULL,
+      "serve HTTPS too, with an authority and a certificate made in this folder" },
+    { "tls-cert", "FILE", ROW_TEXT, AT(tls_cert), 0, 0, NULL,
+      "serve HTTPS too, with this certificate chain (PEM)" },
+    { "tls-key", "FILE", ROW_TEXT, AT(tls_key), 0, 0, NULL, "its key (PEM)" },
+    { "tls-port", "N", ROW_NUMBER, AT(tls_port), 0, 65535, NULL,
+      "port for HTTPS; 0 takes a free one (0)" },
+    { "auth", "RULE", ROW_LIST, AT(auths), 0, 0, NULL,
+      "a credential that a path wants; may be given several times" },
+    { "limit", "RULE", ROW_LIST, AT(limits), 0, 0, NULL,
+      "a rate or concurrency that the audit watches; may be given several times" },
+    { "audit-off", "RULES", ROW_TEXT, AT(audit_off), 0, 0, NULL,
+      "rules the audit leaves out, comma-separated" },
+    { "audit-time", "CLOCK", ROW_CHOICE, AT(audit_time), 0, 0, TIMES,
+      "real or virtual: by which clock rates are judged (real)" },
+    { "retry-grace", "DURATION", ROW_DURATION, AT(retry_grace_us), 0, US_PER_HOUR, NULL,
+      "requests that come so soon after a Retry-After were on their way (100ms)" },
+    { "repeat-window", "DURATION", ROW_DURATION, AT(repeat_window_us), 0, 365 * US_PER_DAY, NULL,
+      "after so much virtual time a page may be fetched again (5m)" },
+    { "repeats", "N", ROW_NUMBER, AT(repeats), 0, 1000, NULL,
+      "how often an empty or last page may be asked for again (1)" },
+    { "audit-mb", "N", ROW_NUMBER, AT(audit_mb), 1, 4096, NULL,
+      "megabytes for the list of requests (64)" },
 #undef AT
 };
+
+static bool add_item(struct serve_list *list, const char *value)
+{
+    if (list->count == SERVE_LIST_MAX)
+        return false;
+    list->items[list->count++] = value;
+    return true;
+}
 
 static bool set_value(struct serve_options *options, const struct row *row, const char *value)
 {
@@ -66,10 +98,7 @@ static bool set_value(struct serve_options *options, const struct row *row, cons
         *(int *)place = line_choice(str_of(value), row->choices);
         return *(int *)place >= 0;
     case ROW_LIST:
-        if (options->fault_count == SERVE_LIST_MAX)
-            return false;
-        options->faults[options->fault_count++] = value;
-        return true;
+        return add_item(place, value);
     case ROW_FLAG:
         *(bool *)place = true;
         return true;
@@ -93,6 +122,10 @@ bool serve_options_parse(struct serve_options *options, int argc, char **argv, s
         .gzip_level = 1,
         .stall_max_us = 10 * US_PER_MINUTE,
         .fault_seed = 1,
+        .retry_grace_us = 100 * US_PER_MS,
+        .repeat_window_us = 5 * US_PER_MINUTE,
+        .repeats = 1,
+        .audit_mb = 64,
         .now_us = INT64_C(1775001600) * US_PER_SECOND, /* 2026-04-01 */
     };
     for (int i = 0; i < argc; i++) {

@@ -13,6 +13,11 @@
 
 enum { SERVE_LIST_MAX = 64 };
 
+struct serve_list { /* of an option that may be given several times */
+    const char *items[SERVE_LIST_MAX];
+    size_t count;
+};
+
 struct serve_options {
     bool help;
     const char *listen;
@@ -24,10 +29,21 @@ struct serve_options {
     int64_t gzip_level;
     int frame; /* enum reply_frame */
     int64_t stall_max_us;
-    const char *faults[SERVE_LIST_MAX];
-    size_t fault_count;
+    struct serve_list faults;
     const char *fault_file;
     int64_t fault_seed;
+    const char *tls_folder;
+    int64_t tls_port;
+    const char *tls_cert;
+    const char *tls_key;
+    struct serve_list auths;
+    struct serve_list limits;
+    const char *audit_off;
+    int audit_time; /* 0 real, 1 virtual */
+    int64_t retry_grace_us;
+    int64_t repeat_window_us;
+    int64_t repeats;
+    int64_t audit_mb;
 };
 
 /* `argv` is without the program and the subcommand, and must outlive the options. */

@@ -127,6 +127,8 @@ static enum reply_end answer(struct connection *connection, const struct request
         exchange_answer(&connection->exchange, 500, STR("text/plain"),
                         STR("the answer is larger than the simulator can hold\n"));
     end = reply_send(&reply, &broken);
+    if (broken)
+        site_broken(site, &visit);
     connection->reply = connection->exchange.reply;
     return end;
 }

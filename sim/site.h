@@ -7,6 +7,8 @@
 #define PATRA_SIM_SITE_H
 
 #include "base/log.h"
+#include "sim/audit.h"
+#include "sim/auth.h"
 #include "sim/clock.h"
 #include "sim/echo.h"
 #include "sim/exchange.h"
@@ -16,6 +18,8 @@
 struct site {
     struct sim_clock clock;
     struct fault_plan *faults;
+    struct audit *audit;
+    struct auth *auth;
     struct echo echo;
     struct reply_options reply;
     struct str main_base;  /* "http://127.0.0.1:4711" */
@@ -30,11 +34,13 @@ struct visit {
     struct str client; /* "127.0.0.1:50000" */
     struct fault fault;
     uint64_t identity;
+    struct audit_ticket ticket;
 };
 
 void site_enter(struct site *site, struct visit *visit);
 void site_answer(struct site *site, struct visit *visit);
 void site_leave(struct site *site, struct visit *visit, bool complete);
+void site_broken(struct site *site, struct visit *visit); /* the client did not take it */
 
 /* The pages below /_sim/, which are not audited and never spoiled. */
 void control_answer(struct site *site, struct exchange *exchange);

@@ -1,0 +1,22 @@
+/* proof: whether a credential is what it must be. No state, no policy. */
+#ifndef PATRA_SIM_PROOF_H
+#define PATRA_SIM_PROOF_H
+
+#include "sim/exchange.h"
+
+bool proof_is_basic(struct arena *arena, struct str header, struct str user, struct str password);
+bool proof_is_bearer(struct str header, struct str token);
+
+enum proof { PROOF_GOOD, PROOF_ABSENT, PROOF_STALE, PROOF_WRONG };
+
+/* The signature told in auth.h. */
+enum proof proof_signature(const struct exchange *exchange, struct str header, struct str key_id,
+                           struct str secret);
+
+/* What is signed; allocated in the exchange's arena, empty when it is full. */
+struct str proof_canonical(const struct exchange *exchange);
+
+/* The n-th token of a client: the same in every run, and not to be guessed from another. */
+void proof_token(struct str secret, uint64_t n, char *text, size_t size);
+
+#endif
