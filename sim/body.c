@@ -1,0 +1,128 @@
+#include "body.h"
+
+#include "base/attr.h"
+#include "base/instant.h"
+#include "words.h"
+
+static const struct body_form forms[] = {
+    { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, true, 1, body_generic },
+};
+
+const struct body_form *body_forms(size_t *count)
+{
+    *count = ARRAY_LEN(forms);
+    return forms;
+}
+
+const struct body_form *body_form_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (str_eq(forms[i].name, name))
+            return &forms[i];
+    }
+    return NULL;
+}
+
+struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t version,
+                       enum body_flaw flaw)
+{
+    const struct corpus *corpus = world_corpus(world);
+    const uint32_t record = corpus->record_of[version];
+    const uint32_t ordinal = corpus_ordinal(corpus, version);
+    const uint64_t seed = (uint64_t)corpus->options.seed;
+
+    return (struct body){
+        .corpus = corpus,
+        .texts = world_texts(world),
+        .out = out,
+        .flaw = flaw,
+        .record = record,
+        .version = version,
+        .ordinal = ordinal,
+        .flags = corpus->flags[version],
+        .at_us = corpus->at_us[version],
+        .created_us = corpus_created_us(corpus, record),
+        .record_hash = hash_of(seed, record, 0x626f6479),
+        .version_hash = hash_of(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
+    };
+}
+
+struct id body_id(const struct body *body, enum id_scheme scheme)
+{
+    return id_make(scheme, body->record, body->corpus->count);
+}
+
+void body_write(const struct body_form *form, const struct sim_world *world, struct buf *out,
+                uint32_t version, enum body_flaw flaw)
+{
+    struct body body = body_begin(world, out, version, flaw);
+
+    form->add(&body);
+}
+
+/* ---- blocks that several APIs share ---- */
+
+enum { TEXT_MAX = 1 << 16 };
+
+static void add_text(struct buf *out, struct buf *plain, bool json, uint64_t hash)
+{
+    if (json)
+        words_json(out, buf_str(plain), hash % 5 == 0 ? JSON_ASCII : JSON_PLAIN);
+    else
+        words_xml(out, buf_str(plain), hash % 3 == 0);
+}
+
+static void make_title(struct buf *out, uint64_t hash, bool json)
+{
+    struct buf plain;
+
+    buf_init(&plain, out->arena, TEXT_MAX);
+    words_title(&plain, hash);
+    add_text(out, &plain, json, hash);
+}
+
+static void make_title_json(struct buf *out, uint64_t hash, uint32_t index)
+{
+    (void)index;
+    make_title(out, hash, true);
+}
+
+static void make_title_xml(struct buf *out, uint64_t hash, uint32_t index)
+{
+    (void)index;
+    make_title(out, hash, false);
+}
+
+/* From three sentences to about thirty. */
+static void make_abstract(struct buf *out, uint64_t hash, bool json)
+{
+    const uint64_t sentences = 3 + hash_below(hash, 28);
+    struct buf plain;
+
+    buf_init(&plain, out->arena, TEXT_MAX);
+    for (uint64_t i = 0; i < sentences; i++) {
+        words_sentence(&plain, hash_mix(hash + i));
+        buf_add_char(&plain, i % 7 == 6 ? '\n' : ' ');
+    }
+    add_text(out, &plain, json, hash);
+}
+
+static void make_abstract_json(struct buf *out, uint64_t hash, uint32_t index)
+{
+    (void)index;
+    make_abstract(out, hash, true);
+}
+
+static void make_abstract_xml(struct buf *out, uint64_t hash, uint32_t index)
+{
+    (void)index;
+    make_abstract(out, hash, false);
+}
+
+const struct block_spec body_shared_blocks[] = {
+    { BLOCK_TITLE_JSON, 512, make_title_json },
+    { BLOCK_TITLE_XML, 512, make_title_xml },
+    { BLOCK_ABSTRACT_JSON, 256, make_abstract_json },
+    { BLOCK_ABSTRACT_XML, 256, make_abstract_xml },
+};
+const size_t body_shared_block_count = ARRAY_LEN(body_shared_blocks);

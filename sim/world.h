@@ -1,0 +1,66 @@
+/* world: a corpus, what is visible of it, and what its servers remember.
+ *
+ * One world is shared by all threads of a server. The corpus and the texts are read-only; looking
+ * at the view and at the results takes the world's lock inside these functions. The moment is
+ * always a parameter: the world has no clock.
+ */
+#ifndef PATRA_SIM_WORLD_H
+#define PATRA_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "corpus.h"
+#include "results.h"
+#include "texts.h"
+#include "view.h"
+#include "world_options.h"
+
+struct sim_world;
+
+/* NULL with an error: bad options, or no memory. */
+struct sim_world *world_open(const struct world_options *options, struct error *err) MUST_CHECK;
+void world_close(struct sim_world *world); /* accepts NULL */
+
+const struct world_options *world_options_of(const struct sim_world *world);
+const struct corpus *world_corpus(const struct sim_world *world);
+const struct texts *world_texts(const struct sim_world *world);
+
+/* All memory the world holds, in bytes: corpus, orders, texts, results. */
+size_t world_bytes(struct sim_world *world);
+
+/* A page of what the query gives at that moment. `hits` are in the arena. */
+struct world_page {
+    size_t total; /* of the query without its `after` */
+    struct hit *hits;
+    size_t count;
+};
+bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct view_query *query, size_t skip, size_t limit, struct world_page *page,
+                struct error *err) MUST_CHECK;
+size_t world_count(struct sim_world *world, int64_t now_us, const struct view_query *query);
+
+/* Keeps the query's hits under a name: a new one, or, with *name set, the next number under it.
+ * Their count is returned in *total. */
+bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
+                size_t page_size, uint64_t *name, uint32_t *number, size_t *total,
+                struct error *err) MUST_CHECK;
+/* Keeps a list made elsewhere (epost). */
+bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
+                     uint64_t *name, uint32_t *number, struct error *err) MUST_CHECK;
+
+/* Reads `limit` hits of a kept list from `skip`. *found: it is still there. */
+bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
+                uint32_t number, int64_t idle_us, size_t skip, size_t limit,
+                struct world_page *page, bool *found, struct error *err) MUST_CHECK;
+
+/* The next page of a scroll, as large as it was kept with. `advance`: the position moves on. */
+bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
+                  bool advance, struct world_page *page, size_t *position, bool *found,
+                  struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,245 @@
+/* The generic APIs: every way of paging collects exactly what the corpus says. */
+#include <stdio.h>
+
+#include "ask.h"
+#include "base/instant.h"
+#include "body.h"
+#include "truth.h"
+
+enum { RECORDS = 2500 };
+
+static struct world_options some_options(void)
+{
+    struct world_options options;
+
+    world_options_init(&options);
+    options.records = RECORDS;
+    options.deleted_ppm = 40000;
+    return options;
+}
+
+/* Which records are current in [from, to) at that moment, by looking at each. */
+static size_t expect(const struct sim_world *world, int64_t from_us, int64_t to_us, int64_t now_us,
+                     uint8_t *wanted)
+{
+    const struct corpus *corpus = world_corpus(world);
+    size_t count = 0;
+
+    for (uint32_t record = 0; record < corpus->count; record++) {
+        wanted[record] = 0;
+        for (uint32_t v = corpus->first[record]; v < corpus->first[record + 1]; v++) {
+            if (corpus->visible_us[v] <= now_us)
+                wanted[record] = corpus->at_us[v] >= from_us && corpus->at_us[v] < to_us;
+        }
+        count += wanted[record];
+    }
+    return count;
+}
+
+/* Ticks off the ids of a page: 1 becomes 2. Returns how many there were. */
+static size_t tick(struct str body, uint8_t *wanted)
+{
+    const struct str mark = STR("\"id\":\"r");
+    size_t count = 0;
+
+    for (size_t at = str_find(body, mark); at < body.len; at = str_find(body, mark)) {
+        int64_t record = -1;
+
+        body = str_slice(body, at + mark.len, body.len);
+        REQUIRE(str_to_i64(str_slice(body, 0, 8), &record) && record < RECORDS, "an id");
+        CHECK_EQ(wanted[record], 1, "wanted, and not seen before");
+        wanted[record] = 2;
+        count++;
+    }
+    return count;
+}
+
+static struct str next_url(struct arena *arena, const struct ask *ask, const char *style,
+                           const char *window, size_t page)
+{
+    const struct exchange *exchange = &ask->exchange;
+    struct str token;
+
+    switch (style[0]) {
+    case 'o':
+        return arena_printf(arena, "/generic/offset?%s&limit=90&offset=%zu", window, page * 90);
+    case 'p':
+        return arena_printf(arena, "/generic/%s?%s&size=90&page=%zu", style, window,
+                            page + (style[4] == '1'));
+    case 'l':
+        token = ask_between(exchange_out_header(exchange, STR("Link")), STR(", <"), STR(">"));
+        return arena_copy(arena, str_slice(token, STR("http://127.0.0.1:8080").len, token.len));
+    case 'n':
+        token = ask_between(ask->body, STR("\"next\":\""), STR("\""));
+        return arena_copy(arena, str_slice(token, STR("http://127.0.0.1:8080").len, token.len));
+    case 't':
+        token = ask_between(ask->body, STR("\"nextToken\":\""), STR("\""));
+        break;
+    default:
+        token = exchange_out_header(exchange, STR("X-Next-Token"));
+        break;
+    }
+    if (token.len == 0)
+        return token;
+    return arena_printf(arena, "/generic/%s?%s&size=90&token=%.*s", style, window, STR_ARG(token));
+}
+
+static void walk(struct sim_world *world, const char *style, const char *window, int64_t now_us,
+                 uint8_t *wanted, size_t total)
+{
+    struct arena arena;
+    struct str url;
+    size_t seen = 0;
+
+    arena_init(&arena, 1 << 24);
+    url = arena_printf(&arena, "/generic/%s?%s&size=90%s", style, window,
+                       style[0] == 'o' ? "&limit=90" : "");
+    for (size_t page = 1; url.len > 0 && page < 100; page++) {
+        struct ask ask;
+        size_t count;
+
+        ask_get(&ask, world, now_us, url);
+        REQUIRE(ask.exchange.status == 200, "a page");
+        count = tick(ask.body, wanted);
+        seen += count;
+        url = count > 0 ? next_url(&arena, &ask, style, window, page) : STR("");
+        ask_end(&ask);
+    }
+    CHECK_EQ(seen, total, style);
+    arena_release(&arena);
+}
+
+TEST(every_way_of_paging_walks_the_whole_window)
+{
+    static const char *const styles[] = { "offset", "page0", "page1", "link",
+                                          "next",   "token", "header" };
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    const int64_t now_us = options.from_us + 60 * US_PER_DAY;
+    uint8_t wanted[RECORDS];
+
+    for (size_t i = 0; i < ARRAY_LEN(styles); i++) {
+        const size_t total = expect(world, options.from_us + 10 * US_PER_DAY,
+                                    options.from_us + 40 * US_PER_DAY, now_us, wanted);
+
+        CHECK(total > 300, "there is something to page through");
+        walk(world, styles[i], "from=2026-01-11&to=2026-02-10", now_us, wanted, total);
+    }
+    world_close(world);
+}
+
+TEST(tokens_travel_in_a_json_body_and_expire)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    const int64_t now_us = options.to_us;
+    struct ask ask;
+    struct str token;
+    char body[256];
+
+    ask_begin(&ask, now_us, "POST", STR("/generic/token"));
+    ask.exchange.body = STR("{\"size\": 5, \"from\": \"2026-01-02\", \"token\": null}");
+    ask_send(&ask, world);
+    token = ask_between(ask.body, STR("\"nextToken\":\""), STR("\""));
+    CHECK(token.len > 0, "a token");
+    (void)snprintf(body, sizeof(body), "{\"size\":5,\"token\":\"%.*s\"}", STR_ARG(token));
+    ask_end(&ask);
+
+    ask_begin(&ask, now_us + US_PER_HOUR, "POST", STR("/generic/token"));
+    ask.exchange.body = str_of(body);
+    ask_send(&ask, world);
+    CHECK_EQ(ask.exchange.status, 200, "an hour later");
+    ask_end(&ask);
+
+    ask_begin(&ask, now_us + 2 * US_PER_DAY, "POST", STR("/generic/token"));
+    ask.exchange.body = str_of(body);
+    ask_send(&ask, world);
+    CHECK_EQ(ask.exchange.status, 410, "two days later");
+    ask_end(&ask);
+    world_close(world);
+}
+
+TEST(twists_spoil_the_page_and_nothing_else)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    const struct str url = STR("/generic/offset?limit=10&offset=20");
+    struct ask straight, twisted;
+
+    ask_get(&straight, world, options.to_us, url);
+    ask_begin(&twisted, options.to_us, "GET", url);
+    twisted.exchange.twist = TWIST_EMPTY_PAGE;
+    ask_send(&twisted, world);
+    CHECK(str_starts(twisted.body, STR("{\"items\":[],\"total\":")), "no records");
+    ask_end(&twisted);
+
+    ask_begin(&twisted, options.to_us, "GET", url);
+    twisted.exchange.twist = TWIST_RECORD_NO_ID;
+    twisted.exchange.roll = 0;
+    ask_send(&twisted, world);
+    CHECK(str_starts(twisted.body, STR("{\"items\":[{\"version\":")), "no id");
+    ask_end(&twisted);
+
+    ask_begin(&twisted, options.to_us, "GET", STR("/generic/offset?limit=10&offset=30"));
+    twisted.exchange.twist = TWIST_REPEAT_PAGE;
+    ask_send(&twisted, world);
+    CHECK_STR(ask_between(twisted.body, STR("["), STR("],\"total")),
+              ask_between(straight.body, STR("["), STR("],\"total")), "the page before");
+    ask_end(&twisted);
+    ask_end(&straight);
+    world_close(world);
+}
+
+static void truth_lines(struct sim_world *world, int64_t now_us, struct str url, struct ask *ask)
+{
+    struct error err = { 0 };
+
+    ask_begin(ask, now_us, "GET", url);
+    REQUIRE_OK(truth_answer(world, &ask->exchange, &err), err);
+    ask->body = buf_str(&ask->exchange.reply);
+}
+
+TEST(the_truth_has_the_same_ids)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    const int64_t now_us = options.from_us + 60 * US_PER_DAY;
+    uint8_t wanted[RECORDS];
+    struct ask ask;
+    size_t total =
+        expect(world, options.from_us, options.from_us + 30 * US_PER_DAY, now_us, wanted);
+
+    truth_lines(world, now_us,
+                STR("/_sim/truth?protocol=generic&from=2026-01-01&to=2026-01-31&limit=100000"),
+                &ask);
+    CHECK_EQ(tick(ask.body, wanted), total, "all of them");
+    ask_end(&ask);
+    world_close(world);
+}
+
+TEST(the_truth_hashes_the_bytes_that_are_served)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    struct error err = { 0 };
+    struct ask page, truth;
+    struct str items;
+    struct buf scratch;
+    uint8_t digest[TRUTH_DIGEST_BYTES];
+    uint32_t version;
+
+    ask_get(&page, world, options.to_us, STR("/generic/records/r00000005"));
+    version = corpus_current(world_corpus(world), 5, options.to_us);
+    buf_init(&scratch, &page.arena, 1 << 20);
+    REQUIRE_OK(truth_hash(world, body_form_find(STR("generic")), version, &scratch, digest, &err),
+               err);
+    CHECK_STR(buf_str(&scratch), page.body, "the same bytes");
+    truth_lines(world, options.to_us, STR("/_sim/truth?protocol=generic&id=r00000005"), &truth);
+    buf_clear(&scratch);
+    buf_add_hex(&scratch, digest, sizeof(digest));
+    items = buf_str(&scratch);
+    CHECK(str_find(truth.body, items) < truth.body.len, "and their hash");
+    ask_end(&truth);
+    ask_end(&page);
+    world_close(world);
+}
