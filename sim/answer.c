@@ -1,4 +1,4 @@
-#include "answer.h"
+#include "sim/answer.h"
 
 #include <string.h>
 

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "body.h"
-#include "exchange.h"
-#include "world.h"
+#include "sim/body.h"
+#include "sim/exchange.h"
+#include "sim/world.h"
 
 /* Status 200 and the type; the body follows in exchange->reply. Returns the buffer. */
 struct buf *answer_begin(struct exchange *exchange, struct str content_type);

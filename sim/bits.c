@@ -1,4 +1,4 @@
-#include "bits.h"
+#include "sim/bits.h"
 
 #include <assert.h>
 #include <stdlib.h>

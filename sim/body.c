@@ -1,8 +1,8 @@
-#include "body.h"
+#include "sim/body.h"
 
 #include "base/attr.h"
 #include "base/instant.h"
-#include "words.h"
+#include "sim/words.h"
 
 static const struct body_form forms[] = {
     { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, true, 1, body_generic },
@@ -42,8 +42,8 @@ struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t 
         .flags = corpus->flags[version],
         .at_us = corpus->at_us[version],
         .created_us = corpus_created_us(corpus, record),
-        .record_hash = hash_of(seed, record, 0x626f6479),
-        .version_hash = hash_of(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
+        .record_hash = dice_roll(seed, record, 0x626f6479),
+        .version_hash = dice_roll(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
     };
 }
 
@@ -96,12 +96,12 @@ static void make_title_xml(struct buf *out, uint64_t hash, uint32_t index)
 /* From three sentences to about thirty. */
 static void make_abstract(struct buf *out, uint64_t hash, bool json)
 {
-    const uint64_t sentences = 3 + hash_below(hash, 28);
+    const uint64_t sentences = 3 + dice_below(hash, 28);
     struct buf plain;
 
     buf_init(&plain, out->arena, TEXT_MAX);
     for (uint64_t i = 0; i < sentences; i++) {
-        words_sentence(&plain, hash_mix(hash + i));
+        words_sentence(&plain, dice_mix(hash + i));
         buf_add_char(&plain, i % 7 == 6 ? '\n' : ' ');
     }
     add_text(out, &plain, json, hash);

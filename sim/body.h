@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "ids.h"
-#include "world.h"
+#include "sim/ids.h"
+#include "sim/world.h"
 
 /* What a faulty record lacks; see exchange.h's twists. */
 enum body_flaw { FLAW_NONE, FLAW_NO_ID, FLAW_NO_DATE, FLAW_BAD_DATE };
@@ -39,12 +39,12 @@ struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t 
 
 static inline uint64_t body_hash(const struct body *body, uint64_t question)
 {
-    return hash_mix(body->record_hash + question * UINT64_C(0x9e3779b97f4a7c15));
+    return dice_mix(body->record_hash + question * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline uint64_t body_version_hash(const struct body *body, uint64_t question)
 {
-    return hash_mix(body->version_hash + question * UINT64_C(0x9e3779b97f4a7c15));
+    return dice_mix(body->version_hash + question * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline void body_pick(const struct body *body, enum block block, uint64_t hash)

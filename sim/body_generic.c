@@ -1,11 +1,11 @@
 /* The record of a JSON API nobody has seen before; what its fields mean is plain from their names.
  * Tombstones have no content. */
-#include "body.h"
+#include "sim/body.h"
 
 #include "base/attr.h"
 #include "base/instant.h"
-#include "when.h"
-#include "words.h"
+#include "sim/when.h"
+#include "sim/words.h"
 
 static void make_people(struct buf *out, uint64_t hash, uint32_t index)
 {
@@ -13,7 +13,7 @@ static void make_people(struct buf *out, uint64_t hash, uint32_t index)
 
     buf_add_char(out, '[');
     for (uint32_t i = 0; i < count; i++) {
-        const struct person person = words_person(hash_mix(hash + i));
+        const struct person person = words_person(dice_mix(hash + i));
 
         buf_add(out, i > 0 ? STR(",{\"given\":\"") : STR("{\"given\":\""));
         words_json(out, person.given, JSON_PLAIN);
@@ -24,7 +24,7 @@ static void make_people(struct buf *out, uint64_t hash, uint32_t index)
             buf_add(out, STR("null}"));
         } else {
             buf_add_char(out, '"');
-            words_json(out, words_place(hash_mix(hash - i)), JSON_PLAIN);
+            words_json(out, words_place(dice_mix(hash - i)), JSON_PLAIN);
             buf_add(out, STR("\"}"));
         }
     }
@@ -37,7 +37,7 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, STR("{\"tags\":["));
     for (uint32_t i = 0; i < index % 5; i++) {
         buf_add(out, i > 0 ? STR(",\"") : STR("\""));
-        buf_add(out, words_keyword(hash_mix(hash + i)));
+        buf_add(out, words_keyword(dice_mix(hash + i)));
         buf_add_char(out, '"');
     }
     buf_add(out, STR("],\"scores\":{\"a\":-0.0,\"b\":1.5e-7,\"c\":"));

@@ -1,10 +1,10 @@
-#include "corpus.h"
+#include "sim/corpus.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/instant.h"
-#include "hash.h"
+#include "sim/dice.h"
 
 /* The questions asked about a record; those about a version add its ordinal above the low byte. */
 enum {
@@ -27,14 +27,14 @@ enum {
 static uint64_t ask(const struct world_options *options, uint32_t record, size_t version,
                     int question)
 {
-    return hash_of((uint64_t)options->seed, record, (uint64_t)version << 8 | (uint64_t)question);
+    return dice_roll((uint64_t)options->seed, record, (uint64_t)version << 8 | (uint64_t)question);
 }
 
 enum fate { FATE_LIVES, FATE_DELETED, FATE_MERGED };
 
 static enum fate fate_of(const struct world_options *options, uint32_t record)
 {
-    const uint32_t roll = hash_below(ask(options, record, 0, ASK_FATE), 1000000);
+    const uint32_t roll = dice_below(ask(options, record, 0, ASK_FATE), 1000000);
 
     if (roll < options->deleted_ppm)
         return FATE_DELETED;
@@ -79,7 +79,7 @@ static int64_t birth_us(const struct world_options *options, uint32_t record)
 
     if (is_big_day_record(options, record)) {
         at = options->big_day_us - options->big_day_us % US_PER_DAY + part_of(place, US_PER_DAY);
-        return hash_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm)
+        return dice_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm)
                    ? at - at % US_PER_HOUR
                    : to_millis(at);
     }
@@ -89,7 +89,7 @@ static int64_t birth_us(const struct world_options *options, uint32_t record)
         at = options->from_us + part_of(place, disorder);
     if (at >= options->to_us)
         at = options->to_us - 1 - part_of(place, disorder);
-    if (hash_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm))
+    if (dice_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm))
         at -= (at - options->from_us) % burst_step_us(options);
     return at == options->from_us ? at : to_millis(at);
 }
@@ -112,12 +112,12 @@ static int64_t next_us(const struct world_options *options, uint32_t record, siz
     const uint64_t gap = ask(options, record, version, ASK_GAP);
     const int64_t seconds_max = (options->to_us - options->from_us) / US_PER_SECOND / 2;
     const uint32_t octaves = 63U - (uint32_t)__builtin_clzll((uint64_t)seconds_max | 2);
-    const int64_t octave = INT64_C(1) << hash_below(gap, octaves + 1);
+    const int64_t octave = INT64_C(1) << dice_below(gap, octaves + 1);
     const int64_t at =
         last_us + octave * US_PER_SECOND +
         part_of(ask(options, record, version, ASK_GAP_FRACTION), octave * US_PER_SECOND);
 
-    if (hash_happens(ask(options, record, version, ASK_BURST), (uint32_t)options->burst_ppm)) {
+    if (dice_happens(ask(options, record, version, ASK_BURST), (uint32_t)options->burst_ppm)) {
         const int64_t step = burst_step_us(options);
 
         return at + step - (at - options->from_us) % step;
@@ -130,7 +130,7 @@ static int64_t delay_us(const struct world_options *options, uint32_t record, si
     const uint64_t late = ask(options, record, version, ASK_LATE);
     const uint64_t delay = ask(options, record, version, ASK_DELAY);
 
-    return to_millis(hash_happens(late, (uint32_t)options->late_ppm)
+    return to_millis(dice_happens(late, (uint32_t)options->late_ppm)
                          ? part_of(delay, options->late_us + 1)
                          : part_of(delay, options->delay_us + 1));
 }
@@ -156,7 +156,7 @@ static void date_ahead(const struct world_options *options, uint32_t record, str
     const uint64_t roll = ask(options, record, 0, ASK_FUTURE);
     int64_t visible_us;
 
-    if (!hash_happens(roll, (uint32_t)options->future_ppm))
+    if (!dice_happens(roll, (uint32_t)options->future_ppm))
         return;
     visible_us = to_millis(life->versions[last].at_us - part_of(roll, options->future_us + 1));
     if (last > 0 && visible_us <= life->versions[last - 1].visible_us)
@@ -267,7 +267,7 @@ uint32_t corpus_merged_into(const struct world_options *options, uint32_t record
 {
     /* The first that lives on, counted from a place of chance; a world of nothing but the merged
      * has no such record, and then any will do. */
-    uint32_t target = hash_below(ask(options, record, 0, ASK_TARGET), (uint32_t)options->records);
+    uint32_t target = dice_below(ask(options, record, 0, ASK_TARGET), (uint32_t)options->records);
 
     for (int64_t tries = 0; tries < options->records; tries++) {
         if (target != record && fate_of(options, target) == FATE_LIVES)
@@ -291,7 +291,7 @@ int64_t corpus_deposited_us(const struct corpus *corpus, uint32_t version)
 
 struct published corpus_published(const struct corpus *corpus, uint32_t record)
 {
-    const uint32_t kind = hash_below(ask(&corpus->options, record, 0, ASK_PUBLISHED), 100);
+    const uint32_t kind = dice_below(ask(&corpus->options, record, 0, ASK_PUBLISHED), 100);
     const uint64_t day = ask(&corpus->options, record, 0, ASK_PUBLISHED_DAY);
     int64_t at_us = corpus_created_us(corpus, record);
     struct civil civil;

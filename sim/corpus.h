@@ -21,7 +21,7 @@
 
 #include "base/attr.h"
 #include "base/error.h"
-#include "world_options.h"
+#include "sim/world_options.h"
 
 enum {
     VERSION_DEPOSIT = 1, /* the member sent it; others come of the provider's own indexing */

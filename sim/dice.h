@@ -31,6 +31,18 @@ static inline uint64_t dice_bytes(uint64_t seed, struct str s)
     return dice_mix(hash ^ s.len);
 }
 
+/* 0 .. n-1, of the upper bits; n > 0. */
+static inline uint32_t dice_below(uint64_t roll, uint32_t n)
+{
+    return (uint32_t)((roll >> 32) * n >> 32);
+}
+
+/* True in `ppm` of a million cases. */
+static inline int dice_happens(uint64_t roll, uint32_t ppm)
+{
+    return dice_below(roll, 1000000) < ppm;
+}
+
 /* In [0, 1). */
 static inline double dice_unit(uint64_t roll)
 {

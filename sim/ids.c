@@ -1,4 +1,4 @@
-#include "ids.h"
+#include "sim/ids.h"
 
 #include <assert.h>
 #include <string.h>

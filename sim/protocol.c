@@ -1,4 +1,4 @@
-#include "protocol.h"
+#include "sim/protocol.h"
 
 static const struct protocol protocols[] = {
     { STR_INIT("/generic"), "generic", protocol_generic },

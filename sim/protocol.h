@@ -15,8 +15,8 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "exchange.h"
-#include "world.h"
+#include "sim/exchange.h"
+#include "sim/world.h"
 
 struct protocol {
     struct str prefix; /* "/crossref"; what follows is "/" or nothing */

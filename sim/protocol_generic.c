@@ -11,10 +11,10 @@
  */
 #include <inttypes.h>
 
-#include "answer.h"
 #include "base/instant.h"
-#include "protocol.h"
-#include "when.h"
+#include "sim/answer.h"
+#include "sim/protocol.h"
+#include "sim/when.h"
 
 enum { SIZE_PRESET = 100, SIZE_MAX_ = 1000, SINGLE_MAX = 100000 };
 

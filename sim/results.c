@@ -1,8 +1,8 @@
-#include "results.h"
+#include "sim/results.h"
 
 #include <stdlib.h>
 
-#include "hash.h"
+#include "sim/dice.h"
 
 static void drop(struct results *results, struct result *result)
 {
@@ -19,7 +19,7 @@ void results_close(struct results *results)
 
 uint64_t results_name(struct results *results, uint64_t seed)
 {
-    return hash_of(seed, ++results->made, 0x726573) | 1;
+    return dice_roll(seed, ++results->made, 0x726573) | 1;
 }
 
 static struct result *oldest(struct results *results)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "view.h"
+#include "sim/view.h"
 
 enum { RESULTS_MAX = 512, RESULTS_BYTES_MAX = 64 << 20 };
 

@@ -1,6 +1,6 @@
-#include "texts.h"
+#include "sim/texts.h"
 
-#include "body.h"
+#include "sim/body.h"
 
 enum { TEXTS_BYTES_MAX = 256 << 20, ITEM_BYTES_MAX = 1 << 20 };
 
@@ -20,7 +20,7 @@ static bool make_block(struct texts *texts, const struct block_spec *spec, uint6
 
         arena_reset(&scratch);
         buf_init(&piece, &scratch, ITEM_BYTES_MAX);
-        spec->make(&piece, hash_of(seed, (uint64_t)spec->block << 32 | i, 0x74657874), i);
+        spec->make(&piece, dice_roll(seed, (uint64_t)spec->block << 32 | i, 0x74657874), i);
         ok = buf_ok(&piece, err);
         if (ok)
             items[i] = arena_copy(&texts->arena, buf_str(&piece));

@@ -18,7 +18,7 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "hash.h"
+#include "sim/dice.h"
 
 enum block {
     BLOCK_TITLE_JSON, /* without quotes */
@@ -50,7 +50,7 @@ size_t texts_bytes(const struct texts *texts);
 
 static inline struct str texts_pick(const struct texts *texts, enum block block, uint64_t hash)
 {
-    return texts->items[block][hash_below(hash, texts->counts[block])];
+    return texts->items[block][dice_below(hash, texts->counts[block])];
 }
 
 #endif

@@ -1,10 +1,10 @@
-#include "truth.h"
+#include "sim/truth.h"
 
 #include <openssl/evp.h>
 
-#include "answer.h"
 #include "base/instant.h"
-#include "when.h"
+#include "sim/answer.h"
+#include "sim/when.h"
 
 enum { LINES_PRESET = 1000, LINES_MAX = 100000, BODY_MAX = 1 << 20 };
 

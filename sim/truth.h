@@ -30,9 +30,9 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "body.h"
-#include "exchange.h"
-#include "world.h"
+#include "sim/body.h"
+#include "sim/exchange.h"
+#include "sim/world.h"
 
 enum truth_state {
     TRUTH_ABSENT,

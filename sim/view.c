@@ -1,4 +1,4 @@
-#include "view.h"
+#include "sim/view.h"
 
 #include <assert.h>
 #include <stdlib.h>

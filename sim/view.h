@@ -20,8 +20,8 @@
 
 #include "base/attr.h"
 #include "base/error.h"
-#include "bits.h"
-#include "corpus.h"
+#include "sim/bits.h"
+#include "sim/corpus.h"
 
 enum view_order {
     ORDER_UPDATED,   /* the date of the current version */

@@ -1,4 +1,4 @@
-#include "when.h"
+#include "sim/when.h"
 
 #include "base/instant.h"
 
@@ -127,27 +127,6 @@ bool when_parse(struct str text, struct when *when)
     when->to_us = end_of(civil, when->from_us, when->unit) - offset_us;
     when->from_us -= offset_us;
     return true;
-}
-
-bool when_parse_span(struct str text, int64_t *span_us)
-{
-    static const struct {
-        struct str suffix;
-        int64_t us;
-    } units[] = {
-        { STR_INIT("ms"), US_PER_MS },    { STR_INIT("us"), 1 },
-        { STR_INIT("s"), US_PER_SECOND }, { STR_INIT("m"), US_PER_MINUTE },
-        { STR_INIT("h"), US_PER_HOUR },   { STR_INIT("d"), US_PER_DAY },
-    };
-    int64_t number;
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (!str_ends(text, units[i].suffix))
-            continue;
-        return str_to_i64(str_slice(text, 0, text.len - units[i].suffix.len), &number) &&
-               !__builtin_mul_overflow(number, units[i].us, span_us);
-    }
-    return false;
 }
 
 /* `digits` digits at `to`, with leading zeros. */

@@ -25,9 +25,6 @@ struct when {
  * for the T. False on anything else. */
 bool when_parse(struct str text, struct when *when);
 
-/* "90s", "15m", "20h", "3d", "250ms", with a minus in front where it makes sense. */
-bool when_parse_span(struct str text, int64_t *span_us);
-
 void when_add_date(struct buf *out, int64_t at_us);    /* 2026-01-02 */
 void when_add_second(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05Z */
 void when_add_micros(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05.678901, no zone */

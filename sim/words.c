@@ -1,7 +1,7 @@
-#include "words.h"
+#include "sim/words.h"
 
 #include "base/attr.h"
-#include "hash.h"
+#include "sim/dice.h"
 
 #define S STR_INIT
 
@@ -127,7 +127,7 @@ static const struct journal journals[] = {
 
 #undef S
 
-#define PICK(table, hash) (table)[hash_below((hash), (uint32_t)ARRAY_LEN(table))]
+#define PICK(table, hash) (table)[dice_below((hash), (uint32_t)ARRAY_LEN(table))]
 
 struct str words_term(uint64_t hash)
 {
@@ -152,8 +152,8 @@ struct str words_country(uint64_t hash)
 struct person words_person(uint64_t hash)
 {
     return (struct person){ .given = PICK(givens, hash),
-                            .family = PICK(families, hash_mix(hash + 1)),
-                            .initials = PICK(initials, hash_mix(hash + 2)) };
+                            .family = PICK(families, dice_mix(hash + 1)),
+                            .initials = PICK(initials, dice_mix(hash + 2)) };
 }
 
 struct journal words_journal(uint64_t hash)
@@ -164,7 +164,7 @@ struct journal words_journal(uint64_t hash)
 static uint64_t next(uint64_t *hash)
 {
     *hash += UINT64_C(0x9e3779b97f4a7c15);
-    return hash_mix(*hash);
+    return dice_mix(*hash);
 }
 
 static void add_words(struct buf *out, uint64_t *hash)

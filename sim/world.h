@@ -14,11 +14,11 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/error.h"
-#include "corpus.h"
-#include "results.h"
-#include "texts.h"
-#include "view.h"
-#include "world_options.h"
+#include "sim/corpus.h"
+#include "sim/results.h"
+#include "sim/texts.h"
+#include "sim/view.h"
+#include "sim/world_options.h"
 
 struct sim_world;
 

@@ -1,10 +1,11 @@
-#include "world_options.h"
+#include "sim/world_options.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 
 #include "base/instant.h"
-#include "when.h"
+#include "sim/moment.h"
+#include "sim/when.h"
 
 enum { RECORDS_MAX = 10000000 }; /* eight digits number them */
 
@@ -81,7 +82,7 @@ static bool parse(const struct row *row, struct str text, int64_t *value)
     case TYPE_NUMBER:
         return str_to_i64(text, value);
     case TYPE_SPAN:
-        return when_parse_span(text, value);
+        return moment_parse_duration(text, value);
     case TYPE_INSTANT:
         if (!when_parse(text, &when))
             return false;

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "exchange.h"
-#include "protocol.h"
+#include "sim/exchange.h"
+#include "sim/protocol.h"
+#include "sim/world.h"
 #include "test.h"
-#include "world.h"
 
 enum { ASK_BYTES_MAX = 512 << 20 };
 

@@ -3,8 +3,8 @@
 
 #include "ask.h"
 #include "base/instant.h"
-#include "body.h"
-#include "truth.h"
+#include "sim/body.h"
+#include "sim/truth.h"
 
 enum { RECORDS = 2500 };
 
