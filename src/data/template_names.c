@@ -1,0 +1,40 @@
+/* The scopes and variables that exist, for the compiler, the manual, and the parser here. */
+#include "data/template.h"
+
+const struct template_scope_row template_scopes[TEMPLATE_SCOPES] = {
+    [TEMPLATE_PLAN] = { "plan", false, "The plan that this request belongs to." },
+    [TEMPLATE_SLICE] = { "slice", false, "The slice that this request belongs to." },
+    [TEMPLATE_WINDOW] = { "window", false, "The slice's window, as it is to be asked for." },
+    [TEMPLATE_PAGE] = { "page", false, "The page to be fetched." },
+    [TEMPLATE_IDS] = { "ids", false, "The ids of one batch of detail requests." },
+    [TEMPLATE_HISTORY] = { "history", true, "Values captured from the replies of phase one." },
+    [TEMPLATE_EXPR] = { "expr", true, "Expressions that the source declares." },
+    [TEMPLATE_PARAMS] = { "params", true, "Parameters of the trigger." },
+    [TEMPLATE_CONST] = { "const", true, "Constants that the source declares." },
+    [TEMPLATE_CREDENTIAL] = { "credential", true,
+                              "Parts of the source's credential; never stored, never shown." },
+};
+
+const struct template_variable_row template_variables[] = {
+    { TEMPLATE_PLAN, "id", TEMPLATE_TEXT, "The plan's id." },
+    { TEMPLATE_PLAN, "operation", TEMPLATE_TEXT, "HARVEST, BACKFILL, UPDATE, ..." },
+    { TEMPLATE_PLAN, "source", TEMPLATE_TEXT, "The source's name." },
+    { TEMPLATE_PLAN, "endpoint", TEMPLATE_TEXT, "The endpoint's name." },
+    { TEMPLATE_SLICE, "no", TEMPLATE_INT, "The slice's number in its plan, from 1." },
+    { TEMPLATE_SLICE, "from", TEMPLATE_TEXT, "First id or page of a slice by id or page." },
+    { TEMPLATE_SLICE, "to", TEMPLATE_TEXT, "End of such a slice, not included." },
+    { TEMPLATE_SLICE, "bucket", TEMPLATE_INT, "Hash bucket of a slice by id." },
+    { TEMPLATE_WINDOW, "from", TEMPLATE_INSTANT, "Start of the window, included." },
+    { TEMPLATE_WINDOW, "to", TEMPLATE_INSTANT, "End of the window, not included." },
+    { TEMPLATE_WINDOW, "last", TEMPLATE_INSTANT,
+      "The end minus one unit of the source's granularity: for filters that include both ends." },
+    { TEMPLATE_PAGE, "no", TEMPLATE_INT, "The page's number, from the source's base." },
+    { TEMPLATE_PAGE, "offset", TEMPLATE_INT, "Records received before this page." },
+    { TEMPLATE_PAGE, "size", TEMPLATE_INT, "Records wanted per page." },
+    { TEMPLATE_PAGE, "limit", TEMPLATE_INT, "End of this page: offset plus size." },
+    { TEMPLATE_PAGE, "token", TEMPLATE_TEXT, "The source's handle on this page." },
+    { TEMPLATE_PAGE, "url", TEMPLATE_TEXT, "The source's address of this page." },
+    { TEMPLATE_IDS, "list", TEMPLATE_LIST, "The ids; see join()." },
+    { TEMPLATE_IDS, "count", TEMPLATE_INT, "How many there are." },
+};
+const size_t template_variables_count = ARRAY_LEN(template_variables);
