@@ -73,18 +73,32 @@ static int64_t saturated(int64_t at_us)
     return at_us > INSTANT_MAX ? INSTANT_MAX : at_us;
 }
 
+/* How far an instant lies behind the last step of the source's granularity, and before the next. */
+static int64_t after_granule(int64_t at_us, enum granularity granularity)
+{
+    const int64_t granule_us = granularity_us(granularity);
+
+    return ((at_us % granule_us) + granule_us) % granule_us;
+}
+
+static int64_t before_granule(int64_t at_us, enum granularity granularity)
+{
+    const int64_t after_us = after_granule(at_us, granularity);
+
+    return after_us > 0 ? granularity_us(granularity) - after_us : 0;
+}
+
 struct slice_query slice_query_of(const struct slice_cut *cut, struct window own)
 {
-    const int64_t granule_us = granularity_us(cut->granularity);
     const struct window keep = { saturated(own.from_us - cut->overlap_us), own.to_us };
-    const int64_t before_us = ((keep.from_us % granule_us) + granule_us) % granule_us;
-    const int64_t after_us = ((keep.to_us % granule_us) + granule_us) % granule_us;
+    const int64_t more_before_us = after_granule(keep.from_us, cut->granularity);
+    const int64_t more_behind_us = before_granule(keep.to_us, cut->granularity);
 
     return (struct slice_query){
-        .window = { saturated(keep.from_us - before_us),
-                    after_us > 0 ? saturated(keep.to_us + granule_us - after_us) : keep.to_us },
+        .window = { saturated(keep.from_us - more_before_us),
+                    saturated(keep.to_us + more_behind_us) },
         .keep = keep,
-        .needs_filter = before_us > 0 || after_us > 0,
+        .needs_filter = more_before_us > 0 || more_behind_us > 0,
     };
 }
 
@@ -167,30 +181,49 @@ static bool next_piece(struct slice_iter *iter, bool is_newest_first)
     return true;
 }
 
-/* Cuts the first slice off the rest of a piece. */
-static struct window cut_oldest(struct window *rest, int64_t step_us, enum align_unit align)
+/* Where a slice that begins at `from` ends: on the farthest calendar boundary within the step; else
+ * where the source can tell two instants apart, so that neighbours do not ask for the same; else
+ * wherever the step ends. */
+static int64_t end_of(const struct slice_cut *cut, int64_t from_us, int64_t step_us)
 {
-    struct window own = *rest;
+    const int64_t end_us = from_us + step_us;
+    const int64_t boundary_us = align_floor(end_us, cut->align);
+    const int64_t granule_us = end_us - after_granule(end_us, cut->granularity);
 
-    if (window_length_us(*rest) > step_us) {
-        const int64_t boundary_us = align_floor(rest->from_us + step_us, align);
+    if (cut->align != ALIGN_NONE && boundary_us > from_us)
+        return boundary_us;
+    return granule_us > from_us ? granule_us : end_us;
+}
 
-        own.to_us = boundary_us > rest->from_us ? boundary_us : rest->from_us + step_us;
-    }
-    rest->from_us = own.to_us;
+/* The same towards the past. */
+static int64_t start_of(const struct slice_cut *cut, int64_t to_us, int64_t step_us)
+{
+    const int64_t start_us = to_us - step_us;
+    const int64_t boundary_us = align_ceil(start_us, cut->align);
+    const int64_t granule_us = start_us + before_granule(start_us, cut->granularity);
+
+    if (cut->align != ALIGN_NONE && boundary_us < to_us)
+        return boundary_us;
+    return granule_us < to_us ? granule_us : start_us;
+}
+
+static struct window cut_oldest(struct slice_iter *iter)
+{
+    struct window own = iter->rest;
+
+    if (window_length_us(own) > iter->step_us)
+        own.to_us = end_of(&iter->request.cut, own.from_us, iter->step_us);
+    iter->rest.from_us = own.to_us;
     return own;
 }
 
-static struct window cut_newest(struct window *rest, int64_t step_us, enum align_unit align)
+static struct window cut_newest(struct slice_iter *iter)
 {
-    struct window own = *rest;
+    struct window own = iter->rest;
 
-    if (window_length_us(*rest) > step_us) {
-        const int64_t boundary_us = align_ceil(rest->to_us - step_us, align);
-
-        own.from_us = boundary_us < rest->to_us ? boundary_us : rest->to_us - step_us;
-    }
-    rest->to_us = own.from_us;
+    if (window_length_us(own) > iter->step_us)
+        own.from_us = start_of(&iter->request.cut, own.to_us, iter->step_us);
+    iter->rest.to_us = own.from_us;
     return own;
 }
 
@@ -201,8 +234,7 @@ static bool next_of_time(struct slice_iter *iter, struct slice *slice)
 
     if (!window_is_valid(iter->rest) && !next_piece(iter, is_newest_first))
         return false;
-    slice->window = is_newest_first ? cut_newest(&iter->rest, iter->step_us, r->cut.align)
-                                    : cut_oldest(&iter->rest, iter->step_us, r->cut.align);
+    slice->window = is_newest_first ? cut_newest(iter) : cut_oldest(iter);
     assert(window_is_valid(slice->window));
     slice->query = slice_query_of(&r->cut, slice->window);
     slice->expected_records =

@@ -11,8 +11,8 @@
  *
  * The promise: the slices of a plan tile its pieces, or its pages, or its ids, exactly: nothing
  * twice, nothing left out. No slice is longer than `max`. With an alignment a cut falls on the
- * farthest calendar boundary within `max`, where there is one; so plans made at different
- * moments cut at the same places.
+ * farthest calendar boundary within `max`, where there is one, so that plans made at different
+ * moments cut at the same places; and else on a step of the source's granularity.
  *
  * A slice's *own* window is what is covered when it succeeds. Its *query* is what the source is
  * asked for, and may be wider: by `overlap` towards the past, and by the source's granularity,

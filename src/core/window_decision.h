@@ -25,7 +25,9 @@
  * The caller's part: when a decision has `starts_cursor`, window.from_us is where coverage begins,
  * and the caller must save it as the cursor's first value together with the plan. Otherwise
  * the default lower bound would slide along with the clock, and a first slice that failed would
- * drop out of the window and never be fetched.
+ * drop out of the window and never be fetched. A BACKFILL campaign also keeps the end of its first
+ * window and gives it as user_to when it is resumed; without it the anchor would rise with the
+ * forward watermark, and the campaign would fetch what HARVEST has fetched since.
  */
 #ifndef PATRA_CORE_WINDOW_DECISION_H
 #define PATRA_CORE_WINDOW_DECISION_H

@@ -159,6 +159,30 @@ TEST(an_aligned_cut_is_the_farthest_boundary_within_the_maximum)
     CHECK_EQ(slice.window.to_us, day(2026, 1, 7), "then whole days");
 }
 
+TEST(neighbours_do_not_ask_a_source_for_the_same_day)
+{
+    struct window piece = { day(2026, 1, 1) + 5 * H, day(2026, 1, 9) };
+    struct slice_request request = time_request(&piece, 1, 36 * H, ALIGN_NONE);
+    struct slice_iter iter;
+    struct slice slice;
+    int64_t asked_us = day(2026, 1, 1);
+
+    request.cut.granularity = GRANULARITY_DAY;
+    slice_iter_init(&iter, &request);
+    while (slice_iter_next(&iter, &slice)) {
+        CHECK_EQ(slice.query.window.from_us, asked_us, "begins where the last query ended");
+        asked_us = slice.query.window.to_us;
+    }
+    CHECK_EQ(asked_us, piece.to_us, "all days, each once");
+    request.operation = OPERATION_BACKFILL;
+    slice_iter_init(&iter, &request);
+    while (slice_iter_next(&iter, &slice)) {
+        CHECK_EQ(slice.query.window.to_us, asked_us, "and the same backwards");
+        asked_us = slice.query.window.from_us;
+    }
+    CHECK_EQ(asked_us, day(2026, 1, 1), "to the first day");
+}
+
 TEST(no_pieces_give_no_slices)
 {
     const struct slice_request request = time_request(NULL, 0, D, ALIGN_DAY);

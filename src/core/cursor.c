@@ -1,0 +1,162 @@
+#include "core/cursor.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/canon.h"
+
+/* ---- order ---- */
+
+struct str cursor_id_normal(struct str id)
+{
+    size_t zeros = 0;
+
+    while (zeros + 1 < id.len && id.data[zeros] == '0')
+        zeros++;
+    return str_slice(id, zeros, id.len);
+}
+
+bool cursor_id_is_valid(struct str id)
+{
+    if (id.len == 0 || id.len > CURSOR_VALUE_MAX)
+        return false;
+    for (size_t i = 0; i < id.len; i++) {
+        if (id.data[i] < '0' || id.data[i] > '9')
+            return false;
+    }
+    return cursor_id_normal(id).len <= CURSOR_ID_DIGITS_MAX;
+}
+
+int cursor_id_compare(struct str a, struct str b)
+{
+    assert(cursor_id_is_valid(a));
+    assert(cursor_id_is_valid(b));
+    a = cursor_id_normal(a);
+    b = cursor_id_normal(b);
+    if (a.len != b.len)
+        return a.len < b.len ? -1 : 1;
+    return str_cmp(a, b);
+}
+
+bool cursor_is_forward(const struct cursor_value *current, const struct cursor_value *next)
+{
+    if (current == NULL)
+        return true;
+    assert(current->type == next->type);
+    switch (next->type) {
+    case CURSOR_TIME:
+        return next->instant_us > current->instant_us;
+    case CURSOR_ID:
+        return cursor_id_compare(next->text, current->text) > 0;
+    case CURSOR_TOKEN:
+        return !str_eq(next->text, current->text);
+    }
+    assert(!"a type of the enum");
+    return false;
+}
+
+bool cursor_value_eq(const struct cursor_value *a, const struct cursor_value *b)
+{
+    if (a->type != b->type)
+        return false;
+    if (a->type == CURSOR_TIME)
+        return a->instant_us == b->instant_us;
+    if (a->type == CURSOR_ID)
+        return cursor_id_compare(a->text, b->text) == 0;
+    return str_eq(a->text, b->text);
+}
+
+/* ---- replay ---- */
+
+void cursor_fold_init(struct cursor_fold *fold, enum cursor_type type)
+{
+    *fold = (struct cursor_fold){ .type = type };
+}
+
+bool cursor_fold_value(const struct cursor_fold *fold, struct cursor_value *value)
+{
+    *value = (struct cursor_value){ .type = fold->type,
+                                    .instant_us = fold->instant_us,
+                                    .text = { fold->text, fold->text_len } };
+    return fold->has_value;
+}
+
+/* An event tells from where it went. It may have read an older value than the current one (a race
+ * that it lost), but never one that no event before it had reached. TOKENs can not tell. */
+static bool is_gap(const struct cursor_fold *fold, const struct cursor_value *state,
+                   const struct cursor_value *prev)
+{
+    if (prev == NULL)
+        return false;
+    if (!fold->has_value)
+        return true;
+    return fold->type != CURSOR_TOKEN && cursor_is_forward(state, prev);
+}
+
+void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
+                     const struct cursor_value *next)
+{
+    struct cursor_value state;
+
+    assert(next->type == fold->type);
+    assert(next->text.len <= CURSOR_VALUE_MAX);
+    (void)cursor_fold_value(fold, &state);
+    fold->event_count++;
+    fold->gap_count += is_gap(fold, &state, prev);
+    if (fold->has_value && !cursor_is_forward(&state, next)) {
+        fold->no_forward_count++;
+        return;
+    }
+    fold->has_value = true;
+    fold->instant_us = next->instant_us;
+    fold->text_len = next->text.len;
+    if (next->text.len > 0)
+        memcpy(fold->text, next->text.data, next->text.len);
+}
+
+bool cursor_fold_agrees(const struct cursor_fold *fold, const struct cursor_value *current)
+{
+    struct cursor_value state;
+
+    if (!cursor_fold_value(fold, &state) || current == NULL)
+        return !fold->has_value && current == NULL;
+    return cursor_value_eq(&state, current);
+}
+
+/* ---- identity ---- */
+
+static void write_value(struct canon *canon, const char *key, const struct cursor_value *value)
+{
+    if (value == NULL)
+        canon_null(canon, key);
+    else if (value->type == CURSOR_TIME)
+        canon_instant(canon, key, value->instant_us);
+    else if (value->type == CURSOR_ID)
+        canon_str(canon, key, cursor_id_normal(value->text));
+    else
+        canon_str(canon, key, value->text);
+}
+
+void cursor_event_identity_write(const struct cursor_event_identity *identity, struct buf *out)
+{
+    struct canon canon = canon_begin(out);
+
+    canon_id(&canon, "batchId", identity->batch_id);
+    canon_str(&canon, "cursorKey", identity->cursor_key);
+    canon_str(&canon, "namespaceKey", identity->namespace_key);
+    canon_code(&canon, "namespaceScope", &NAMESPACE_SCOPE_CODES, (int)identity->scope);
+    write_value(&canon, "new", identity->next);
+    canon_code(&canon, "operation", &OPERATION_CODES, (int)identity->operation);
+    write_value(&canon, "prev", identity->prev);
+    canon_id(&canon, "runId", identity->run_id);
+    canon_str(&canon, "source", identity->source);
+    if (identity->window != NULL) {
+        canon_object(&canon, "window");
+        canon_instant(&canon, "from", identity->window->from_us);
+        canon_instant(&canon, "to", identity->window->to_us);
+        canon_close(&canon);
+    } else {
+        canon_null(&canon, "window");
+    }
+    canon_end(&canon);
+}
