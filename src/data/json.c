@@ -237,13 +237,6 @@ static bool unescapes_to(struct str raw, struct str value)
     return done == value.len;
 }
 
-static bool raw_is(struct str raw, struct str value)
-{
-    if (raw.len > 0 && memchr(raw.data, '\\', raw.len) != NULL)
-        return unescapes_to(raw, value);
-    return str_eq(raw, value);
-}
-
 struct json_node json_get(const struct json_doc *doc, struct json_node object, struct str name)
 {
     const char *const end = text_end(doc);
@@ -254,11 +247,18 @@ struct json_node json_get(const struct json_doc *doc, struct json_node object, s
         return JSON_NODE_NONE;
     at = json_scan_space(text_at(doc, object.at) + 1, end);
     while (*at == '"') {
-        const char *quote = closing_quote(at + 1, end);
-        const struct str raw = { at + 1, (size_t)(quote - at - 1) };
+        const char *const begin = at + 1;
+        const char *quote = json_scan_quote(begin, end);
+        bool found;
 
+        if (*quote == '"') { /* no escape, as nearly always */
+            found = str_eq((struct str){ begin, (size_t)(quote - begin) }, name);
+        } else {
+            quote = closing_quote(quote, end);
+            found = unescapes_to((struct str){ begin, (size_t)(quote - begin) }, name);
+        }
         at = behind_colon(quote, end);
-        if (raw_is(raw, name))
+        if (found)
             return (struct json_node){ offset_of(doc, at), span };
         at = json_scan_space(end_of_value(doc, at, &span), end);
         if (*at == ',')
@@ -318,7 +318,7 @@ bool json_string(const struct json_doc *doc, struct json_node node, struct arena
 
 bool json_string_is(const struct json_doc *doc, struct json_node node, struct str value)
 {
-    return json_type(doc, node) == JSON_STRING && raw_is(json_string_raw(doc, node), value);
+    return json_type(doc, node) == JSON_STRING && unescapes_to(json_string_raw(doc, node), value);
 }
 
 bool json_i64(const struct json_doc *doc, struct json_node node, int64_t *value)

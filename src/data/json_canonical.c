@@ -56,9 +56,28 @@ int json_utf16_cmp(struct str a, struct str b)
     return x < y ? -1 : 1;
 }
 
+/* Most objects are small, and many come sorted: for those this beats qsort by far. */
+enum { INSERTION_MAX = 32 };
+
 static int by_name(const void *a, const void *b)
 {
     return json_utf16_cmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+}
+
+static void sort_members(struct member *members, size_t count)
+{
+    if (count > INSERTION_MAX) {
+        qsort(members, count, sizeof(*members), by_name);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const struct member member = members[i];
+        size_t k = i;
+
+        for (; k > 0 && json_utf16_cmp(members[k - 1].name, member.name) > 0; k--)
+            members[k] = members[k - 1];
+        members[k] = member;
+    }
 }
 
 static bool refuse(const struct canonical *c, struct json_node node, const char *why,
@@ -71,30 +90,32 @@ static bool refuse(const struct canonical *c, struct json_node node, const char 
                      raw.len > 60 ? "..." : "");
 }
 
+static unsigned hex4(const char *digits)
+{
+    const char text[5] = { digits[0], digits[1], digits[2], digits[3], '\0' };
+
+    return (unsigned)strtoul(text, NULL, 16);
+}
+
 /* U+FFFD itself may stand in a string, so the escapes are looked at. */
 static bool has_lone_surrogate(struct str raw)
 {
-    for (size_t i = 0; i + 1 < raw.len; i++) {
-        unsigned point, low;
-        char hex[5] = "";
+    while (raw.len > 0) {
+        unsigned point;
 
-        if (raw.data[i] != '\\')
+        raw = str_slice(raw, str_find_char(raw, '\\'), raw.len);
+        if (raw.len < 6 || raw.data[1] != 'u') {
+            raw = str_slice(raw, 2, raw.len);
             continue;
-        i++;
-        if (raw.data[i] != 'u')
-            continue;
-        memcpy(hex, raw.data + i + 1, 4);
-        point = (unsigned)strtoul(hex, NULL, 16);
-        i += 4;
+        }
+        point = hex4(raw.data + 2);
+        raw = str_slice(raw, 6, raw.len);
         if (point < 0xD800 || point > 0xDFFF)
             continue;
-        if (point > 0xDBFF || raw.len - i < 7 || memcmp(raw.data + i + 1, "\\u", 2) != 0)
+        if (point > 0xDBFF || !str_starts(raw, STR("\\u")) || hex4(raw.data + 2) < 0xDC00 ||
+            hex4(raw.data + 2) > 0xDFFF)
             return true;
-        memcpy(hex, raw.data + i + 3, 4);
-        low = (unsigned)strtoul(hex, NULL, 16);
-        if (low < 0xDC00 || low > 0xDFFF)
-            return true;
-        i += 6;
+        raw = str_slice(raw, 6, raw.len);
     }
     return false;
 }
@@ -122,6 +143,49 @@ static void *room_for_one(struct canonical *c, void *items, size_t count, size_t
     return items;
 }
 
+/* A string without escapes in the text is canonical as it stands there, with its quotes; and such a
+ * string's value is a view of the text. */
+static void add_string(struct canonical *c, struct str value)
+{
+    const struct str text = c->doc->text;
+
+    if (value.data > text.data && value.data < text.data + text.len)
+        buf_add(&c->out, (struct str){ value.data - 1, value.len + 2 });
+    else
+        json_quote(&c->out, value);
+}
+
+/* As is every integer of up to 15 digits but -0, which begins like all with a leading zero. */
+static bool is_plain_integer(struct str text)
+{
+    const size_t sign = text.data[0] == '-' ? 1 : 0;
+
+    if (text.len > 15 || (text.data[sign] == '0' && text.len > 1))
+        return false;
+    for (size_t i = sign; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+    }
+    return true;
+}
+
+static bool add_number(struct canonical *c, struct json_node node, struct error *err)
+{
+    const struct str raw = json_raw(c->doc, node);
+    char text[JSON_NUMBER_TEXT_MAX];
+    double value;
+
+    if (is_plain_integer(raw)) {
+        buf_add(&c->out, raw);
+        return true;
+    }
+    value = json_number_double(raw);
+    if (!isfinite(value))
+        return refuse(c, node, "larger than any double", err);
+    buf_add(&c->out, (struct str){ text, json_number_format(value, text) });
+    return true;
+}
+
 static bool add_member(struct canonical *c, struct member member, struct error *err)
 {
     c->members =
@@ -146,8 +210,7 @@ static bool take_members(struct canonical *c, struct json_node object, struct le
             return false;
     }
     level->end = c->member_count;
-    if (level->end > level->next)
-        qsort(c->members + level->next, level->end - level->next, sizeof(struct member), by_name);
+    sort_members(c->members + level->next, level->end - level->next);
     for (size_t i = level->next + 1; i < level->end; i++) {
         if (str_eq(c->members[i - 1].name, c->members[i].name))
             return refuse(c, object, "a name occurs twice in the object", err);
@@ -181,7 +244,7 @@ static bool next_value(struct canonical *c, struct level *level, struct json_nod
         buf_add_char(&c->out, ',');
     level->any = true;
     if (level->object) {
-        json_quote(&c->out, c->members[level->next].name);
+        add_string(c, c->members[level->next].name);
         buf_add_char(&c->out, ':');
         *value = c->members[level->next++].value;
     } else {
@@ -193,9 +256,7 @@ static bool next_value(struct canonical *c, struct level *level, struct json_nod
 /* A scalar is written, an object or array opened. */
 static bool add_value(struct canonical *c, struct json_node node, struct error *err)
 {
-    char text[JSON_NUMBER_TEXT_MAX];
     struct str value;
-    double number;
 
     switch (json_type(c->doc, node)) {
     case JSON_OBJECT:
@@ -204,14 +265,10 @@ static bool add_value(struct canonical *c, struct json_node node, struct error *
     case JSON_STRING:
         if (!string_of(c, node, &value, err))
             return false;
-        json_quote(&c->out, value);
+        add_string(c, value);
         return true;
     case JSON_NUMBER:
-        (void)json_double(c->doc, node, &number);
-        if (!isfinite(number))
-            return refuse(c, node, "larger than any double", err);
-        buf_add(&c->out, (struct str){ text, json_number_format(number, text) });
-        return true;
+        return add_number(c, node, err);
     default:
         buf_add(&c->out, json_raw(c->doc, node));
         return true;

@@ -90,11 +90,10 @@ static const char *pass_utf8(struct indexer *x, const char *at)
     return at;
 }
 
-/* `at` stands behind the opening quote; returns the place behind the closing one. */
-static const char *pass_string(struct indexer *x, const char *at)
+/* A string from its first byte that is not plain on. */
+static __attribute__((noinline)) const char *pass_special(struct indexer *x, const char *at)
 {
     for (;;) {
-        at = json_scan_plain(at, x->end);
         if (at == x->end)
             return refuse(x, at, "expected the closing \" of a string");
         if (*at == '"')
@@ -107,7 +106,17 @@ static const char *pass_string(struct indexer *x, const char *at)
             return refuse(x, at, "a control character must be escaped inside a string");
         if (at == NULL)
             return NULL;
+        at = json_scan_plain(at, x->end);
     }
+}
+
+/* `at` stands behind the opening quote; returns the place behind the closing one. */
+static inline const char *pass_string(struct indexer *x, const char *at)
+{
+    at = json_scan_plain(at, x->end);
+    if (at < x->end && *at == '"')
+        return at + 1;
+    return pass_special(x, at);
 }
 
 static const char *pass_digits(struct indexer *x, const char *at)

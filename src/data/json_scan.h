@@ -158,12 +158,12 @@ static inline const char *json_scan_quote(const char *at, const char *end)
 /* Most white space is none, or one byte: the loop is for indented documents. */
 static inline const char *json_scan_space(const char *at, const char *end)
 {
-    if (at == end || !json_is_space(*at))
+    if (at == end || (unsigned char)*at > ' ')
         return at;
 #if JSON_SCAN_SSE2
-    return json_scan_space_sse2(at + 1, end);
+    return json_scan_space_sse2(at, end);
 #else
-    return json_scan_space_portable(at + 1, end);
+    return json_scan_space_portable(at, end);
 #endif
 }
 
