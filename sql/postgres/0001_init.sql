@@ -236,7 +236,7 @@ CREATE TABLE ing_task_run (
     partial_reason_code text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
     window_from         timestamptz,
     window_to           timestamptz,
-    checkpoint          text        CHECK (checkpoint::json IS NOT NULL),
+    checkpoint          text        CHECK (checkpoint IS NULL OR checkpoint::json IS NOT NULL),
     stats               jsonb       NOT NULL,
     error               text        NOT NULL,
     started_at          timestamptz NOT NULL,

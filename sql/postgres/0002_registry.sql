@@ -35,9 +35,9 @@ CREATE TABLE reg_prov_endpoint_def (
     method text,
     path text,
     auth_required boolean,
-    body text CHECK (body::json IS NOT NULL),
+    body text CHECK (body IS NULL OR body::json IS NOT NULL),
     response_format text,
-    namespaces text CHECK (namespaces::json IS NOT NULL),
+    namespaces text CHECK (namespaces IS NULL OR namespaces::json IS NOT NULL),
     id_separator text,
     id_case text,
     detail_endpoint text,
@@ -74,7 +74,7 @@ CREATE TABLE reg_prov_operation_cfg (
     pages_per_slice bigint,
     id_slicing text,
     id_buckets bigint,
-    candidates text CHECK (candidates::json IS NOT NULL),
+    candidates text CHECK (candidates IS NULL OR candidates::json IS NOT NULL),
     stale_after_us bigint CHECK (stale_after_us >= 0),
     stale_buckets bigint,
     queued_max bigint,
@@ -105,7 +105,7 @@ CREATE TABLE reg_prov_http_cfg (
     inflated_bytes_max bigint,
     user_agent text,
     redact boolean,
-    redact_names text CHECK (redact_names::json IS NOT NULL),
+    redact_names text CHECK (redact_names IS NULL OR redact_names::json IS NOT NULL),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_http_cfg_in_force ON reg_prov_http_cfg (provenance_code, endpoint_name, row_key)
@@ -216,7 +216,7 @@ CREATE TABLE reg_prov_retry_cfg (
     delay_max_us bigint CHECK (delay_max_us >= 0),
     multiplier double precision,
     jitter double precision,
-    statuses text CHECK (statuses::json IS NOT NULL),
+    statuses text CHECK (statuses IS NULL OR statuses::json IS NOT NULL),
     on_timeout boolean,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
@@ -253,7 +253,7 @@ CREATE TABLE reg_prov_rate_limit_cfg (
     quota_day bigint,
     quota_hour bigint,
     quota_margin double precision,
-    quota_shares text CHECK (quota_shares::json IS NOT NULL),
+    quota_shares text CHECK (quota_shares IS NULL OR quota_shares::json IS NOT NULL),
     meaning_429 text,
     quantum bigint,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
@@ -308,7 +308,7 @@ CREATE TABLE reg_prov_expr_capability (
     version bigint NOT NULL CHECK (version > 0),
     effective_from timestamptz NOT NULL,
     effective_to timestamptz CHECK (effective_to > effective_from),
-    functions text CHECK (functions::json IS NOT NULL),
+    functions text CHECK (functions IS NULL OR functions::json IS NOT NULL),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_expr_capability_in_force ON reg_prov_expr_capability (provenance_code, endpoint_name, row_key)
@@ -328,7 +328,7 @@ CREATE TABLE reg_prov_expr_render_rule (
     timezone text,
     time_format text,
     null_policy text,
-    date_formats text CHECK (date_formats::json IS NOT NULL),
+    date_formats text CHECK (date_formats IS NULL OR date_formats::json IS NOT NULL),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_expr_render_rule_in_force ON reg_prov_expr_render_rule (provenance_code, endpoint_name, row_key)
@@ -345,9 +345,9 @@ CREATE TABLE reg_expr_field_dict (
     effective_from timestamptz NOT NULL,
     effective_to timestamptz CHECK (effective_to > effective_from),
     path text,
-    parts text CHECK (parts::json IS NOT NULL),
+    parts text CHECK (parts IS NULL OR parts::json IS NOT NULL),
     required boolean,
-    statuses text CHECK (statuses::json IS NOT NULL),
+    statuses text CHECK (statuses IS NULL OR statuses::json IS NOT NULL),
     header text,
     equals text,
     contains text,

@@ -1,13 +1,14 @@
 #include "adapter/store_open.h"
 
-#include <stdio.h>
+#include <string.h>
 
+#include "adapter/postgres/postgres.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/instant.h"
 
 #define BUSY_TIMEOUT_US (10 * US_PER_SECOND)
 
-enum { PATH_BYTES_MAX = 4096 };
+enum { ADDRESS_BYTES_MAX = 4096 };
 
 enum store_kind store_dsn_kind(struct str dsn)
 {
@@ -18,22 +19,40 @@ enum store_kind store_dsn_kind(struct str dsn)
     return STORE_SQLITE;
 }
 
+/* Addresses are given as views; libraries want them ended by NUL. */
+static bool copy_address(struct str address, char text[ADDRESS_BYTES_MAX], struct error *err)
+{
+    if (address.len == 0 || address.len >= ADDRESS_BYTES_MAX ||
+        str_find_char(address, '\0') < address.len)
+        return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
+    memcpy(text, address.data, address.len);
+    text[address.len] = '\0';
+    return true;
+}
+
+static bool open_postgres(struct str dsn, int64_t timeout_us, struct store **store,
+                          struct error *err)
+{
+    char text[ADDRESS_BYTES_MAX];
+
+    return copy_address(dsn, text, err) &&
+           postgres_store_open(
+               &(struct postgres_options){ .dsn = text, .busy_timeout_us = timeout_us }, store,
+               err);
+}
+
 static bool open_sqlite(struct str path, const struct store_options *options, int64_t timeout_us,
                         struct store **store, struct error *err)
 {
-    char text[PATH_BYTES_MAX];
+    char text[ADDRESS_BYTES_MAX];
 
-    if (path.len == 0 || path.len >= sizeof(text) || str_find_char(path, '\0') < path.len)
-        return error_set(err, ERROR_REQUEST, "store.value",
-                         "'%.*s' is not the path of a database file", STR_ARG(path));
-    (void)snprintf(text, sizeof(text), "%.*s", STR_ARG(path));
-    return sqlite_store_open(
-        &(struct sqlite_options){
-            .path = text,
-            .create = options != NULL && options->create,
-            .busy_timeout_us = timeout_us,
-        },
-        store, err);
+    return copy_address(path, text, err) && sqlite_store_open(
+                                                &(struct sqlite_options){
+                                                    .path = text,
+                                                    .create = options != NULL && options->create,
+                                                    .busy_timeout_us = timeout_us,
+                                                },
+                                                store, err);
 }
 
 bool store_open(struct str dsn, const struct store_options *options, struct store **store,
@@ -49,6 +68,7 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
             dsn = str_slice(dsn, sizeof("sqlite:") - 1, dsn.len);
         return open_sqlite(dsn, options, timeout_us, store, err);
     case STORE_POSTGRES:
+        return open_postgres(dsn, timeout_us, store, err);
     case STORE_MEMORY:
         break;
     }

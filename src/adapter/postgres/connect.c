@@ -1,0 +1,148 @@
+#include <assert.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "adapter/postgres/postgres.h"
+#include "base/instant.h"
+
+static void ignore_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
+}
+
+/* False when the time is over. */
+static bool wait_for_server(PGconn *connection, PostgresPollingStatusType step, int64_t until_us)
+{
+    struct pollfd fd = { .fd = PQsocket(connection),
+                         .events = step == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+    const int64_t left_us = until_us - monotonic_us();
+
+    return left_us > 0 && poll(&fd, 1, (int)(left_us / US_PER_MS) + 1) > 0;
+}
+
+/* "FATAL:  28P01: password authentication failed ...": the only way to learn the SQLSTATE of a
+ * refused connection. NULL when the server said nothing. */
+static const char *find_state(const char *message)
+{
+    const char *found = strstr(message, "FATAL:  ");
+
+    return found != NULL && strlen(found) > 14 && found[13] == ':' ? found + 8 : NULL;
+}
+
+static bool refused(PGconn *connection, struct error *err)
+{
+    const char *message = PQerrorMessage(connection);
+    const char *state = find_state(message);
+    const char *name = "store.lost";
+    enum error_level level = ERROR_TRANSIENT;
+    struct str line = str_of(message);
+
+    if (state != NULL)
+        level = postgres_error_level(state, &name);
+    else if (PQconnectionNeedsPassword(connection)) {
+        level = ERROR_FATAL;
+        name = "store.auth";
+    }
+    line = str_trim(str_cut(&line, '\n'));
+    return error_set(err, level, name, "%.*s", STR_ARG(line));
+}
+
+static bool configure(struct postgres_store *postgres, struct error *err)
+{
+    char settings[256];
+
+    (void)snprintf(settings, sizeof(settings),
+                   "SET timezone = 'UTC'; SET lock_timeout = %" PRId64
+                   "; SET client_min_messages = warning",
+                   postgres->busy_timeout_us / US_PER_MS);
+    return postgres_run_text(postgres, settings, err);
+}
+
+bool postgres_connect(struct postgres_store *postgres, struct error *err)
+{
+    const char *const keywords[] = { "dbname", "client_encoding", "fallback_application_name",
+                                     NULL };
+    const char *const values[] = { postgres->dsn, "UTF8", "patra", NULL };
+    const int64_t until_us = monotonic_us() + postgres->busy_timeout_us;
+    PostgresPollingStatusType step = PGRES_POLLING_WRITING;
+    PGconn *connection;
+
+    PQfinish(postgres->connection);
+    postgres->connection = connection = PQconnectStartParams(keywords, values, 1);
+    memset(postgres->prepared, 0, sizeof(postgres->prepared));
+    postgres->prepared_count = 0;
+    if (connection == NULL)
+        return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a connection");
+    (void)PQsetNoticeReceiver(connection, ignore_notice, NULL);
+    (void)PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+    while (PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
+        if (!wait_for_server(connection, step, until_us))
+            return error_set(err, ERROR_TRANSIENT, "store.lost",
+                             "no answer from the server within %" PRId64 " ms",
+                             postgres->busy_timeout_us / US_PER_MS);
+        step = PQconnectPoll(connection);
+    }
+    if (PQstatus(connection) != CONNECTION_OK)
+        return refused(connection, err);
+    (void)PQsetErrorVerbosity(connection, PQERRORS_DEFAULT);
+    return configure(postgres, err);
+}
+
+/* The text's place among the prepared ones; *prepared tells whether it stands there already. */
+static size_t place_of(struct postgres_store *postgres, const char *sql, bool *prepared)
+{
+    size_t i = (size_t)(((uintptr_t)sql >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+
+    for (;; i++) {
+        const size_t place = i % POSTGRES_STATEMENTS_MAX;
+
+        *prepared = postgres->prepared[place] == sql;
+        if (*prepared || postgres->prepared[place] == NULL)
+            return place;
+    }
+}
+
+PGresult *postgres_execute(struct query *q)
+{
+    struct postgres_store *postgres = q->owner;
+    bool prepared;
+    const size_t place = place_of(postgres, q->sql, &prepared);
+    char name[32];
+
+    (void)snprintf(name, sizeof(name), "s%zu", place);
+    if (!prepared) {
+        PGresult *result = PQprepare(postgres->connection, name, q->sql, q->count, q->types);
+
+        if (PQresultStatus(result) != PGRES_COMMAND_OK)
+            return result;
+        PQclear(result);
+        assert(postgres->prepared_count < POSTGRES_STATEMENTS_MAX / 2);
+        postgres->prepared[place] = q->sql;
+        postgres->prepared_count++;
+    }
+    return PQexecPrepared(postgres->connection, name, q->count, q->values, q->lengths, q->formats,
+                          1);
+}
+
+bool postgres_run_text(struct postgres_store *postgres, const char *sql, struct error *err)
+{
+    PGresult *result = PQexec(postgres->connection, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    const bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ||
+                    postgres_error_set(postgres, result, err);
+
+    PQclear(result);
+    return ok;
+}

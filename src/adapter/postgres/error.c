@@ -1,0 +1,72 @@
+#include "adapter/postgres/postgres.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+static const struct {
+    const char *state; /* a SQLSTATE or the beginning of one; the first row that fits counts */
+    enum error_level level;
+    const char *name;
+} LEVELS[] = {
+    { "08", ERROR_TRANSIENT, "store.lost" },
+    { "57P04", ERROR_FATAL, "store.missing" }, /* the database was dropped */
+    { "57P", ERROR_TRANSIENT, "store.lost" },  /* shutdown, crash, starting up */
+    { "57", ERROR_TRANSIENT, "store.busy" },   /* cancelled by timeout */
+    { "40", ERROR_TRANSIENT, "store.conflict" },
+    { "55", ERROR_TRANSIENT, "store.busy" },
+    { "53", ERROR_TRANSIENT, "store.full" },
+    { "58", ERROR_TRANSIENT, "store.lost" },
+    { "23", ERROR_REQUEST, "store.constraint" },
+    { "22021", ERROR_DATA, "store.text" },
+    { "22P05", ERROR_DATA, "store.text" },
+    { "22", ERROR_REQUEST, "store.value" },
+    { "3D000", ERROR_REQUEST, "store.missing" },
+    { "28", ERROR_FATAL, "store.auth" },
+    { "42501", ERROR_FATAL, "store.auth" },
+    { "25006", ERROR_FATAL, "store.auth" }, /* read-only: a standby, or a setting */
+    { "42P01", ERROR_FATAL, "store.schema" },
+    { "42703", ERROR_FATAL, "store.schema" },
+    { "42883", ERROR_FATAL, "store.schema" },
+    { "3F", ERROR_FATAL, "store.schema" },
+    { "XX", ERROR_FATAL, "store.corrupt" },
+};
+
+enum error_level postgres_error_level(const char *state, const char **name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(LEVELS); i++) {
+        if (strncmp(state, LEVELS[i].state, strlen(LEVELS[i].state)) == 0) {
+            *name = LEVELS[i].name;
+            return LEVELS[i].level;
+        }
+    }
+    *name = "store.statement";
+    return ERROR_FATAL;
+}
+
+/* Without what would follow in other lines: hints, positions, the server's advice. */
+static struct str first_line(const char *message)
+{
+    struct str rest = str_of(message);
+
+    return str_trim(str_cut(&rest, '\n'));
+}
+
+bool postgres_error_set(struct postgres_store *postgres, const PGresult *result, struct error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *name;
+    enum error_level level;
+
+    if (state == NULL || PQstatus(postgres->connection) != CONNECTION_OK) {
+        const struct str line = first_line(PQerrorMessage(postgres->connection));
+
+        return error_set(err, ERROR_TRANSIENT, "store.lost", "%.*s", STR_ARG(line));
+    }
+    level = postgres_error_level(state, &name);
+    if (constraint != NULL)
+        return error_set(err, level, name, "%s (%s)", message, constraint);
+    return error_set(err, level, name, "%s (%s)", message != NULL ? message : "", state);
+}

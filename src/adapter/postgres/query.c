@@ -1,0 +1,287 @@
+#include "adapter/postgres/query.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "adapter/postgres/postgres.h"
+
+/* Of pg_type; fixed for ever. */
+enum {
+    OID_BOOL = 16,
+    OID_BYTEA = 17,
+    OID_INT8 = 20,
+    OID_TEXT = 25,
+    OID_FLOAT8 = 701,
+    OID_TIMESTAMPTZ = 1184,
+    OID_UUID = 2950,
+    OID_JSONB = 3802,
+};
+
+enum { FORMAT_TEXT = 0, FORMAT_BINARY = 1 };
+
+void query_init(struct query *q, struct postgres_store *owner, const char *sql)
+{
+    q->owner = owner;
+    q->sql = sql;
+    q->count = 0;
+    q->result = NULL;
+    q->row = -1;
+    q->bad_text = 0;
+    q->bad_value = NULL;
+    q->full = NULL;
+}
+
+static void set(struct query *q, int place, Oid type, int format, const char *value, size_t length)
+{
+    assert(place >= 1 && place <= QUERY_PLACES_MAX);
+    assert(place <= q->count + 1); /* in their order, so that none is forgotten */
+    if (place > q->count)
+        q->count = place;
+    q->types[place - 1] = type;
+    q->formats[place - 1] = format;
+    q->values[place - 1] = value;
+    q->lengths[place - 1] = (int)length;
+}
+
+void query_set(struct query *q, int place, Oid type, const char *value, size_t length)
+{
+    set(q, place, type, FORMAT_BINARY, value, length);
+}
+
+static void set_number(struct query *q, int place, Oid type, uint64_t bits)
+{
+    const uint64_t network = htobe64(bits);
+
+    memcpy(q->numbers[place - 1], &network, sizeof(network));
+    set(q, place, type, FORMAT_BINARY, q->numbers[place - 1], sizeof(network));
+}
+
+void set_i64_opt(struct query *q, int place, bool is_set, int64_t value)
+{
+    if (is_set)
+        set_number(q, place, OID_INT8, (uint64_t)value);
+    else
+        set(q, place, OID_INT8, FORMAT_BINARY, NULL, 0);
+}
+
+void set_i64(struct query *q, int place, int64_t value)
+{
+    set_i64_opt(q, place, true, value);
+}
+
+void set_time_opt(struct query *q, int place, bool is_set, int64_t value_us)
+{
+    if (is_set)
+        set_number(q, place, OID_TIMESTAMPTZ, (uint64_t)value_us - (uint64_t)POSTGRES_EPOCH_US);
+    else
+        set(q, place, OID_TIMESTAMPTZ, FORMAT_BINARY, NULL, 0);
+}
+
+void set_time(struct query *q, int place, int64_t value_us)
+{
+    set_time_opt(q, place, true, value_us);
+}
+
+void set_bool(struct query *q, int place, bool value)
+{
+    q->numbers[place - 1][0] = value;
+    set(q, place, OID_BOOL, FORMAT_BINARY, q->numbers[place - 1], 1);
+}
+
+void set_real(struct query *q, int place, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    set_number(q, place, OID_FLOAT8, bits);
+}
+
+static const char *not_null(struct str value)
+{
+    return value.data != NULL ? value.data : "";
+}
+
+static void check_text(struct query *q, int place, struct str value)
+{
+    if (!store_text_ok(value) && q->bad_text == 0)
+        q->bad_text = place;
+}
+
+void set_text_opt(struct query *q, int place, bool is_set, struct str value)
+{
+    if (is_set)
+        check_text(q, place, value);
+    set(q, place, OID_TEXT, FORMAT_BINARY, is_set ? not_null(value) : NULL, value.len);
+}
+
+void set_text(struct query *q, int place, struct str value)
+{
+    set_text_opt(q, place, true, value);
+}
+
+void set_code(struct query *q, int place, const struct code_table *table, int value)
+{
+    set_text(q, place, code_of(table, value));
+}
+
+void set_bytes_opt(struct query *q, int place, bool is_set, struct str value)
+{
+    set(q, place, OID_BYTEA, FORMAT_BINARY, is_set ? not_null(value) : NULL, value.len);
+}
+
+void set_bytes(struct query *q, int place, struct str value)
+{
+    set_bytes_opt(q, place, true, value);
+}
+
+/* A value in text form must end with NUL, which a view does not. */
+static const char *ended(struct query *q, int place, struct str value)
+{
+    const struct str copy = arena_copy(&q->owner->scratch, value);
+
+    check_text(q, place, value);
+    if (copy.data == NULL)
+        q->full = &q->owner->scratch;
+    return copy.data;
+}
+
+void set_json(struct query *q, int place, struct str value)
+{
+    set(q, place, OID_JSONB, FORMAT_TEXT, ended(q, place, value), value.len);
+}
+
+void set_uuid(struct query *q, int place, struct str value)
+{
+    set(q, place, OID_UUID, FORMAT_TEXT, ended(q, place, value), value.len);
+}
+
+void set_written(struct query *q, int place, bool is_set, struct str value)
+{
+    set(q, place, 0, FORMAT_TEXT, is_set ? ended(q, place, value) : NULL, value.len);
+}
+
+bool query_row(struct query *q)
+{
+    if (q->row < 0) {
+        if (q->bad_text == 0 && q->full == NULL)
+            q->result = postgres_execute(q);
+        q->row = 0;
+    } else {
+        q->row++;
+    }
+    return q->full == NULL && PQresultStatus(q->result) == PGRES_TUPLES_OK &&
+           q->row < PQntuples(q->result);
+}
+
+bool query_finish(struct query *q, struct error *err)
+{
+    const ExecStatusType status = PQresultStatus(q->result);
+    bool ok = true;
+
+    if (q->bad_text != 0)
+        ok = error_set(err, ERROR_DATA, "store.text", "value $%d is not text (UTF-8 without NUL)",
+                       q->bad_text);
+    else if (q->full != NULL)
+        ok = arena_error(q->full, err);
+    else if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        ok = postgres_error_set(q->owner, q->result, err);
+    else if (q->bad_value != NULL)
+        ok = error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
+                       q->bad_value);
+    PQclear(q->result);
+    q->result = NULL;
+    arena_reset(&q->owner->scratch);
+    return ok;
+}
+
+bool query_run(struct query *q, int64_t *changes, struct error *err)
+{
+    (void)query_row(q);
+    if (changes != NULL && !str_to_i64(str_of(PQcmdTuples(q->result)), changes))
+        *changes = 0;
+    return query_finish(q, err);
+}
+
+bool get_is_null(const struct query *q, int column)
+{
+    return PQgetisnull(q->result, q->row, column);
+}
+
+static uint64_t get_bits(const struct query *q, int column)
+{
+    const unsigned char *bytes = (const unsigned char *)PQgetvalue(q->result, q->row, column);
+    uint64_t bits = 0;
+
+    for (int i = 0; i < PQgetlength(q->result, q->row, column); i++)
+        bits = bits << 8 | bytes[i];
+    return bits;
+}
+
+int64_t get_i64(const struct query *q, int column)
+{
+    const uint64_t bits = get_bits(q, column);
+
+    switch (PQgetlength(q->result, q->row, column)) {
+    case 0:
+        return 0;
+    case 2:
+        return (int16_t)bits;
+    case 4:
+        return (int32_t)bits;
+    default:
+        if (PQftype(q->result, column) == OID_TIMESTAMPTZ)
+            return (int64_t)(bits + (uint64_t)POSTGRES_EPOCH_US);
+        return (int64_t)bits;
+    }
+}
+
+double get_real(const struct query *q, int column)
+{
+    const uint64_t bits = get_bits(q, column);
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static struct str uuid_text(struct arena *arena, const unsigned char *b)
+{
+    return arena_printf(
+        arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+        b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}
+
+static struct str get_view(const struct query *q, int column)
+{
+    struct str view = { PQgetvalue(q->result, q->row, column),
+                        (size_t)PQgetlength(q->result, q->row, column) };
+
+    if (PQftype(q->result, column) == OID_JSONB && view.len > 0)
+        view = str_slice(view, 1, view.len); /* behind the format's version */
+    return view;
+}
+
+struct str get_text(struct query *q, int column, struct arena *arena)
+{
+    const struct str view = get_view(q, column);
+    struct str copy;
+
+    if (PQftype(q->result, column) == OID_UUID && view.len == 16)
+        copy = uuid_text(arena, (const unsigned char *)view.data);
+    else
+        copy = arena_copy(arena, view);
+    if (copy.data == NULL)
+        q->full = arena;
+    return copy;
+}
+
+int get_code(struct query *q, int column, const struct code_table *table)
+{
+    const int value = code_find(table, get_view(q, column));
+
+    if (value < 0 && q->bad_value == NULL)
+        q->bad_value = PQfname(q->result, column);
+    return value < 0 ? 0 : value;
+}

@@ -1,0 +1,109 @@
+/* query: a prepared statement on a PostgreSQL connection, once.
+ *
+ *      struct query q;
+ *
+ *      query_init(&q, postgres, FIND);
+ *      set_text(&q, FIND_TYPE, type);              // $1; an enum names the places, from 1
+ *      while (query_row(&q))
+ *          item->position = get_i64(&q, ITEM_POSITION);
+ *      return query_finish(&q, err);
+ *
+ * Values travel in binary both ways, so instants, reals and bytes arrive exactly. query_row() sends
+ * the statement when it is called first. The first failure is remembered and told by
+ * query_finish(), which must always be called. A text is prepared once per connection and known by
+ * its address, so it must be a constant or live as long as the session; every use of it must set
+ * every place, by the same functions.
+ */
+#ifndef PATRA_ADAPTER_POSTGRES_QUERY_H
+#define PATRA_ADAPTER_POSTGRES_QUERY_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "core/codes.h"
+
+struct postgres_store;
+
+enum { QUERY_PLACES_MAX = 48 };
+
+struct query {
+    struct postgres_store *owner;
+    const char *sql;
+    int count; /* the highest place set */
+    Oid types[QUERY_PLACES_MAX];
+    const char *values[QUERY_PLACES_MAX]; /* NULL: NULL */
+    int lengths[QUERY_PLACES_MAX];
+    int formats[QUERY_PLACES_MAX];
+    char numbers[QUERY_PLACES_MAX][8]; /* in network order */
+    PGresult *result;
+    int row;               /* the current one; -1 before the first */
+    int bad_text;          /* the place whose text no store can keep; 0 = none */
+    const char *bad_value; /* the column whose value can not be */
+    struct arena *full;    /* the arena that met its ceiling */
+};
+
+void query_init(struct query *q, struct postgres_store *owner, const char *sql);
+
+void set_i64(struct query *q, int place, int64_t value);
+void set_time(struct query *q, int place, int64_t value_us);
+void set_time_opt(struct query *q, int place, bool is_set, int64_t value_us);
+void set_i64_opt(struct query *q, int place, bool is_set, int64_t value);
+void set_bool(struct query *q, int place, bool value);
+void set_real(struct query *q, int place, double value);
+void set_text(struct query *q, int place, struct str value);
+void set_text_opt(struct query *q, int place, bool is_set, struct str value);
+void set_json(struct query *q, int place, struct str value); /* for jsonb */
+void set_uuid(struct query *q, int place, struct str value); /* as text, 36 characters */
+void set_bytes(struct query *q, int place, struct str value);
+void set_bytes_opt(struct query *q, int place, bool is_set, struct str value);
+void set_code(struct query *q, int place, const struct code_table *table, int value);
+
+/* A value as text, its type taken from where it stands: for columns known by description only. */
+void set_written(struct query *q, int place, bool is_set, struct str value);
+
+/* A value in binary form of any type; NULL: NULL. The memory must live until query_finish(). */
+void query_set(struct query *q, int place, Oid type, const char *value, size_t length);
+
+/* Arrays, for unnest(): a column of many rows in one place. */
+enum array_type {
+    ARRAY_I64,
+    ARRAY_TIME,
+    ARRAY_TEXT,
+    ARRAY_BYTES,
+    ARRAY_BOOL,
+    ARRAY_JSON,
+    ARRAY_REAL,
+};
+
+struct array {
+    enum array_type type;
+    struct buf bytes;
+    int64_t count;
+    bool bad_text;
+};
+
+void array_init(struct array *array, struct arena *arena, enum array_type type);
+void array_add_null(struct array *array);
+void array_add_i64(struct array *array, int64_t value); /* also times */
+void array_add_bool(struct array *array, bool value);
+void array_add_real(struct array *array, double value);
+void array_add_text(struct array *array, struct str value); /* also bytes and JSON */
+void set_array(struct query *q, int place, struct array *array);
+
+bool query_row(struct query *q); /* true: there is a row */
+bool query_finish(struct query *q, struct error *err) MUST_CHECK;
+bool query_run(struct query *q, int64_t *changes, struct error *err) MUST_CHECK;
+
+bool get_is_null(const struct query *q, int column);
+int64_t get_i64(const struct query *q, int column); /* numbers, truth values, times; NULL reads 0 */
+double get_real(const struct query *q, int column);
+struct str get_text(struct query *q, int column,
+                    struct arena *arena); /* text, bytes, jsonb, uuid */
+int get_code(struct query *q, int column, const struct code_table *table);
+
+#endif

@@ -1,0 +1,357 @@
+/* The reg_* tables have one shape (core/registry.h), so their statements are made from its
+ * description, once per session. Names of tables and columns come from there; values are bound,
+ * as text: the types of the columns are the tables' own. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "adapter/postgres/postgres.h"
+#include "base/buf.h"
+#include "port/store_registry.h"
+
+enum { SQL_MAX = 1 << 16 };
+
+/* SELECT's columns; the table's own follow. */
+enum {
+    ROW_ID,
+    ROW_ENDPOINT,
+    ROW_KEY,
+    ROW_POSITION,
+    ROW_VERSION,
+    ROW_EFFECTIVE_FROM,
+    ROW_VALUES,
+};
+
+/* Ends a text that was made: NULL with an error when it did not fit. */
+static const char *made(struct buf *sql, struct error *err)
+{
+    buf_add_char(sql, '\0');
+    return buf_ok(sql, err) ? buf_str(sql).data : NULL;
+}
+
+enum { SELECT_CODE = 1, SELECT_AT };
+
+static const char *select_of(struct postgres_store *postgres, enum registry_table_id id,
+                             struct error *err)
+{
+    const struct registry_table *table = registry_table(id);
+    struct buf sql;
+
+    if (postgres->registry_select[id] != NULL)
+        return postgres->registry_select[id];
+    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT id, endpoint_name, row_key, position, version, effective_from"));
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    buf_printf(&sql,
+               " FROM %s WHERE provenance_code = $1 AND effective_from <= $2"
+               " AND (effective_to IS NULL OR effective_to > $2)"
+               " ORDER BY endpoint_name COLLATE \"C\", position, row_key COLLATE \"C\"",
+               table->name);
+    return postgres->registry_select[id] = made(&sql, err);
+}
+
+enum {
+    INSERT_CODE = 1,
+    INSERT_ENDPOINT,
+    INSERT_KEY,
+    INSERT_POSITION,
+    INSERT_VERSION,
+    INSERT_AT,
+    INSERT_VALUES, /* the table's columns from here on */
+};
+
+static const char *insert_of(struct postgres_store *postgres, enum registry_table_id id,
+                             struct error *err)
+{
+    const struct registry_table *table = registry_table(id);
+    struct buf sql;
+
+    if (postgres->registry_insert[id] != NULL)
+        return postgres->registry_insert[id];
+    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_printf(&sql,
+               "INSERT INTO %s (provenance_code, endpoint_name, row_key, position, version,"
+               " effective_from",
+               table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    buf_add(&sql, STR(") VALUES ($1, $2, $3, $4, $5, $6"));
+    for (size_t i = 0; i < table->column_count; i++)
+        buf_printf(&sql, ", $%zu", INSERT_VALUES + i);
+    buf_add(&sql, STR(") RETURNING id"));
+    return postgres->registry_insert[id] = made(&sql, err);
+}
+
+enum { CLOSE_AT = 1, CLOSE_ID };
+
+static const char *close_of(struct postgres_store *postgres, enum registry_table_id id,
+                            struct error *err)
+{
+    struct buf sql;
+
+    if (postgres->registry_close[id] != NULL)
+        return postgres->registry_close[id];
+    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_printf(&sql, "UPDATE %s SET effective_to = $1 WHERE id = $2 AND effective_to IS NULL",
+               registry_table(id)->name);
+    return postgres->registry_close[id] = made(&sql, err);
+}
+
+/* Every opening and closing of a row, of all tables. */
+static void add_changes(struct buf *sql)
+{
+    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
+        const char *name = registry_table((enum registry_table_id)id)->name;
+
+        buf_printf(sql,
+                   "%sSELECT provenance_code AS code, effective_from AS at, version,"
+                   " 1 AS opened, 0 AS closed FROM %s"
+                   " UNION ALL SELECT provenance_code, effective_to, 0, 0, 1 FROM %s"
+                   " WHERE effective_to IS NOT NULL",
+                   id > 0 ? " UNION ALL " : "", name, name);
+    }
+}
+
+static const char *list_of(struct postgres_store *postgres, struct error *err)
+{
+    struct buf sql;
+
+    if (postgres->registry_list != NULL)
+        return postgres->registry_list;
+    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT code, max(version), max(at) FROM ("));
+    add_changes(&sql);
+    buf_add(&sql, STR(") c WHERE at <= $1 AND code IN (SELECT provenance_code FROM"
+                      " reg_provenance WHERE effective_from <= $1"
+                      " AND (effective_to IS NULL OR effective_to > $1))"
+                      " GROUP BY code ORDER BY code COLLATE \"C\""));
+    return postgres->registry_list = made(&sql, err);
+}
+enum { LIST_AT = 1 };
+enum { ENTRY_CODE, ENTRY_VERSION, ENTRY_CHANGED };
+
+static const char *history_of(struct postgres_store *postgres, struct error *err)
+{
+    struct buf sql;
+
+    if (postgres->registry_history != NULL)
+        return postgres->registry_history;
+    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
+    add_changes(&sql);
+    buf_add(&sql, STR(") c WHERE code = $1 GROUP BY at ORDER BY at"));
+    return postgres->registry_history = made(&sql, err);
+}
+enum { HISTORY_CODE = 1 };
+enum { CHANGE_AT, CHANGE_VERSION, CHANGE_OPENED, CHANGE_CLOSED };
+
+static void read_value(struct query *q, int column, enum registry_type type, struct arena *arena,
+                       struct registry_value *value)
+{
+    value->is_set = !get_is_null(q, column);
+    if (!value->is_set)
+        return;
+    switch (type) {
+    case REGISTRY_TEXT:
+    case REGISTRY_JSON:
+        value->text = get_text(q, column, arena);
+        break;
+    case REGISTRY_REAL:
+        value->real = get_real(q, column);
+        break;
+    case REGISTRY_INT:
+    case REGISTRY_BOOL:
+    case REGISTRY_DURATION:
+        value->number = get_i64(q, column);
+        break;
+    }
+}
+
+static bool read_row(struct query *q, struct arena *arena, enum registry_table_id id,
+                     struct registry_row *row)
+{
+    const struct registry_table *table = registry_table(id);
+
+    row->id = get_i64(q, ROW_ID);
+    row->table = id;
+    row->endpoint = get_text(q, ROW_ENDPOINT, arena);
+    row->key = get_text(q, ROW_KEY, arena);
+    row->position = (int32_t)get_i64(q, ROW_POSITION);
+    row->version = get_i64(q, ROW_VERSION);
+    row->effective_from_us = get_i64(q, ROW_EFFECTIVE_FROM);
+    row->values = ARENA_ARRAY(arena, struct registry_value, table->column_count);
+    if (row->values == NULL)
+        return false;
+    for (size_t i = 0; i < table->column_count; i++)
+        read_value(q, ROW_VALUES + (int)i, table->columns[i].type, arena, &row->values[i]);
+    return true;
+}
+
+struct row_list {
+    struct registry_row *items;
+    size_t count;
+};
+
+static bool load_table(struct postgres_store *postgres, struct arena *arena, struct str code,
+                       int64_t at_us, enum registry_table_id id, struct row_list *rows,
+                       struct error *err)
+{
+    const char *sql = select_of(postgres, id, err);
+    struct query q;
+
+    if (sql == NULL)
+        return false;
+    query_init(&q, postgres, sql);
+    set_text(&q, SELECT_CODE, code);
+    set_time(&q, SELECT_AT, at_us);
+    while (query_row(&q)) {
+        struct registry_row *row = LIST_ADD(arena, rows);
+
+        if (row == NULL || !read_row(&q, arena, id, row)) {
+            q.full = arena;
+            break;
+        }
+    }
+    return query_finish(&q, err) || error_wrap(err, "%s", registry_table(id)->name);
+}
+
+static bool registry_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
+                          struct registry_source *source, struct error *err)
+{
+    struct row_list rows = { 0 };
+
+    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
+        if (!load_table(postgres_store_of(store), arena, code, at_us, (enum registry_table_id)id,
+                        &rows, err))
+            return error_wrap(err, "load source %.*s", STR_ARG(code));
+    }
+    *source = (struct registry_source){ .rows = rows.items, .count = rows.count };
+    source->code = arena_copy(arena, code);
+    return source->code.data != NULL || arena_error(arena, err);
+}
+
+static void set_value(struct query *q, int place, enum registry_type type,
+                      const struct registry_value *value)
+{
+    char number[64] = "";
+
+    switch (type) {
+    case REGISTRY_TEXT:
+    case REGISTRY_JSON:
+        set_written(q, place, value->is_set, value->text);
+        return;
+    case REGISTRY_REAL:
+        (void)snprintf(number, sizeof(number), "%.17g", value->real);
+        break;
+    case REGISTRY_INT:
+    case REGISTRY_BOOL:
+    case REGISTRY_DURATION:
+        (void)snprintf(number, sizeof(number), "%" PRId64, value->number);
+        break;
+    }
+    set_written(q, place, value->is_set, str_of(number));
+}
+
+static bool registry_insert(struct store *store, struct str code, const struct registry_row *row,
+                            int64_t at_us, int64_t version, int64_t *id, struct error *err)
+{
+    const struct registry_table *table = registry_table(row->table);
+    const char *sql = insert_of(postgres_store_of(store), row->table, err);
+    struct query q;
+
+    if (sql == NULL)
+        return false;
+    query_init(&q, postgres_store_of(store), sql);
+    set_text(&q, INSERT_CODE, code);
+    set_text(&q, INSERT_ENDPOINT, row->endpoint);
+    set_text(&q, INSERT_KEY, row->key);
+    set_i64(&q, INSERT_POSITION, row->position);
+    set_i64(&q, INSERT_VERSION, version);
+    set_time(&q, INSERT_AT, at_us);
+    for (size_t i = 0; i < table->column_count; i++)
+        set_value(&q, INSERT_VALUES + (int)i, table->columns[i].type, &row->values[i]);
+    if (query_row(&q))
+        *id = get_i64(&q, 0);
+    return query_finish(&q, err) ||
+           error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(code),
+                      STR_ARG(row->endpoint), STR_ARG(row->key));
+}
+
+static bool registry_close(struct store *store, enum registry_table_id table, int64_t id,
+                           int64_t at_us, struct error *err)
+{
+    const char *sql = close_of(postgres_store_of(store), table, err);
+    struct query q;
+    int64_t changes;
+
+    if (sql == NULL)
+        return false;
+    query_init(&q, postgres_store_of(store), sql);
+    set_time(&q, CLOSE_AT, at_us);
+    set_i64(&q, CLOSE_ID, id);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "close %s %" PRId64, registry_table(table)->name, id);
+    if (changes != 1)
+        return error_set(err, ERROR_REQUEST, "store.value", "%s %" PRId64 " is not in force",
+                         registry_table(table)->name, id);
+    return true;
+}
+
+static bool registry_list(struct store *store, struct arena *arena, int64_t at_us,
+                          struct registry_entry_list *list, struct error *err)
+{
+    const char *sql = list_of(postgres_store_of(store), err);
+    struct query q;
+
+    *list = (struct registry_entry_list){ 0 };
+    if (sql == NULL)
+        return false;
+    query_init(&q, postgres_store_of(store), sql);
+    set_time(&q, LIST_AT, at_us);
+    while (query_row(&q)) {
+        struct registry_entry *entry = LIST_ADD(arena, list);
+
+        if (entry == NULL) {
+            q.full = arena;
+            break;
+        }
+        entry->code = get_text(&q, ENTRY_CODE, arena);
+        entry->version = get_i64(&q, ENTRY_VERSION);
+        entry->changed_us = get_i64(&q, ENTRY_CHANGED);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list sources");
+}
+
+static bool registry_history(struct store *store, struct arena *arena, struct str code,
+                             struct registry_change_list *list, struct error *err)
+{
+    const char *sql = history_of(postgres_store_of(store), err);
+    struct query q;
+
+    *list = (struct registry_change_list){ 0 };
+    if (sql == NULL)
+        return false;
+    query_init(&q, postgres_store_of(store), sql);
+    set_text(&q, HISTORY_CODE, code);
+    while (query_row(&q)) {
+        struct registry_change *change = LIST_ADD(arena, list);
+
+        if (change == NULL) {
+            q.full = arena;
+            break;
+        }
+        change->at_us = get_i64(&q, CHANGE_AT);
+        change->version = get_i64(&q, CHANGE_VERSION);
+        change->opened = get_i64(&q, CHANGE_OPENED);
+        change->closed = get_i64(&q, CHANGE_CLOSED);
+    }
+    return query_finish(&q, err) || error_wrap(err, "history of %.*s", STR_ARG(code));
+}
+
+const struct store_registry_ops POSTGRES_REGISTRY = {
+    .load = registry_load,
+    .insert = registry_insert,
+    .close = registry_close,
+    .list = registry_list,
+    .history = registry_history,
+};
