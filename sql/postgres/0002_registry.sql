@@ -41,7 +41,6 @@ CREATE TABLE reg_prov_endpoint_def (
     id_separator text,
     id_case text,
     detail_endpoint text,
-    id_list_separator text,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_endpoint_def_in_force ON reg_prov_endpoint_def (provenance_code, endpoint_name, row_key)

@@ -40,7 +40,6 @@ CREATE TABLE reg_prov_endpoint_def (
     id_separator TEXT,
     id_case TEXT,
     detail_endpoint TEXT,
-    id_list_separator TEXT,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_endpoint_def_in_force ON reg_prov_endpoint_def (provenance_code, endpoint_name, row_key)

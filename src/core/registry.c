@@ -37,17 +37,9 @@ static const struct registry_column provenance[] = {
 };
 
 static const struct registry_column endpoint[] = {
-    TEXT("role"),
-    TEXT("method"),
-    TEXT("path"),
-    BOOL("auth_required"),
-    JSON("body"),
-    TEXT("response_format"),
-    JSON("namespaces"),
-    TEXT("id_separator"),
-    TEXT("id_case"),
-    TEXT("detail_endpoint"),
-    TEXT("id_list_separator"),
+    TEXT("role"),    TEXT("method"),          TEXT("path"),       BOOL("auth_required"),
+    JSON("body"),    TEXT("response_format"), JSON("namespaces"), TEXT("id_separator"),
+    TEXT("id_case"), TEXT("detail_endpoint"),
 };
 
 static const struct registry_column operation[] = {

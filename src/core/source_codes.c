@@ -92,6 +92,18 @@ static const struct code_item ERROR_LEVEL_ITEMS[] = {
 const struct code_table ERROR_LEVEL_CODES =
     TABLE("ing_error_level", "how bad an error is", ERROR_LEVEL_ITEMS);
 
+static const struct code_item TIME_ZONE_ITEMS[] = {
+    [TIME_ZONE_UTC] = ITEM("UTC", "coordinated universal time"),
+};
+const struct code_table TIME_ZONE_CODES =
+    TABLE("reg_time_zone", "the zone in which templates write dates", TIME_ZONE_ITEMS);
+
+static const struct code_item TIME_FORMAT_ITEMS[] = {
+    [TIME_FORMAT_ISO] = ITEM("ISO", "2026-01-31T10:00:00Z, with a fraction where there is one"),
+};
+const struct code_table TIME_FORMAT_CODES =
+    TABLE("reg_time_format", "how templates write an instant", TIME_FORMAT_ITEMS);
+
 static const struct code_item ID_SLICING_ITEMS[] = {
     [ID_SLICING_HASH] = ITEM("HASH", "by a hash of the id, into buckets of equal size"),
     [ID_SLICING_RANGE] = ITEM("RANGE", "by runs of neighbouring ids"),

@@ -56,6 +56,12 @@ extern const struct code_table RULE_MEANING_CODES;
 /* The words of enum error_level. */
 extern const struct code_table ERROR_LEVEL_CODES;
 
+/* Patra writes in one zone and one form; templates have functions for all others. */
+enum time_zone { TIME_ZONE_UTC };
+extern const struct code_table TIME_ZONE_CODES;
+enum time_format { TIME_FORMAT_ISO };
+extern const struct code_table TIME_FORMAT_CODES;
+
 enum id_slicing { ID_SLICING_HASH, ID_SLICING_RANGE };
 extern const struct code_table ID_SLICING_CODES;
 

@@ -210,6 +210,8 @@ static bool take_members(struct canonical *c, struct json_node object, struct le
             return false;
     }
     level->end = c->member_count;
+    if (level->end == level->next)
+        return true; /* {}: there may be no stack of members at all yet */
     sort_members(c->members + level->next, level->end - level->next);
     for (size_t i = level->next + 1; i < level->end; i++) {
         if (str_eq(c->members[i - 1].name, c->members[i].name))

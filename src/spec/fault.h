@@ -1,0 +1,71 @@
+/* fault: what is wrong with a source, all of it at once.
+ *
+ *      crossref.yaml:12:5: error: endpoints.works.page.next is missing [spec.page.token-needs-next]
+ *        hint: say where the next token is, e.g. next: $.message['next-cursor']
+ *
+ * Whoever reads or checks a source appends to a list and goes on, so that one run tells everything.
+ * A warning is a fault that a source can live with: it is kept in record_remarks of each plan.
+ * Texts never contain the value of something that may be a secret.
+ */
+#ifndef PATRA_SPEC_FAULT_H
+#define PATRA_SPEC_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* A place in a file, both from 1; columns count characters. Line 0: not known (rows of a store). */
+struct mark {
+    uint32_t line;
+    uint32_t column;
+};
+
+enum fault_severity { FAULT_ERROR, FAULT_WARNING };
+
+struct fault {
+    enum fault_severity severity;
+    const char *code; /* stable: "spec.page.token-needs-next" */
+    struct mark at;
+    struct str message; /* names the field */
+    struct str hint;    /* what to do about it; may be empty */
+};
+
+/* More than a person can read; the rest is counted only. */
+enum { FAULTS_MAX = 500 };
+
+struct fault_list {
+    struct arena *arena;
+    struct fault *items;
+    size_t count;
+    size_t errors;   /* those of severity FAULT_ERROR, also beyond FAULTS_MAX */
+    size_t warnings; /* the others */
+    bool failed;     /* the arena's ceiling was met: the list is not complete */
+};
+
+void fault_list_init(struct fault_list *list, struct arena *arena);
+
+void fault_error(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+void fault_warn(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/* Belongs to the fault added last. */
+void fault_hint(struct fault_list *list, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* In the order of the file; those without a place come first; equal places keep their order. */
+void fault_list_sort(struct fault_list *list);
+
+/* The lines shown above for one fault. `file` may be empty: then nothing stands before "error:". */
+void fault_print(const struct fault *fault, struct str file, struct buf *out);
+
+/* Turns a list with errors into one L2 error "spec.invalid" that quotes the first of them. Returns
+ * true when there is none (warnings do not count). A list that is not complete is an error. */
+bool fault_list_ok(const struct fault_list *list, struct error *err) MUST_CHECK;
+
+#endif

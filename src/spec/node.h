@@ -1,0 +1,50 @@
+/* node: a source file as a tree that remembers where everything stood.
+ *
+ * The reader takes the plain part of YAML: maps with text keys, lists, scalars in any style. It
+ * decides nothing about types: `no`, `1e3` and `2026-01-01` are texts until a setting says what it
+ * wants, so none of YAML's surprises gets in. Refused, each with its place: anchors and aliases
+ * (a file of a kilobyte can mean gigabytes), tags, several documents, keys that are not text, a key
+ * written twice, and more bytes, nodes or levels than a person writes.
+ */
+#ifndef PATRA_SPEC_NODE_H
+#define PATRA_SPEC_NODE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "spec/fault.h"
+
+/* The largest source of the world would have a few thousand lines. */
+enum { SOURCE_BYTES_MAX = 256 * 1024, SOURCE_NODES_MAX = 20000, SOURCE_DEPTH_MAX = 24 };
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+enum node_style { NODE_PLAIN, NODE_SINGLE_QUOTED, NODE_DOUBLE_QUOTED, NODE_BLOCK };
+
+struct node_entry {
+    struct str key; /* empty in a list */
+    struct mark at; /* of the key; in a list of the value */
+    struct node *value;
+};
+
+struct node {
+    enum node_kind kind;
+    enum node_style style; /* of a scalar */
+    struct mark at;
+    struct str text; /* of a scalar: its value */
+    struct node_entry *entries;
+    size_t count;
+    bool is_broken; /* a fault was told already; nobody need look inside */
+};
+
+/* The tree of the whole text; NULL when it can not be read to its end or is empty: then the list
+ * has at least one new error. Other faults leave a tree that can be checked further. */
+const struct node *node_read(struct arena *arena, struct str text, struct fault_list *faults);
+
+/* The value under the key, or NULL. */
+const struct node *node_get(const struct node *map, struct str key);
+
+/* Where byte `offset` of the scalar's value stands in the file: exact for scalars on one line,
+ * else where the scalar begins. `file` is the text that was read. */
+struct mark node_mark(const struct node *scalar, struct str file, size_t offset);
+
+#endif

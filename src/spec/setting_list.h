@@ -1,0 +1,26 @@
+/* setting_list: the settings that are lists, maps and bodies, and what their readers share.
+ *
+ * Only spec/setting_value.c, its other half, includes this.
+ */
+#ifndef PATRA_SPEC_SETTING_LIST_H
+#define PATRA_SPEC_SETTING_LIST_H
+
+#include "base/attr.h"
+#include "spec/setting_value.h"
+
+/* Adds a fault about the reader's field; the format's text follows the field's name. Returns
+ * false. */
+bool value_fault(const struct value_reader *reader, const char *code, struct mark at,
+                 const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* Lists the dictionary, the nearest word first, as a hint to the fault added last. */
+void value_hint_codes(const struct value_reader *reader, const struct code_table *codes,
+                      struct str word);
+
+/* A word of the setting's dictionary. */
+bool value_code(const struct value_reader *reader, const struct node *node, struct str *code);
+
+/* Any of the settings kept as JSON; `json` is canonical. */
+bool value_list(const struct value_reader *reader, const struct node *node, struct str *json);
+
+#endif

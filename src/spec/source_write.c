@@ -1,0 +1,260 @@
+/* From rows to the file a person would write: settings in the order of the table, one per line;
+ * endpoints, operations and what authors name in the order they had. The short form is used
+ * wherever it says everything.
+ */
+#include "spec/setting_value.h"
+#include "spec/source.h"
+
+struct writer {
+    const struct source *source;
+    struct buf *out;
+};
+
+struct where { /* as in reading: the level, and the row_key's star */
+    enum setting_level level;
+    struct str endpoint;
+    struct str name;
+    struct str path; /* of settings: "", "http", "query.*" */
+    int indent;
+};
+
+static void indent(struct writer *writer, int columns)
+{
+    for (int i = 0; i < columns; i++)
+        buf_add_char(writer->out, ' ');
+}
+
+/* Like setting_key(), for a comparison only. */
+static bool has_key(const struct setting *setting, const struct where *where, struct str key)
+{
+    const struct str pattern = setting->key != NULL ? str_of(setting->key) : STR("");
+    const size_t star = str_find_char(pattern, '*');
+
+    if (where->level == AT_OPERATION)
+        return str_eq(key, where->name);
+    return str_eq(str_slice(key, 0, star), str_slice(pattern, 0, star)) &&
+           str_eq(str_slice(key, star, key.len), star < pattern.len ? where->name : STR(""));
+}
+
+static const struct registry_value *
+value_at(const struct writer *writer, const struct setting *setting, const struct where *where)
+{
+    const struct registry_source *registry = &writer->source->registry;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct registry_row *row = &registry->rows[i];
+        const struct registry_value *value;
+
+        if (row->table != setting->table || !str_eq(row->endpoint, where->endpoint) ||
+            !has_key(setting, where, row->key))
+            continue;
+        value = &row->values[setting_column(setting)];
+        return value->is_set ? value : NULL;
+    }
+    return NULL;
+}
+
+/* The rows of a set have keys that begin so: "QUERY:", or for named expressions "". */
+static struct str set_prefix(const struct setting *first)
+{
+    const struct str key = first->key != NULL ? str_of(first->key) : STR("");
+
+    return str_slice(key, 0, str_find_char(key, '*'));
+}
+
+/* The name of a row of a set; empty for the row '' of a table that has both. */
+static struct str member_name(const struct registry_row *row, struct str prefix)
+{
+    return str_slice(row->key, prefix.len, row->key.len);
+}
+
+static struct str join_path(struct writer *writer, struct str path, struct str part)
+{
+    struct str both;
+
+    if (path.len == 0)
+        return part;
+    both = arena_printf(writer->out->arena, "%.*s.%.*s", STR_ARG(path), STR_ARG(part));
+    writer->out->failed |= both.data == NULL;
+    return both.data != NULL ? both : STR("");
+}
+
+static bool write_map(struct writer *writer, const struct where *where);
+
+static void write_leaf(struct writer *writer, const struct setting *setting,
+                       const struct where *where, struct str name)
+{
+    indent(writer, where->indent);
+    setting_print_text(name, writer->out);
+    buf_add(writer->out, STR(": "));
+    setting_print(setting, value_at(writer, setting, where), writer->out);
+    buf_add_char(writer->out, '\n');
+}
+
+/* How many settings of the member are there, and whether the short one is among them. */
+static size_t count_said(const struct writer *writer, const struct where *member,
+                         const struct setting *alone, bool *has_alone)
+{
+    const struct setting *setting = NULL;
+    size_t said = 0;
+    struct str part;
+
+    *has_alone = false;
+    while ((setting = setting_next(member->level, member->path, setting, &part)) != NULL) {
+        if (value_at(writer, setting, member) == NULL)
+            continue;
+        said++;
+        *has_alone |= setting == alone;
+    }
+    return said;
+}
+
+static void write_flow(struct writer *writer, const struct where *member)
+{
+    const struct setting *setting = NULL;
+    const char *separator = "{ ";
+    struct str part;
+
+    while ((setting = setting_next(member->level, member->path, setting, &part)) != NULL) {
+        const struct registry_value *value = value_at(writer, setting, member);
+
+        if (value == NULL)
+            continue;
+        buf_printf(writer->out, "%s%.*s: ", separator, STR_ARG(part));
+        setting_print(setting, value, writer->out);
+        separator = ", ";
+    }
+    buf_add(writer->out, STR(" }\n"));
+}
+
+static void write_member(struct writer *writer, const struct where *member, bool is_list)
+{
+    const struct setting *alone = setting_short(member->level, member->path);
+    bool has_alone;
+    const size_t said = count_said(writer, member, alone, &has_alone);
+
+    if (said == 0)
+        return;
+    indent(writer, member->indent);
+    if (is_list)
+        buf_add(writer->out, STR("- "));
+    else {
+        setting_print_text(member->name, writer->out);
+        buf_add(writer->out, STR(": "));
+    }
+    if (said == 1 && has_alone) {
+        setting_print(alone, value_at(writer, alone, member), writer->out);
+        buf_add_char(writer->out, '\n');
+        return;
+    }
+    write_flow(writer, member);
+}
+
+static bool write_set(struct writer *writer, const struct where *where, struct str title)
+{
+    struct where member = *where;
+    const struct registry_row *row = NULL;
+    const struct setting *first;
+    struct str prefix, part;
+    bool is_empty = true;
+
+    member.path = join_path(writer, where->path, STR("*"));
+    member.indent += 2;
+    first = setting_next(where->level, member.path, NULL, &part);
+    if (first == NULL)
+        return false;
+    prefix = set_prefix(first);
+    while ((row = source_next(writer->source, first->table, where->endpoint, prefix, row)) !=
+           NULL) {
+        member.name = member_name(row, prefix);
+        if (member.name.len == 0)
+            continue;
+        if (is_empty) {
+            indent(writer, where->indent);
+            buf_printf(writer->out, "%.*s:\n", STR_ARG(title));
+        }
+        is_empty = false;
+        write_member(writer, &member, first->is_list);
+    }
+    return !is_empty;
+}
+
+/* A group's title is written with its first line, so groups of which nothing is said leave no
+ * trace: whatever was written before is cut off again. */
+static bool write_group(struct writer *writer, const struct where *where, struct str title)
+{
+    const size_t before = writer->out->len;
+    struct where below = *where;
+
+    indent(writer, where->indent);
+    buf_printf(writer->out, "%.*s:\n", STR_ARG(title));
+    below.indent += 2;
+    if (write_map(writer, &below))
+        return true;
+    writer->out->len = before;
+    return false;
+}
+
+static bool write_map(struct writer *writer, const struct where *where)
+{
+    const struct setting *setting = NULL;
+    struct where child = *where;
+    bool has_any = false;
+    struct str part;
+
+    while ((setting = setting_next(where->level, where->path, setting, &part)) != NULL) {
+        child.path = join_path(writer, where->path, part);
+        if (setting_find(where->level, child.path) == setting) {
+            if (value_at(writer, setting, where) == NULL)
+                continue;
+            write_leaf(writer, setting, where, part);
+            has_any = true;
+        } else if (setting_is_set(where->level, child.path))
+            has_any |= write_set(writer, &child, part);
+        else
+            has_any |= write_group(writer, &child, part);
+    }
+    return has_any;
+}
+
+static void write_levels(struct writer *writer, bool is_endpoint, const char *title)
+{
+    const struct registry_row *row = NULL;
+    struct where where = { .level = is_endpoint ? AT_ENDPOINT : AT_OPERATION,
+                           .endpoint = STR(""),
+                           .name = STR(""),
+                           .indent = 4 };
+    bool is_first = true;
+
+    while ((row = is_endpoint ? source_next_endpoint(writer->source, row)
+                              : source_next_operation(writer->source, row)) != NULL) {
+        const struct str name = is_endpoint ? row->endpoint : row->key;
+
+        if (is_first || is_endpoint)
+            buf_add_char(writer->out, '\n');
+        if (is_first)
+            buf_printf(writer->out, "%s:\n", title);
+        buf_printf(writer->out, "  %.*s:", STR_ARG(name));
+        is_first = false;
+        where.endpoint = row->endpoint;
+        where.name = is_endpoint ? STR("") : row->key;
+        buf_add_char(writer->out, '\n');
+        if (!write_map(writer, &where)) {
+            writer->out->len--;
+            buf_add(writer->out, STR(" {}\n"));
+        }
+    }
+}
+
+void source_write(const struct source *source, struct buf *out)
+{
+    struct writer writer = { source, out };
+    const struct where top = { .level = AT_SOURCE, .endpoint = STR(""), .name = STR("") };
+
+    buf_add(out, STR("source: "));
+    setting_print_text(source->registry.code, out);
+    buf_add_char(out, '\n');
+    (void)write_map(&writer, &top);
+    write_levels(&writer, true, "endpoints");
+    write_levels(&writer, false, "operations");
+}

@@ -1,0 +1,312 @@
+#include "spec/setting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "spec/setting_value.h"
+#include "test.h"
+
+TEST(every_setting_has_a_column_of_its_own_type)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *setting = &SETTINGS[i];
+        const int column = registry_column(setting->table, str_of(setting->column));
+
+        REQUIRE(column >= 0, setting->path);
+        CHECK_EQ(registry_table(setting->table)->columns[column].type, setting_storage(setting),
+                 setting->path);
+        CHECK(setting->help != NULL && setting->help[strlen(setting->help) - 1] == '.',
+              setting->path);
+        CHECK((setting->codes != NULL) ==
+                  (setting->type == SETTING_CODE || setting->type == SETTING_CODES ||
+                   setting->type == SETTING_SHARES),
+              setting->path);
+        CHECK(strlen(setting->path) < 64, setting->path);
+    }
+}
+
+TEST(every_column_is_written_by_a_setting_and_by_one_only)
+{
+    for (int t = 0; t < REGISTRY_TABLE_COUNT; t++) {
+        const struct registry_table *table = registry_table((enum registry_table_id)t);
+
+        for (size_t c = 0; c < table->column_count; c++) {
+            size_t writers = 0;
+
+            for (size_t i = 0; i < SETTING_COUNT; i++)
+                writers += SETTINGS[i].table == (enum registry_table_id)t &&
+                           strcmp(SETTINGS[i].column, table->columns[c].name) == 0;
+            CHECK(writers > 0, table->columns[c].name);
+        }
+    }
+    for (size_t a = 0; a < SETTING_COUNT; a++) {
+        for (size_t b = a + 1; b < SETTING_COUNT; b++) {
+            const bool same_place = SETTINGS[a].table == SETTINGS[b].table &&
+                                    (SETTINGS[a].at & SETTINGS[b].at) != 0 &&
+                                    strcmp(SETTINGS[a].column, SETTINGS[b].column) == 0;
+            const char *key_a = SETTINGS[a].key != NULL ? SETTINGS[a].key : "";
+            const char *key_b = SETTINGS[b].key != NULL ? SETTINGS[b].key : "";
+
+            CHECK(!same_place || strcmp(key_a, key_b) != 0, SETTINGS[b].path);
+            CHECK((SETTINGS[a].at & SETTINGS[b].at) == 0 ||
+                      strcmp(SETTINGS[a].path, SETTINGS[b].path) != 0,
+                  SETTINGS[b].path);
+        }
+    }
+}
+
+/* setting_next() relies on it, and so do exported files. */
+TEST(settings_of_a_group_stand_together)
+{
+    static const enum setting_level levels[] = { AT_SOURCE, AT_ENDPOINT, AT_OPERATION };
+
+    for (size_t l = 0; l < ARRAY_LEN(levels); l++) {
+        const struct setting *setting = NULL;
+        struct str parts[64], part;
+        size_t count = 0;
+
+        while ((setting = setting_next(levels[l], STR(""), setting, &part)) != NULL) {
+            for (size_t i = 0; i < count; i++)
+                CHECK(!str_eq(parts[i], part), setting->path);
+            REQUIRE(count < ARRAY_LEN(parts), "room");
+            parts[count++] = part;
+        }
+        CHECK(count > 3, "there are some");
+    }
+}
+
+TEST(built_in_values_can_be_read_and_are_in_range)
+{
+    struct registry_value value, again;
+    struct fault_list faults;
+    struct arena arena;
+    struct buf out;
+
+    arena_init(&arena, 1 << 22);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct value_reader reader = { &arena, &faults, { 0 }, STR("x"), &SETTINGS[i] };
+
+        fault_list_init(&faults, &arena);
+        REQUIRE(setting_builtin(&arena, &SETTINGS[i], &value), SETTINGS[i].path);
+        CHECK_EQ(value.is_set, SETTINGS[i].builtin != NULL, SETTINGS[i].path);
+        if (!value.is_set)
+            continue;
+        buf_init(&out, &arena, 4096);
+        setting_print(&SETTINGS[i], &value, &out);
+        CHECK(setting_read_text(&reader, buf_str(&out), &again), SETTINGS[i].path);
+        CHECK(registry_value_eq(setting_storage(&SETTINGS[i]), &value, &again), SETTINGS[i].path);
+    }
+    arena_release(&arena);
+}
+
+TEST(groups_sets_and_short_forms_are_found)
+{
+    CHECK(setting_is_group(AT_SOURCE, STR("http")), "http");
+    CHECK(!setting_is_group(AT_SOURCE, STR("htt")), "half a name");
+    CHECK(!setting_is_group(AT_SOURCE, STR("http.base_url")), "a leaf");
+    CHECK(setting_is_set(AT_ENDPOINT, STR("query")), "query");
+    CHECK(!setting_is_set(AT_SOURCE, STR("query")), "not at this level");
+    CHECK(setting_is_set(AT_SOURCE, STR("http.headers")), "http.headers");
+    CHECK(!setting_is_set(AT_ENDPOINT, STR("http")), "a group");
+    CHECK_STR(str_of(setting_short(AT_ENDPOINT, STR("query.*"))->path), STR("query.*.value"),
+              "short");
+    CHECK(setting_short(AT_ENDPOINT, STR("response.error_when.*")) == NULL, "has none");
+    CHECK_STR(setting_name(setting_find(AT_SOURCE, STR("auth.oauth2.scope"))), STR("scope"),
+              "name");
+}
+
+static const struct {
+    const char *path;
+    const char *text;
+    const char *code; /* NULL: readable */
+} values[] = {
+    { "http.redirects", "3", NULL },
+    { "http.redirects", "4", "spec.range" },
+    { "http.redirects", "-1", "spec.range" },
+    { "http.redirects", "two", "spec.type" },
+    { "http.redirects", "[1]", "spec.type" },
+    { "http.compression", "true", NULL },
+    { "http.compression", "yes", "spec.type" },
+    { "http.compression", "TRUE", "spec.type" },
+    { "http.compression", "\"true\"", "spec.type" },
+    { "http.read_timeout", "120s", NULL },
+    { "http.read_timeout", "121s", "spec.range" },
+    { "http.read_timeout", "30", "spec.type" },
+    { "http.read_timeout", "1mo", "spec.type" },
+    { "http.body_max", "1024", NULL },
+    { "http.body_max", "1KiB", NULL },
+    { "http.body_max", "1KB", "spec.type" },
+    { "http.body_max", "9223372036854775807GiB", "spec.type" },
+    { "http.body_max", "1GiB", "spec.range" },
+    { "http.base_url", "https://api.example.org/v1", NULL },
+    { "http.base_url", "api.example.org", "spec.url" },
+    { "http.base_url", "ftp://example.org", "spec.url" },
+    { "http.base_url", "https://example.org/?a=b", "spec.url" },
+    { "http.base_url", "https://u:p@example.org/", "spec.secret.literal" },
+    { "http.proxy", "http://proxy:8080", NULL },
+    { "http.proxy", "http://u:p@proxy:8080", "spec.secret.literal" },
+    { "http.proxy", "env:PROXY", NULL },
+    { "http.proxy", "env:", "spec.reference" },
+    { "auth.secret", "env:KEY", NULL },
+    { "auth.secret", "file:/run/secrets/key", NULL },
+    { "auth.secret", "file:key", "spec.secret.literal" },
+    { "auth.secret", "env:1KEY", "spec.secret.literal" },
+    { "auth.secret", "sk-0123456789", "spec.secret.literal" },
+    { "auth.type", "api-key", NULL },
+    { "auth.type", "apikey", "spec.code" },
+    { "rate.per_second", "0.5", NULL },
+    { "rate.per_second", "10", NULL },
+    { "rate.per_second", "0", "spec.range" },
+    { "rate.per_second", ".5", "spec.type" },
+    { "rate.per_second", "5.", "spec.type" },
+    { "rate.per_second", "1e3", "spec.type" },
+    { "rate.quota.shares", "{ harvest: 60, backfill: 40 }", NULL },
+    { "rate.quota.shares", "{ harvest: 60, backfill: 41 }", "spec.rate.shares" },
+    { "rate.quota.shares", "{ reap: 60 }", "spec.code" },
+    { "rate.quota.shares", "{ harvest: 10, HARVEST: 10 }", "spec.type" },
+    { "retry.statuses", "[429, 503]", NULL },
+    { "retry.statuses", "503", NULL },
+    { "retry.statuses", "[42]", "spec.type" },
+    { "response.date_formats", "[rfc3339, epoch_ms]", NULL },
+    { "response.date_formats", "[rfc3338]", "spec.date-format" },
+    { "page.next_header", "X-Next-Token", NULL },
+    { "page.next_header", "X Next", "spec.name" },
+    { "window.start", "2020-01-31", NULL },
+    { "window.start", "2020-01-31T10:00:00Z", NULL },
+    { "window.start", "2020", "spec.type" },
+    { "window.start", "soon", "spec.type" },
+    { "window.key", "", "spec.type" },
+    { "window.key", "~", "spec.type" },
+};
+
+TEST(values_are_checked_as_they_are_read)
+{
+    struct registry_value value;
+    struct fault_list faults;
+    struct arena arena;
+    char label[128];
+
+    arena_init(&arena, 1 << 24);
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        const struct setting *setting = setting_find(AT_SOURCE, str_of(values[i].path));
+        const struct value_reader reader = { &arena, &faults, { 0 }, STR("field"), setting };
+        const char *code = NULL;
+
+        (void)snprintf(label, sizeof(label), "%s: %s", values[i].path, values[i].text);
+        REQUIRE(setting != NULL, label);
+        fault_list_init(&faults, &arena);
+        CHECK_EQ(setting_read_text(&reader, str_of(values[i].text), &value), values[i].code == NULL,
+                 label);
+        code = faults.count > 0 ? faults.items[0].code : NULL;
+        CHECK_STR(str_of(code), str_of(values[i].code), label);
+        for (size_t f = 0; f < faults.count; f++)
+            CHECK(str_starts(faults.items[f].message, STR("field ")), label);
+    }
+    arena_release(&arena);
+}
+
+TEST(a_secret_written_by_mistake_is_not_repeated)
+{
+    const struct setting *setting = setting_find(AT_SOURCE, STR("auth.secret"));
+    struct registry_value value;
+    struct fault_list faults;
+    struct arena arena;
+    const struct value_reader reader = { &arena, &faults, { 0 }, STR("auth.secret"), setting };
+
+    arena_init(&arena, 1 << 20);
+    fault_list_init(&faults, &arena);
+    CHECK(!setting_read_text(&reader, STR("hunter2"), &value), "refused");
+    CHECK(str_find(faults.items[0].message, STR("hunter2")) == faults.items[0].message.len,
+          "message");
+    CHECK(str_find(faults.items[0].hint, STR("hunter2")) == faults.items[0].hint.len, "hint");
+    arena_release(&arena);
+}
+
+/* Whatever a text is made of, what was printed is YAML that reads back as the same text. */
+TEST(printed_texts_read_back_the_same)
+{
+    static const char *const pieces[] = {
+        "a",
+        "B",
+        "0",
+        "9",
+        " ",
+        "  ",
+        ":",
+        ": ",
+        " #",
+        "#",
+        "-",
+        "?",
+        ",",
+        "[",
+        "]",
+        "{",
+        "}",
+        "&",
+        "*",
+        "!",
+        "|",
+        ">",
+        "'",
+        "\"",
+        "%",
+        "@",
+        "`",
+        "\\",
+        "$",
+        ".",
+        "~",
+        "é",
+        "€",
+        "𝄞",
+        "\xC2\x85",
+        "\xE2\x80\xA8",
+        "\xEF\xBB\xBF",
+        "null",
+        "true",
+        "1.5",
+        "=",
+        "<<",
+        "\x7F",
+        "\x01",
+        "\n",
+        "\t",
+        "/",
+        "(",
+        ")",
+    };
+    struct fault_list faults;
+    struct arena arena;
+    unsigned seed = 7;
+
+    arena_init(&arena, 1 << 22);
+    for (int round = 0; round < 20000; round++) {
+        char text[64] = "";
+        const struct node *root;
+        struct buf out;
+
+        arena_reset(&arena);
+        fault_list_init(&faults, &arena);
+        for (int n = rand_r(&seed) % 8; n > 0; n--)
+            strcat(text, pieces[(size_t)rand_r(&seed) % ARRAY_LEN(pieces)]);
+        buf_init(&out, &arena, 4096);
+        buf_add(&out, STR("[ 1, "));
+        setting_print_text(str_of(text), &out);
+        buf_add(&out, STR(" ]\n"));
+        root = node_read(&arena, buf_str(&out), &faults);
+        REQUIRE(root != NULL && root->count == 2, buf_str(&out).data);
+        CHECK_STR(root->entries[1].value->text, str_of(text), "in a list");
+
+        buf_clear(&out);
+        buf_add(&out, STR("k: "));
+        setting_print_text(str_of(text), &out);
+        buf_add(&out, STR("\nz: 1\n"));
+        root = node_read(&arena, buf_str(&out), &faults);
+        REQUIRE(root != NULL && root->count == 2, buf_str(&out).data);
+        CHECK_STR(root->entries[0].value->text, str_of(text), "in a map");
+    }
+    arena_release(&arena);
+}

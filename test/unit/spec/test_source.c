@@ -1,0 +1,222 @@
+#include "spec/source.h"
+
+#include "random_source.h"
+#include "spec/source_diff.h"
+#include "test.h"
+
+static struct arena arena;
+static struct fault_list faults;
+
+static bool read_text(struct str text, struct source *source)
+{
+    arena_release(&arena);
+    arena_init(&arena, 16 << 20);
+    fault_list_init(&faults, &arena);
+    return source_read(&arena, text, &faults, source);
+}
+
+static void show_faults(struct str file)
+{
+    struct buf out;
+
+    buf_init(&out, &arena, 1 << 16);
+    for (size_t i = 0; i < faults.count; i++)
+        fault_print(&faults.items[i], file, &out);
+    test_note("%.*s", STR_ARG(buf_str(&out)));
+}
+
+static struct str text_at(const struct source *source, enum setting_level level, const char *path,
+                          const char *endpoint, const char *key)
+{
+    const struct registry_value *value =
+        source_value(source, setting_find(level, str_of(path)), str_of(endpoint), str_of(key));
+
+    return value != NULL ? value->text : (struct str){ 0 };
+}
+
+TEST(a_file_becomes_rows_in_their_places)
+{
+    struct source source;
+    const struct registry_row *row;
+
+    REQUIRE(
+        read_text(
+            STR("source: demo\n"
+                "http: { base_url: 'https://a.example', headers: { Accept: x/y } }\n"
+                "endpoints:\n"
+                "  list:\n"
+                "    role: search\n"
+                "    path: /list\n"
+                "    query: { b: '1', a: { value: '2', required: true } }\n"
+                "    response: { id: [$.a, $.b], error_when: { status: 404, meaning: empty } }\n"
+                "operations:\n"
+                "  harvest: { endpoint: list, every: 15m }\n"),
+            &source),
+        "no fault");
+    CHECK_STR(source.registry.code, STR("demo"), "code");
+    CHECK_STR(text_at(&source, AT_SOURCE, "http.base_url", "", ""), STR("https://a.example"),
+              "url");
+    CHECK_STR(text_at(&source, AT_SOURCE, "http.headers.*.value", "", "HEADER:Accept"), STR("x/y"),
+              "header");
+    CHECK_STR(text_at(&source, AT_ENDPOINT, "role", "list", ""), STR("SEARCH"), "a stored word");
+    CHECK_STR(text_at(&source, AT_ENDPOINT, "response.id", "list", "PATH:id"),
+              STR("[\"$.a\",\"$.b\"]"), "canonical");
+    CHECK_STR(text_at(&source, AT_ENDPOINT, "response.error_when.*.status", "list", "ERROR:0"),
+              STR("[404]"), "one rule without a list");
+    CHECK_EQ(
+        source_value(&source, setting_find(AT_OPERATION, STR("every")), STR(""), STR("harvest"))
+            ->number,
+        INT64_C(900000000), "microseconds");
+    row = source_next(&source, REGISTRY_PARAM, STR("list"), STR("QUERY:"), NULL);
+    CHECK_STR(row->key, STR("QUERY:b"), "the order of the file");
+    CHECK_EQ(source_mark_of(&source, row, 0).line, 7, "line");
+    CHECK_EQ(source_mark_of(&source, row, 0).column, 17, "column");
+    CHECK_STR(source_next(&source, REGISTRY_PARAM, STR("list"), STR("QUERY:"), row)->key,
+              STR("QUERY:a"), "the second");
+    arena_release(&arena);
+}
+
+TEST(unknown_keys_get_the_name_that_was_meant)
+{
+    static const struct {
+        const char *text;
+        const char *hint;
+    } cases[] = {
+        { "source: a\nhtp: {}\n", "did you mean http?" },
+        { "source: a\nhttp: { base_ulr: x }\n", "did you mean base_url?" },
+        { "source: a\nendpoint: {}\n", "did you mean endpoints?" },
+        { "source: a\nbase_url: x\n", "it can stand as http.base_url" },
+        { "source: a\nresponse: { items: $ }\n", "it can stand as endpoints.NAME.response.items" },
+        { "source: a\nhttp: { queued_max: 3 }\n", "it can stand as operations.NAME.queued_max" },
+        { "source: a\n'http.base_url': x\n", "known here: source, endpoints, operations" },
+        { "source: a\nparams: { x: { value: y, defualt: z } }\n", "did you mean default?" },
+    };
+    struct source source;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CHECK(!read_text(str_of(cases[i].text), &source), cases[i].text);
+        REQUIRE(faults.count == 1, cases[i].text);
+        CHECK_STR(str_of(faults.items[0].code), STR("spec.key.unknown"), cases[i].text);
+        CHECK(str_starts(faults.items[0].hint, str_of(cases[i].hint)), faults.items[0].hint.data);
+    }
+    arena_release(&arena);
+}
+
+static bool rows_are_equal(const struct source *a, const struct source *b)
+{
+    for (size_t i = 0; i < a->registry.count; i++) {
+        const struct registry_row *row = &a->registry.rows[i];
+        const struct registry_row *twin = source_row(b, row->table, row->endpoint, row->key);
+
+        if (twin == NULL || !registry_row_eq(row, twin))
+            return false;
+    }
+    return a->registry.count == b->registry.count;
+}
+
+/* file -> rows -> file -> rows: nothing is lost, and the second file is the first. */
+static void check_identity(const struct source *source, const char *label)
+{
+    struct source again;
+    struct buf first, second;
+
+    buf_init(&first, &arena, 1 << 20);
+    buf_init(&second, &arena, 1 << 20);
+    source_write(source, &first);
+    fault_list_init(&faults, &arena);
+    if (!source_read(&arena, buf_str(&first), &faults, &again)) {
+        show_faults(buf_str(&first));
+        REQUIRE(false, label);
+    }
+    CHECK(rows_are_equal(source, &again), label);
+    source_write(&again, &second);
+    CHECK_STR(buf_str(&second), buf_str(&first), label);
+}
+
+TEST(written_sources_read_back_the_same)
+{
+    static const char *const files[] = { "sources/crossref.yaml", "sources/pubmed.yaml" };
+    struct source source;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        const struct str text = test_read(files[i]);
+
+        REQUIRE(text.data != NULL, files[i]);
+        REQUIRE(read_text(text, &source), files[i]);
+        check_identity(&source, files[i]);
+    }
+    arena_release(&arena);
+}
+
+TEST(whatever_a_source_says_is_written_and_read_back_the_same)
+{
+    struct random_source random;
+    char label[32];
+
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        (void)snprintf(label, sizeof(label), "seed %u", seed);
+        arena_release(&arena);
+        arena_init(&arena, 64 << 20);
+        random_source(&random, &arena, seed);
+        check_identity(&random.source, label);
+    }
+    arena_release(&arena);
+}
+
+TEST(a_diff_has_the_rows_that_changed_and_no_others)
+{
+    const struct str before =
+        STR("source: a\nhttp: { base_url: 'https://a.example', redirects: 1 }\n"
+            "endpoints:\n  l:\n    role: search\n    path: /l\n"
+            "    query: { p: x, q: y }\n"
+            "operations: { harvest: { endpoint: l } }\n");
+    const struct str after = STR("source: a\nhttp: { base_url: 'https://b.example' }\n"
+                                 "endpoints:\n  l:\n    role: search\n    path: /l\n"
+                                 "    query: { q: y, r: z }\n"
+                                 "operations: { harvest: { endpoint: l, priority: 5 } }\n");
+    struct source old, new;
+    struct source_diff diff;
+    struct error err;
+    struct buf out;
+
+    arena_release(&arena);
+    arena_init(&arena, 16 << 20);
+    fault_list_init(&faults, &arena);
+    REQUIRE(source_read(&arena, before, &faults, &old), "before");
+    REQUIRE(source_read(&arena, after, &faults, &new), "after");
+    REQUIRE_OK(source_diff(&arena, &old, &new, &diff, &err), err);
+    CHECK_EQ(diff.count, 5, "http, p, q, r, harvest");
+    buf_init(&out, &arena, 4096);
+    source_diff_print(&diff, &out);
+    CHECK_STR(buf_str(&out),
+              STR("~ http.base_url: https://a.example -> https://b.example\n"
+                  "- http.redirects: 1\n"
+                  "- endpoints.l.query.p: x\n"
+                  "~ endpoints.l.query.q: moved\n"
+                  "+ operations.harvest.priority: 5\n"
+                  "+ endpoints.l.query.r: z\n"),
+              "as people read it");
+    REQUIRE_OK(source_diff(&arena, &old, &old, &diff, &err), err);
+    CHECK_EQ(diff.count, 0, "nothing changed");
+    arena_release(&arena);
+}
+
+TEST(memory_that_ends_is_told)
+{
+    const struct str text = test_read("sources/pubmed.yaml");
+    struct source source;
+    size_t failed = 0;
+
+    for (size_t nth = 1; nth < 700; nth += 7) {
+        arena_release(&arena);
+        arena_init(&arena, 8 << 20);
+        fault_list_init(&faults, &arena);
+        arena.fail_at = nth;
+        if (!source_read(&arena, text, &faults, &source)) {
+            CHECK(faults.failed, "and not taken for a good source");
+            failed++;
+        }
+    }
+    CHECK(failed > 30, "it was tried");
+    arena_release(&arena);
+}
