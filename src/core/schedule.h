@@ -1,0 +1,52 @@
+/* schedule: when an operation is triggered by itself.
+ *
+ * Either `every` so often, or by a cron line. Ticks are instants of the calendar, not of a process:
+ * `every: 15m` ticks at :00, :15, :30 and :45 (whole multiples since 1970), so that all servers
+ * agree on them, a restart moves none, and a tick has an identity under which it can only be
+ * fired once.
+ *
+ *      ticks      |     |     |     |     |     |
+ *      fired      x     x                    x          nobody was there for the third and fourth
+ *                       last                 ^ now      the fifth fires once, for all of them
+ *
+ * The caller's part: keep the last tick fired; ask schedule_due() now and then; write the tick
+ * under its identity (a unique key) before acting on it. Whoever loses that race does nothing.
+ */
+#ifndef PATRA_CORE_SCHEDULE_H
+#define PATRA_CORE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "core/codes.h"
+#include "core/cron.h"
+
+enum schedule_kind { SCHEDULE_EVERY, SCHEDULE_CRON };
+
+struct schedule {
+    enum schedule_kind kind;
+    int64_t every_us; /* within SCHEDULE_EVERY_MIN_US and _MAX_US */
+    struct cron cron;
+};
+
+/* The first tick after `at`, for showing and for sleeping. */
+bool schedule_next(const struct schedule *schedule, int64_t at_us, int64_t *tick_us);
+
+/* True when a tick has passed since the last one fired: the latest not after now. All that were
+ * missed in between collapse into it. A schedule that never fired passes the instant at
+ * which it came into force. */
+bool schedule_due(const struct schedule *schedule, int64_t last_tick_us, int64_t now_us,
+                  int64_t *tick_us);
+
+/* What makes a tick the same tick for everybody, as canonical JSON: hash it, or store it. */
+struct schedule_tick {
+    struct str source;
+    struct str endpoint;
+    enum operation operation;
+    int64_t tick_us;
+};
+void schedule_tick_write(const struct schedule_tick *tick, struct buf *out);
+
+#endif
