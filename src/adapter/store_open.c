@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "adapter/memory/store.h"
 #include "adapter/postgres/postgres.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/instant.h"
@@ -70,9 +71,9 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
     case STORE_POSTGRES:
         return open_postgres(dsn, timeout_us, store, err);
     case STORE_MEMORY:
-        break;
+        return memory_store_open(store, err);
     }
-    return error_set(err, ERROR_REQUEST, "store.value", "no adapter for this address");
+    return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
 }
 
 /* postgresql://user:password@host/db?password=x becomes postgresql://user:***@host/db?***. */

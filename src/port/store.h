@@ -24,8 +24,9 @@
  * Failure. A call that fails has changed nothing. After a failed call inside a transaction only
  * store_rollback() is allowed: PostgreSQL has given the transaction up by then, and the others act
  * the same. When store_commit() fails with the code "store.commit_unknown" (L1) the connection was
- * lost while the answer was on its way: the transaction may have been committed. Every write has a
- * key that makes repeating it harmless; repeat it.
+ * lost while the answer was on its way: the transaction may have been committed. The same holds for
+ * a call outside a transaction that fails with "store.lost". Every write has a key that makes
+ * repeating it harmless; repeat it.
  *
  * Levels and codes. L1 store.busy, store.conflict (serialization, deadlock), store.lost
  * (connection), store.full, store.commit_unknown. L2 store.constraint (the text names it),
