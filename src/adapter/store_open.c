@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "adapter/memory/store.h"
-#include "adapter/postgres/postgres.h"
+#include "adapter/postgres/postgres_module.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/instant.h"
 
@@ -34,12 +34,15 @@ static bool copy_address(struct str address, char text[ADDRESS_BYTES_MAX], struc
 static bool open_postgres(struct str dsn, int64_t timeout_us, struct store **store,
                           struct error *err)
 {
+    const struct postgres_module *postgres;
     char text[ADDRESS_BYTES_MAX];
 
-    return copy_address(dsn, text, err) &&
-           postgres_store_open(
-               &(struct postgres_options){ .dsn = text, .busy_timeout_us = timeout_us }, store,
-               err);
+    if (!copy_address(dsn, text, err))
+        return false;
+    postgres = module_load("postgres", err);
+    return postgres != NULL &&
+           postgres->open(&(struct postgres_options){ .dsn = text, .busy_timeout_us = timeout_us },
+                          store, err);
 }
 
 static bool open_sqlite(struct str path, const struct store_options *options, int64_t timeout_us,

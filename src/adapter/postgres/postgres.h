@@ -8,6 +8,7 @@
 
 #include <libpq-fe.h>
 
+#include "adapter/postgres/postgres_module.h"
 #include "adapter/postgres/query.h"
 #include "core/migration.h"
 #include "core/registry.h"
@@ -40,11 +41,6 @@ static inline struct postgres_store *postgres_store_of(struct store *store)
 {
     return (struct postgres_store *)store;
 }
-
-struct postgres_options {
-    const char *dsn;
-    int64_t busy_timeout_us; /* waiting for locks, and for the connection */
-};
 
 bool postgres_store_open(const struct postgres_options *options, struct store **store,
                          struct error *err) MUST_CHECK;

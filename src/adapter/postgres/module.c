@@ -1,0 +1,9 @@
+#include "adapter/postgres/postgres.h"
+#include "adapter/postgres/postgres_module.h"
+
+extern const struct postgres_module patra_module;
+
+MODULE_EXPORT const struct postgres_module patra_module = {
+    .head = { .version = PATRA_VERSION },
+    .open = postgres_store_open,
+};
