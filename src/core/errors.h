@@ -1,0 +1,20 @@
+/* errors: what an HTTP status means for the one who asked.
+ *
+ *      2xx, 304               no error          429, 5xx       L1, try again later
+ *      401, 407               L4, credentials   other 4xx      L2, the request is wrong
+ *      3xx, 1xx, no status    L2, not what was asked for (redirects are off)
+ *
+ * A source may declare more statuses as transient (408, 409, 423 are the usual ones). What the body
+ * says comes later and is the source's business: rules over a 200 with an error inside.
+ */
+#ifndef PATRA_CORE_ERRORS_H
+#define PATRA_CORE_ERRORS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* `transient` lists the statuses that the source declares worth another try. */
+enum error_level errors_of_status(int status, const int *transient, size_t count);
+
+#endif
