@@ -1,6 +1,7 @@
 #include "base/instant.h"
 #include "sim/moment.h"
 #include "sim/site.h"
+#include "sim/truth.h"
 
 static const struct str JSON = STR_INIT("application/json");
 
@@ -98,6 +99,16 @@ static void answer_revoke(struct site *site, struct exchange *exchange)
     exchange_answer(exchange, 200, JSON, STR("{\"revoked\":\"all\"}\n"));
 }
 
+/* ---- /_sim/truth ---- */
+
+static void answer_truth(struct site *site, struct exchange *exchange)
+{
+    struct error err;
+
+    if (!truth_answer(site->world, exchange, &err))
+        refuse(exchange, 500, err.text);
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -109,6 +120,7 @@ static const struct {
     { STR_INIT("/_sim/faults"), answer_faults },
     { STR_INIT("/_sim/oauth/revoke"), answer_revoke },
     { STR_INIT("/_sim/oauth/token"), answer_token },
+    { STR_INIT("/_sim/truth"), answer_truth },
 };
 
 void control_answer(struct site *site, struct exchange *exchange)

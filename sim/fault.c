@@ -152,6 +152,19 @@ struct fault fault_plan_decide(struct fault_plan *plan, const struct exchange *e
     return fault;
 }
 
+bool fault_from_line(const struct fault_plan *plan, struct str line, struct fault *fault,
+                     struct error *err)
+{
+    struct fault_rule rule;
+
+    if (!fault_rule_parse(&rule, line, err))
+        return error_wrap(err, "X-Sim-Fault");
+    *fault = rule.fault;
+    fault->rule = FAULT_RULE_HEADER;
+    fault->roll = dice_roll(plan->seed, 0, 0);
+    return true;
+}
+
 void fault_plan_show(struct fault_plan *plan, struct buf *json)
 {
     (void)pthread_mutex_lock(&plan->lock);

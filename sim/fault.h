@@ -95,6 +95,12 @@ void fault_plan_clear(struct fault_plan *plan);
 struct fault fault_plan_decide(struct fault_plan *plan, const struct exchange *exchange,
                                bool other_host, uint64_t identity);
 
+/* The fault of a rule that stands alone, as a request's X-Sim-Fault header gives it: its conditions
+ * are read and not applied. The line must outlive the fault. */
+bool fault_from_line(const struct fault_plan *plan, struct str line, struct fault *fault,
+                     struct error *err) MUST_CHECK;
+enum { FAULT_RULE_HEADER = -1 }; /* the number of such a rule */
+
 /* The rules with their counts, as JSON. */
 void fault_plan_show(struct fault_plan *plan, struct buf *json);
 

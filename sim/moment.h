@@ -10,11 +10,11 @@
 
 #include "base/str.h"
 
-/* "2026-01-02", "2026-01-02T03:04:05", with ".678" and "Z" or "+01:00" behind it (none is UTC), or
- * a number of microseconds since 1970. */
+/* What when.h reads (the beginning of what is meant), or a number of microseconds since 1970. */
 bool moment_parse(struct str text, int64_t *at_us);
 
-/* "250us", "30", "30s", "1.5s", "500ms", "5m", "2h", "7d", with a sign where one makes sense. */
+/* What base/duration.h reads (30s, 15m, 1h30m, 500ms), with a sign where one makes sense, or a
+ * number of seconds. */
 bool moment_parse_duration(struct str text, int64_t *us);
 
 /* The form of HTTP's Date and Retry-After: "Fri, 02 Jan 2026 03:04:05 GMT". */

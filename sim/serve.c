@@ -93,7 +93,9 @@ static bool site_open(struct site *site, struct arena *arena, const struct serve
     site->reply = (struct reply_options){ .gzip_level = (int)options->gzip_level,
                                           .frame = (enum reply_frame)options->frame,
                                           .stall_max_us = options->stall_max_us };
-    return fault_plan_open((uint64_t)options->fault_seed, &site->faults, err) &&
+    site->world = world_open(&options->world, err);
+    return site->world != NULL &&
+           fault_plan_open((uint64_t)options->fault_seed, &site->faults, err) &&
            echo_open(&site->echo, err) && add_auths(site, options, err) &&
            open_audit(site, options, err) && add_faults(site, arena, options, err);
 }
@@ -104,6 +106,7 @@ static void site_close(struct site *site)
     audit_close(site->audit);
     auth_close(site->auth);
     echo_close(&site->echo);
+    world_close(site->world);
     sim_clock_release(&site->clock);
 }
 
@@ -205,16 +208,17 @@ int serve_main(int argc, char **argv)
         (void)fprintf(stderr, "patra-sim serve: %s (try --help)\n", err.text);
         return 2;
     }
+    arena_init(&arena, 64 << 20);
     if (options.help) {
-        serve_options_help(stdout);
-        return 0;
+        ok = serve_options_help(stdout, &arena);
+        arena_release(&arena);
+        return ok ? 0 : 1;
     }
     /* Blocked before any thread is made, so that only sigwait() takes them. */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
-    arena_init(&arena, 64 << 20);
     ok = site_open(&site, &arena, &options, &err) && run(&site, &arena, &options, &stop, &err);
     if (!ok)
         (void)fprintf(stderr, "patra-sim serve: %s\n", err.text);

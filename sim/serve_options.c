@@ -30,7 +30,8 @@ static const struct row {
       "port of the other host, where links lead astray; 0 takes a free one (0), -1 none" },
     { "ready-file", "FILE", ROW_TEXT, AT(ready_file), 0, 0, NULL,
       "write the 'listening' line to this file as well, once requests are taken" },
-    { "now", "TIME", ROW_TIME, AT(now_us), 0, 0, NULL, "where virtual time starts" },
+    { "now", "TIME", ROW_TIME, AT(now_us), 0, 0, NULL,
+      "where virtual time starts (the end of the world)" },
     { "clock-rate", "N", ROW_NUMBER, AT(clock_rate), 0, 1000000, NULL,
       "virtual seconds per real second; 0 stands still (0)" },
     { "gzip", "LEVEL", ROW_NUMBER, AT(gzip_level), 0, 9, NULL,
@@ -106,13 +107,34 @@ static bool set_value(struct serve_options *options, const struct row *row, cons
     return false;
 }
 
-static const struct row *find_row(const char *argument)
+static const struct row *find_row(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (strncmp(argument, "--", 2) == 0 && strcmp(argument + 2, rows[i].name) == 0)
+        if (str_eq(name, str_of(rows[i].name)))
             return &rows[i];
     }
     return NULL;
+}
+
+/* One option with its value; *used: how many words that were. */
+static bool take(struct serve_options *options, char **words, int count, int *used,
+                 struct error *err)
+{
+    const struct str word = str_of(words[0]);
+    const struct str name = str_slice(word, 2, word.len);
+    const struct row *row = find_row(name);
+    const bool alone = row != NULL && row->type == ROW_FLAG;
+
+    *used = alone ? 1 : 2;
+    if (!str_starts(word, STR("--")))
+        return error_set(err, ERROR_REQUEST, "option.unknown", "what is '%s'?", words[0]);
+    if (count < *used)
+        return error_set(err, ERROR_REQUEST, "option.value", "%s wants a value", words[0]);
+    if (row == NULL) /* it may be the world's */
+        return world_options_set(&options->world, name, str_of(words[1]), err);
+    return set_value(options, row, alone ? "" : words[1]) ||
+           error_set(err, ERROR_REQUEST, "option.value", "%s %s is not possible", words[0],
+                     words[1]);
 }
 
 bool serve_options_parse(struct serve_options *options, int argc, char **argv, struct error *err)
@@ -126,26 +148,24 @@ bool serve_options_parse(struct serve_options *options, int argc, char **argv, s
         .repeat_window_us = 5 * US_PER_MINUTE,
         .repeats = 1,
         .audit_mb = 64,
-        .now_us = INT64_C(1775001600) * US_PER_SECOND, /* 2026-04-01 */
+        .now_us = INT64_MIN,
     };
-    for (int i = 0; i < argc; i++) {
-        const struct row *row = find_row(argv[i]);
-        const bool alone = row != NULL && row->type == ROW_FLAG;
-
-        if (row == NULL)
-            return error_set(err, ERROR_REQUEST, "option.unknown", "%s is not known", argv[i]);
-        if (!alone && i + 1 == argc)
-            return error_set(err, ERROR_REQUEST, "option.value", "%s wants a value", argv[i]);
-        if (!set_value(options, row, alone ? "" : argv[i + 1]))
-            return error_set(err, ERROR_REQUEST, "option.value", "%s %s is not possible", argv[i],
-                             argv[i + 1]);
-        i += !alone;
+    world_options_init(&options->world);
+    for (int i = 0, used; i < argc; i += used) {
+        if (!take(options, argv + i, argc - i, &used, err))
+            return false;
     }
-    return true;
+    if (options->now_us == INT64_MIN)
+        options->now_us = options->world.to_us;
+    return world_options_check(&options->world, err);
 }
 
-void serve_options_help(FILE *out)
+bool serve_options_help(FILE *out, struct arena *arena)
 {
+    struct buf world;
+
+    buf_init(&world, arena, 64 << 10);
+    world_options_help(&world);
     (void)fprintf(out, "usage: patra-sim serve [OPTION]...\n\n"
                        "Serves made-up literature APIs, misbehaving as told.\n\n");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -154,4 +174,6 @@ void serve_options_help(FILE *out)
         (void)snprintf(head, sizeof(head), "--%s %s", rows[i].name, rows[i].argument);
         (void)fprintf(out, "  %-24s %s\n", head, rows[i].help);
     }
+    (void)fprintf(out, "\nThe world:\n%.*s", STR_ARG(buf_str(&world)));
+    return !world.failed;
 }

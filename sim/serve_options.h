@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/attr.h"
 #include "base/error.h"
+#include "sim/world_options.h"
 
 enum { SERVE_LIST_MAX = 64 };
 
@@ -24,7 +26,7 @@ struct serve_options {
     int64_t port;
     int64_t other_port;
     const char *ready_file;
-    int64_t now_us;
+    int64_t now_us; /* the end of the world unless told */
     int64_t clock_rate;
     int64_t gzip_level;
     int frame; /* enum reply_frame */
@@ -44,11 +46,12 @@ struct serve_options {
     int64_t repeat_window_us;
     int64_t repeats;
     int64_t audit_mb;
+    struct world_options world;
 };
 
 /* `argv` is without the program and the subcommand, and must outlive the options. */
 bool serve_options_parse(struct serve_options *options, int argc, char **argv,
                          struct error *err) MUST_CHECK;
-void serve_options_help(FILE *out);
+bool serve_options_help(FILE *out, struct arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 #include "sim/site.h"
 
 #include "sim/moment.h"
+#include "sim/protocol.h"
 #include "sim/request.h"
 #include "sim/spoil.h"
 
@@ -32,6 +33,23 @@ static void note_coming(struct site *site, struct visit *visit)
     audit_enter(site->audit, exchange, &facts, &visit->ticket);
 }
 
+/* The plan decides, unless the request asks for a fault itself. */
+static struct fault choose_fault(struct site *site, struct visit *visit)
+{
+    const struct str line = exchange_header(visit->exchange, STR("X-Sim-Fault"));
+    struct fault fault =
+        fault_plan_decide(site->faults, visit->exchange, visit->other_host, visit->identity);
+    struct error err;
+
+    if (line.len == 0)
+        return fault;
+    if (!fault_from_line(site->faults, line, &fault, &err)) {
+        fault = (struct fault){ 0 };
+        visit->refused = arena_printf(visit->exchange->arena, "%s\n", err.text);
+    }
+    return fault;
+}
+
 void site_enter(struct site *site, struct visit *visit)
 {
     struct exchange *exchange = visit->exchange;
@@ -43,20 +61,26 @@ void site_enter(struct site *site, struct visit *visit)
         return;
     note_coming(site, visit);
     visit->identity = request_identity(exchange);
-    visit->fault = fault_plan_decide(site->faults, exchange, visit->other_host, visit->identity);
+    visit->fault = choose_fault(site, visit);
     exchange->twist = (enum exchange_twist)visit->fault.twist;
     exchange->roll = visit->fault.roll;
 }
 
 static void ask_protocol(struct site *site, struct exchange *exchange)
 {
+    const struct protocol *protocol = protocol_find(exchange->path);
     struct error err;
+    bool ok = true;
 
-    if (str_eq(exchange->path, STR("/oauth/token")))
+    if (protocol != NULL)
+        ok = protocol->answer(site->world, exchange, &err);
+    else if (str_eq(exchange->path, STR("/oauth/token")))
         auth_token(site->auth, exchange);
-    else if (!echo_owns(exchange->path))
+    else if (echo_owns(exchange->path))
+        ok = echo_answer(&site->echo, exchange, &err);
+    else
         exchange_answer(exchange, 404, STR("text/plain"), STR("no protocol has this path\n"));
-    else if (!echo_answer(&site->echo, exchange, &err))
+    if (!ok)
         exchange_answer(exchange, 500, STR("text/plain"), str_of(err.text));
 }
 
@@ -66,6 +90,10 @@ void site_answer(struct site *site, struct visit *visit)
 
     if (is_control(exchange)) {
         control_answer(site, exchange);
+        return;
+    }
+    if (visit->refused.len > 0) {
+        exchange_answer(exchange, 400, STR("text/plain"), visit->refused);
         return;
     }
     if (spoil_replaces(&visit->fault, exchange))

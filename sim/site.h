@@ -14,6 +14,7 @@
 #include "sim/exchange.h"
 #include "sim/fault.h"
 #include "sim/reply.h"
+#include "sim/world.h"
 
 struct site {
     struct sim_clock clock;
@@ -21,6 +22,7 @@ struct site {
     struct audit *audit;
     struct auth *auth;
     struct echo echo;
+    struct sim_world *world;
     struct reply_options reply;
     struct str main_base;  /* "http://127.0.0.1:4711" */
     struct str other_base; /* ... of the other host; empty when there is none */
@@ -33,6 +35,7 @@ struct visit {
     bool other_host;
     struct str client; /* "127.0.0.1:50000" */
     struct fault fault;
+    struct str refused; /* why the request itself can not be understood */
     uint64_t identity;
     struct audit_ticket ticket;
 };
