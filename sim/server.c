@@ -29,7 +29,7 @@ enum {
     STACK_BYTES = 512 << 10,
     EXCHANGE_BYTES_MAX = 512 << 20,
     REPLY_BYTES_MAX = 256 << 20,
-    REPLY_BYTES_KEPT = 32 << 20, /* a connection keeps this much for its next reply */
+    REPLY_BYTES_KEPT = 16 << 20, /* a connection keeps this much for its next reply */
 };
 
 struct door {

@@ -34,9 +34,9 @@ class Told:
                               timeout=120, check=False)
         self.code = done.returncode
         self.out = done.stdout
-        target = '/echo' + (re.search(r'/echo(\?[^"]*)?', line).group(1) or '')
+        self.target = re.search(r'\$SIM(/[^" ]*)', line).group(1)
         start = time.monotonic()
-        self.raw = sim.get(target, ['X-Sim-Fault: ' + HEADER.search(line).group(1)])
+        self.raw = sim.get(self.target, ['X-Sim-Fault: ' + HEADER.search(line).group(1)])
         self.raw_seconds = time.monotonic() - start
 
 
@@ -185,6 +185,93 @@ def redirect(told, sim):
     check(b'302 Found' in told.out, 'curl')
 
 
+# ---- twists: compared with what the protocol says without them ----
+
+def items(reply):
+    return [item.get('id') for item in reply.json()['items']]
+
+
+def twisted(judge):
+    def compare(told, sim):
+        equal(told.code, OK, 'curl')
+        equal(told.out, told.raw.body, 'curl and the bare socket')
+        judge(told.raw, sim.get(told.target), sim)
+    return compare
+
+
+def page_from(offset):
+    def judge(reply, right, sim):
+        equal(items(reply), items(sim.get(f'/generic/offset?offset={offset}&limit=2')), 'page')
+        check(items(reply) != items(right), 'not the right one')
+    return judge
+
+
+def repeat_token(reply, right, sim):
+    equal(items(reply), items(right), 'the right page')
+    check(right.json()['next'].endswith('?page=3&size=2'), 'what should be next')
+    check(reply.json()['next'].endswith('?page=2&size=2'), 'what is next')
+
+
+def expired_token(reply, right, sim):
+    token = sim.get('/generic/token?size=2').json()['nextToken']
+    alive = sim.get(f'/generic/token?size=2&token={token}')
+    equal(alive.status, 200, 'a token that lives')
+    dead = sim.get(f'/generic/token?size=2&token={token}', ['X-Sim-Fault: kind=expired_token'])
+    equal((reply.status, dead.status), (410, 410), 'gone')
+
+
+def moving_total(reply, right, sim):
+    equal(items(reply), items(right), 'the right page')
+    check(reply.json()['total'] != right.json()['total'], 'another total')
+
+
+def next_elsewhere(reply, right, sim):
+    equal(items(reply), items(right), 'the right page')
+    equal(reply.json()['next'], sim.other + '/generic/next?page=2&size=2', 'next')
+
+
+def one_flaw(spoil):
+    """All records as they should be but one, which spoil() recognises."""
+    def judge(reply, right, sim):
+        pairs = list(zip(reply.json()['items'], right.json()['items'], strict=True))
+        equal([got == wanted for got, wanted in pairs].count(False), 1, 'one record differs')
+        equal([spoil(got) for got, wanted in pairs].count(True), 1, 'as told')
+        equal([spoil(wanted) for got, wanted in pairs].count(True), 0, 'unlike the right ones')
+    return judge
+
+
+def is_date(text):
+    try:
+        datetime.datetime.fromisoformat(text)
+        return True
+    except ValueError:
+        return False
+
+
+def empty_page(reply, right, sim):
+    equal((reply.status, items(reply)), (200, []), 'no records')
+    equal(reply.json()['total'], right.json()['total'], 'the total stands')
+
+
+def body_error(reply, right, sim):
+    equal(reply.status, 200, 'status')
+    check('error' in reply.json() and 'items' not in reply.json(), 'an error')
+
+
+TWISTS = {
+    'repeat_page': page_from(2),
+    'shift_page': page_from(3),
+    'repeat_token': repeat_token,
+    'expired_token': expired_token,
+    'moving_total': moving_total,
+    'next_elsewhere': next_elsewhere,
+    'record_no_id': one_flaw(lambda item: not item.get('id')),
+    'record_no_date': one_flaw(lambda item: not item.get('updated_at')),
+    'record_bad_date': one_flaw(lambda item: not is_date(item['updated_at'])),
+    'empty_page': empty_page,
+    'body_error': body_error,
+}
+
 JUDGES = {
     'status_429_seconds': status(429, '30'),
     'status_429_date': status(429, date_off(30)),
@@ -215,6 +302,7 @@ JUDGES = {
     'charset_latin1': charset('latin-1'),
     'charset_utf16': charset('utf-16'),
     'redirect': redirect,
+    **{name: twisted(judge) for name, judge in TWISTS.items()},
 }
 
 

@@ -186,6 +186,35 @@ def test_many_clients_at_once():
         equal(sim.audit()['summary']['requests'], 1000, 'all were seen')
 
 
+def test_everything_at_once():
+    """No answer is judged here: under a thread sanitizer this finds who shares without asking."""
+    jobs = [('GET', '/generic/offset?limit=50', b''), ('GET', '/generic/token?size=10', b''),
+            ('GET', '/blob?bytes=100000', b''), ('GET', '/_sim/audit?requests=1', b''),
+            ('POST', '/_sim/audit?cause=1', b''), ('GET', '/_sim/audit?reset=1', b''),
+            ('POST', '/_sim/faults', b'rate=0.2 by=request kind=redirect'), ('GET', '/_sim/faults', b''),
+            ('DELETE', '/_sim/faults', b''), ('POST', '/_sim/clock?advance=-1d', b''),
+            ('POST', '/_sim/clock?advance=1d', b''), ('GET', '/echo/o', b''),
+            ('POST', '/oauth/token', b'grant_type=client_credentials&client_id=i&client_secret=hush'),
+            ('POST', '/_sim/oauth/revoke', b''),
+            ('GET', '/_sim/truth?protocol=generic&limit=5', b'')]
+    with Sim('--limit', 'path=/ rate=100 concurrency=5', '--records', '500', '--auth',
+             'path=/echo/o type=oauth2 client_id=i client_secret=hush') as sim:
+        def client(job):
+            method, path, body = job
+            wire = connection(sim.http)
+            for _ in range(30):
+                wire.request(method, path, body or None)
+                wire.getresponse().read()
+            wire.close()
+
+        threads = [threading.Thread(target=client, args=(job,)) for job in jobs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(sim.get('/_sim/clock').status, 200, 'alive')
+
+
 def test_a_stop_ends_idle_and_stalled_connections():
     with Sim() as sim:
         idle, stalled = sim.connect(), sim.connect()

@@ -56,7 +56,8 @@ class Sim:
     def ask(self, method, path, headers=(), body=b'', base=None, agent=POLITE):
         """One request on a connection of its own: a Reply."""
         with self.connect(base) as wire:
-            wire.sendall(request(method, path, headers, body, agent))
+            host = urllib.parse.urlsplit(base or self.http).netloc
+            wire.sendall(request(method, path, headers, body, agent, host=host))
             return read_all(wire)
 
     def audit(self, query=''):
@@ -93,8 +94,8 @@ class Reply:
         return json.loads(self.body)
 
 
-def request(method, path, headers=(), body=b'', agent=POLITE, close=True):
-    lines = [f'{method} {path} HTTP/1.1', 'Host: sim.test', *headers]
+def request(method, path, headers=(), body=b'', agent=POLITE, close=True, host='sim.test'):
+    lines = [f'{method} {path} HTTP/1.1', f'Host: {host}', *headers]
     if agent:
         lines.append(f'User-Agent: {agent}')
     if close:
@@ -132,7 +133,7 @@ def check(condition, label):
 def equal(got, wanted, label):
     if got != wanted:
         caller = traceback.extract_stack(limit=2)[0]
-        failures.append(f'{caller.filename}:{caller.lineno}: {label}: {got!r}, wanted {wanted!r}')
+        failures.append(f'{caller.filename}:{caller.lineno}: {label}: {repr(got)[:300]}, wanted {repr(wanted)[:300]}')
 
 
 def run(name, tests):
