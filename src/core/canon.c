@@ -122,6 +122,30 @@ void canon_instant(struct canon *canon, const char *key, int64_t at_us)
     canon_str(canon, key, (struct str){ text, len });
 }
 
+void canon_duration(struct canon *canon, const char *key, int64_t duration_us)
+{
+    const int64_t seconds = duration_us / US_PER_SECOND % 60;
+    int64_t fraction = duration_us % US_PER_SECOND;
+    int digits = 6;
+
+    assert(duration_us >= 0);
+    lead(canon, key);
+    buf_add(canon->out, STR("\"PT"));
+    if (duration_us >= US_PER_HOUR)
+        buf_printf(canon->out, "%" PRId64 "H", duration_us / US_PER_HOUR);
+    if (duration_us / US_PER_MINUTE % 60 > 0)
+        buf_printf(canon->out, "%" PRId64 "M", duration_us / US_PER_MINUTE % 60);
+    if (seconds > 0 || fraction > 0 || duration_us == 0)
+        buf_add_i64(canon->out, seconds);
+    for (; fraction > 0 && fraction % 10 == 0; digits--)
+        fraction /= 10;
+    if (fraction > 0)
+        buf_printf(canon->out, ".%0*" PRId64, digits, fraction);
+    if (seconds > 0 || fraction > 0 || duration_us == 0)
+        buf_add_char(canon->out, 'S');
+    buf_add_char(canon->out, '"');
+}
+
 void canon_code(struct canon *canon, const char *key, const struct code_table *table, int value)
 {
     canon_str(canon, key, code_of(table, value));

@@ -49,6 +49,8 @@ void canon_i64(struct canon *canon, const char *key, int64_t value);
 void canon_bool(struct canon *canon, const char *key, bool value);
 void canon_null(struct canon *canon, const char *key);
 void canon_instant(struct canon *canon, const char *key, int64_t at_us); /* "2026-01-02T..Z" */
+/* "PT10M", "PT1H30M", "PT0.5S": ISO 8601 with hours at most, exact to the microsecond. */
+void canon_duration(struct canon *canon, const char *key, int64_t duration_us);
 void canon_code(struct canon *canon, const char *key, const struct code_table *table, int value);
 
 /* A whole number of any size, as a string: database ids are not bound by CANON_NUMBER_MAX. */

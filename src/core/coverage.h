@@ -57,7 +57,12 @@ int64_t coverage_length_us(struct window_list set); /* the sum of the lengths */
  * What lies before `cursor_us` is wanted because the window decision reached back for it
  * (lookback, alignment): records may have arrived late there, so having been covered once does not
  * spare it. A live slice does spare it: it will be fetched soon enough. For an operation
- * without lookback pass wanted.from_us. */
+ * without lookback pass wanted.from_us.
+ *
+ * The caller's part: reading covered and live, deciding, and writing the new slices is one step
+ * under one lock per namespace (that of the cursor's row will do). Two planners that read the same
+ * and write apart would plan the same time twice, and with a moving `to` no unique key can see it.
+ */
 struct coverage_request {
     struct window wanted;
     int64_t cursor_us;

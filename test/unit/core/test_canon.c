@@ -49,3 +49,35 @@ TEST(a_nul_byte_is_escaped)
     CHECK_STR(buf_str(&out), STR("{\"k\":\"a\\u0000b\"}"), "NUL");
     arena_release(&arena);
 }
+
+TEST(durations_are_iso_8601)
+{
+    static const struct {
+        int64_t us;
+        const char *text;
+    } rows[] = {
+        { 0, "PT0S" },
+        { INT64_C(600000000), "PT10M" },
+        { INT64_C(3600000000), "PT1H" },
+        { INT64_C(5400000000), "PT1H30M" },
+        { INT64_C(90061000000), "PT25H1M1S" },
+        { 500000, "PT0.5S" },
+        { 1, "PT0.000001S" },
+        { INT64_C(60000000) + 1500, "PT1M0.0015S" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct arena arena;
+        struct buf out;
+        struct canon canon;
+
+        arena_init(&arena, 4096);
+        buf_init(&out, &arena, 1024);
+        canon = canon_begin(&out);
+        canon_duration(&canon, "d", rows[i].us);
+        canon_end(&canon);
+        CHECK_STR(str_slice(buf_str(&out), 6, buf_str(&out).len - 2), str_of(rows[i].text),
+                  rows[i].text);
+        arena_release(&arena);
+    }
+}

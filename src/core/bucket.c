@@ -1,0 +1,212 @@
+#include "core/bucket.h"
+
+#include <assert.h>
+
+#include "base/instant.h"
+
+/* ---- tokens ---- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t ceiling_of(const struct bucket *bucket, const struct bucket_config *config)
+{
+    if (bucket->provider_rate == 0)
+        return config->rate_max;
+    return least(config->rate_max, bucket->provider_rate);
+}
+
+static void assert_config(const struct bucket_config *config)
+{
+    assert(config->rate_min > 0);
+    assert(config->rate_max >= config->rate_min);
+    assert(config->burst > 0);
+    assert(config->demote_permille >= 1000);
+}
+
+struct bucket bucket_start(const struct bucket_config *config, int64_t now_us)
+{
+    assert_config(config);
+    return (struct bucket){
+        .tokens = config->burst,
+        .refilled_at_us = now_us,
+        .rate = config->warmup_us > 0 ? most(config->rate_max / 10, config->rate_min)
+                                      : config->rate_max,
+        .raised_at_us = now_us,
+        .demoted_at_us = INT64_MIN,
+        .started_at_us = now_us,
+    };
+}
+
+/* What has flowed in since the last look. The remainder of the division is carried: at a tenth of a
+ * permit per second a look every microsecond would otherwise find nothing, for ever. */
+static void refill(struct bucket *bucket, const struct bucket_config *config, int64_t now_us)
+{
+    const int64_t rate = least(bucket->rate, ceiling_of(bucket, config));
+    __int128 flow;
+
+    if (now_us <= bucket->refilled_at_us)
+        return;
+    flow = (__int128)rate * (now_us - bucket->refilled_at_us) + bucket->carry;
+    bucket->refilled_at_us = now_us;
+    if (flow / US_PER_SECOND >= config->burst - bucket->tokens) {
+        bucket->tokens = config->burst;
+        bucket->carry = 0;
+    } else {
+        bucket->tokens += (int64_t)(flow / US_PER_SECOND);
+        bucket->carry = (int64_t)(flow % US_PER_SECOND);
+    }
+}
+
+/* How long until `amount` more have flowed in. */
+static int64_t time_for(const struct bucket *bucket, const struct bucket_config *config,
+                        int64_t amount)
+{
+    const int64_t rate = least(bucket->rate, ceiling_of(bucket, config));
+    const __int128 flow = (__int128)amount * US_PER_SECOND - bucket->carry;
+
+    return amount > 0 ? (int64_t)((flow + rate - 1) / rate) : 0;
+}
+
+/* ---- before a request ---- */
+
+/* When one who can not go now should come back. */
+static int64_t place_in_line(const struct bucket *bucket, const struct bucket_config *config,
+                             const struct bucket_ask *ask)
+{
+    const int64_t need_us = time_for(bucket, config, ask->cost - bucket->tokens);
+    const int64_t step_us = time_for(bucket, config, ask->cost);
+    const int64_t open_us = most(ask->now_us, bucket->cooldown_until_us);
+
+    /* One who wakes a little early waits that little, and keeps the place. */
+    if (ask->is_waking && open_us == ask->now_us && need_us < step_us)
+        return ask->now_us + need_us;
+    if (bucket->line_until_us > ask->now_us)
+        return most(bucket->line_until_us, open_us) + step_us;
+    return most(ask->now_us + need_us, open_us);
+}
+
+struct bucket_answer bucket_acquire(struct bucket *bucket, const struct bucket_config *config,
+                                    const struct bucket_ask *ask)
+{
+    const bool is_overtaking = !ask->is_waking && bucket->line_until_us > ask->now_us;
+    int64_t at_us;
+
+    assert_config(config);
+    assert(ask->cost > 0);
+    if (ask->cost > config->burst)
+        return (struct bucket_answer){ .decision = RATE_REJECT, .refusal = BUCKET_REFUSED_COST };
+    refill(bucket, config, ask->now_us);
+    if (bucket->tokens >= ask->cost && !is_overtaking && ask->now_us >= bucket->cooldown_until_us) {
+        bucket->tokens -= ask->cost;
+        return (struct bucket_answer){ .decision = RATE_ALLOW, .at_us = ask->now_us };
+    }
+    at_us = place_in_line(bucket, config, ask);
+    if (at_us > ask->deadline_us)
+        return (struct bucket_answer){ .decision = RATE_REJECT,
+                                       .at_us = at_us,
+                                       .refusal = BUCKET_REFUSED_DEADLINE };
+    bucket->line_until_us = most(bucket->line_until_us, at_us);
+    return (struct bucket_answer){ .decision = RATE_WAIT, .at_us = at_us };
+}
+
+/* ---- after it ---- */
+
+/* 5 to 15 % of a length, at most five seconds. */
+static int64_t jitter_us(int64_t length_us, uint64_t random)
+{
+    const int64_t permille = 50 + (int64_t)(random % 101);
+
+    return least((int64_t)((__int128)length_us * permille / 1000), 5 * US_PER_SECOND);
+}
+
+static void cool_down(struct bucket *bucket, int64_t now_us, int64_t until_us, uint64_t random)
+{
+    if (until_us <= now_us)
+        return;
+    until_us = least(until_us, INSTANT_MAX - 5 * US_PER_SECOND);
+    until_us += jitter_us(until_us - now_us, random);
+    bucket->cooldown_until_us = most(bucket->cooldown_until_us, until_us);
+}
+
+static void demote(struct bucket *bucket, const struct bucket_config *config,
+                   const struct bucket_signal *signal)
+{
+    /* Answers to what was sent before the last demotion tell nothing about the new rate. */
+    if (bucket->demoted_at_us != INT64_MIN && signal->sent_at_us <= bucket->demoted_at_us)
+        return;
+    bucket->tokens = least(bucket->tokens, 0);
+    bucket->carry = 0;
+    if (!config->is_adaptive)
+        return;
+    bucket->rate =
+        most((int64_t)((__int128)bucket->rate * 1000 / config->demote_permille), config->rate_min);
+    bucket->demoted_at_us = signal->now_us;
+    bucket->raised_at_us = signal->now_us;
+}
+
+static void promote(struct bucket *bucket, const struct bucket_config *config, int64_t now_us)
+{
+    const int64_t age_us = now_us - bucket->started_at_us;
+    int64_t rate = bucket->rate;
+
+    if (bucket->demoted_at_us == INT64_MIN && config->warmup_us > 0) {
+        rate = age_us >= config->warmup_us
+                   ? config->rate_max
+                   : most(rate, (int64_t)((__int128)config->rate_max * most(age_us, 0) /
+                                          config->warmup_us));
+    } else if (config->is_adaptive && now_us - bucket->raised_at_us >= config->cool_down_us) {
+        rate += config->increase;
+    }
+    rate = least(rate, ceiling_of(bucket, config));
+    if (rate > bucket->rate) {
+        bucket->rate = rate;
+        bucket->raised_at_us = now_us;
+    }
+}
+
+void bucket_feedback(struct bucket *bucket, const struct bucket_config *config,
+                     const struct bucket_signal *signal)
+{
+    assert_config(config);
+    refill(bucket, config, signal->now_us); /* at the old rate, up to now */
+    if (signal->provider_rate > 0)
+        bucket->provider_rate = signal->provider_rate;
+    if (signal->outcome == BUCKET_OK)
+        promote(bucket, config, signal->now_us);
+    else
+        demote(bucket, config, signal);
+    if (signal->retry_after_us > 0)
+        cool_down(bucket, signal->now_us,
+                  signal->now_us + least(signal->retry_after_us, INSTANT_MAX - signal->now_us),
+                  signal->random);
+    if (signal->has_remaining) {
+        /* Only ever less: what the source has left does not make us faster than agreed. */
+        if (signal->remaining < bucket->tokens / MICRO)
+            bucket->tokens = most(signal->remaining, 0) * MICRO;
+        if (signal->remaining <= 0 && signal->reset_at_us > 0)
+            cool_down(bucket, signal->now_us, signal->reset_at_us, signal->random);
+    }
+}
+
+int64_t bucket_estimate(const struct bucket *bucket, const struct bucket_config *config,
+                        int64_t now_us, int64_t horizon_us)
+{
+    struct bucket copy = *bucket;
+    const int64_t open_us = most(now_us, bucket->cooldown_until_us);
+    const int64_t rate = least(bucket->rate, ceiling_of(bucket, config));
+    __int128 flow;
+
+    if (horizon_us <= open_us)
+        return 0;
+    refill(&copy, config, open_us);
+    flow = copy.tokens + (__int128)rate * (horizon_us - open_us) / US_PER_SECOND;
+    return flow > 0 ? (int64_t)(flow / MICRO) : 0;
+}

@@ -1,0 +1,78 @@
+/* slice_spec: a slice as it is stored, and what makes it and its task the same as another.
+ *
+ * slice_spec is the JSON of a slice's row: all that an executor needs to know about its part.
+ * Keys that do not apply are left out; the form is canonical, so equal specs are equal bytes.
+ *
+ *      {"bounds":{"time":{"from":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"}},
+ *       "budget":{"maxDurationSec":900,"maxRequests":800,"priority":10},
+ *       "dimension":"TIME",
+ *       "pagination":{"initial":{"token":"*"},"type":"TOKEN"},
+ *       "phase":{"idBatchSize":200,"twoPhase":true},
+ *       "query":{"clientFilter":false,"from":"...","keepFrom":"...","keepTo":"...","to":"..."},
+ *       "telemetry":{"comment":"...","requestsExpected":48,"totalEstimated":42000},
+ *       "window":{"safetyLag":"PT10M","watermarkKey":"updated_at"}}
+ *
+ * bounds.page is {"base1":true,"fromPage":1,"pageSize":100,"toPage":201}, half-open as everything
+ * here; bounds.id is {"hashBucket":37,"hashBuckets":128} or {"from":"1000","to":"2000"}.
+ *
+ * The signature is over source, endpoint, operation, expression and those parts of the spec that
+ * change what is fetched: budget, telemetry and lag do not. The same signature is the same slice.
+ */
+#ifndef PATRA_CORE_SLICE_SPEC_H
+#define PATRA_CORE_SLICE_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "core/codes.h"
+#include "core/slice.h"
+
+struct slice_spec {
+    const struct slice *slice;
+    enum pagination_type pagination;
+    int64_t initial_offset; /* OFFSET */
+    int64_t initial_page;   /* PAGE */
+    struct str initial;     /* TOKEN, URL; empty: the first request has none */
+    int64_t page_size;      /* 0: the source has none */
+    bool is_base1;          /* PAGE */
+    bool is_two_phase;
+    int64_t id_batch_size; /* with two phases */
+    int64_t lag_us;
+    struct str watermark_key; /* empty: none */
+    int64_t requests_max;     /* 0: no budget of its own */
+    int64_t duration_max_us;  /* 0: none */
+    int priority;
+    struct str comment; /* for people; may be empty */
+};
+
+void slice_spec_write(const struct slice_spec *spec, struct buf *out);
+
+struct slice_identity {
+    struct str source;
+    struct str endpoint;
+    enum operation operation;
+    struct str expr_hash;
+};
+/* Canonical JSON; its SHA-256 is slice_signature_hash. */
+void slice_signature_write(const struct slice_identity *identity, const struct slice_spec *spec,
+                           struct buf *out);
+
+/* What a task is known by. `purpose` is what the work is for: the cursor's namespace key, so that a
+ * replay is not taken for the harvest it repeats. `generation` counts the tasks of this signature
+ * and purpose that have ended: a slice that failed and is planned again, or is looked at again by a
+ * lookback, is a new task; two planners that see the same past count the same, and one of them
+ * wins. */
+struct task_identity {
+    struct str slice_signature;
+    struct str expr_hash;
+    enum operation operation;
+    struct str purpose;
+    int64_t generation;
+    struct str params_hash; /* of the normalised parameters; empty when there are none */
+};
+/* Canonical JSON; its SHA-256 is the task's idempotent_key. */
+void task_identity_write(const struct task_identity *identity, struct buf *out);
+
+#endif
