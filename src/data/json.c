@@ -157,6 +157,14 @@ bool json_next(struct json_iter *it)
     return true;
 }
 
+size_t json_iter_bytes(const struct json_iter *it)
+{
+    const uint32_t begin = it->in_object ? it->name.at : it->value.at;
+    const bool scalar = json_type(it->doc, it->value) < JSON_ARRAY;
+
+    return (scalar ? it->at : it->value.at) - begin;
+}
+
 /* One code point of an escape; *at moves behind it. A pair of surrogates is two escapes. */
 static uint32_t hex4(const char *at)
 {

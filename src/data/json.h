@@ -140,6 +140,10 @@ struct json_iter {
 struct json_iter json_each(const struct json_doc *doc, struct json_node node);
 bool json_next(struct json_iter *it);
 
+/* Bytes of text the last json_next had to read: the name and a scalar, but no object or array,
+ * which are passed over. For those who count what they spend. */
+size_t json_iter_bytes(const struct json_iter *it);
+
 /* ---- values ---- */
 
 /* A string's bytes, decoded: a view of the text when it has no escape, else a copy in the arena.

@@ -1,0 +1,45 @@
+/* iregexp: regular expressions of RFC 9485, in time that can not run away.
+ *
+ * I-Regexp is what JSONPath's match() and search() speak: literals, "." (all but \n and \r),
+ * classes [a-z] [^\p{L}-], \p{Lu} and \P{Nd}, groups, alternatives, ? * + {n} {n,} {n,m}; no
+ * \d, no back references. ^ and $ are anchors: the RFC's grammar takes them for themselves, but its
+ * mappings to other engines, JSONPath's compliance suite and its readers do not; [\^] and [$] are
+ * the characters. An expression is compiled to a small machine; matching keeps the set of all its
+ * states that are possible at once, so each character of the text costs at most one look at each
+ * state, whatever the expression.
+ *
+ *      a(b|c)*     0 char a    1 split 2,6    2 split 3,5    3 char b    4 jump 1 ...
+ */
+#ifndef PATRA_DATA_IREGEXP_H
+#define PATRA_DATA_IREGEXP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* {n,m} is unrolled, so (a{99}){99} meets the first; the second keeps the compiler's stack small.
+ */
+enum { IREGEXP_STATES_MAX = 4000, IREGEXP_NEST_MAX = 64 };
+
+struct iregexp;
+
+/* In the arena. L2 "iregexp.syntax" with the offset, or "iregexp.limit". */
+bool iregexp_compile(struct arena *arena, struct str pattern, const struct iregexp **out,
+                     struct error *err) MUST_CHECK;
+
+/* Whether the whole text matches, or (search) any part of it. The text is UTF-8. *steps is what the
+ * caller allows, and pays for each state looked at; false when it ran out (L2 "iregexp.limit") or
+ * the arena is full. */
+struct iregexp_text {
+    struct str text;
+    bool search;
+};
+bool iregexp_run(const struct iregexp *re, struct arena *arena, struct iregexp_text text,
+                 uint64_t *steps, bool *found, struct error *err) MUST_CHECK;
+
+#endif

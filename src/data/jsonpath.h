@@ -1,0 +1,99 @@
+/* jsonpath: queries of RFC 9535, compiled once, run over documents of data/json.h.
+ *
+ *      const struct jsonpath *items, *id;
+ *
+ *      if (!jsonpath_compile(arena, STR("$.message.items[*]"), &items, NULL, err) ||
+ *          !jsonpath_compile(arena, STR("$.DOI"), &id, NULL, err))
+ *          return false;
+ *      ...
+ *      if (!jsonpath_run(items, arena, &doc, json_root(&doc), &nodes, err))
+ *          return false;
+ *      for (size_t i = 0; i < nodes.count; i++)
+ *          use(&doc, jsonpath_get(id, &doc, nodes.items[i]));
+ *
+ * `$` is the node the caller gives, so that a path may be written for a record and run on each of a
+ * page. All of the RFC: names, wildcards, indexes, slices, descendants, filters with comparisons
+ * and the functions length, count, match, search, value; patterns are I-Regexp (data/iregexp.h).
+ *
+ * The promises:
+ * - Results come in the order of the text (members as they stand in it), duplicates kept.
+ * - Time is bounded: every node, member and character looked at costs a step, and a query that
+ * takes more steps than allowed is an error (L2 "jsonpath.limit"), not a hang.
+ * - Depth of the document costs no stack. Nesting in the path is limited to JSONPATH_NEST_MAX.
+ * - Numbers compare as integers where both are and fit 64 bits, else as doubles; strings by code
+ *   points; objects by members whatever their order. Of equal names in an object the first counts.
+ * - A singular query ($.a['b'][0]: names and indexes only) runs without memory, by jsonpath_get.
+ *
+ * A compiled path is immutable and lives in its arena; any number of threads may run it.
+ */
+#ifndef PATRA_DATA_JSONPATH_H
+#define PATRA_DATA_JSONPATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "data/json.h"
+
+enum {
+    JSONPATH_NEST_MAX = 32,        /* parentheses, filters and functions inside one another */
+    JSONPATH_BYTES_MAX = 64 << 10, /* of a path's text */
+    JSONPATH_STEPS_MAX =
+        50000000, /* about a second; a plain $..x over a 5 MB page takes 1 % of it */
+};
+
+struct jsonpath;
+
+/* Copies the text. On failure err is L2 "jsonpath.syntax" (what was expected, what was found, a
+ * hint for common slips), and *fault_at, unless NULL, is the byte offset of the fault in the text.
+ */
+bool jsonpath_compile(struct arena *arena, struct str text, const struct jsonpath **out,
+                      size_t *fault_at, struct error *err) MUST_CHECK;
+
+struct str jsonpath_text(const struct jsonpath *path);
+
+/* True when the query can only give one node or none: names and indexes, no filters or `..`. */
+bool jsonpath_is_singular(const struct jsonpath *path);
+
+/* What is legal but can not be meant: a match() or search() whose pattern is no I-Regexp and hence
+ * never matches. A sentence for the author, or NULL. */
+const char *jsonpath_warning(const struct jsonpath *path);
+
+/* ---- running ---- */
+
+struct jsonpath_nodes {
+    struct json_node *items;
+    size_t count;
+};
+
+/* All results, in the arena. */
+bool jsonpath_run(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
+                  struct json_node root, struct jsonpath_nodes *out, struct error *err) MUST_CHECK;
+
+/* The same with a budget of one's own: *steps is what may be spent, and what is left afterwards. */
+struct jsonpath_target {
+    const struct json_doc *doc;
+    struct json_node root;
+};
+bool jsonpath_run_steps(const struct jsonpath *path, struct arena *arena,
+                        struct jsonpath_target target, uint64_t *steps, struct jsonpath_nodes *out,
+                        struct error *err) MUST_CHECK;
+
+/* The result of a singular query (assert), or JSON_NONE. Allocates nothing, can not fail. */
+struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
+                              struct json_node root);
+
+/* The first result of any query, or JSON_NONE. */
+bool jsonpath_first(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
+                    struct json_node root, struct json_node *out, struct error *err) MUST_CHECK;
+
+/* Where a node stands, as RFC 9535's normalized path: $['items'][0]['id']. The node must be inside
+ * root. */
+bool jsonpath_of_node(struct arena *arena, const struct json_doc *doc, struct json_node root,
+                      struct json_node node, struct str *out, struct error *err) MUST_CHECK;
+
+#endif
