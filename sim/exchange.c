@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-static int hex_digit(char c)
+int exchange_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -23,8 +23,8 @@ bool exchange_unescape(struct arena *arena, struct str raw, bool plus_is_space, 
         return arena_error(arena, err);
     for (size_t i = 0; i < raw.len; i++) {
         if (raw.data[i] == '%') {
-            const int high = i + 1 < raw.len ? hex_digit(raw.data[i + 1]) : -1;
-            const int low = i + 2 < raw.len ? hex_digit(raw.data[i + 2]) : -1;
+            const int high = i + 1 < raw.len ? exchange_hex_digit(raw.data[i + 1]) : -1;
+            const int low = i + 2 < raw.len ? exchange_hex_digit(raw.data[i + 2]) : -1;
 
             if (high < 0 || low < 0)
                 return error_set(err, ERROR_REQUEST, "escape.broken",

@@ -86,6 +86,8 @@ struct exchange {
  * or an escape is broken. */
 bool exchange_add_params(struct exchange *exchange, struct str raw, struct error *err) MUST_CHECK;
 
+int exchange_hex_digit(char c); /* 0..15, or -1 */
+
 /* "%41+b" -> "A+b", or "A b" where plus_is_space. False when an escape is broken. */
 bool exchange_unescape(struct arena *arena, struct str raw, bool plus_is_space, struct str *text,
                        struct error *err) MUST_CHECK;

@@ -115,7 +115,7 @@ static const struct word {
     { "charset", WORD_CHOICE, FAULT(charset), 0, 0, CHARSETS },
     { "keep", WORD_I64, FAULT(keep), 0, 100, NULL },
     { "delta", WORD_I64, FAULT(delta), -(INT64_C(1) << 40), INT64_C(1) << 40, NULL },
-    { "ms", WORD_I64, FAULT(ms), 0, 24 * 3600 * 1000, NULL },
+    { "ms", WORD_I64, FAULT(ms), 0, INT64_C(86400000), NULL },
     { "bps", WORD_I64, FAULT(bps), 1, 1 << 30, NULL },
     { "bytes", WORD_I64, FAULT(bytes), 0, 64 << 20, NULL },
     { "mb", WORD_I64, FAULT(mb), 1, 1 << 20, NULL },

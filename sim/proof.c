@@ -52,7 +52,7 @@ static int compare_pairs(const void *a, const void *b)
 
 static void add_sorted_query(struct buf *out, struct str query)
 {
-    struct str pairs[EXCHANGE_PARAMS_MAX];
+    struct str pairs[EXCHANGE_PARAMS_MAX] = { 0 };
     size_t count = 0;
 
     while (query.len > 0 && count < EXCHANGE_PARAMS_MAX) {

@@ -17,7 +17,7 @@ enum {
 
 static struct iovec vec(struct str s)
 {
-    return (struct iovec){ (void *)(uintptr_t)s.data, s.len };
+    return (struct iovec){ (void *)s.data, s.len };
 }
 
 static void done(struct reply *reply, bool complete)

@@ -226,16 +226,15 @@ static enum request_state read_line(struct wire *wire, struct request_input *inp
 
 static bool chunk_size(struct str line, size_t *size)
 {
-    static const char hex[] = "0123456789abcdef";
     const struct str digits = str_trim(str_cut(&line, ';'));
 
     *size = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        const char *at = memchr(hex, digits.data[i] | 0x20, 16);
+        const int digit = exchange_hex_digit(digits.data[i]);
 
-        if (at == NULL || i == 8)
+        if (digit < 0 || i == 8)
             return false;
-        *size = *size * 16 + (size_t)(at - hex);
+        *size = *size * 16 + (size_t)digit;
     }
     return digits.len > 0;
 }

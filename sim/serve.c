@@ -35,7 +35,7 @@ static bool read_file(struct arena *arena, const char *path, struct str *text, s
 static bool add_faults(struct site *site, struct arena *arena, const struct serve_options *options,
                        struct error *err)
 {
-    struct str text;
+    struct str text = STR("");
 
     for (size_t i = 0; i < options->faults.count; i++) {
         if (!fault_plan_add(site->faults, str_of(options->faults.items[i]), err))

@@ -174,6 +174,7 @@ bool serve_options_help(FILE *out, struct arena *arena)
         (void)snprintf(head, sizeof(head), "--%s %s", rows[i].name, rows[i].argument);
         (void)fprintf(out, "  %-24s %s\n", head, rows[i].help);
     }
-    (void)fprintf(out, "\nThe world:\n%.*s", STR_ARG(buf_str(&world)));
+    (void)fprintf(out, "\nThe world:\n");
+    (void)fwrite(world.data, 1, world.len, out);
     return !world.failed;
 }

@@ -245,7 +245,7 @@ static bool start_connection(struct server *server, struct connection *connectio
 
 static void accept_one(struct door *door)
 {
-    struct sockaddr_in peer;
+    struct sockaddr_in peer = { 0 };
     socklen_t size = sizeof(peer);
     const int fd = accept4(door->fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     struct connection *connection;

@@ -21,7 +21,7 @@ bool squeeze(struct arena *arena, struct str bytes, int level, struct str *small
         (void)deflateEnd(&stream);
         return false;
     }
-    stream.next_in = (Bytef *)(uintptr_t)bytes.data;
+    stream.next_in = (Bytef *)bytes.data;
     stream.avail_in = (uInt)bytes.len;
     stream.next_out = (Bytef *)out;
     stream.avail_out = (uInt)bound;
@@ -36,7 +36,7 @@ static bool feed(z_stream *stream, struct str in, int flush,
 {
     char out[OUT_BYTES];
 
-    stream->next_in = (Bytef *)(uintptr_t)in.data;
+    stream->next_in = (Bytef *)in.data;
     stream->avail_in = (uInt)in.len;
     do {
         stream->next_out = (Bytef *)out;

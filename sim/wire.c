@@ -11,6 +11,7 @@
 
 /* A client that reads nothing for so long is gone; after a stop it has less time. */
 enum { WRITE_SECONDS_MAX = 60, STOPPING_SECONDS_MAX = 2, HANDSHAKE_SECONDS_MAX = 10 };
+enum { POLL_MS_MAX = 3600000 };
 
 enum wait { WAIT_READY, WAIT_TIMEOUT, WAIT_STOP };
 
@@ -18,7 +19,7 @@ static int poll_ms(int64_t us)
 {
     const int64_t ms = us > 0 ? (us + US_PER_MS - 1) / US_PER_MS : 0;
 
-    return ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
+    return ms > POLL_MS_MAX ? POLL_MS_MAX : (int)ms;
 }
 
 static enum wait wait_for(const struct wire *wire, short events, int64_t timeout_us)
@@ -185,7 +186,7 @@ bool wire_write(struct wire *wire, struct iovec *iov, size_t count)
 
 bool wire_write_str(struct wire *wire, struct str bytes)
 {
-    struct iovec iov = { (void *)(uintptr_t)bytes.data, bytes.len };
+    struct iovec iov = { (void *)bytes.data, bytes.len };
 
     return wire_write(wire, &iov, 1);
 }
