@@ -76,6 +76,14 @@ static bool scan_range_end(struct str *rest, struct civil *civil, enum date_prec
     return precision > DATE_YEAR && scan_in_year(rest, civil, &precision);
 }
 
+/* "Sep-Oct", and now and then "Sep - Oct". */
+static bool scan_dash(struct str *rest)
+{
+    const bool spaced = scan_char(rest, ' ');
+
+    return scan_char(rest, '-') && (!spaced || scan_char(rest, ' '));
+}
+
 bool date_read_medline(struct str text, struct date *date)
 {
     struct civil civil = { 0 };
@@ -84,8 +92,10 @@ bool date_read_medline(struct str text, struct date *date)
 
     if (!scan_point(&text, &civil, &precision) || !date_make(civil, 0, precision, date))
         return false;
-    if (!scan_char(&text, '-'))
-        return text.len == 0;
+    if (text.len == 0)
+        return true;
+    if (!scan_dash(&text))
+        return false;
     /* The end of a range is not kept, but a range that runs backwards is no date at all. */
     return scan_range_end(&text, &civil, precision) && text.len == 0 &&
            date_make(civil, 0, precision, &end) && end.at_us >= date->at_us;

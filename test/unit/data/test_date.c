@@ -158,6 +158,7 @@ static const struct {
     { "medline", "2001 Sep 5", 999648000000000, DATE_DAY },
     { "medline", "2001 Sep 15", 1000512000000000, DATE_DAY },
     { "medline", "2001 Sep-Oct", 999302400000000, DATE_MONTH },
+    { "medline", "2001 Sep - Oct", 999302400000000, DATE_MONTH },
     { "medline", "2001 Sep 15-20", 1000512000000000, DATE_DAY },
     { "medline", "2001 Sep 15-Oct 2", 1000512000000000, DATE_DAY },
     { "medline", "2001 Dec-2002 Jan", 1007164800000000, DATE_MONTH },
@@ -233,6 +234,8 @@ static const struct {
     { "medline", "2001 Sep 31" },
     { "medline", "2001 Oct-Sep" },
     { "medline", "2001 Sep-" },
+    { "medline", "2001 Sep -Oct" },
+    { "medline", "2001 Sep - " },
     { "medline", "2001 Sep 15-10" },
     { "medline", "2002-2001" },
     { "medline", "2001 Spring 3" },
@@ -338,6 +341,90 @@ TEST(date_parts_make_a_date_of_one_to_three_numbers)
         CHECK(!date_from_parts(invalid[i].parts, invalid[i].count, &date, &err), "refused");
         CHECK_STR(str_of(err.code), STR("date.syntax"), "code");
     }
+}
+
+/* What stands between `open` and `close` next in rest, which moves behind it; NULL data: no more.
+ */
+static struct str next_between(struct str *rest, struct str open, struct str close)
+{
+    const size_t from = str_find(*rest, open);
+    struct str found;
+
+    if (from == rest->len)
+        return (struct str){ NULL, 0 };
+    *rest = str_slice(*rest, from + open.len, rest->len);
+    found = str_slice(*rest, 0, str_find(*rest, close));
+    *rest = str_slice(*rest, found.len, rest->len);
+    return found;
+}
+
+TEST(date_forms_read_what_providers_sent)
+{
+    static const struct {
+        const char *file;
+        const char *open;
+        const char *close;
+        const char *format;
+    } fields[] = {
+        { "pubmed/pubmedsample_2019.xml", "<MedlineDate>", "<", "medline" },
+        { "pubmed/einfo2.xml", "<LastUpdate>", "<", "ncbi" },
+        { "arxiv/oai-listrecords-2014.xml", "<datestamp>", "<", "date" },
+        { "arxiv/oai-arxivraw.xml", "<date>", "<", "rfc822" },
+        { "arxiv/query-0-100.xml", "<updated>", "<", "rfc3339" },
+        { "oai/noaa-datestamp-no-z.xml", "<datestamp>", "<", "datetime" },
+        { "oai/zenodo-listrecords.xml", "<datestamp>", "<", "rfc3339" },
+        { "openalex/works-cursor-1.json", "\"updated_date\":\"", "\"", "datetime" },
+        { "datacite/dois-list.json", "\"updated\":\"", "\"", "rfc3339" },
+    };
+
+    if (test_shared("fixtures") == NULL)
+        TEST_SKIP("the fixtures are not here");
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        char path[128];
+        struct str rest, text;
+        int count = 0;
+
+        (void)snprintf(path, sizeof(path), "fixtures/%s", fields[i].file);
+        if (test_shared(path) == NULL) {
+            CHECK(false, path);
+            continue;
+        }
+        rest = test_read(test_shared(path));
+        while ((text = next_between(&rest, str_of(fields[i].open), str_of(fields[i].close))).data !=
+               NULL) {
+            struct date date, same;
+
+            CHECK(read_as(fields[i].format, text, &date), QUOTE(text));
+            CHECK(read_as("auto", text, &same) && same.at_us == date.at_us, QUOTE(text));
+            count++;
+        }
+        CHECK(count > 0, path);
+        test_note("%s: %d dates read as %s", fields[i].file, count, fields[i].format);
+    }
+}
+
+/* Crossref tells each moment twice: "date-time":"2024-05-12T05:26:45Z","timestamp":1715491605xxx.
+ */
+TEST(date_forms_agree_where_a_provider_says_it_twice)
+{
+    const char *path = test_shared("fixtures/crossref/works-rows100-big.json");
+    struct str rest, text;
+    int count = 0;
+
+    if (path == NULL)
+        TEST_SKIP("the fixtures are not here");
+    rest = test_read(path);
+    while ((text = next_between(&rest, STR("\"date-time\":\""), STR("\""))).data != NULL) {
+        const struct str stamp = next_between(&rest, STR("\"timestamp\":"), STR("}"));
+        struct date date, twin;
+
+        REQUIRE(read_as("rfc3339", text, &date), QUOTE(text));
+        REQUIRE(read_as("epoch_ms", str_slice(stamp, 0, 13), &twin), QUOTE(stamp));
+        CHECK_EQ(date.at_us, twin.at_us - twin.at_us % US_PER_SECOND, QUOTE(text));
+        count++;
+    }
+    CHECK(count > 100, "pairs were found");
+    test_note("crossref: %d moments given twice agree", count);
 }
 
 TEST(date_time_of_day_is_in_utc)
