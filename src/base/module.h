@@ -18,7 +18,7 @@ struct module_head {
     const char *version; /* PATRA_VERSION at its build */
 };
 
-/* Marks the one symbol a module exports: `MODULE_EXPORT const struct xml_library patra_module;` */
+/* Marks the one symbol a module exports: `MODULE_EXPORT const struct xml patra_module;` */
 #define MODULE_EXPORT __attribute__((visibility("default")))
 
 /* The table exported by module NAME, or NULL with an error that tells where it was looked for. */

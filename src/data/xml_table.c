@@ -1,0 +1,3 @@
+#include "data/xml_tree.h"
+
+const struct xml xml_module = XML_TABLE;

@@ -1,0 +1,373 @@
+/* One reading by libxml2's parser, with our own callbacks in front of its own:
+ *
+ *      start of an element    count, depth; its place in the text: back from the parser's position,
+ *                             which is at the tag's end, to the < (no < stands inside a tag)
+ *      end of an element      its end: the parser's position, behind the >
+ *      any entity             the end of the reading
+ */
+#include "data/xml_tree.h"
+
+#include <assert.h>
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <libxml/xmlerror.h>
+#include <libxml/xpath.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+
+struct reading {
+    struct xml_doc *doc;
+    const struct xml_source *limits; /* with the defaults filled in */
+    size_t depth;
+    size_t nodes;
+    bool failed;
+    struct error *err;
+};
+
+static struct reading *reading_of(const xmlParserCtxt *parser)
+{
+    return parser->_private;
+}
+
+/* The first fault counts; what follows it is its echo. */
+static void stop(xmlParserCtxt *parser)
+{
+    reading_of(parser)->failed = true;
+    xmlStopParser(parser);
+}
+
+static void on_error(void *user, xmlError *error)
+{
+    xmlParserCtxt *parser = user;
+    struct reading *r = reading_of(parser);
+    const bool is_entity =
+        error->code == XML_ERR_UNDECLARED_ENTITY || error->code == XML_WAR_UNDECLARED_ENTITY;
+
+    if (r->failed || (error->level < XML_ERR_ERROR && !is_entity) ||
+        error->code == XML_NS_ERR_UNDEFINED_NAMESPACE || error->code == XML_WAR_NS_URI)
+        return; /* a namespace is a name, whether it is a good URI or not */
+    (void)error_set(r->err, ERROR_REQUEST, is_entity ? "xml.entity" : "xml.syntax",
+                    "line %d, column %d: %s", error->line, error->int2,
+                    QUOTE(str_trim(str_of(error->message))));
+    stop(parser);
+}
+
+static void refuse_entity(xmlParserCtxt *parser)
+{
+    struct reading *r = reading_of(parser);
+
+    if (!r->failed) {
+        (void)error_set(r->err, ERROR_REQUEST, "xml.entity",
+                        "line %d, column %d: the document declares an entity", parser->input->line,
+                        parser->input->col);
+    }
+    stop(parser);
+}
+
+static void on_entity(void *user, const xmlChar *name, int type, const xmlChar *public_id,
+                      const xmlChar *system_id, xmlChar *content)
+{
+    (void)name;
+    (void)type;
+    (void)public_id;
+    (void)system_id;
+    (void)content;
+    refuse_entity(user);
+}
+
+static void on_unparsed_entity(void *user, const xmlChar *name, const xmlChar *public_id,
+                               const xmlChar *system_id, const xmlChar *notation)
+{
+    (void)name;
+    (void)public_id;
+    (void)system_id;
+    (void)notation;
+    refuse_entity(user);
+}
+
+/* No entity can be found, even if one could be declared. */
+static xmlEntity *find_no_entity(void *user, const xmlChar *name)
+{
+    (void)user;
+    (void)name;
+    return NULL;
+}
+
+static bool count_nodes(xmlParserCtxt *parser, size_t more)
+{
+    struct reading *r = reading_of(parser);
+
+    r->nodes += more;
+    if (r->failed)
+        return false;
+    if (r->nodes <= r->limits->nodes_max)
+        return true;
+    (void)error_set(r->err, ERROR_REQUEST, "xml.limit", "more than %zu nodes",
+                    r->limits->nodes_max);
+    stop(parser);
+    return false;
+}
+
+static bool count_depth(xmlParserCtxt *parser)
+{
+    struct reading *r = reading_of(parser);
+
+    if (++r->depth <= r->limits->depth_max)
+        return true;
+    (void)error_set(r->err, ERROR_REQUEST, "xml.limit", "line %d: nested deeper than %zu",
+                    parser->input->line, r->limits->depth_max);
+    stop(parser);
+    return false;
+}
+
+static size_t position(const xmlParserCtxt *parser)
+{
+    return parser->input->consumed + (size_t)(parser->input->cur - parser->input->base);
+}
+
+static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                     int namespace_count, const xmlChar **namespaces, int attribute_count,
+                     int default_count, const xmlChar **attributes)
+{
+    xmlParserCtxt *parser = user;
+    struct xml_doc *doc = reading_of(parser)->doc;
+    size_t at = position(parser);
+
+    if (!count_nodes(parser, 1 + (size_t)attribute_count + (size_t)namespace_count) ||
+        !count_depth(parser))
+        return;
+    xmlSAX2StartElementNs(user, name, prefix, uri, namespace_count, namespaces, attribute_count,
+                          default_count, attributes);
+    if (parser->node == NULL)
+        return; /* out of memory: the parser tells it at its end */
+    if (at >= doc->text.len)
+        at = doc->text.len - 1;
+    while (at > 0 && doc->text.data[at] != '<')
+        at--;
+    doc->spans[doc->span_count].from = (uint32_t)at;
+    parser->node->_private = (void *)(uintptr_t)++doc->span_count;
+}
+
+static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    xmlParserCtxt *parser = user;
+    struct reading *r = reading_of(parser);
+
+    if (parser->node != NULL && parser->node->_private != NULL)
+        r->doc->spans[(uintptr_t)parser->node->_private - 1].to = (uint32_t)position(parser);
+    r->depth--;
+    xmlSAX2EndElementNs(user, name, prefix, uri);
+}
+
+static void on_comment(void *user, const xmlChar *text)
+{
+    if (count_nodes(user, 1))
+        xmlSAX2Comment(user, text);
+}
+
+static void on_instruction(void *user, const xmlChar *target, const xmlChar *text)
+{
+    if (count_nodes(user, 1))
+        xmlSAX2ProcessingInstruction(user, target, text);
+}
+
+static void on_cdata(void *user, const xmlChar *text, int len)
+{
+    if (count_nodes(user, 1))
+        xmlSAX2CDataBlock(user, text, len);
+}
+
+static void set_callbacks(xmlParserCtxt *parser)
+{
+    xmlSAXHandler *sax = parser->sax;
+
+    sax->serror = on_error;
+    sax->entityDecl = on_entity;
+    sax->unparsedEntityDecl = on_unparsed_entity;
+    sax->getEntity = find_no_entity;
+    sax->getParameterEntity = find_no_entity;
+    sax->startElementNs = on_start;
+    sax->endElementNs = on_end;
+    sax->comment = on_comment;
+    sax->processingInstruction = on_instruction;
+    sax->cdataBlock = on_cdata;
+}
+
+/* Every element begins with a < that is followed by its name. */
+static size_t count_elements_at_most(struct str text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        const char next = text.data[i + 1];
+
+        count += text.data[i] == '<' && next != '/' && next != '!' && next != '?';
+    }
+    return count;
+}
+
+static bool read_tree(struct xml_doc *doc, const struct xml_source *limits, struct error *err)
+{
+    struct reading r = { .doc = doc, .limits = limits, .err = err };
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+
+    if (parser == NULL)
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for a parser");
+    parser->_private = &r;
+    set_callbacks(parser);
+    /* NOENT replaces XML's own five entities, and the callbacks see to it that there are no others;
+     * without it, an ampersand in a namespace would stay "&#38;". */
+    doc->tree = xmlCtxtReadMemory(parser, doc->text.data, (int)doc->text.len, NULL, NULL,
+                                  XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC |
+                                      XML_PARSE_BIG_LINES | XML_PARSE_COMPACT);
+    if (!r.failed && (doc->tree == NULL || !parser->wellFormed)) {
+        r.failed = true;
+        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for the document");
+    }
+    xmlFreeParserCtxt(parser);
+    if (r.failed) {
+        xmlFreeDoc(doc->tree);
+        doc->tree = NULL;
+    }
+    return !r.failed;
+}
+
+static struct xml_source with_defaults(const struct xml_source *source)
+{
+    struct xml_source limits = *source;
+
+    if (limits.bytes_max == 0 || limits.bytes_max > XML_BYTES_MAX)
+        limits.bytes_max = XML_BYTES_MAX;
+    if (limits.depth_max == 0 || limits.depth_max > XML_DEPTH_MAX)
+        limits.depth_max = XML_DEPTH_MAX;
+    if (limits.nodes_max == 0)
+        limits.nodes_max = XML_NODES_MAX;
+    return limits;
+}
+
+bool xml_tree_open(struct arena *arena, const struct xml_source *source, struct xml_doc **opened,
+                   struct error *err)
+{
+    const struct xml_source limits = with_defaults(source);
+    struct xml_doc *doc;
+
+    *opened = NULL;
+    if (source->bytes.len > limits.bytes_max) {
+        return error_set(err, ERROR_REQUEST, "xml.limit", "%zu bytes are more than the %zu allowed",
+                         source->bytes.len, limits.bytes_max);
+    }
+    doc = ARENA_NEW(arena, struct xml_doc);
+    if (doc == NULL)
+        return arena_error(arena, err);
+    if (!xml_charset_convert(arena, &limits, &doc->text, err))
+        return false;
+    if (doc->text.len == 0)
+        return error_set(err, ERROR_REQUEST, "xml.syntax", "line 1, column 1: empty document");
+    doc->spans = ARENA_ARRAY(arena, struct xml_span, count_elements_at_most(doc->text));
+    if (doc->spans == NULL)
+        return arena_error(arena, err);
+    xmlInitParser();
+    if (!read_tree(doc, &limits, err))
+        return false;
+    (void)xmlXPathOrderDocElems(doc->tree); /* makes sorting found nodes cheap */
+    *opened = doc;
+    return true;
+}
+
+void xml_tree_close(struct xml_doc *doc)
+{
+    if (doc != NULL)
+        xmlFreeDoc(doc->tree);
+}
+
+struct xml_node xml_tree_root(const struct xml_doc *doc)
+{
+    return (struct xml_node){ doc->tree };
+}
+
+struct str xml_tree_raw(const struct xml_doc *doc, struct xml_node node)
+{
+    const xmlNode *element = node.node;
+    const struct xml_span *span;
+
+    assert(element->type == XML_ELEMENT_NODE && element->_private != NULL);
+    span = &doc->spans[(uintptr_t)element->_private - 1];
+    assert(span->from < span->to && span->to <= doc->text.len);
+    assert(doc->text.data[span->from] == '<' && doc->text.data[span->to - 1] == '>');
+    return str_slice(doc->text, span->from, span->to);
+}
+
+/* ---- a slice that can be read alone ---- */
+
+static void add_escaped(struct buf *out, struct str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        const char c = value.data[i];
+
+        if (c == '&')
+            buf_add(out, STR("&amp;"));
+        else if (c == '<')
+            buf_add(out, STR("&lt;"));
+        else if (c == '"')
+            buf_add(out, STR("&quot;"));
+        else if (c == '\t' || c == '\n' || c == '\r')
+            buf_printf(out, "&#%d;", c);
+        else
+            buf_add_char(out, c);
+    }
+}
+
+static bool is_declared_on(const xmlNode *element, const xmlNs *wanted)
+{
+    for (const xmlNs *ns = element->nsDef; ns != NULL; ns = ns->next) {
+        if (ns == wanted)
+            return true;
+    }
+    return false;
+}
+
+static void add_declaration(struct buf *out, const xmlNs *ns)
+{
+    const struct str uri = str_of((const char *)ns->href);
+
+    if (uri.len == 0)
+        return; /* xmlns="" only takes back what a slice does not have */
+    buf_add(out, STR(" xmlns"));
+    if (ns->prefix != NULL) {
+        buf_add_char(out, ':');
+        buf_add(out, str_of((const char *)ns->prefix));
+    }
+    buf_add(out, STR("=\""));
+    add_escaped(out, uri);
+    buf_add_char(out, '"');
+}
+
+static size_t name_end(struct str raw)
+{
+    size_t i = 1;
+
+    while (i < raw.len && str_find_char(STR(" \t\r\n/>"), raw.data[i]) == 6)
+        i++;
+    return i;
+}
+
+bool xml_tree_standalone(const struct xml_doc *doc, struct arena *arena, struct xml_node node,
+                         struct str *bytes, struct error *err)
+{
+    const struct str raw = xml_tree_raw(doc, node);
+    const size_t split = name_end(raw);
+    xmlNs **in_scope = xmlGetNsList(doc->tree, node.node);
+    struct buf out;
+
+    buf_init(&out, arena, XML_BYTES_MAX);
+    buf_add(&out, str_slice(raw, 0, split));
+    for (xmlNs **ns = in_scope; ns != NULL && *ns != NULL; ns++) {
+        if (!is_declared_on(node.node, *ns))
+            add_declaration(&out, *ns);
+    }
+    xmlFree(in_scope);
+    buf_add(&out, str_slice(raw, split, raw.len));
+    *bytes = buf_str(&out);
+    return buf_ok(&out, err);
+}
