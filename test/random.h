@@ -1,8 +1,9 @@
 /* random: chance for tests that can be had again.
  *
- * splitmix64: a counter whose every value is scrambled. The seed of a run is fixed, or what the
- * environment's PATRA_SEED says; a test that fails prints the seed of its case, and PATRA_SEED with
- * that number plays this one case again.
+ * splitmix64: a counter whose every value is scrambled. Seeds are fixed, so that every run is the
+ * same one. A test of many histories counts its seeds up, prints the one that failed, and with
+ * PATRA_SEED in the environment plays that one alone (random_asked). Two calls in one expression
+ * have no order in C: draw one by one.
  */
 #ifndef PATRA_TEST_RANDOM_H
 #define PATRA_TEST_RANDOM_H

@@ -47,7 +47,7 @@ static void lead(struct canon *canon, const char *key)
     buf_add_char(canon->out, ':');
 }
 
-static void open(struct canon *canon, bool is_array)
+static void open_level(struct canon *canon, bool is_array)
 {
     assert(canon->depth < CANON_DEPTH_MAX);
     memset(&canon->levels[canon->depth], 0, sizeof(canon->levels[0]));
@@ -59,7 +59,7 @@ struct canon canon_begin(struct buf *out)
 {
     struct canon canon = { .out = out };
 
-    open(&canon, false);
+    open_level(&canon, false);
     return canon;
 }
 
@@ -72,13 +72,13 @@ void canon_end(struct canon *canon)
 void canon_object(struct canon *canon, const char *key)
 {
     lead(canon, key);
-    open(canon, false);
+    open_level(canon, false);
 }
 
 void canon_array(struct canon *canon, const char *key)
 {
     lead(canon, key);
-    open(canon, true);
+    open_level(canon, true);
 }
 
 void canon_close(struct canon *canon)

@@ -173,8 +173,8 @@ static bool parse_field(struct parser *p, const struct field *f, uint64_t *mask)
 {
     *mask = 0;
     for (;;) {
-        int from, to, step;
-        bool is_range;
+        int from = 0, to = 0, step = 1;
+        bool is_range = false;
 
         if (!parse_range(p, f, &from, &to, &is_range) || !parse_step(p, f, is_range, &step))
             return false;

@@ -16,7 +16,7 @@
 
 /* Lag, lookback, window and slice sizes: longer than any archive is old (the first journals are of
  * 1665), and far from overflowing when added to an instant. */
-#define WINDOW_SPAN_MAX_US (500 * 366 * US_PER_DAY)
+#define WINDOW_SPAN_MAX_US (INT64_C(500) * 366 * US_PER_DAY)
 static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / 4 && INSTANT_MAX < INT64_MAX / 4,
               "an instant and a few spans can be added up in any order");
 

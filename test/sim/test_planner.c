@@ -269,12 +269,12 @@ static void cut_again(struct world *w, struct track *track, struct planned *pare
     struct reslice_request request = {
         .window = parent->window,
         .cut = w->cut,
-        .reason = (enum reslice_reason)random_between(&w->random, 0, RESLICE_SLOW + 1),
-        .total = random_between(&w->random, 0, 100),
         .record_cap = 10,
     };
     struct reslice out;
 
+    request.reason = (enum reslice_reason)random_between(&w->random, 0, RESLICE_SLOW + 1);
+    request.total = random_between(&w->random, 0, 100);
     if (done_us > 0 && random_chance(&w->random, 50))
         request.finished =
             (struct window){ parent->window.from_us, parent->window.from_us + done_us };

@@ -288,10 +288,10 @@ static bool bound_holds(const struct permits *permits, const struct bucket_confi
 
 static struct bucket_signal random_signal(struct random *random, int64_t now_us)
 {
-    struct bucket_signal signal = signal_at(
-        random_chance(random, 80) ? BUCKET_OK : (enum bucket_outcome)random_between(random, 1, 3),
-        now_us);
+    struct bucket_signal signal = signal_at(BUCKET_OK, now_us);
 
+    if (random_chance(random, 20))
+        signal.outcome = (enum bucket_outcome)random_between(random, 1, 3);
     signal.sent_at_us = now_us - random_between(random, 0, S);
     signal.random = random_u64(random);
     if (random_chance(random, 3))
@@ -324,10 +324,11 @@ static void play(struct random *random, const struct bucket_config *config, stru
                 next = &workers[i];
         }
         now_us = next->at_us > now_us ? next->at_us : now_us;
-        request = (struct bucket_ask){ .now_us = now_us - (random_chance(random, 5) ? S : 0),
-                                       .cost = random_between(random, 1, 3) * MICRO,
-                                       .deadline_us = now_us + random_between(random, 0, 60 * S),
-                                       .is_waking = next->is_waking };
+        request = (struct bucket_ask){ .now_us = now_us, .is_waking = next->is_waking };
+        if (random_chance(random, 5))
+            request.now_us -= S; /* a clock that is behind */
+        request.cost = random_between(random, 1, 3) * MICRO;
+        request.deadline_us = now_us + random_between(random, 0, 60 * S);
         answer = bucket_acquire(bucket, config, &request);
         next->is_waking = answer.decision == RATE_WAIT && !random_chance(random, 5);
         next->at_us = now_us + random_between(random, 0, S / 2);
@@ -357,8 +358,8 @@ TEST(never_more_than_burst_and_rate_in_any_window)
 
     for (int round = 0; round < 200; round++) {
         static struct permits permits;
-        struct bucket_config config =
-            config_of(random_between(&random, 1, 30), random_between(&random, 2, 10));
+        const int64_t per_second = random_between(&random, 1, 30);
+        struct bucket_config config = config_of(per_second, random_between(&random, 2, 10));
         struct bucket bucket;
 
         config.is_adaptive = random_chance(&random, 80);

@@ -51,7 +51,8 @@ TEST(ids_agree_with_64_bit_arithmetic)
     struct random random = { 9 };
 
     for (int i = 0; i < 20000; i++) {
-        const uint64_t a = random_u64(&random) >> random_between(&random, 0, 60);
+        const int64_t shift = random_between(&random, 0, 60);
+        const uint64_t a = random_u64(&random) >> shift;
         const uint64_t b = random_chance(&random, 10) ? a : random_u64(&random) >> 30;
         char a_text[32], b_text[32];
         int order;

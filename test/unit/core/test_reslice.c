@@ -116,7 +116,8 @@ TEST(children_and_finished_part_tile_the_slice)
 
     for (int round = 0; round < 20000; round++) {
         const int64_t from = random_between(&random, -40 * D, 40 * D);
-        const int64_t length = random_between(&random, 1, random_chance(&random, 50) ? 90 * D : 99);
+        const bool is_long = random_chance(&random, 50);
+        const int64_t length = random_between(&random, 1, is_long ? 90 * D : 99);
         const int64_t done = random_chance(&random, 50) ? random_between(&random, 0, length) : 0;
         const bool at_start = random_chance(&random, 50);
         struct reslice_request request =
