@@ -74,6 +74,11 @@ static bool set_limit_word(struct limit *limit, struct exchange_pair pair)
         return moment_parse_duration(pair.value, &limit->window_us) && limit->window_us > 0;
     if (str_eq(pair.name, STR("slack")))
         return moment_parse_duration(pair.value, &limit->slack_us) && limit->slack_us >= 0;
+    if (str_eq(pair.name, STR("enforce"))) {
+        limit->enforce = true;
+        return pair.value.len == 0 ||
+               (moment_parse_duration(pair.value, &limit->retry_us) && limit->retry_us >= 0);
+    }
     if (str_eq(pair.name, STR("concurrency")))
         return str_to_i64(pair.value, &limit->concurrency) && limit->concurrency > 0;
     return false;
@@ -188,53 +193,72 @@ static struct scope *scope_of(struct audit *audit, struct str path)
 
 /* ---- coming ---- */
 
-static void judge_rate(struct audit *audit, struct limit *limit, const struct audit_ticket *ticket)
+static void refuse(const struct limit *limit, struct audit_ticket *ticket)
 {
-    struct pace_excess excess;
-
-    if (limit->rate >= 0 &&
-        pace_note(&limit->paces[ticket->driven], ticket->at_us, ticket->ordinal, &excess))
-        blame(audit, &(struct violation){ .rule = RULE_RATE,
-                                          .ordinal = excess.last,
-                                          .other = excess.first,
-                                          .count = excess.count,
-                                          .allowed = excess.allowed,
-                                          .span_us = excess.span_us,
-                                          .path = limit->path });
+    if (!limit->enforce)
+        return;
+    ticket->refused = true;
+    if (limit->retry_us > ticket->retry_us)
+        ticket->retry_us = limit->retry_us;
 }
 
-static void judge_concurrency(struct audit *audit, struct limit *limit, uint64_t ordinal)
+static void judge_rate(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
+{
+    struct pace *pace = &limit->paces[ticket->driven];
+    struct pace_excess excess;
+
+    if (limit->rate < 0 || !pace_note(pace, ticket->at_us, ticket->ordinal, &excess))
+        return;
+    refuse(limit, ticket);
+    if (limit->enforce)
+        pace_forget(pace, ticket->ordinal);
+    blame(audit, &(struct violation){ .rule = RULE_RATE,
+                                      .ordinal = excess.last,
+                                      .other = excess.first,
+                                      .count = excess.count,
+                                      .allowed = excess.allowed,
+                                      .span_us = excess.span_us,
+                                      .path = limit->path });
+}
+
+static void judge_concurrency(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
 {
     if (limit->flight_count == FLIGHTS_MAX)
         return;
-    limit->flights[limit->flight_count++] = ordinal;
+    limit->flights[limit->flight_count++] = ticket->ordinal;
     if (limit->flight_count > limit->flight_peak)
         limit->flight_peak = limit->flight_count;
-    if (limit->concurrency > 0 && (int64_t)limit->flight_count > limit->concurrency)
-        blame(audit, &(struct violation){ .rule = RULE_CONCURRENCY,
-                                          .ordinal = ordinal,
-                                          .other = limit->flights[0],
-                                          .count = (int64_t)limit->flight_count,
-                                          .allowed = (double)limit->concurrency,
-                                          .path = limit->path });
+    if (limit->concurrency == 0 || (int64_t)limit->flight_count <= limit->concurrency)
+        return;
+    refuse(limit, ticket);
+    blame(audit, &(struct violation){ .rule = RULE_CONCURRENCY,
+                                      .ordinal = ticket->ordinal,
+                                      .other = limit->flights[0],
+                                      .count = (int64_t)limit->flight_count,
+                                      .allowed = (double)limit->concurrency,
+                                      .path = limit->path });
 }
 
 static void judge_retry_after(struct audit *audit, const struct audit_ticket *ticket,
                               struct str path)
 {
     const struct scope *scope = scope_of(audit, path);
-    const uint64_t told = scope->retry[ticket->driven].ordinal;
-    const int64_t given_us = scope->retry[ticket->driven].given_us;
-    const int64_t until_us = scope->retry[ticket->driven].until_us;
 
-    if (told != 0 && ticket->at_us > given_us + audit->options.grace_us && ticket->at_us < until_us)
+    for (size_t i = 0; i < WAITS_MAX; i++) {
+        const struct wait *wait = &scope->waits[ticket->driven][i];
+
+        if (wait->ordinal == 0 || ticket->at_us >= wait->until_us ||
+            ticket->at_us <= wait->given_us + audit->options.grace_us)
+            continue;
         blame(audit, &(struct violation){ .rule = RULE_RETRY_AFTER,
                                           .ordinal = ticket->ordinal,
-                                          .other = told,
-                                          .count = ticket->at_us - given_us,
-                                          .allowed = (double)(until_us - given_us),
-                                          .span_us = until_us - ticket->at_us,
+                                          .other = wait->ordinal,
+                                          .count = ticket->at_us - wait->given_us,
+                                          .allowed = (double)(wait->until_us - wait->given_us),
+                                          .span_us = wait->until_us - ticket->at_us,
                                           .path = { scope->name, scope->len } });
+        return; /* once is enough */
+    }
 }
 
 static bool has_contact(const struct exchange *exchange, struct str agent)
@@ -291,7 +315,7 @@ void audit_enter(struct audit *audit, const struct exchange *exchange,
     for (size_t i = 0; !facts->other_host && i < audit->limit_count; i++) {
         if (str_starts(exchange->path, audit->limits[i].path)) {
             judge_rate(audit, &audit->limits[i], ticket);
-            judge_concurrency(audit, &audit->limits[i], ticket->ordinal);
+            judge_concurrency(audit, &audit->limits[i], ticket);
         }
     }
     if (!facts->other_host)
@@ -333,12 +357,15 @@ static void note_retry_after(struct audit *audit, const struct audit_ticket *tic
     const int64_t wait_us = wait_told(exchange);
     const int64_t now_us =
         ticket->driven || audit->options.virtual_time ? ticket->at_us : sim_clock_real();
+    struct wait *place = &scope->waits[ticket->driven][0];
 
-    if (wait_us == 0 || now_us + wait_us <= scope->retry[ticket->driven].until_us)
+    if (wait_us == 0)
         return;
-    scope->retry[ticket->driven].ordinal = ticket->ordinal;
-    scope->retry[ticket->driven].given_us = now_us;
-    scope->retry[ticket->driven].until_us = now_us + wait_us;
+    for (size_t i = 1; i < WAITS_MAX; i++) { /* in place of the one that ends first */
+        if (scope->waits[ticket->driven][i].until_us < place->until_us)
+            place = &scope->waits[ticket->driven][i];
+    }
+    *place = (struct wait){ ticket->ordinal, now_us, now_us + wait_us };
 }
 
 /* The page was served whole: was that needed? */

@@ -69,6 +69,8 @@ struct audit_ticket { /* what a request keeps between its coming and its going *
     bool driven; /* on the client's virtual time */
     bool other_host;
     int64_t at_us;
+    bool refused;     /* an enforced limit is exceeded: answer 429 */
+    int64_t retry_us; /* ... with this Retry-After, unless 0 */
 };
 
 struct audit_facts { /* what the audit can not see in the exchange */
@@ -85,7 +87,8 @@ void audit_close(struct audit *audit);
 
 /* "path=/crossref rate=10 window=1s burst=20 concurrency=3 slack=50ms"; rate counts per window (1 s
  * unless told), burst is 1 unless told; slack is added to every interval, for what the network does
- * to a client's spacing. The line must outlive the audit. */
+ * to a client's spacing. With `enforce` what exceeds the limit is refused and does not count
+ * against the rate; enforce=5 tells the client to wait for 5 s. The line must outlive the audit. */
 bool audit_add_limit(struct audit *audit, struct str line, struct error *err) MUST_CHECK;
 
 void audit_enter(struct audit *audit, const struct exchange *exchange,

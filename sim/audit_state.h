@@ -12,6 +12,7 @@ enum {
     LIMITS_MAX = 32,
     SCOPES_MAX = 64,
     SCOPE_BYTES_MAX = 64,
+    WAITS_MAX = 8,
     FLIGHTS_MAX = 1024,
     VIOLATIONS_MAX = 2000,
     PAGES_MAX = 1 << 20,
@@ -25,6 +26,8 @@ struct limit {
     double burst;
     int64_t concurrency; /* 0: none */
     int64_t slack_us;
+    bool enforce;
+    int64_t retry_us;     /* what a refused client is told to wait; 0: nothing */
     struct pace paces[2]; /* real and driven time */
     uint64_t flights[FLIGHTS_MAX];
     size_t flight_count;
@@ -35,11 +38,11 @@ struct scope {
     char name[SCOPE_BYTES_MAX];
     size_t len;
     uint64_t last_trouble; /* ordinal: pages served before it may be asked for again */
-    struct {
+    struct wait {
         uint64_t ordinal; /* of the answer that told it; 0: none */
         int64_t given_us;
         int64_t until_us;
-    } retry[2]; /* real and driven time */
+    } waits[2][WAITS_MAX]; /* on real and driven time; each may forbid what another allows */
 };
 
 struct violation {

@@ -106,3 +106,16 @@ bool pace_note(struct pace *pace, int64_t at_us, uint64_t ordinal, struct pace_e
     }
     return found;
 }
+
+void pace_forget(struct pace *pace, uint64_t ordinal)
+{
+    for (size_t at = pace->count; at-- > 0;) {
+        if (pace->marks[at].ordinal != ordinal)
+            continue;
+        pace->count--;
+        memmove(pace->marks + at, pace->marks + at + 1,
+                (pace->count - at) * sizeof(pace->marks[0]));
+        renew_lows(pace, at);
+        return;
+    }
+}

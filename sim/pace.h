@@ -57,4 +57,7 @@ void pace_clear(struct pace *pace);
 /* Notes a request; true when it makes an interval too full. */
 bool pace_note(struct pace *pace, int64_t at_us, uint64_t ordinal, struct pace_excess *excess);
 
+/* Takes the request back, as if it had not come: it was refused. */
+void pace_forget(struct pace *pace, uint64_t ordinal);
+
 #endif

@@ -1,11 +1,12 @@
 #include "sim/serve.h"
 
-#include <fcntl.h>
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/instant.h"
@@ -171,6 +172,23 @@ static bool open_tls(struct arena *arena, const struct serve_options *options, S
     return tls_open(cert, key, tls, err);
 }
 
+/* Until a signal of `stop` comes, or standard input ends where that is wanted. */
+static bool wait_for_end(const sigset_t *stop, bool until_eof, struct error *err)
+{
+    const int signals = signalfd(-1, stop, SFD_CLOEXEC);
+    struct pollfd fds[2] = { { signals, POLLIN, 0 }, { until_eof ? STDIN_FILENO : -1, POLLIN, 0 } };
+    char drop[256];
+
+    if (signals < 0)
+        return error_set(err, ERROR_TRANSIENT, "signalfd", "%s", strerror(errno));
+    do
+        (void)poll(fds, 2, -1);
+    while (fds[0].revents == 0 &&
+           (fds[1].revents == 0 || read(STDIN_FILENO, drop, sizeof(drop)) > 0));
+    (void)close(signals);
+    return true;
+}
+
 static bool run(struct site *site, struct arena *arena, const struct serve_options *options,
                 const sigset_t *stop, struct error *err)
 {
@@ -179,7 +197,6 @@ static bool run(struct site *site, struct arena *arena, const struct serve_optio
         .ports = { (int)options->port, -1, (int)options->other_port },
     };
     struct server *server = NULL;
-    int received;
     bool ok;
 
     if (!open_tls(arena, options, &doors.tls, err))
@@ -188,8 +205,7 @@ static bool run(struct site *site, struct arena *arena, const struct serve_optio
         doors.ports[DOOR_HTTPS] = (int)options->tls_port;
     ok = server_open(&doors, site, &server, err) && server_start(server, err) &&
          announce(arena, options, server, site, err);
-    if (ok)
-        (void)sigwait(stop, &received);
+    ok = ok && wait_for_end(stop, options->until_eof, err);
     server_close(server);
     SSL_CTX_free(doors.tls);
     return ok;
@@ -214,7 +230,7 @@ int serve_main(int argc, char **argv)
         arena_release(&arena);
         return ok ? 0 : 1;
     }
-    /* Blocked before any thread is made, so that only sigwait() takes them. */
+    /* Blocked before any thread is made, so that only wait_for_end() takes them. */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);

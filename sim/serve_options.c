@@ -30,6 +30,8 @@ static const struct row {
       "port of the other host, where links lead astray; 0 takes a free one (0), -1 none" },
     { "ready-file", "FILE", ROW_TEXT, AT(ready_file), 0, 0, NULL,
       "write the 'listening' line to this file as well, once requests are taken" },
+    { "until-eof", "", ROW_FLAG, AT(until_eof), 0, 0, NULL,
+      "end when standard input ends, too: with the program that started this one" },
     { "now", "TIME", ROW_TIME, AT(now_us), 0, 0, NULL,
       "where virtual time starts (the end of the world)" },
     { "clock-rate", "N", ROW_NUMBER, AT(clock_rate), 0, 1000000, NULL,

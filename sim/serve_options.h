@@ -22,6 +22,7 @@ struct serve_list { /* of an option that may be given several times */
 
 struct serve_options {
     bool help;
+    bool until_eof;
     const char *listen;
     int64_t port;
     int64_t other_port;

@@ -1,5 +1,6 @@
 #include "sim/site.h"
 
+#include "base/instant.h"
 #include "sim/moment.h"
 #include "sim/protocol.h"
 #include "sim/request.h"
@@ -84,6 +85,17 @@ static void ask_protocol(struct site *site, struct exchange *exchange)
         exchange_answer(exchange, 500, STR("text/plain"), str_of(err.text));
 }
 
+/* As Crossref does it: HTML for JSON, often without a word on when to come back. */
+static void refuse(struct exchange *exchange, int64_t retry_us)
+{
+    exchange_answer(exchange, 429, STR("text/html; charset=utf-8"),
+                    STR("<html><body><h1>429 Too Many Requests</h1></body></html>\n"));
+    if (retry_us > 0)
+        exchange_out(exchange, STR("Retry-After"),
+                     arena_printf(exchange->arena, "%lld",
+                                  (long long)((retry_us + US_PER_SECOND - 1) / US_PER_SECOND)));
+}
+
 void site_answer(struct site *site, struct visit *visit)
 {
     struct exchange *exchange = visit->exchange;
@@ -94,6 +106,10 @@ void site_answer(struct site *site, struct visit *visit)
     }
     if (visit->refused.len > 0) {
         exchange_answer(exchange, 400, STR("text/plain"), visit->refused);
+        return;
+    }
+    if (visit->ticket.refused) {
+        refuse(exchange, visit->ticket.retry_us);
         return;
     }
     if (spoil_replaces(&visit->fault, exchange))

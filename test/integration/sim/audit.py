@@ -87,6 +87,22 @@ def test_rates_are_judged_as_a_brute_force_model_does():
             check(0 < len(blamed) < 60, f'{len(blamed)} blamed: the case is worth something')
 
 
+def test_enforced_limits_refuse_what_exceeds_them():
+    with Sim('--limit', 'path=/echo rate=1 burst=2 enforce=5', '--audit-off', 'repeat') as sim:
+        seconds = (0, 0, 0, 0.5, 1, 1.5, 2, 2, 2, 60, 60, 60)
+        replies = [sim.get('/echo', [at(second)]) for second in seconds]
+        # A bucket of 2 that fills by 1 per second, and from which refused requests take nothing.
+        equal([reply.status for reply in replies],
+              [200, 200, 429, 429, 200, 429, 200, 429, 429, 200, 200, 429], 'a bucket')
+        equal(replies[2].headers.get('retry-after'), '5', 'when to come back')
+        equal(sim.broken(), {'rate': 6, 'retry_after': 6}, 'the audit counts them all the same')
+    with Sim('--limit', 'path=/echo concurrency=1 enforce') as sim, sim.connect() as wire:
+        wire.sendall(simtest.request('GET', '/echo?n=1', ['X-Sim-Fault: kind=stall at=reply ms=600000']))
+        wire.recv(1)
+        reply = sim.get('/echo?n=2')
+        equal((reply.status, reply.headers.get('retry-after')), (429, None), 'one at a time')
+
+
 def test_retry_after_counts_in_its_scope_and_up_to_its_end():
     told = 'X-Sim-Fault: kind=status code=503 retry_after='
     with Sim('--limit', 'path=/echo/a rate=1000 burst=1000') as sim:

@@ -226,6 +226,11 @@ def test_a_stop_ends_idle_and_stalled_connections():
         wire.close()
 
 
+def test_it_ends_with_the_program_that_started_it():
+    with Sim() as sim:
+        sim.stop = sim.process.stdin.close
+
+
 # ---- clock ----
 
 def now(sim):

@@ -26,8 +26,8 @@ class Sim:
     def __init__(self, *options):
         self.folder = tempfile.TemporaryDirectory(prefix='patra-sim-test.')
         ready = pathlib.Path(self.folder.name) / 'ready'
-        self.process = subprocess.Popen([BINARY, 'serve', '--ready-file', ready, *options],
-                                        stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([BINARY, 'serve', '--until-eof', '--ready-file', ready, *options],
+                                        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         while not ready.exists():
             if self.process.poll() is not None:
                 raise AssertionError(f'patra-sim ended with {self.process.returncode}')
@@ -41,10 +41,14 @@ class Sim:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
+        self.stop()
         code = self.process.wait(60)
+        self.process.stdin.close()
         self.folder.cleanup()
         check(code == 0, f'patra-sim ended with {code} after SIGTERM')
+
+    def stop(self):
+        self.process.terminate()
 
     def connect(self, base=None):
         url = urllib.parse.urlsplit(base or self.http)
