@@ -258,7 +258,7 @@ static bool next_value(struct canonical *c, struct level *level, struct json_nod
 /* A scalar is written, an object or array opened. */
 static bool add_value(struct canonical *c, struct json_node node, struct error *err)
 {
-    struct str value;
+    struct str value = { 0 };
 
     switch (json_type(c->doc, node)) {
     case JSON_OBJECT:

@@ -55,6 +55,7 @@ static struct parts take_apart(struct str text)
         at++;
     }
     parts.whole = take_digits(&at, end);
+    parts.fraction = (struct str){ at, 0 };
     if (at < end && *at == '.') {
         at++;
         parts.fraction = take_digits(&at, end);
