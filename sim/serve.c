@@ -194,6 +194,7 @@ static bool run(struct site *site, struct arena *arena, const struct serve_optio
 {
     struct server_options doors = {
         .address = options->listen,
+        .other_address = options->other_listen,
         .ports = { (int)options->port, -1, (int)options->other_port },
     };
     struct server *server = NULL;

@@ -28,6 +28,8 @@ static const struct row {
       "port for plain HTTP; 0 takes a free one (0), -1 none" },
     { "other-port", "N", ROW_NUMBER, AT(other_port), -1, 65535, NULL,
       "port of the other host, where links lead astray; 0 takes a free one (0), -1 none" },
+    { "other-listen", "ADDRESS", ROW_TEXT, AT(other_listen), 0, 0, NULL,
+      "its address (127.0.0.2, which is the same machine)" },
     { "ready-file", "FILE", ROW_TEXT, AT(ready_file), 0, 0, NULL,
       "write the 'listening' line to this file as well, once requests are taken" },
     { "until-eof", "", ROW_FLAG, AT(until_eof), 0, 0, NULL,
@@ -143,6 +145,7 @@ bool serve_options_parse(struct serve_options *options, int argc, char **argv, s
 {
     *options = (struct serve_options){
         .listen = "127.0.0.1",
+        .other_listen = "127.0.0.2",
         .gzip_level = 1,
         .stall_max_us = 10 * US_PER_MINUTE,
         .fault_seed = 1,

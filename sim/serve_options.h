@@ -24,6 +24,7 @@ struct serve_options {
     bool help;
     bool until_eof;
     const char *listen;
+    const char *other_listen;
     int64_t port;
     int64_t other_port;
     const char *ready_file;

@@ -319,15 +319,15 @@ static struct str base_of(const struct server *server, char *text, size_t size, 
     return (struct str){ text, (size_t)len };
 }
 
-static void name_bases(struct server *server, const char *address)
+static void name_bases(struct server *server, const struct server_options *options)
 {
     const enum server_door main_door = server->doors[DOOR_HTTP].fd >= 0 ? DOOR_HTTP : DOOR_HTTPS;
 
     server->site->main_base =
-        base_of(server, server->bases[0], sizeof(server->bases[0]), address, main_door);
+        base_of(server, server->bases[0], sizeof(server->bases[0]), options->address, main_door);
     if (server->doors[DOOR_OTHER].fd >= 0)
-        server->site->other_base =
-            base_of(server, server->bases[1], sizeof(server->bases[1]), address, DOOR_OTHER);
+        server->site->other_base = base_of(server, server->bases[1], sizeof(server->bases[1]),
+                                           options->other_address, DOOR_OTHER);
 }
 
 bool server_open(const struct server_options *options, struct site *site, struct server **opened,
@@ -347,13 +347,15 @@ bool server_open(const struct server_options *options, struct site *site, struct
             (struct door){ .server = server, .kind = (enum server_door)i, .fd = -1, .port = -1 };
     for (int i = 0; ok && i < DOOR_COUNT; i++) {
         if (options->ports[i] >= 0)
-            ok = open_door(&server->doors[i], options->address, options->ports[i], err);
+            ok = open_door(&server->doors[i],
+                           i == DOOR_OTHER ? options->other_address : options->address,
+                           options->ports[i], err);
     }
     if (!ok) {
         server_close(server);
         return error_wrap(err, "listen");
     }
-    name_bases(server, options->address);
+    name_bases(server, options);
     *opened = server;
     return true;
 }

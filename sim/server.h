@@ -1,7 +1,7 @@
 /* server: sockets, threads and connections of the simulator.
  *
- * It listens on one address with up to three doors: plain HTTP, HTTPS, and "the other host", a
- * second plain port that a well-behaved client is only ever lured to. A port of 0 takes a free one.
+ * It has up to three doors: plain HTTP, HTTPS, and "the other host", a second address to which a
+ * client is only ever lured. A port of 0 takes a free one.
  */
 #ifndef PATRA_SIM_SERVER_H
 #define PATRA_SIM_SERVER_H
@@ -14,9 +14,10 @@
 enum server_door { DOOR_HTTP, DOOR_HTTPS, DOOR_OTHER, DOOR_COUNT };
 
 struct server_options {
-    const char *address;   /* "127.0.0.1" */
-    int ports[DOOR_COUNT]; /* -1: this door stays shut */
-    SSL_CTX *tls;          /* for DOOR_HTTPS; not owned */
+    const char *address;       /* "127.0.0.1" */
+    const char *other_address; /* of DOOR_OTHER: another one, for clients that tell hosts by name */
+    int ports[DOOR_COUNT];     /* -1: this door stays shut */
+    SSL_CTX *tls;              /* for DOOR_HTTPS; not owned */
 };
 
 struct server;
