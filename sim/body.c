@@ -5,7 +5,21 @@
 #include "sim/words.h"
 
 static const struct body_form forms[] = {
-    { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, true, 1, body_generic },
+    { STR_INIT("arxiv"), ID_ARXIV, VIEW_ALL, US_PER_DAY, body_arxiv },
+    { STR_INIT("crossref"), ID_CROSSREF, VIEW_NOT_MERGED, US_PER_SECOND, body_crossref },
+    { STR_INIT("datacite"), ID_DATACITE, VIEW_LIVE, US_PER_SECOND, body_datacite },
+    { STR_INIT("europepmc"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_core },
+    { STR_INIT("europepmc-idlist"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist },
+    { STR_INIT("europepmc-idlist-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist_xml },
+    { STR_INIT("europepmc-lite"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_lite },
+    { STR_INIT("europepmc-lite-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_lite_xml },
+    { STR_INIT("europepmc-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_core_xml },
+    { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, 1, body_generic },
+    { STR_INIT("oai"), ID_OAI, VIEW_ALL, US_PER_SECOND, body_oai },
+    { STR_INIT("oai-day"), ID_OAI, VIEW_ALL, US_PER_DAY, body_oai_days },
+    { STR_INIT("openalex"), ID_OPENALEX, VIEW_LIVE, 1, body_openalex },
+    { STR_INIT("pubmed"), ID_PUBMED, VIEW_LIVE, US_PER_DAY, body_pubmed },
+    { STR_INIT("pubmed-summary"), ID_PUBMED, VIEW_LIVE, 0, body_pubmed_summary },
 };
 
 const struct body_form *body_forms(size_t *count)
@@ -64,37 +78,47 @@ void body_write(const struct body_form *form, const struct sim_world *world, str
 
 enum { TEXT_MAX = 1 << 16 };
 
-static void add_text(struct buf *out, struct buf *plain, bool json, uint64_t hash)
+enum syntax { SYNTAX_JSON, SYNTAX_SLASHED, SYNTAX_XML };
+
+static void add_text(struct buf *out, struct buf *plain, enum syntax syntax, uint64_t hash)
 {
-    if (json)
-        words_json(out, buf_str(plain), hash % 5 == 0 ? JSON_ASCII : JSON_PLAIN);
-    else
+    if (syntax == SYNTAX_XML)
         words_xml(out, buf_str(plain), hash % 3 == 0);
+    else
+        words_json(out, buf_str(plain),
+                   (hash % 5 == 0 ? JSON_ASCII : 0) |
+                       (syntax == SYNTAX_SLASHED ? JSON_SLASHES : 0));
 }
 
-static void make_title(struct buf *out, uint64_t hash, bool json)
+static void make_title(struct buf *out, uint64_t hash, enum syntax syntax)
 {
     struct buf plain;
 
     buf_init(&plain, out->arena, TEXT_MAX);
     words_title(&plain, hash);
-    add_text(out, &plain, json, hash);
+    add_text(out, &plain, syntax, hash);
 }
 
 static void make_title_json(struct buf *out, uint64_t hash, uint32_t index)
 {
     (void)index;
-    make_title(out, hash, true);
+    make_title(out, hash, SYNTAX_JSON);
+}
+
+static void make_title_slashed(struct buf *out, uint64_t hash, uint32_t index)
+{
+    (void)index;
+    make_title(out, hash, SYNTAX_SLASHED);
 }
 
 static void make_title_xml(struct buf *out, uint64_t hash, uint32_t index)
 {
     (void)index;
-    make_title(out, hash, false);
+    make_title(out, hash, SYNTAX_XML);
 }
 
 /* From three sentences to about thirty. */
-static void make_abstract(struct buf *out, uint64_t hash, bool json)
+static void make_abstract(struct buf *out, uint64_t hash, enum syntax syntax)
 {
     const uint64_t sentences = 3 + dice_below(hash, 28);
     struct buf plain;
@@ -104,25 +128,26 @@ static void make_abstract(struct buf *out, uint64_t hash, bool json)
         words_sentence(&plain, dice_mix(hash + i));
         buf_add_char(&plain, i % 7 == 6 ? '\n' : ' ');
     }
-    add_text(out, &plain, json, hash);
+    add_text(out, &plain, syntax, hash);
 }
 
 static void make_abstract_json(struct buf *out, uint64_t hash, uint32_t index)
 {
     (void)index;
-    make_abstract(out, hash, true);
+    make_abstract(out, hash, SYNTAX_JSON);
 }
 
 static void make_abstract_xml(struct buf *out, uint64_t hash, uint32_t index)
 {
     (void)index;
-    make_abstract(out, hash, false);
+    make_abstract(out, hash, SYNTAX_XML);
 }
 
-const struct block_spec body_shared_blocks[] = {
+static const struct block_spec blocks[] = {
     { BLOCK_TITLE_JSON, 512, make_title_json },
+    { BLOCK_TITLE_SLASHED, 512, make_title_slashed },
     { BLOCK_TITLE_XML, 512, make_title_xml },
     { BLOCK_ABSTRACT_JSON, 256, make_abstract_json },
     { BLOCK_ABSTRACT_XML, 256, make_abstract_xml },
 };
-const size_t body_shared_block_count = ARRAY_LEN(body_shared_blocks);
+const struct block_table body_shared_blocks = { blocks, ARRAY_LEN(blocks) };

@@ -64,8 +64,7 @@ struct id body_id(const struct body *body, enum id_scheme scheme);
 struct body_form {
     struct str name;
     enum id_scheme ids;
-    enum view_mode mode;  /* of the lists of this API */
-    bool tombstones;      /* with VIEW_ALL: dead ones are served, and say so */
+    enum view_mode mode;  /* of the lists of this API; VIEW_ALL: tombstones are served */
     int64_t date_unit_us; /* how exactly a body tells its version's date; 0: not at all */
     void (*add)(struct body *body);
 };
@@ -79,10 +78,30 @@ void body_write(const struct body_form *form, const struct sim_world *world, str
                 uint32_t version, enum body_flaw flaw);
 
 /* Of each body_*.c: how it writes, and its blocks. */
+void body_arxiv(struct body *body);
+void body_crossref(struct body *body);
+void body_datacite(struct body *body);
+void body_europepmc_core(struct body *body);
+void body_europepmc_core_xml(struct body *body);
+void body_europepmc_idlist(struct body *body);
+void body_europepmc_idlist_xml(struct body *body);
+void body_europepmc_lite(struct body *body);
+void body_europepmc_lite_xml(struct body *body);
 void body_generic(struct body *body);
-extern const struct block_spec body_generic_blocks[];
-extern const size_t body_generic_block_count;
-extern const struct block_spec body_shared_blocks[];
-extern const size_t body_shared_block_count;
+void body_oai(struct body *body);
+void body_oai_days(struct body *body);
+void body_openalex(struct body *body);
+void body_pubmed(struct body *body);
+void body_pubmed_summary(struct body *body);
+
+extern const struct block_table body_crossref_blocks;
+extern const struct block_table body_datacite_blocks;
+extern const struct block_table body_europepmc_blocks;
+extern const struct block_table body_generic_blocks;
+extern const struct block_table body_oai_blocks;
+extern const struct block_table body_openalex_blocks;
+extern const struct block_table body_pubmed_blocks;
+extern const struct block_table body_pubmed_summary_blocks;
+extern const struct block_table body_shared_blocks;
 
 #endif

@@ -46,11 +46,11 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, hash % 2 == 0 ? STR("true}") : STR("false}"));
 }
 
-const struct block_spec body_generic_blocks[] = {
+static const struct block_spec blocks[] = {
     { BLOCK_GENERIC_PEOPLE, 64, make_people },
     { BLOCK_GENERIC_EXTRAS, 64, make_extras },
 };
-const size_t body_generic_block_count = ARRAY_LEN(body_generic_blocks);
+const struct block_table body_generic_blocks = { blocks, ARRAY_LEN(blocks) };
 
 static void add_instant(struct buf *out, int64_t at_us)
 {

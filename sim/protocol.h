@@ -31,7 +31,18 @@ struct protocol {
 const struct protocol *protocol_find(struct str path);
 
 /* One file each. */
+bool protocol_crossref(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
+bool protocol_datacite(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
+bool protocol_entrez(struct sim_world *world, struct exchange *exchange,
+                     struct error *err) MUST_CHECK;
+bool protocol_europepmc(struct sim_world *world, struct exchange *exchange,
+                        struct error *err) MUST_CHECK;
 bool protocol_generic(struct sim_world *world, struct exchange *exchange,
                       struct error *err) MUST_CHECK;
+bool protocol_oai(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
+bool protocol_openalex(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
 
 #endif

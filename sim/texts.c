@@ -35,19 +35,17 @@ static bool make_block(struct texts *texts, const struct block_spec *spec, uint6
 
 bool texts_open(struct texts *texts, uint64_t seed, struct error *err)
 {
-    const struct {
-        const struct block_spec *specs;
-        size_t count;
-    } tables[] = {
-        { body_shared_blocks, body_shared_block_count },
-        { body_generic_blocks, body_generic_block_count },
+    const struct block_table *const tables[] = {
+        &body_shared_blocks,    &body_crossref_blocks, &body_datacite_blocks,
+        &body_europepmc_blocks, &body_generic_blocks,  &body_oai_blocks,
+        &body_openalex_blocks,  &body_pubmed_blocks,   &body_pubmed_summary_blocks,
     };
 
     *texts = (struct texts){ 0 };
     arena_init(&texts->arena, TEXTS_BYTES_MAX);
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        for (size_t j = 0; j < tables[i].count; j++) {
-            if (!make_block(texts, &tables[i].specs[j], seed, err))
+        for (size_t j = 0; j < tables[i]->count; j++) {
+            if (!make_block(texts, &tables[i]->specs[j], seed, err))
                 return false;
         }
     }

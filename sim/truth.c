@@ -25,26 +25,6 @@ bool truth_must_hold(enum truth_state state)
     return state == TRUTH_LIVE || state == TRUTH_DELETED || state == TRUTH_MERGED;
 }
 
-static int64_t key_of(const struct corpus *corpus, enum view_order field, uint32_t version)
-{
-    const uint32_t record = corpus->record_of[version];
-
-    switch (field) {
-    case ORDER_UPDATED:
-        return corpus->at_us[version];
-    case ORDER_DEPOSITED:
-        return corpus_deposited_us(corpus, version);
-    case ORDER_CREATED:
-        return corpus_created_us(corpus, record);
-    case ORDER_ENTREZ:
-        return corpus_entrez_us(corpus, record);
-    case ORDER_PUBLISHED:
-    case ORDER_COUNT:
-        break;
-    }
-    return corpus_published_us(corpus, record);
-}
-
 struct truth truth_of(const struct sim_world *world, const struct truth_query *query,
                       uint32_t record)
 {
@@ -57,7 +37,7 @@ struct truth truth_of(const struct sim_world *world, const struct truth_query *q
     if (truth.version == CORPUS_NONE)
         return truth;
     flags = corpus->flags[truth.version];
-    key_us = key_of(corpus, query->field, truth.version);
+    key_us = view_key_of(corpus, query->field, truth.version);
     if ((mode != VIEW_ALL && (flags & VERSION_MERGED) != 0) ||
         (mode == VIEW_LIVE && (flags & VERSION_DELETED) != 0))
         truth.state = TRUTH_GONE;

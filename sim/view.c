@@ -341,10 +341,8 @@ static void bounds(const struct view *view, const struct view_query *query, uint
         *end = *begin;
 }
 
-int64_t view_key(const struct view *view, enum view_order order, uint32_t version)
+int64_t view_key_of(const struct corpus *corpus, enum view_order order, uint32_t version)
 {
-    const struct corpus *corpus = view->corpus;
-
     switch (order) {
     case ORDER_UPDATED:
         return corpus->at_us[version];
@@ -384,7 +382,7 @@ static bool matches(const struct view *view, const struct view_query *query, str
 
         if (i == (int)query->order || (range.from_us == INT64_MIN && range.to_us == INT64_MAX))
             continue;
-        key = view_key(view, (enum view_order)i, hit.version);
+        key = view_key_of(view->corpus, (enum view_order)i, hit.version);
         if (key < range.from_us || key >= range.to_us)
             return false;
     }

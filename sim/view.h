@@ -93,6 +93,6 @@ size_t view_page(const struct view *view, const struct view_query *query, size_t
                  struct hit *hits);
 
 /* The date of a version in an order: what a cursor carries. */
-int64_t view_key(const struct view *view, enum view_order order, uint32_t version);
+int64_t view_key_of(const struct corpus *corpus, enum view_order order, uint32_t version);
 
 #endif

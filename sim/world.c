@@ -108,6 +108,18 @@ size_t world_count(struct sim_world *world, int64_t now_us, const struct view_qu
     return count;
 }
 
+size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query)
+{
+    struct view_query whole = *query;
+    size_t position;
+
+    whole.has_after = false;
+    lock(world, now_us);
+    position = view_count(&world->view, &whole) - view_count(&world->view, query);
+    unlock(world);
+    return position;
+}
+
 static bool page_alloc(struct arena *arena, size_t limit, struct world_page *page,
                        struct error *err)
 {

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "sim/answer.h"
 #include "sim/exchange.h"
+#include "sim/ids.h"
 #include "sim/protocol.h"
 #include "sim/world.h"
 #include "test.h"
@@ -81,6 +83,90 @@ static inline struct str ask_between(struct str body, struct str before, struct 
         return STR("");
     rest = str_slice(body, at + before.len, body.len);
     return str_slice(rest, 0, str_find(rest, behind));
+}
+
+/* ---- what must be there, by looking at each version of each record ---- */
+
+enum { ASK_WANTED = 1, ASK_SEEN = 2 };
+
+struct ask_window {
+    enum view_mode mode;
+    enum view_order order; /* which date must lie in [from, to) */
+    int64_t from_us;
+    int64_t to_us;
+    int64_t now_us;
+};
+
+static inline size_t ask_expect(const struct sim_world *world, struct ask_window window,
+                                uint8_t *wanted)
+{
+    const struct corpus *corpus = world_corpus(world);
+    size_t count = 0;
+
+    for (uint32_t record = 0; record < corpus->count; record++) {
+        wanted[record] = 0;
+        for (uint32_t v = corpus->first[record]; v < corpus->first[record + 1]; v++) {
+            const int64_t at_us = view_key_of(corpus, window.order, v);
+            const bool merged = (corpus->flags[v] & VERSION_MERGED) != 0;
+            const bool deleted = (corpus->flags[v] & VERSION_DELETED) != 0;
+
+            if (corpus->visible_us[v] > window.now_us)
+                continue;
+            wanted[record] = at_us >= window.from_us && at_us < window.to_us;
+            if ((merged && window.mode != VIEW_ALL) || (deleted && window.mode == VIEW_LIVE))
+                wanted[record] = 0;
+        }
+        count += wanted[record];
+    }
+    return count;
+}
+
+/* Ticks off the ids between the two marks: each must be wanted, and not seen before. */
+static inline size_t ask_tick(const struct sim_world *world, struct str body, enum id_scheme scheme,
+                              struct str before, struct str behind, uint8_t *wanted)
+{
+    const uint32_t records = world_corpus(world)->count;
+    size_t count = 0;
+
+    for (size_t at = str_find(body, before); at < body.len; at = str_find(body, before)) {
+        uint32_t record;
+        struct str id;
+        char plain[128];
+        size_t len = 0;
+
+        body = str_slice(body, at + before.len, body.len);
+        id = str_slice(body, 0, str_find(body, behind));
+        for (size_t i = 0; i < id.len && len < sizeof(plain); i++) {
+            if (id.data[i] != '\\') /* Crossref's escaped slash */
+                plain[len++] = id.data[i];
+        }
+        REQUIRE(id_parse(scheme, (struct str){ plain, len }, records, &record), "an id");
+        CHECK_EQ(wanted[record], ASK_WANTED, "wanted, and not seen before");
+        wanted[record] = ASK_SEEN;
+        count++;
+    }
+    return count;
+}
+
+/* A copy of a token, percent-encoded, for the next URL. */
+static inline struct str ask_escaped(struct arena *arena, struct str text)
+{
+    struct buf out;
+
+    buf_init(&out, arena, 1 << 16);
+    answer_add_escaped(&out, text);
+    return buf_str(&out);
+}
+
+static inline size_t ask_count(struct str body, struct str mark)
+{
+    size_t count = 0;
+
+    for (size_t at = str_find(body, mark); at < body.len; at = str_find(body, mark)) {
+        body = str_slice(body, at + mark.len, body.len);
+        count++;
+    }
+    return count;
 }
 
 #endif

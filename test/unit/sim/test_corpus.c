@@ -106,9 +106,8 @@ TEST(bursts_share_an_instant)
 
 /* ---- the model ---- */
 
-static bool model_holds(const struct corpus *corpus, const struct view *view,
-                        const struct view_query *query, uint32_t record, int64_t now_us,
-                        struct hit *hit, int64_t *key_us)
+static bool model_holds(const struct corpus *corpus, const struct view_query *query,
+                        uint32_t record, int64_t now_us, struct hit *hit, int64_t *key_us)
 {
     uint32_t version = CORPUS_NONE;
 
@@ -123,13 +122,13 @@ static bool model_holds(const struct corpus *corpus, const struct view *view,
     if (query->mode == VIEW_LIVE && (corpus->flags[version] & VERSION_DELETED) != 0)
         return false;
     for (int i = 0; i < ORDER_COUNT; i++) {
-        const int64_t key = view_key(view, (enum view_order)i, version);
+        const int64_t key = view_key_of(corpus, (enum view_order)i, version);
 
         if (key < query->ranges[i].from_us || key >= query->ranges[i].to_us)
             return false;
     }
     *hit = (struct hit){ record, version };
-    *key_us = view_key(view, query->order, version);
+    *key_us = view_key_of(corpus, query->order, version);
     return true;
 }
 
@@ -147,14 +146,13 @@ static int by_key(const void *a, const void *b)
     return x->hit.record < y->hit.record ? -1 : x->hit.record > y->hit.record;
 }
 
-static size_t model_list(const struct corpus *corpus, const struct view *view,
-                         const struct view_query *query, int64_t now_us, struct model_hit *list)
+static size_t model_list(const struct corpus *corpus, const struct view_query *query,
+                         int64_t now_us, struct model_hit *list)
 {
     size_t count = 0;
 
     for (uint32_t record = 0; record < corpus->count; record++)
-        count +=
-            model_holds(corpus, view, query, record, now_us, &list[count].hit, &list[count].key_us);
+        count += model_holds(corpus, query, record, now_us, &list[count].hit, &list[count].key_us);
     qsort(list, count, sizeof(*list), by_key);
     return count;
 }
@@ -236,7 +234,7 @@ TEST(views_agree_with_a_scan_of_all_versions)
         size_t count;
 
         view_seek(&view, now_us);
-        count = model_list(&corpus, &view, &query, now_us, list);
+        count = model_list(&corpus, &query, now_us, list);
         check_query(&view, &query, hash, list, count);
         check_after(&view, query, list, count, dice_mix(hash + 9));
     }
