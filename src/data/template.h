@@ -154,9 +154,6 @@ struct template_resolver {
                     struct template_value *value, struct error *err);
     /* Asked instead of resolve when rendering is redacted. NULL: every credential is there. */
     bool (*has_credential)(void *context, struct str name);
-    /* The text found by a path in a JSON text, or null. NULL: jsonPath() is an error. */
-    bool (*json_path)(void *context, struct arena *arena, struct str json, struct str path,
-                      struct template_value *value, struct error *err);
 };
 
 enum template_place {

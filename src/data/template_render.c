@@ -136,8 +136,13 @@ static bool add_evaluated(struct render *r, const struct template_piece *piece,
 static bool eval_piece(const struct render *r, const struct template_piece *piece,
                        struct template_value *value, struct error *err)
 {
-    return template_eval(piece->node, r->arena, r->request, value, err) ||
-           error_wrap(err, "%.*s", STR_ARG(piece->text));
+    if (template_eval(piece->node, r->arena, r->request, value, err))
+        return true;
+    if (!piece->is_secret || !r->request->redacted)
+        return error_wrap(err, "%.*s", STR_ARG(piece->text));
+    /* What stands in for a secret need not make sense to a function, and it is not shown. */
+    *value = (struct template_value){ .type = TEMPLATE_TEXT, .text = STR("***") };
+    return true;
 }
 
 /* No segment may be a step to somewhere else. */

@@ -111,7 +111,7 @@ TEST(template_faults_have_an_offset_and_a_hint)
         { "${formatDateTime(window.from, \"YYYY\")}", 30, "no such field", "" },
         { "${formatDateTime(window.from, expr.p)}", 30, "in quotes", "" },
         { "${plus(window.from, \"1\")}", 20, "not a duration", "" },
-        { "${jsonPath(history.x, \"a.b\")}", 22, "begins with $", "" },
+        { "${jsonPath(history.x, \"a.b\")}", 22, "JSONPath", "" },
         { "${concat(\"a\" \"b\")}", 13, "comma or )", "" },
         { "${concat(\"a\",)}", 13, "missing", "" },
         { "${\"abc}", 2, "closing quote", "" },

@@ -45,7 +45,11 @@ static const struct template_binding items[] = {
     { TEMPLATE_EXPR, STR_INIT("latin1"), TEXT("\xE9") },
     { TEMPLATE_EXPR, STR_INIT("year"), INT(2001) },
     { TEMPLATE_EXPR, STR_INIT("number"), INT(-7) },
+    { TEMPLATE_HISTORY, STR_INIT("reply"),
+      TEXT("{\"env\":\"MCID_1\\u0001\",\"query key\":7,\"ratio\":0.5,\"done\":true,"
+           "\"null\":null,\"ids\":[1,\"b\"]}") },
     { TEMPLATE_CREDENTIAL, STR_INIT("key"), TEXT("S3CR3T") },
+    { TEMPLATE_CREDENTIAL, STR_INIT("json"), TEXT("{\"k\":\"S3CR3T\"}") },
 };
 static const struct template_bindings bindings = { items, ARRAY_LEN(items) };
 
@@ -56,7 +60,7 @@ static bool render_in(const char *text, const struct template_request *how,
 {
     const struct template_resolver resolver = { (void *)(uintptr_t)&bindings,
                                                 template_resolve_bound,
-                                                template_has_bound_credential, NULL };
+                                                template_has_bound_credential };
     struct template_request request = *how;
     struct template template;
     struct template_faults faults;
@@ -170,7 +174,6 @@ TEST(template_refuses_what_would_leave_its_place)
         { TEMPLATE_RAW, "${date(expr.year)}", "template.type" },
         { TEMPLATE_RAW, "${lower(expr.number)}", "template.type" },
         { TEMPLATE_RAW, "${minus(window.from, \"9999y\")}", "template.range" },
-        { TEMPLATE_RAW, "${jsonPath(expr.q, \"$.a\")}", "template.type" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
@@ -252,10 +255,11 @@ TEST(template_redacted_never_sees_a_secret)
         { TEMPLATE_JSON, "${credential.key}", "\"S3CR3T\"", "\"***\"" },
         { TEMPLATE_JSON, "${size(credential.key)}", "6", "\"***\"" },
         { TEMPLATE_JSON, "a ${credential.key}", "\"a S3CR3T\"", "\"a ***\"" },
+        { TEMPLATE_QUERY, "${jsonPath(credential.json, '$.k')}", "S3CR3T", "***" },
         { TEMPLATE_QUERY, "${credential.none}", NULL, NULL },
     };
     const struct template_resolver resolver = { (void *)(uintptr_t)&bindings, refuse_credentials,
-                                                template_has_bound_credential, NULL };
+                                                template_has_bound_credential };
 
     for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
         struct template_request how = { .place = secrets[i].place };
@@ -295,33 +299,34 @@ TEST(template_output_has_a_maximum)
     CHECK_STR(str_of(err.code), STR("buffer.limit"), "encoded");
 }
 
-static bool found_by_path(void *context, struct arena *memory, struct str json, struct str path,
-                          struct template_value *value, struct error *err)
+TEST(template_takes_values_out_of_captured_json)
 {
-    (void)context;
-    (void)memory;
-    (void)err;
-    CHECK_STR(json, STR("p-1"), "the captured text");
-    CHECK_STR(path, STR("$.a"), "the path");
-    *value = (struct template_value){ .type = TEMPLATE_TEXT, .text = STR("found") };
-    return true;
-}
-
-TEST(template_asks_the_resolver_for_a_json_path)
-{
-    const struct template_resolver resolver = { (void *)(uintptr_t)&bindings,
-                                                template_resolve_bound, NULL, found_by_path };
-    const struct template_request how = { .resolver = &resolver, .bytes_max = 100 };
+    static const struct {
+        const char *template;
+        const char *json; /* as TEMPLATE_JSON shows it; NULL: omitted */
+    } found[] = {
+        { "${jsonPath(history.reply, '$.env')}", "\"MCID_1\\u0001\"" },
+        { "${jsonPath(history.reply, \"$['query key']\")}", "7" },
+        { "${jsonPath(history.reply, '$.ratio')}", "\"0.5\"" },
+        { "${jsonPath(history.reply, '$.done')}", "\"true\"" },
+        { "${jsonPath(history.reply, '$.ids')}", "[\"1\",\"b\"]" },
+        { "${jsonPath(history.reply, '$.ids[*]')}", "[\"1\",\"b\"]" },
+        { "${join(jsonPath(history.reply, '$.ids'), '|')}", "\"1|b\"" },
+        { "${jsonPath(history.reply, '$.none')}", NULL },
+        { "${jsonPath(history.reply, '$.null')}", NULL },
+        { "${jsonPath(history.reply, '$..none')}", NULL },
+        { "${jsonPath(history.none, '$.env')}", NULL },
+    };
+    const struct template_request how = { .place = TEMPLATE_JSON };
     struct template_result result;
-    struct template template;
-    struct template_faults faults;
     struct error err;
 
-    arena_reset(&arena);
-    REQUIRE_OK(
-        template_compile(&template, &arena, STR("${jsonPath(plan.id, \"$.a\")}"), &faults, &err),
-        err);
-    REQUIRE_OK(template_render(&template, &arena, &how, &result, &err), err);
-    CHECK_STR(result.text, STR("found"), "as the resolver says");
+    for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+        REQUIRE_OK(render_in(found[i].template, &how, &result, &err), err);
+        CHECK_EQ(result.is_omitted, found[i].json == NULL, found[i].template);
+        CHECK_STR(result.text, str_of(found[i].json), found[i].template);
+    }
+    CHECK(!render_in("${jsonPath(plan.id, '$.a')}", &how, &result, &err), "not JSON");
+    CHECK_STR(str_of(err.code), STR("json.syntax"), "not JSON");
     arena_release(&arena);
 }
