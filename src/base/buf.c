@@ -13,7 +13,8 @@ void buf_init(struct buf *buf, struct arena *arena, size_t limit)
     *buf = (struct buf){ .arena = arena, .limit = limit };
 }
 
-static bool reserve(struct buf *buf, size_t more)
+/* Room for `more` bytes, which count against the limit, and for `spare` ones, which do not. */
+static bool reserve(struct buf *buf, size_t more, size_t spare)
 {
     size_t wanted;
     char *data;
@@ -24,11 +25,13 @@ static bool reserve(struct buf *buf, size_t more)
         buf->failed = true;
         return false;
     }
-    if (buf->len + more <= buf->capacity)
+    if (buf->len + more + spare <= buf->capacity)
         return true;
     wanted = buf->capacity > 0 ? buf->capacity * 2 : CAPACITY_MIN;
-    if (wanted < buf->len + more)
-        wanted = buf->len + more;
+    if (wanted - spare > buf->limit)
+        wanted = buf->limit + spare;
+    if (wanted < buf->len + more + spare)
+        wanted = buf->len + more + spare;
     data = arena_grow(buf->arena, buf->data, buf->capacity, wanted);
     if (data == NULL) {
         buf->failed = true;
@@ -41,7 +44,7 @@ static bool reserve(struct buf *buf, size_t more)
 
 void buf_add(struct buf *buf, struct str s)
 {
-    if (s.len == 0 || !reserve(buf, s.len))
+    if (s.len == 0 || !reserve(buf, s.len, 0))
         return;
     memcpy(buf->data + buf->len, s.data, s.len);
     buf->len += s.len;
@@ -76,7 +79,7 @@ void buf_printf(struct buf *buf, const char *format, ...)
     len = vsnprintf(NULL, 0, format, args);
     va_end(args);
     assert(len >= 0);
-    if (!reserve(buf, (size_t)len + 1))
+    if (!reserve(buf, (size_t)len, 1)) /* for the NUL that vsnprintf writes */
         return;
     va_start(args, format);
     (void)vsnprintf(buf->data + buf->len, (size_t)len + 1, format, args);

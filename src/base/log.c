@@ -65,7 +65,9 @@ static void add_quoted(struct line *line, struct str s)
 static bool is_plain(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        if (s.data[i] <= ' ' || s.data[i] == '"' || s.data[i] == '=' || s.data[i] == 0x7F)
+        const unsigned char c = (unsigned char)s.data[i];
+
+        if (c <= ' ' || c == '"' || c == '=' || c >= 0x7F)
             return false;
     }
     return s.len > 0;

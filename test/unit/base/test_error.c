@@ -1,8 +1,72 @@
 #include "base/error.h"
 
+#include <string.h>
+
 #include "test.h"
 
-TEST(error_placeholder)
+TEST(error_keeps_where_and_what_it_was)
 {
-    CHECK(true, "x");
+    struct error err;
+    const int line = __LINE__ + 1;
+    const bool result = error_set(&err, ERROR_DATA, "record.no_id", "record %d has no id", 7);
+
+    CHECK(!result, "false, to be returned");
+    CHECK_EQ(err.level, ERROR_DATA, "level");
+    CHECK_STR(str_of(err.code), STR("record.no_id"), "code");
+    CHECK_STR(str_of(err.text), STR("record 7 has no id"), "text");
+    CHECK(str_ends(str_of(err.file), STR("test_error.c")), err.file);
+    CHECK_EQ(err.line, line, "line");
+}
+
+TEST(error_wrap_puts_the_outer_words_in_front)
+{
+    struct error err;
+
+    (void)error_set(&err, ERROR_TRANSIENT, "http.status", "status 503");
+    CHECK(!error_wrap(&err, "GET %s", "https://h/works"), "false, to be returned");
+    CHECK(!error_wrap(&err, "page %d", 3), "and again");
+    CHECK_STR(str_of(err.text), STR("page 3: GET https://h/works: status 503"), "text");
+    CHECK_EQ(err.level, ERROR_TRANSIENT, "level stays");
+    CHECK_STR(str_of(err.code), STR("http.status"), "code stays");
+}
+
+static bool is_all(const char *text, size_t from, size_t to, char c)
+{
+    for (size_t i = from; i < to; i++) {
+        if (text[i] != c)
+            return false;
+    }
+    return true;
+}
+
+TEST(error_text_is_cut_at_its_end)
+{
+    char longer[ERROR_TEXT_MAX + 100];
+    struct error err;
+
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    (void)error_set(&err, ERROR_FATAL, "c", "%s", longer);
+    CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
+    CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "its beginning");
+
+    /* The outer words stay whole, the inner ones lose their end. */
+    (void)error_wrap(&err, "outer");
+    CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
+    CHECK(str_starts(str_of(err.text), STR("outer: xxx")), err.text);
+    CHECK(is_all(err.text, 7, ERROR_TEXT_MAX - 1, 'x'), "its beginning");
+
+    /* Outer words that fill the text leave nothing of the inner ones, and break nothing. */
+    (void)error_wrap(&err, "%s", longer);
+    CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
+    CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "the outer words");
+}
+
+TEST(error_levels_have_names)
+{
+    CHECK_STR(str_of(error_level_name(ERROR_NONE)), STR("OK"), "none");
+    CHECK_STR(str_of(error_level_name(ERROR_TRANSIENT)), STR("L1"), "transient");
+    CHECK_STR(str_of(error_level_name(ERROR_REQUEST)), STR("L2"), "request");
+    CHECK_STR(str_of(error_level_name(ERROR_DATA)), STR("L3"), "data");
+    CHECK_STR(str_of(error_level_name(ERROR_FATAL)), STR("L4"), "fatal");
 }
