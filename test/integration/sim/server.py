@@ -165,6 +165,15 @@ def test_tls_with_a_made_certificate():
             equal((pathlib.Path(folder) / 'ca.pem').read_bytes(), first, 'the folder is kept')
 
 
+def test_two_runs_serve_the_same_bytes():
+    paths = ('/generic/offset?limit=100', '/generic/token?size=7', '/_sim/truth?protocol=generic&limit=50')
+    runs = []
+    for _ in range(2):
+        with Sim('--seed', '7', '--records', '2000', '--now', '2026-02-01') as sim:
+            runs.append([sim.get(path, ['Accept-Encoding: gzip']).raw for path in paths])
+    equal(runs[0], runs[1], 'headers and bodies')
+
+
 def test_many_clients_at_once():
     with Sim() as sim:
         wrong = []
