@@ -225,8 +225,15 @@ int main(int argc, char **argv)
         { "ready body, 4 MiB", "/blob?bytes=4194304" },
         { "ready body, 64 KiB", "/blob?bytes=65536" },
         { "ready body, 4 KiB", "/blob?bytes=4096" },
-        { "made page, 1000 records", "/generic/offset?offset=0&limit=1000" },
-        { "made page, 100 records", "/generic/offset?offset=0&limit=100" },
+        { "generic, 1000 records", "/generic/offset?offset=0&limit=1000" },
+        { "generic, 100 records", "/generic/offset?offset=0&limit=100" },
+        { "Crossref, 1000 records", "/crossref/works?rows=1000" },
+        { "PubMed, 20 records", "/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml&id="
+                                "30000001,30000002,30000003,30000004,30000005,30000006,30000007,"
+                                "30000008,30000009,30000010,"
+                                "30000011,30000012,30000013,30000014,30000015,30000016,30000017,"
+                                "30000018,30000019,30000020" },
+        { "OAI-PMH, a page", "/oai?verb=ListRecords&metadataPrefix=oai_dc" },
     };
     int bare_port, sim_port;
     const pid_t bare = start_bare(&bare_port);

@@ -258,6 +258,15 @@ def body_error(reply, right, sim):
     check('error' in reply.json() and 'items' not in reply.json(), 'an error')
 
 
+def missing_details(reply, right, sim):
+    def articles(answer):
+        return re.findall(rb'<MedlineCitation[^>]*><PMID[^>]*>(\d+)</PMID>', answer.body)
+
+    equal(articles(right), [b'30000001', b'30000002', b'30000003'], 'all three')
+    check(0 < len(articles(reply)) < 3, 'some are missing')
+    check(set(articles(reply)) < set(articles(right)), 'the others are there')
+
+
 TWISTS = {
     'repeat_page': page_from(2),
     'shift_page': page_from(3),
@@ -270,6 +279,7 @@ TWISTS = {
     'record_bad_date': one_flaw(lambda item: not is_date(item['updated_at'])),
     'empty_page': empty_page,
     'body_error': body_error,
+    'missing_details': missing_details,
 }
 
 JUDGES = {
