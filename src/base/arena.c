@@ -52,6 +52,13 @@ void arena_reset(struct arena *arena)
     arena->failed = false;
 }
 
+void arena_wipe(struct arena *arena)
+{
+    for (struct arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next)
+        explicit_bzero(chunk->bytes, chunk->used);
+    arena_reset(arena);
+}
+
 static size_t align_up(size_t size)
 {
     const size_t align = alignof(max_align_t);

@@ -28,6 +28,7 @@ struct arena {
 void arena_init(struct arena *arena, size_t limit);
 void arena_release(struct arena *arena); /* accepts the zero value */
 void arena_reset(struct arena *arena);   /* all that was made is gone; one chunk is kept */
+void arena_wipe(struct arena *arena);    /* overwrites all that was made, then resets: secrets */
 
 /* Zeroed, aligned for any type; NULL when the ceiling is met. size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size) MUST_CHECK;

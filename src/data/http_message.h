@@ -148,4 +148,8 @@ struct http_title http_title(const struct http_request *request, struct str url)
  * the defaults. */
 bool http_request_check(struct http_request *request, struct error *err) MUST_CHECK;
 
+/* A copy with all it looks at in the arena, but for auth, which stays the caller's. */
+bool http_request_copy(struct arena *arena, const struct http_request *request,
+                       struct http_request *copy, struct error *err) MUST_CHECK;
+
 #endif

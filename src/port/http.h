@@ -42,6 +42,7 @@
  *          http.url  http.plain  http.method  http.header  http.limit   the request is not sound
  *          memory.limit          the reply does not fit into the arena
  *      L4  http.tls              the certificate is not to be trusted, or the CA file not readable
+ *          http.auth             the request wants a credential, and this handle gives none
  *          http.module           the adapter's library is not what it was built for
  *
  * Memory. All of the reply lives in the arena. The arena of a started request belongs to the

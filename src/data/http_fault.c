@@ -1,0 +1,59 @@
+#include "data/http_fault.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+const struct http_fault http_faults[] = {
+    { "http.timeout.connect", ERROR_TRANSIENT, "no connection in time" },
+    { "http.timeout.idle", ERROR_TRANSIENT, "silent for too long" },
+    { "http.timeout.total", ERROR_TRANSIENT, "not finished in time" },
+    { "http.dns", ERROR_TRANSIENT, "the host's name could not be resolved" },
+    { "http.connect", ERROR_TRANSIENT, "could not connect" },
+    { "http.proxy", ERROR_TRANSIENT, "the proxy could not be reached or refused" },
+    { "http.reset", ERROR_TRANSIENT, "the connection ended before the reply did" },
+    { "http.truncated", ERROR_TRANSIENT, "the body ended too early" },
+    { "http.encoding", ERROR_TRANSIENT,
+      "the body's content coding is broken or was not asked for" },
+    { "http.protocol", ERROR_TRANSIENT, "the reply is not HTTP" },
+    { "http.handshake", ERROR_TRANSIENT, "TLS could not be agreed upon" },
+    { "http.cancelled", ERROR_TRANSIENT, "the request was given up" },
+    { "http.resource", ERROR_TRANSIENT, "this machine lacks memory, descriptors or threads" },
+    { "http.too_large", ERROR_REQUEST, "the body is larger than body_bytes_max" },
+    { "http.inflate_limit", ERROR_REQUEST, "the body unpacks to more than inflated_bytes_max" },
+    { "http.header_limit", ERROR_REQUEST, "too many headers, or too long" },
+    { "http.redirect_refused", ERROR_REQUEST, "a redirect that must not be followed" },
+    { "http.url", ERROR_REQUEST, "the URL is not one for http or https" },
+    { "http.plain", ERROR_REQUEST, "plain HTTP was not allowed" },
+    { "http.method", ERROR_REQUEST, "the method is not possible" },
+    { "http.header", ERROR_REQUEST, "a header is not possible" },
+    { "http.limit", ERROR_REQUEST, "a timeout or limit is out of range" },
+    { "memory.limit", ERROR_REQUEST, "the reply does not fit into its arena" },
+    { "http.tls", ERROR_FATAL, "the certificate is not to be trusted, or the CA file not usable" },
+    { "http.auth", ERROR_FATAL, "the handle has no credentials to give" },
+    { "http.module", ERROR_FATAL, "the library is not what patra was built for" },
+};
+const size_t http_faults_count = ARRAY_LEN(http_faults);
+
+const struct http_fault *http_fault_find(const char *code)
+{
+    for (size_t i = 0; i < http_faults_count; i++) {
+        if (strcmp(http_faults[i].code, code) == 0)
+            return &http_faults[i];
+    }
+    return NULL;
+}
+
+bool http_fault_spares_status(const char *code)
+{
+    static const char *const after_the_head[] = {
+        "http.timeout.idle", "http.timeout.total", "http.reset",         "http.truncated",
+        "http.encoding",     "http.too_large",     "http.inflate_limit", "http.protocol",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(after_the_head); i++) {
+        if (strcmp(after_the_head[i], code) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,60 @@
+#include "data/http_fault.h"
+
+#include <string.h>
+
+#include "test.h"
+
+/* The port's promise, written a second time. */
+static const struct {
+    const char *code;
+    enum error_level level;
+} promised[] = {
+    { "http.timeout.connect", ERROR_TRANSIENT },
+    { "http.timeout.idle", ERROR_TRANSIENT },
+    { "http.timeout.total", ERROR_TRANSIENT },
+    { "http.dns", ERROR_TRANSIENT },
+    { "http.connect", ERROR_TRANSIENT },
+    { "http.proxy", ERROR_TRANSIENT },
+    { "http.reset", ERROR_TRANSIENT },
+    { "http.truncated", ERROR_TRANSIENT },
+    { "http.encoding", ERROR_TRANSIENT },
+    { "http.protocol", ERROR_TRANSIENT },
+    { "http.handshake", ERROR_TRANSIENT },
+    { "http.cancelled", ERROR_TRANSIENT },
+    { "http.resource", ERROR_TRANSIENT },
+    { "http.too_large", ERROR_REQUEST },
+    { "http.inflate_limit", ERROR_REQUEST },
+    { "http.header_limit", ERROR_REQUEST },
+    { "http.redirect_refused", ERROR_REQUEST },
+    { "http.url", ERROR_REQUEST },
+    { "http.plain", ERROR_REQUEST },
+    { "http.method", ERROR_REQUEST },
+    { "http.header", ERROR_REQUEST },
+    { "http.limit", ERROR_REQUEST },
+    { "memory.limit", ERROR_REQUEST },
+    { "http.tls", ERROR_FATAL },
+    { "http.auth", ERROR_FATAL },
+    { "http.module", ERROR_FATAL },
+};
+
+TEST(every_code_has_the_level_that_was_promised)
+{
+    CHECK_EQ(http_faults_count, ARRAY_LEN(promised), "none is missing, none is new");
+    for (size_t i = 0; i < ARRAY_LEN(promised); i++) {
+        const struct http_fault *fault = http_fault_find(promised[i].code);
+
+        REQUIRE(fault != NULL, promised[i].code);
+        CHECK_EQ(fault->level, promised[i].level, promised[i].code);
+        CHECK(strlen(fault->meaning) > 0, promised[i].code);
+    }
+    CHECK(http_fault_find("http.nonsense") == NULL, "no other");
+}
+
+TEST(a_broken_body_spares_a_status_and_nothing_else_does)
+{
+    CHECK(http_fault_spares_status("http.reset"), "reset");
+    CHECK(http_fault_spares_status("http.too_large"), "too large");
+    CHECK(!http_fault_spares_status("http.cancelled"), "cancelled");
+    CHECK(!http_fault_spares_status("http.header_limit"), "the head itself");
+    CHECK(!http_fault_spares_status("memory.limit"), "memory");
+}
