@@ -1,0 +1,197 @@
+#include "adapter/auth/auth_http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/auth/auth_apply.h"
+#include "adapter/auth/auth_tokens.h"
+
+enum { SCRATCH_BYTES_MAX = 256 << 20 }; /* a large POST body and its copy with a key in it */
+
+struct auth_http {
+    struct http http;
+    struct auth_http_parts parts;
+    struct arena scratch; /* holds secrets while a request is handed over, and is wiped then */
+};
+
+struct auth_ticket {
+    struct http_ticket ticket;
+    struct http_ticket *inner;
+    struct arena *arena;
+    struct http_request request; /* as the caller gave it: without a credential */
+    uint64_t token;              /* the number of the token it carries, when it was a cached one */
+};
+
+static struct auth_http *auth_of(struct http *http)
+{
+    return (struct auth_http *)http;
+}
+
+static bool is_bare(const struct http_request *request)
+{
+    return request->auth == NULL || request->auth->type == AUTH_NONE;
+}
+
+static struct http_request without_auth(const struct http_request *request)
+{
+    struct http_request bare = *request;
+
+    bare.auth = NULL;
+    return bare;
+}
+
+/* ---- the credential's values ---- */
+
+static bool get_values(struct auth_http *self, const struct http_request *request, uint64_t refused,
+                       struct auth_token *secret, struct secret *username, struct error *err)
+{
+    const struct http_auth *auth = request->auth;
+
+    if (auth->type == AUTH_OAUTH2)
+        return auth_tokens_get(&self->parts, request, refused, secret, err);
+    if (!secret_get(self->parts.secrets, auth->type == AUTH_BASIC ? auth->password : auth->secret,
+                    &secret->value, err))
+        return false;
+    if (auth->type != AUTH_BASIC && auth->type != AUTH_CUSTOM)
+        return true;
+    return auth_value(self->parts.secrets, auth->username, username, err);
+}
+
+/* Makes the request that carries the credential; its parts lie in self->scratch. *token becomes the
+ * number of the cached token in it, 0 when it has none. */
+static bool prepare(struct auth_http *self, const struct http_request *request, uint64_t refused,
+                    struct http_request *made, uint64_t *token, struct error *err)
+{
+    struct auth_token secret = { 0 };
+    struct secret username = { 0 };
+    bool done;
+
+    *token = 0;
+    if (!auth_check_origin(request, err))
+        return false;
+    done = get_values(self, request, refused, &secret, &username, err);
+    if (!done && request->auth->optional && strcmp(err->code, "secret.missing") == 0) {
+        *made = without_auth(request);
+        return true;
+    }
+    done = done && auth_apply(&self->scratch, request,
+                              &(struct auth_values){
+                                  .secret = secret_str(&secret.value),
+                                  .username = secret_str(&username),
+                                  .now_us = clock_now_us(self->parts.clock),
+                              },
+                              made, err);
+    if (request->auth->type == AUTH_OAUTH2 && !secret.is_new)
+        *token = secret.number;
+    secret_wipe(&secret.value);
+    secret_wipe(&username);
+    return done || error_wrap(err, "%s", http_title(request, request->url).text);
+}
+
+/* ---- sending ---- */
+
+/* One time over the wire. */
+static bool send_once(struct auth_http *self, struct arena *arena,
+                      const struct http_request *request, uint64_t refused, uint64_t *token,
+                      struct http_reply *reply, struct error *err)
+{
+    struct http_request made;
+    const bool done = prepare(self, request, refused, &made, token, err) &&
+                      http_send(self->parts.inner, arena, &made, reply, err);
+
+    arena_wipe(&self->scratch);
+    return done;
+}
+
+/* A cached token that the server does not take any more is replaced, and the request repeated. */
+static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
+                                const struct http_request *request, uint64_t token,
+                                struct http_reply *reply, struct error *err)
+{
+    uint64_t ignored;
+
+    if (reply->status != 401 || token == 0)
+        return true;
+    *reply = (struct http_reply){ 0 };
+    if (!send_once(self, arena, request, token, &ignored, reply, err))
+        return false;
+    reply->attempts++;
+    return true;
+}
+
+static bool auth_send(struct http *http, struct arena *arena, const struct http_request *request,
+                      struct http_reply *reply, struct error *err)
+{
+    struct auth_http *self = auth_of(http);
+    const struct http_request bare = without_auth(request);
+    uint64_t token;
+
+    if (is_bare(request))
+        return http_send(self->parts.inner, arena, &bare, reply, err);
+    return send_once(self, arena, request, 0, &token, reply, err) &&
+           repeat_when_refused(self, arena, request, token, reply, err);
+}
+
+static bool auth_start(struct http *http, struct arena *arena, const struct http_request *request,
+                       struct http_ticket **ticket, struct error *err)
+{
+    struct auth_http *self = auth_of(http);
+    struct auth_ticket *made = ARENA_NEW(arena, struct auth_ticket);
+    struct http_request sent = without_auth(request);
+    bool done;
+
+    if (made == NULL)
+        return arena_error(arena, err);
+    made->ticket.http = http;
+    made->arena = arena;
+    if (!http_request_copy(arena, request, &made->request, err))
+        return false;
+    done = (is_bare(request) || prepare(self, request, 0, &sent, &made->token, err)) &&
+           http_start(self->parts.inner, arena, &sent, &made->inner, err);
+    arena_wipe(&self->scratch);
+    *ticket = &made->ticket;
+    return done;
+}
+
+static bool auth_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
+{
+    struct auth_ticket *made = (struct auth_ticket *)ticket;
+
+    return http_wait(made->inner, reply, err) &&
+           repeat_when_refused(auth_of(ticket->http), made->arena, &made->request, made->token,
+                               reply, err);
+}
+
+static void auth_cancel(struct http_ticket *ticket)
+{
+    http_cancel(((struct auth_ticket *)ticket)->inner);
+}
+
+static void auth_interrupt(struct http *http)
+{
+    http_interrupt(auth_of(http)->parts.inner);
+}
+
+static void auth_close(struct http *http)
+{
+    struct auth_http *self = auth_of(http);
+
+    http_close(self->parts.inner);
+    arena_release(&self->scratch);
+    free(self);
+}
+
+bool auth_http_open(const struct auth_http_parts *parts, struct http **http, struct error *err)
+{
+    static const struct http_ops ops = { auth_send,   auth_start,     auth_wait,
+                                         auth_cancel, auth_interrupt, auth_close };
+    struct auth_http *self = calloc(1, sizeof(*self));
+
+    if (self == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for an HTTP handle");
+    self->http.ops = &ops;
+    self->parts = *parts;
+    arena_init(&self->scratch, SCRATCH_BYTES_MAX);
+    *http = &self->http;
+    return true;
+}

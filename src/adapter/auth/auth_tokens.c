@@ -1,0 +1,229 @@
+#include "adapter/auth/auth_tokens.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "data/hash.h"
+#include "data/oauth_token.h"
+
+/* More clients than sources would be a leak. */
+enum { CLIENTS_MAX = 256, ANSWER_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
+
+struct client {
+    struct client *next;
+    struct hash_sum key;    /* of who asks whom for what */
+    pthread_mutex_t asking; /* of what follows; held while the token server is asked */
+    struct secret token;    /* empty: none */
+    int64_t until_us;       /* monotonic */
+    uint64_t number;
+};
+
+struct auth_tokens {
+    pthread_mutex_t lock; /* of the list; clients stay until the end */
+    struct client *clients;
+    size_t count;
+};
+
+bool auth_tokens_open(struct auth_tokens **tokens, struct error *err)
+{
+    *tokens = calloc(1, sizeof(**tokens));
+    if (*tokens == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for tokens");
+    (void)pthread_mutex_init(&(*tokens)->lock, NULL);
+    return true;
+}
+
+void auth_tokens_close(struct auth_tokens *tokens)
+{
+    if (tokens == NULL)
+        return;
+    while (tokens->clients != NULL) {
+        struct client *client = tokens->clients;
+
+        tokens->clients = client->next;
+        secret_wipe(&client->token);
+        (void)pthread_mutex_destroy(&client->asking);
+        free(client);
+    }
+    (void)pthread_mutex_destroy(&tokens->lock);
+    free(tokens);
+}
+
+bool auth_value(struct secret_source *secrets, struct str setting, struct secret *value,
+                struct error *err)
+{
+    value->len = 0;
+    if (secret_is_reference(setting))
+        return secret_get(secrets, setting, value, err);
+    if (setting.len > SECRET_BYTES_MAX)
+        return error_set(err, ERROR_FATAL, "secret.too_long", "a setting has more than %d bytes",
+                         SECRET_BYTES_MAX);
+    if (setting.len > 0)
+        memcpy(value->bytes, setting.data, setting.len);
+    value->len = setting.len;
+    return true;
+}
+
+/* ---- clients ---- */
+
+static bool client_key(const struct http_auth *auth, struct hash_sum *key, struct error *err)
+{
+    const struct str parts[] = { auth->token_url, auth->client_id, auth->client_secret,
+                                 auth->scope };
+    struct hash hash;
+
+    hash_init(&hash);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        hash_add(&hash, parts[i]);
+        hash_add(&hash, (struct str){ "", 1 }); /* a NUL: no part runs into the next */
+    }
+    return hash_end(&hash, key, err);
+}
+
+static struct client *find_client(struct auth_tokens *tokens, const struct hash_sum *key)
+{
+    struct client *client = tokens->clients;
+
+    while (client != NULL && memcmp(&client->key, key, sizeof(*key)) != 0)
+        client = client->next;
+    if (client != NULL || tokens->count == CLIENTS_MAX)
+        return client;
+    client = calloc(1, sizeof(*client));
+    if (client == NULL)
+        return NULL;
+    client->key = *key;
+    (void)pthread_mutex_init(&client->asking, NULL);
+    client->next = tokens->clients;
+    tokens->clients = client;
+    tokens->count++;
+    return client;
+}
+
+/* ---- asking ---- */
+
+static bool judge_answer(struct arena *scratch, const struct http_reply *reply,
+                         struct oauth_token *token, struct error *err)
+{
+    const bool in_trouble = reply->status >= 500 || reply->status == 429 || reply->status == 408;
+    struct str word;
+
+    if (reply->status == 200)
+        return oauth_token_read(scratch, reply->body, token, err);
+    word = oauth_token_refusal(scratch, reply->body);
+    return error_set(err, in_trouble ? ERROR_TRANSIENT : ERROR_FATAL, "auth.token",
+                     "the token server answers with status %d%s%.*s", reply->status,
+                     word.len > 0 ? ", " : "", STR_ARG(word));
+}
+
+static bool send_question(const struct auth_http_parts *parts, const struct http_request *request,
+                          struct arena *scratch, struct str authorization, struct http_reply *reply,
+                          struct error *err)
+{
+    const struct http_header headers[] = {
+        { STR("Authorization"), authorization },
+        { STR("Content-Type"), STR("application/x-www-form-urlencoded") },
+        { STR("Accept"), STR("application/json") },
+    };
+    struct buf form;
+
+    buf_init(&form, scratch, SCRATCH_BYTES_MAX);
+    oauth_token_form(&form, request->auth->scope);
+    if (!buf_ok(&form, err))
+        return false;
+    return http_send(parts->inner, scratch,
+                     &(struct http_request){
+                         .method = STR("POST"),
+                         .url = request->auth->token_url,
+                         .headers = headers,
+                         .header_count = ARRAY_LEN(headers),
+                         .body = buf_str(&form),
+                         .timeouts = request->timeouts,
+                         .limits = { .body_bytes_max = ANSWER_BYTES_MAX,
+                                     .inflated_bytes_max = ANSWER_BYTES_MAX },
+                         .allow_plain_http = request->allow_plain_http,
+                         .proxy = request->proxy,
+                         .ca_file = request->ca_file,
+                         .correlation_id = request->correlation_id,
+                         .traceparent = request->traceparent,
+                         .tracestate = request->tracestate,
+                     },
+                     reply, err);
+}
+
+static bool ask(const struct auth_http_parts *parts, const struct http_request *request,
+                struct arena *scratch, struct oauth_token *token, struct error *err)
+{
+    const struct http_auth *auth = request->auth;
+    struct secret id = { 0 }, secret = { 0 };
+    struct str authorization;
+    struct http_reply reply;
+    const bool asked = auth_value(parts->secrets, auth->client_id, &id, err) &&
+                       secret_get(parts->secrets, auth->client_secret, &secret, err) &&
+                       oauth_token_authorization(scratch, secret_str(&id), secret_str(&secret),
+                                                 &authorization, err) &&
+                       send_question(parts, request, scratch, authorization, &reply, err);
+
+    secret_wipe(&id);
+    secret_wipe(&secret);
+    return asked && judge_answer(scratch, &reply, token, err);
+}
+
+static bool renew(const struct auth_http_parts *parts, const struct http_request *request,
+                  struct client *client, struct error *err)
+{
+    const int64_t ttl_us = request->auth->token_ttl_us;
+    struct oauth_token token;
+    struct arena scratch;
+    bool done;
+
+    arena_init(&scratch, SCRATCH_BYTES_MAX);
+    secret_wipe(&client->token);
+    done = ask(parts, request, &scratch, &token, err);
+    if (done && token.value.len > SECRET_BYTES_MAX)
+        done = error_set(err, ERROR_FATAL, "auth.token", "the token has more than %d bytes",
+                         SECRET_BYTES_MAX);
+    if (done) {
+        if (token.lifetime_us == 0)
+            token.lifetime_us = ttl_us > 0 ? ttl_us : US_PER_HOUR;
+        memcpy(client->token.bytes, token.value.data, token.value.len);
+        client->token.len = token.value.len;
+        client->until_us = clock_monotonic_us(parts->clock) + token.lifetime_us;
+        client->number++;
+    }
+    arena_wipe(&scratch);
+    arena_release(&scratch);
+    return done || error_wrap(err, "ask %.*s for a token", STR_ARG(request->auth->token_url));
+}
+
+bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
+                     uint64_t refused, struct auth_token *token, struct error *err)
+{
+    const int64_t now_us = clock_monotonic_us(parts->clock);
+    struct client *client;
+    struct hash_sum key;
+    bool is_there = true;
+
+    token->value.len = 0;
+    if (!client_key(request->auth, &key, err))
+        return false;
+    (void)pthread_mutex_lock(&parts->tokens->lock);
+    client = find_client(parts->tokens, &key);
+    (void)pthread_mutex_unlock(&parts->tokens->lock);
+    if (client == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource",
+                         "no memory for a token, or more than %d clients", CLIENTS_MAX);
+    (void)pthread_mutex_lock(&client->asking);
+    token->is_new = client->token.len == 0 || client->number <= refused ||
+                    now_us >= client->until_us - request->auth->refresh_before_us;
+    if (token->is_new)
+        is_there = renew(parts, request, client, err);
+    if (is_there) {
+        memcpy(token->value.bytes, client->token.bytes, client->token.len);
+        token->value.len = client->token.len;
+        token->number = client->number;
+    }
+    (void)pthread_mutex_unlock(&client->asking);
+    return is_there;
+}

@@ -1,0 +1,18 @@
+#include "adapter/curl/curl_http.h"
+
+bool curl_http_open(const struct curl_http_options *options, struct http **http, struct error *err)
+{
+    const struct curl_library *library = module_load("curl", err);
+
+    return library != NULL && library->open(options, http, err);
+}
+
+bool curl_http_version(const char **version, struct error *err)
+{
+    const struct curl_library *library = module_load("curl", err);
+
+    if (library == NULL)
+        return false;
+    *version = library->version();
+    return true;
+}

@@ -1,0 +1,267 @@
+#include "adapter/curl/transfer.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/curl/fault.h"
+#include "adapter/curl/unpack.h"
+#include "data/http_redirect.h"
+
+enum {
+    /* The request twice over (as asked for, as header lines) and what redirects make of it. */
+    SCRATCH_BYTES_MAX = 256 << 20,
+    BUFFER_KEPT_MAX = 8 << 20, /* what a few large pages need must not stay for ever */
+};
+
+bool transfer_open(struct transfer *t, struct http *http, struct error *err)
+{
+    t->ticket.http = http;
+    t->easy = curl_easy_init();
+    if (t->easy == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
+    arena_init(&t->scratch, SCRATCH_BYTES_MAX);
+    return true;
+}
+
+void transfer_close(struct transfer *t)
+{
+    if (t->easy == NULL)
+        return;
+    curl_easy_cleanup(t->easy);
+    transfer_wipe(t);
+    arena_release(&t->scratch);
+    free(t->buffer);
+    *t = (struct transfer){ 0 };
+}
+
+void transfer_wipe(struct transfer *t)
+{
+    arena_wipe(&t->scratch);
+    t->lines = NULL;
+    t->request = t->hop = (struct http_request){ 0 };
+    if (t->buffer_room > BUFFER_KEPT_MAX) {
+        free(t->buffer);
+        t->buffer = NULL;
+        t->buffer_room = 0;
+    }
+}
+
+bool transfer_prepare(struct transfer *t, struct arena *arena, const struct http_request *request,
+                      struct error *err)
+{
+    t->arena = arena;
+    t->followed = 0;
+    t->begun_us = 0;
+    t->is_settled = t->ok = false;
+    t->reply = (struct http_reply){ 0 };
+    if (!http_request_copy(&t->scratch, request, &t->request, err) ||
+        !http_request_check(&t->request, err))
+        return false;
+    if (request->auth != NULL)
+        return error_set(err, ERROR_FATAL, "http.auth",
+                         "%s: wants a credential, and this handle has none to give",
+                         http_title(request, request->url).text);
+    t->hop = t->request;
+    return true;
+}
+
+/* ---- settling ---- */
+
+static void settle(struct transfer *t, bool ok)
+{
+    t->is_settled = true;
+    t->ok = ok;
+}
+
+/* Puts method and URL in front of what is in t->err; false. */
+static bool tell(struct transfer *t)
+{
+    return error_wrap(&t->err, "%s", http_title(&t->request, t->hop.url).text);
+}
+
+bool transfer_begin(struct transfer *t, int64_t now_us)
+{
+    if (t->begun_us == 0)
+        t->begun_us = now_us;
+    t->moved_us = 0;
+    t->sent_bytes = 0;
+    t->err = (struct error){ 0 };
+    memset(&t->body, 0, sizeof(t->body));
+    http_head_init(&t->head, t->arena, &t->request.limits);
+    if (transfer_setup(t, &t->err))
+        return true;
+    settle(t, tell(t));
+    return false;
+}
+
+/* ---- the end of a hop ---- */
+
+static int64_t time_of(CURL *easy, CURLINFO what)
+{
+    curl_off_t us = 0;
+
+    (void)curl_easy_getinfo(easy, what, &us);
+    return us;
+}
+
+/* Everything but the body. False when the arena is full. */
+static bool fill_reply(struct transfer *t, int64_t now_us)
+{
+    struct http_reply *reply = &t->reply;
+    struct buf url;
+    long connects = 0, port = 0;
+    char *ip = NULL;
+
+    buf_init(&url, t->arena, 4 * HTTP_URL_BYTES_MAX);
+    http_redact_url(&url, &t->request, t->hop.url);
+    (void)curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
+    (void)curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_PORT, &port);
+    (void)curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
+    *reply = (struct http_reply){
+        .status = t->head.is_complete ? t->head.status : 0,
+        .version = t->head.version,
+        .wire_bytes = (int64_t)t->body.len,
+        .url = buf_str(&url),
+        .redirects = t->followed,
+        .attempts = t->moved_us != 0,
+        .reused = connects == 0 && t->moved_us != 0,
+        .timings = { .name_us = time_of(t->easy, CURLINFO_NAMELOOKUP_TIME_T),
+                     .connect_us = time_of(t->easy, CURLINFO_CONNECT_TIME_T),
+                     .tls_us = time_of(t->easy, CURLINFO_APPCONNECT_TIME_T),
+                     .first_byte_us = time_of(t->easy, CURLINFO_STARTTRANSFER_TIME_T),
+                     .total_us = now_us - t->begun_us },
+    };
+    if (t->head.is_complete)
+        reply->headers = t->head.headers;
+    if (!buf_ok(&url, &t->err))
+        return false;
+    if (ip == NULL || ip[0] == '\0')
+        return true;
+    reply->address =
+        arena_printf(t->arena, strchr(ip, ':') != NULL ? "[%s]:%ld" : "%s:%ld", ip, port);
+    return reply->address.data != NULL || arena_error(t->arena, &t->err);
+}
+
+/* The body, its coding undone. */
+static bool fill_body(struct transfer *t)
+{
+    const struct str bytes = { t->body.data, t->body.len };
+
+    t->reply.body = bytes;
+    if (t->body.is_direct)
+        return true;
+    if (t->body.is_coded)
+        return unpack(t->arena, http_header_value(t->head.headers, STR("Content-Encoding")), bytes,
+                      t->request.limits.inflated_bytes_max, &t->reply.body, &t->err);
+    t->reply.body = arena_copy(t->arena, bytes);
+    return t->reply.body.data != NULL || arena_error(t->arena, &t->err);
+}
+
+/* A failure that came behind the head of a reply which is no success anyway: the status is worth
+ * more than the body. What came of the body is given where it can be read. */
+static bool is_rescued(struct transfer *t)
+{
+    if (t->reply.status == 0 || t->reply.status / 100 == 2 ||
+        !http_fault_spares_status(t->err.code))
+        return false;
+    t->reply.body_cut = true;
+    if (t->body.is_coded || t->body.len == 0)
+        t->reply.body = STR("");
+    else if (!fill_body(t))
+        return false;
+    t->err = (struct error){ 0 };
+    return true;
+}
+
+/* What the library says, in the port's words, where no callback said it before. */
+static void name_fault(struct transfer *t, CURLcode result)
+{
+    const struct http_fault *fault;
+
+    if (t->err.code != NULL)
+        return;
+    fault = curl_fault((struct curl_outcome){
+        .result = result,
+        .has_proxy = t->request.proxy.len > 0,
+        .has_begun = t->moved_us != 0,
+        .head_is_complete = t->head.is_complete,
+    });
+    if (curl_fault_has_text(result) && t->text[0] != '\0')
+        (void)error_set(&t->err, fault->level, fault->code, "%s (%s)", fault->meaning, t->text);
+    else
+        (void)error_set(&t->err, fault->level, fault->code, "%s (%s)", fault->meaning,
+                        curl_easy_strerror(result));
+}
+
+/* Goes where a redirect leads. True when there is another hop to make. */
+static bool next_hop(struct transfer *t)
+{
+    struct http_hop hop;
+
+    if (!http_redirect(&t->scratch, &t->request, t->hop.url, t->followed, &t->reply, &hop,
+                       &t->err)) {
+        settle(t, false); /* its text has method and URL already */
+        return false;
+    }
+    if (hop.url.data == NULL) {
+        settle(t, true);
+        return false;
+    }
+    hop.url = arena_copy(&t->scratch, hop.url); /* the library wants a NUL behind it */
+    if (hop.url.data == NULL || !http_hop_request(&t->scratch, &t->hop, &hop, &t->hop, &t->err)) {
+        (void)arena_error(&t->scratch, &t->err);
+        settle(t, tell(t));
+        return false;
+    }
+    t->followed++;
+    return true;
+}
+
+/* True when there is a reply to go on with; else it is settled. */
+static bool finish_hop(struct transfer *t, CURLcode result, int64_t now_us)
+{
+    if (fill_reply(t, now_us)) {
+        if (result != CURLE_OK || t->err.code != NULL)
+            name_fault(t, result);
+        else
+            (void)fill_body(t);
+    }
+    if (t->err.code == NULL || is_rescued(t))
+        return true;
+    settle(t, tell(t));
+    return false;
+}
+
+bool transfer_end(struct transfer *t, CURLcode result, int64_t now_us)
+{
+    return finish_hop(t, result, now_us) && next_hop(t) && transfer_begin(t, now_us);
+}
+
+/* ---- giving up ---- */
+
+int64_t transfer_deadline_us(const struct transfer *t)
+{
+    const int64_t total_us = t->begun_us + t->request.timeouts.total_us;
+    const int64_t idle_us = t->moved_us + t->request.timeouts.idle_us;
+
+    return t->moved_us != 0 && idle_us < total_us ? idle_us : total_us;
+}
+
+void transfer_abort(struct transfer *t, const char *code, int64_t now_us)
+{
+    const struct http_fault *fault = http_fault_find(code);
+
+    (void)error_set(&t->err, fault->level, fault->code, "%s", fault->meaning);
+    if (finish_hop(t, CURLE_OK, now_us))
+        settle(t, true);
+}
+
+void transfer_expire(struct transfer *t, int64_t now_us)
+{
+    const bool is_total = now_us >= t->begun_us + t->request.timeouts.total_us;
+
+    transfer_abort(t, is_total ? "http.timeout.total" : "http.timeout.idle", now_us);
+}

@@ -1,0 +1,49 @@
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+#include "adapter/system/system.h"
+#include "base/instant.h"
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec at;
+    const int failed = clock_gettime(id, &at);
+
+    assert(failed == 0);
+    return at.tv_sec * US_PER_SECOND + at.tv_nsec / 1000;
+}
+
+static int64_t now_us(struct clock *clock)
+{
+    (void)clock;
+    return read_clock(CLOCK_REALTIME);
+}
+
+static int64_t monotonic_us(struct clock *clock)
+{
+    (void)clock;
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
+{
+    struct pollfd wake = { .fd = wake_fd, .events = POLLIN };
+    int64_t left_us;
+
+    while ((left_us = until_us - monotonic_us(clock)) > 0) {
+        const struct timespec left = { left_us / US_PER_SECOND, left_us % US_PER_SECOND * 1000 };
+        const int ready = ppoll(&wake, 1, &left, NULL); /* a negative fd is passed over */
+
+        assert(ready >= 0 || errno == EINTR);
+        if (ready > 0)
+            return false;
+    }
+    return true;
+}
+
+struct clock system_clock(void)
+{
+    return (struct clock){ now_us, monotonic_us, sleep_until_us };
+}
