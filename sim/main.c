@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "sim/serve.h"
+#include "sim/verify.h"
 
 static int help(int argc, char **argv);
 static int version(int argc, char **argv);
@@ -14,6 +15,7 @@ static const struct {
     const char *help;
 } commands[] = {
     { "serve", serve_main, "serve literature APIs on a local port" },
+    { "verify", verify_main, "compare a patra store with the truth" },
     { "--help", help, "this text" },
     { "--version", version, "the version" },
 };

@@ -189,7 +189,9 @@ static bool add_summary(struct telling *telling, uint32_t next, struct error *er
                    telling->counts[state]);
     buf_add(telling->out, STR("\"digest\":\""));
     buf_add_hex(telling->out, digest, sizeof(digest));
-    if (next < world_corpus(telling->world)->count) {
+    buf_add(telling->out, STR("\",\"world\":\""));
+    world_options_write(world_options_of(telling->world), telling->out);
+    if (next > 0 && next < world_corpus(telling->world)->count) {
         const struct id id = id_of(telling, next - 1);
 
         buf_printf(telling->out, "\",\"next\":\"%.*s\"}}\n", STR_ARG(id_str(&id)));
@@ -242,7 +244,7 @@ static bool take_instant(const struct exchange *exchange, struct str name, int64
     return true;
 }
 
-static bool take_field(struct str name, enum view_order *field)
+bool truth_field(struct str name, enum view_order *field)
 {
     static const struct str names[] = {
         [ORDER_UPDATED] = STR_INIT("updated"),     [ORDER_DEPOSITED] = STR_INIT("deposited"),
@@ -268,7 +270,7 @@ static bool take_query(struct sim_world *world, const struct exchange *exchange,
         .at_us = exchange->now_us,
     };
     return query->form != NULL &&
-           take_field(exchange_param(exchange, STR("field")), &query->field) &&
+           truth_field(exchange_param(exchange, STR("field")), &query->field) &&
            take_instant(exchange, STR("from"), &query->from_us) &&
            take_instant(exchange, STR("to"), &query->to_us) &&
            take_instant(exchange, STR("at"), &query->at_us);

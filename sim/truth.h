@@ -59,6 +59,9 @@ struct truth {
 
 enum { TRUTH_DIGEST_BYTES = 32 };
 
+/* "updated" (also for an empty name), "deposited", "created", "entrez", "published". */
+bool truth_field(struct str name, enum view_order *field);
+
 const char *truth_state_name(enum truth_state state);
 bool truth_must_hold(enum truth_state state); /* live, deleted, merged */
 
@@ -74,10 +77,11 @@ bool truth_hash(const struct sim_world *world, const struct body_form *form, uin
  *
  * JSON lines in the order of ids, and a last one with the sums of what this answer covers:
  *      {"id":"...","version":2,"updated_at":"...","state":"live","sha256":"..."}
- *      {"summary":{"live":10,...,"digest":"...","next":"the id to give as after=, or null"}}
- * The digest is the SHA-256 of "id TAB version TAB state TAB sha256 LF" of all that must be held.
- * may=1 adds the lines of gone and moved records, with all versions they may be held in;
- * summary=1 leaves out the lines and sums up the whole window; id= tells of one record alone. */
+ *      {"summary":{"live":10,...,"digest":"...","world":"seed=1&...","next":"the id for after="}}
+ * next is null when nothing follows. The digest is the SHA-256 of "id TAB version TAB state TAB
+ * sha256 LF" of all that must be held. may=1 adds the lines of gone and moved records, with all
+ * versions they may be held in; summary=1 leaves out the lines and sums up the whole window; id=
+ * tells of one record alone. */
 bool truth_answer(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
 
 #endif
