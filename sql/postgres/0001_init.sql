@@ -59,13 +59,12 @@ CREATE INDEX idx_sched_time
 
 -- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
 CREATE TABLE ing_schedule_tick (
-    provenance_code text        NOT NULL,
-    operation_code  text        NOT NULL,
-    endpoint_name   text        NOT NULL,
+    provenance_code text        NOT NULL CHECK (provenance_code <> ''),
+    schedule_name   text        NOT NULL CHECK (schedule_name <> ''),
     tick_at         timestamptz NOT NULL,
     claimed_by      text        NOT NULL,
     claimed_at      timestamptz NOT NULL,
-    PRIMARY KEY (provenance_code, operation_code, endpoint_name, tick_at)
+    PRIMARY KEY (provenance_code, schedule_name, tick_at)
 );
 
 -- ---- plans ----
@@ -145,7 +144,8 @@ CREATE TABLE ing_task (
     namespace_key        text        NOT NULL,
     window_from          timestamptz, -- as its slice; NULL where success covers no instants
     window_to            timestamptz,
-    covered_to           timestamptz, -- PARTIAL: [window_from, covered_to) was finished
+    covered_from         timestamptz, -- PARTIAL: the part of the window that was finished
+    covered_to           timestamptz,
     params               text        NOT NULL CHECK (params::json IS NOT NULL),
     expr_hash            text        NOT NULL,
     idempotent_key       text        NOT NULL,
@@ -171,8 +171,9 @@ CREATE TABLE ing_task (
         ((window_from IS NULL) = (window_to IS NULL)
         AND (window_from IS NULL OR window_from < window_to)),
     CONSTRAINT ck_task_covered CHECK
-        (covered_to IS NULL
-        OR (window_from IS NOT NULL AND covered_to > window_from AND covered_to <= window_to)),
+        ((covered_from IS NULL) = (covered_to IS NULL)
+        AND (covered_from IS NULL OR (covered_from < covered_to AND window_from IS NOT NULL
+        AND window_from <= covered_from AND covered_to <= window_to))),
     CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
     CONSTRAINT ck_task_live_lease CHECK
         (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))

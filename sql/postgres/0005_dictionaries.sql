@@ -1,4 +1,4 @@
--- The rows of the dictionaries: the words of core/codes.h. Words are never renamed or reused.
+-- The words of core/codes.h, written by scripts/dictionaries. Words are never renamed.
 
 INSERT INTO sys_dict_type (type_code, meaning) VALUES
     ('reg_align_unit', 'calendar boundaries'),
@@ -24,6 +24,7 @@ INSERT INTO sys_dict_type (type_code, meaning) VALUES
     ('reg_pagination_type', 'how pages follow one another'),
     ('reg_param_location', 'where a parameter goes'),
     ('ing_partial_reason', 'why a run is partial'),
+    ('ing_pause_kind', 'why a source rests'),
     ('ing_plan_status', 'states of a plan'),
     ('ing_rate_decision', 'answers of the rate gate'),
     ('reg_rate_scope', 'who shares a bucket of the rate gate'),
@@ -35,6 +36,8 @@ INSERT INTO sys_dict_type (type_code, meaning) VALUES
     ('ing_slice_dimension', 'along what a plan is cut'),
     ('ing_slice_status', 'states of a slice'),
     ('ing_task_status', 'states of a task'),
+    ('reg_time_format', 'how templates write an instant'),
+    ('reg_time_zone', 'the zone in which templates write dates'),
     ('ing_trigger_type', 'who asked for a plan'),
     ('ing_update_drive', 'what chooses the records of an UPDATE'),
     ('reg_window_mode', 'how the bounds of a window lie');
@@ -123,6 +126,8 @@ INSERT INTO sys_dict_item (type_code, item_code, position, meaning) VALUES
     ('reg_param_location', 'BODY', 3, 'in the body'),
     ('ing_partial_reason', 'HOLES', 0, 'walked to the end, some records or pages missing'),
     ('ing_partial_reason', 'CUT_SHORT', 1, 'stopped before the end'),
+    ('ing_pause_kind', 'PAUSED', 0, 'by a person'),
+    ('ing_pause_kind', 'STOPPED', 1, 'by a fatal error, until a person lifts it'),
     ('ing_plan_status', 'DRAFT', 0, 'created, window known'),
     ('ing_plan_status', 'SLICING', 1, 'slices are being made'),
     ('ing_plan_status', 'READY', 2, 'all slices have their task'),
@@ -173,6 +178,8 @@ INSERT INTO sys_dict_item (type_code, item_code, position, meaning) VALUES
     ('ing_task_status', 'PARTIAL', 4, 'ended with holes or cut short'),
     ('ing_task_status', 'FAILED', 5, 'given up'),
     ('ing_task_status', 'CANCELLED', 6, 'ended by a person'),
+    ('reg_time_format', 'ISO', 0, '2026-01-31T10:00:00Z, with a fraction where there is one'),
+    ('reg_time_zone', 'UTC', 0, 'coordinated universal time'),
     ('ing_trigger_type', 'SCHEDULE', 0, 'a tick of the source''s schedule'),
     ('ing_trigger_type', 'MANUAL', 1, 'a person, by the command line'),
     ('ing_trigger_type', 'API', 2, 'a person or program, by the HTTP API'),

@@ -58,13 +58,12 @@ CREATE INDEX idx_sched_time
 
 -- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
 CREATE TABLE ing_schedule_tick (
-    provenance_code TEXT    NOT NULL,
-    operation_code  TEXT    NOT NULL,
-    endpoint_name   TEXT    NOT NULL,
+    provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
+    schedule_name   TEXT    NOT NULL CHECK (schedule_name <> ''),
     tick_at         INTEGER NOT NULL,
     claimed_by      TEXT    NOT NULL,
     claimed_at      INTEGER NOT NULL,
-    PRIMARY KEY (provenance_code, operation_code, endpoint_name, tick_at)
+    PRIMARY KEY (provenance_code, schedule_name, tick_at)
 ) STRICT, WITHOUT ROWID;
 
 -- ---- plans ----
@@ -143,7 +142,8 @@ CREATE TABLE ing_task (
     namespace_key        TEXT    NOT NULL,
     window_from          INTEGER, -- as its slice; NULL where success covers no instants
     window_to            INTEGER,
-    covered_to           INTEGER, -- PARTIAL: [window_from, covered_to) was finished
+    covered_from         INTEGER, -- PARTIAL: the part of the window that was finished
+    covered_to           INTEGER,
     params               TEXT    NOT NULL CHECK (json_valid(params)),
     expr_hash            TEXT    NOT NULL,
     idempotent_key       TEXT    NOT NULL,
@@ -168,8 +168,9 @@ CREATE TABLE ing_task (
         ((window_from IS NULL) = (window_to IS NULL)
         AND (window_from IS NULL OR window_from < window_to)),
     CONSTRAINT ck_task_covered CHECK
-        (covered_to IS NULL
-        OR (window_from IS NOT NULL AND covered_to > window_from AND covered_to <= window_to)),
+        ((covered_from IS NULL) = (covered_to IS NULL)
+        AND (covered_from IS NULL OR (covered_from < covered_to AND window_from IS NOT NULL
+        AND window_from <= covered_from AND covered_to <= window_to))),
     CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
     CONSTRAINT ck_task_live_lease CHECK
         (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))

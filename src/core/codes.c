@@ -167,6 +167,13 @@ static const struct code_item BATCH_STATUS_ITEMS[] = {
 const struct code_table BATCH_STATUS_CODES =
     CODE_TABLE("ing_task_run_batch_status", "states of a batch", BATCH_STATUS_ITEMS);
 
+static const struct code_item PAUSE_KIND_ITEMS[] = {
+    [PAUSE_PAUSED] = CODE_ITEM("PAUSED", "by a person"),
+    [PAUSE_STOPPED] = CODE_ITEM("STOPPED", "by a fatal error, until a person lifts it"),
+};
+const struct code_table PAUSE_KIND_CODES =
+    CODE_TABLE("ing_pause_kind", "why a source rests", PAUSE_KIND_ITEMS);
+
 static const struct code_item PARTIAL_REASON_ITEMS[] = {
     [PARTIAL_HOLES] = CODE_ITEM("HOLES", "walked to the end, some records or pages missing"),
     [PARTIAL_CUT_SHORT] = CODE_ITEM("CUT_SHORT", "stopped before the end"),
@@ -259,12 +266,13 @@ const struct code_table *const CODE_TABLES[] = {
     &GRANULARITY_CODES,      &HTTP_METHOD_CODES,         &ID_SLICING_CODES,
     &LETTER_CASE_CODES,      &MEANING_429_CODES,         &NAMESPACE_SCOPE_CODES,
     &NULL_POLICY_CODES,      &OPERATION_CODES,           &PAGINATION_TYPE_CODES,
-    &PARAM_LOCATION_CODES,   &PARTIAL_REASON_CODES,      &PLAN_STATUS_CODES,
-    &RATE_DECISION_CODES,    &RATE_SCOPE_CODES,          &RESLICE_REASON_CODES,
-    &RESPONSE_FORMAT_CODES,  &RULE_MEANING_CODES,        &RUN_STATUS_CODES,
-    &SAME_TOKEN_CODES,       &SLICE_DIMENSION_CODES,     &SLICE_STATUS_CODES,
-    &TASK_STATUS_CODES,      &TIME_FORMAT_CODES,         &TIME_ZONE_CODES,
-    &TRIGGER_TYPE_CODES,     &UPDATE_DRIVE_CODES,        &WINDOW_MODE_CODES,
+    &PARAM_LOCATION_CODES,   &PARTIAL_REASON_CODES,      &PAUSE_KIND_CODES,
+    &PLAN_STATUS_CODES,      &RATE_DECISION_CODES,       &RATE_SCOPE_CODES,
+    &RESLICE_REASON_CODES,   &RESPONSE_FORMAT_CODES,     &RULE_MEANING_CODES,
+    &RUN_STATUS_CODES,       &SAME_TOKEN_CODES,          &SLICE_DIMENSION_CODES,
+    &SLICE_STATUS_CODES,     &TASK_STATUS_CODES,         &TIME_FORMAT_CODES,
+    &TIME_ZONE_CODES,        &TRIGGER_TYPE_CODES,        &UPDATE_DRIVE_CODES,
+    &WINDOW_MODE_CODES,
 };
 const size_t CODE_TABLE_COUNT = ARRAY_LEN(CODE_TABLES);
 

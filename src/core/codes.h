@@ -170,6 +170,10 @@ enum batch_status {
 };
 extern const struct code_table BATCH_STATUS_CODES;
 
+/* Why a source or endpoint rests. */
+enum pause_kind { PAUSE_PAUSED, PAUSE_STOPPED };
+extern const struct code_table PAUSE_KIND_CODES;
+
 /* Why a run or task ended PARTIAL. */
 enum partial_reason { PARTIAL_HOLES, PARTIAL_CUT_SHORT };
 extern const struct code_table PARTIAL_REASON_CODES;

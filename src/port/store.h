@@ -74,6 +74,12 @@ struct store {
     const struct store_ops *ops;
     const struct store_dict_ops *dict;
     const struct store_registry_ops *registry;
+    const struct store_schedule_ops *schedule;
+    const struct store_plan_ops *plan;
+    const struct store_task_ops *task;
+    const struct store_cursor_ops *cursor;
+    const struct store_pause_ops *pause;
+    const struct store_signal_ops *signal;
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */

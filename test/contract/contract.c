@@ -40,20 +40,18 @@ struct store *contract_another(struct store *store)
     return keep(session);
 }
 
+struct store *contract_store(void)
+{
 #ifdef CONTRACT_MEMORY
-struct store *contract_store(void)
-{
     struct store *store = keep(contract_open("memory:"));
-#else
-struct store *contract_store(void)
-{
-    struct store *store = keep(contract_open(contract_new_database()));
-#endif
     struct error err = { 0 };
     int64_t taken;
 
     REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
     return store;
+#else
+    return keep(contract_open(contract_ready_database()));
+#endif
 }
 
 struct arena *contract_arena(void)
@@ -69,6 +67,17 @@ void contract_end(void)
         store_close(open_now.stores[--open_now.count]);
     arena_release(&open_now.arena);
     open_now.arena = (struct arena){ 0 };
+}
+
+const char *contract_migrated(const char *dsn)
+{
+    struct store *store = contract_open(dsn);
+    struct error err = { 0 };
+    int64_t taken;
+
+    REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
+    store_close(store);
+    return dsn;
 }
 
 static void run_child(int index, int gate, int (*work)(int, const char *), const char *dsn)

@@ -14,8 +14,15 @@
  * string lives until the program ends. Memory has no addresses to share, and no such function. */
 const char *contract_new_database(void);
 
-/* Runs SQL behind the store's back. */
+const char *contract_migrated(const char *dsn); /* returns dsn, its schema in place */
+
+/* The address of a database with the schema in place and no rows but those of the dictionaries;
+ * the last one handed out may be used again. */
+const char *contract_ready_database(void);
+
+/* Runs SQL behind the store's back; _try gives false where the other fails the test. */
 void contract_sql(const char *dsn, const char *sql);
+bool contract_try_sql(const char *dsn, const char *sql);
 
 /* A store on a new database with the schema in place; closed by contract_end(). */
 struct store *contract_store(void);

@@ -16,14 +16,33 @@ const char *contract_new_database(void)
     return path;
 }
 
-void contract_sql(const char *dsn, const char *sql)
+static bool run_sql(const char *dsn, const char *sql, char message[256])
 {
     sqlite3 *db = NULL;
-    char *message = NULL;
+    const bool ok =
+        sqlite3_open(dsn, &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 
-    if (sqlite3_open(dsn, &db) != SQLITE_OK ||
-        sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        test_fail(__FILE__, __LINE__, "%s: %s", sql, message != NULL ? message : "not opened");
-    sqlite3_free(message);
+    (void)snprintf(message, 256, "%s", sqlite3_errmsg(db));
     (void)sqlite3_close(db);
+    return ok;
+}
+
+bool contract_try_sql(const char *dsn, const char *sql)
+{
+    char message[256];
+
+    return run_sql(dsn, sql, message);
+}
+
+void contract_sql(const char *dsn, const char *sql)
+{
+    char message[256];
+
+    if (!run_sql(dsn, sql, message))
+        test_fail(__FILE__, __LINE__, "%s: %s", sql, message);
+}
+
+const char *contract_ready_database(void)
+{
+    return contract_migrated(contract_new_database());
 }

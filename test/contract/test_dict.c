@@ -3,7 +3,7 @@
 #include "core/codes.h"
 #include "port/store_dict.h"
 
-/* A word that is missing is shown as the row to be added to sql/. */
+/* A word that is missing in sql/ is shown; scripts/dictionaries writes it there. */
 static void check_item(const struct dict_item_list *list, const struct code_table *table, size_t i)
 {
     const struct code_item *word = &table->items[i];

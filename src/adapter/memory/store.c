@@ -1,12 +1,11 @@
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adapter/memory/store_base.h"
-#include "core/codes.h"
-#include "port/store_dict.h"
-#include "port/store_registry.h"
+#include "data/json.h"
 
 enum { MEMORY_SCHEMA_VERSION = 1 }; /* there is only ever the schema of this program */
 
@@ -142,6 +141,75 @@ bool memory_text_ok(struct str text, const char *what, struct error *err)
            error_set(err, ERROR_DATA, "store.text", "%s is not text (UTF-8 without NUL)", what);
 }
 
+enum { JSON_CHECK_BYTES_MAX = 64 << 20 };
+
+static bool json_ok(struct str text, const char *what, struct error *err)
+{
+    struct json_doc doc;
+    struct arena arena;
+    struct error fault;
+    bool ok;
+
+    arena_init(&arena, JSON_CHECK_BYTES_MAX);
+    ok = json_parse(&doc, &arena, text, &fault);
+    arena_release(&arena);
+    return ok || error_set(err, ERROR_REQUEST, "store.constraint", "%s is not JSON", what);
+}
+
+static bool check_texts(const struct table_def *def, const void *row, struct error *err)
+{
+    for (size_t i = 0; i < def->text_count; i++) {
+        const struct text_def *text = &def->texts[i];
+
+        if (text->kind != TEXT_BYTES && !memory_text_ok(row_text(row, text), text->name, err))
+            return false;
+        if (text->kind == TEXT_JSON && !json_ok(row_text(row, text), text->name, err))
+            return false;
+    }
+    return true;
+}
+
+bool memory_insert(struct memory_db *db, int table, const void *row, int64_t *id, struct error *err)
+{
+    return check_texts(db->tables[table].def, row, err) &&
+           table_insert(&db->tables[table], &db->journal, row, id, err);
+}
+
+bool memory_update(struct memory_db *db, int table, const void *row, struct error *err)
+{
+    return check_texts(db->tables[table].def, row, err) &&
+           table_update(&db->tables[table], &db->journal, row, err);
+}
+
+bool memory_refers(struct memory_db *db, int table, int64_t id, struct error *err)
+{
+    return table_get(&db->tables[table], id) != NULL ||
+           error_set(err, ERROR_REQUEST, "store.constraint", "there is no %s %" PRId64,
+                     db->tables[table].def->name, id);
+}
+
+bool memory_check(bool holds, const char *constraint, struct error *err)
+{
+    return holds ||
+           error_set(err, ERROR_REQUEST, "store.constraint", "a value breaks (%s)", constraint);
+}
+
+bool memory_give(struct memory_db *db, int table, const void *row, struct arena *arena, void *out,
+                 struct error *err)
+{
+    const struct table_def *def = db->tables[table].def;
+
+    memcpy(out, row, def->row_size);
+    for (size_t i = 0; i < def->text_count; i++) {
+        const struct str copy = arena_copy(arena, row_text(row, &def->texts[i]));
+
+        if (copy.data == NULL)
+            return arena_error(arena, err);
+        memcpy((char *)out + def->texts[i].offset, &copy, sizeof(copy));
+    }
+    return true;
+}
+
 /* ---- transactions ---- */
 
 static bool memory_begin(struct store *store, bool for_write, struct error *err)
@@ -251,10 +319,25 @@ static void memory_close(struct store *store)
     free(session);
 }
 
+static const struct table_def *const TABLES[MEMORY_TABLE_COUNT] = {
+    [MEMORY_SCHEDULE] = &MEMORY_SCHEDULE_TABLE,
+    [MEMORY_TICK] = &MEMORY_TICK_TABLE,
+    [MEMORY_PLAN] = &MEMORY_PLAN_TABLE,
+    [MEMORY_SLICE] = &MEMORY_SLICE_TABLE,
+    [MEMORY_TASK] = &MEMORY_TASK_TABLE,
+    [MEMORY_CURSOR] = &MEMORY_CURSOR_TABLE,
+    [MEMORY_CURSOR_EVENT] = &MEMORY_CURSOR_EVENT_TABLE,
+    [MEMORY_PAUSE] = &MEMORY_PAUSE_TABLE,
+    [MEMORY_SIGNAL] = &MEMORY_SIGNAL_TABLE,
+    [MEMORY_RESLICE] = &MEMORY_RESLICE_TABLE,
+};
+
 static void init_tables(struct memory_db *db)
 {
-    for (size_t i = 0; i < REGISTRY_TABLE_COUNT; i++)
-        table_init(&db->tables[MEMORY_REGISTRY + i], &MEMORY_REGISTRY_TABLES[i]);
+    for (int i = 0; i < MEMORY_TABLE_COUNT; i++)
+        table_init(&db->tables[i], i <= MEMORY_REGISTRY_LAST
+                                       ? &MEMORY_REGISTRY_TABLES[i - MEMORY_REGISTRY]
+                                       : TABLES[i]);
 }
 
 static const struct store_ops MEMORY_STORE;
@@ -272,6 +355,12 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
         .ops = &MEMORY_STORE,
         .dict = &MEMORY_DICT,
         .registry = &MEMORY_REGISTRY_OPS,
+        .schedule = &MEMORY_SCHEDULE_OPS,
+        .plan = &MEMORY_PLAN_OPS,
+        .task = &MEMORY_TASK_OPS,
+        .cursor = &MEMORY_CURSOR_OPS,
+        .pause = &MEMORY_PAUSE_OPS,
+        .signal = &MEMORY_SIGNAL_OPS,
     };
     *store = &session->store;
     return true;

@@ -22,10 +22,30 @@
 enum memory_table_id {
     MEMORY_REGISTRY, /* and the other tables of the Registry, in the order of their enum */
     MEMORY_REGISTRY_LAST = MEMORY_REGISTRY + REGISTRY_TABLE_COUNT - 1,
+    MEMORY_SCHEDULE,
+    MEMORY_TICK,
+    MEMORY_PLAN,
+    MEMORY_SLICE,
+    MEMORY_TASK,
+    MEMORY_CURSOR,
+    MEMORY_CURSOR_EVENT,
+    MEMORY_PAUSE,
+    MEMORY_SIGNAL,
+    MEMORY_RESLICE,
     MEMORY_TABLE_COUNT,
 };
 
 extern const struct table_def MEMORY_REGISTRY_TABLES[REGISTRY_TABLE_COUNT];
+extern const struct table_def MEMORY_SCHEDULE_TABLE;
+extern const struct table_def MEMORY_TICK_TABLE;
+extern const struct table_def MEMORY_PLAN_TABLE;
+extern const struct table_def MEMORY_SLICE_TABLE;
+extern const struct table_def MEMORY_TASK_TABLE;
+extern const struct table_def MEMORY_CURSOR_TABLE;
+extern const struct table_def MEMORY_CURSOR_EVENT_TABLE;
+extern const struct table_def MEMORY_PAUSE_TABLE;
+extern const struct table_def MEMORY_SIGNAL_TABLE;
+extern const struct table_def MEMORY_RESLICE_TABLE;
 
 struct memory_db {         /* what the sessions share */
     pthread_mutex_t turn;  /* held through a transaction, or a call outside of one */
@@ -61,8 +81,29 @@ bool memory_leave(struct memory_call *call, bool ok, struct error *err) MUST_CHE
 /* L3 store.text for what no store can keep as text; `what` names it. */
 bool memory_text_ok(struct str text, const char *what, struct error *err) MUST_CHECK;
 
+/* table_insert() and table_update() of a row whose texts are checked: L3 for what is no text, L2
+ * for what is no JSON. `table` is a memory_table_id. */
+bool memory_insert(struct memory_db *db, int table, const void *row, int64_t *id,
+                   struct error *err) MUST_CHECK;
+bool memory_update(struct memory_db *db, int table, const void *row, struct error *err) MUST_CHECK;
+
+/* What a foreign key says: L2 when the row is not there. */
+bool memory_refers(struct memory_db *db, int table, int64_t id, struct error *err) MUST_CHECK;
+/* What a CHECK says. Returns `holds`. */
+bool memory_check(bool holds, const char *constraint, struct error *err) MUST_CHECK;
+
+/* A row's texts copied into the arena of who asked. False, with an error, at its ceiling. */
+bool memory_give(struct memory_db *db, int table, const void *row, struct arena *arena, void *out,
+                 struct error *err) MUST_CHECK;
+
 /* The table of functions, one per repository file. */
 extern const struct store_dict_ops MEMORY_DICT;
 extern const struct store_registry_ops MEMORY_REGISTRY_OPS;
+extern const struct store_schedule_ops MEMORY_SCHEDULE_OPS;
+extern const struct store_plan_ops MEMORY_PLAN_OPS;
+extern const struct store_task_ops MEMORY_TASK_OPS;
+extern const struct store_cursor_ops MEMORY_CURSOR_OPS;
+extern const struct store_pause_ops MEMORY_PAUSE_OPS;
+extern const struct store_signal_ops MEMORY_SIGNAL_OPS;
 
 #endif

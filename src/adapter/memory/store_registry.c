@@ -59,10 +59,10 @@ static bool order_key(const void *row, struct key *key)
 #define DEF(table)                                                                  \
     {                                                                               \
         .name = table, .row_size = sizeof(struct registry_stored), .text_count = 4, \
-        .texts = { offsetof(struct registry_stored, code),                          \
-                   offsetof(struct registry_stored, endpoint),                      \
-                   offsetof(struct registry_stored, key),                           \
-                   offsetof(struct registry_stored, values) },                      \
+        .texts = { TEXT_DEF(struct registry_stored, code, TEXT_PLAIN),              \
+                   TEXT_DEF(struct registry_stored, endpoint, TEXT_PLAIN),          \
+                   TEXT_DEF(struct registry_stored, key, TEXT_PLAIN),               \
+                   TEXT_DEF(struct registry_stored, values, TEXT_BYTES) },          \
         .index_count = 3,                                                           \
         .indexes = { { table "_in_force", true, in_force_key },                     \
                      { table "_effective_from_key", true, opened_key },             \
@@ -218,15 +218,14 @@ static bool insert_row(struct memory_db *db, struct str code, const struct regis
     struct buf packed;
     bool ok;
 
-    if (!memory_text_ok(code, "code", err) || !memory_text_ok(row->endpoint, "endpoint", err) ||
-        !memory_text_ok(row->key, "key", err) || !check_values(table, row->values, err))
+    if (!check_values(table, row->values, err))
         return false;
     arena_init(&arena, VALUES_BYTES_MAX);
     buf_init(&packed, &arena, VALUES_BYTES_MAX);
     pack(&packed, row->values, table->column_count);
     stored.values = buf_str(&packed);
     ok = buf_ok(&packed, err) &&
-         table_insert(table_of(db, row->table), &db->journal, &stored, id, err);
+         memory_insert(db, MEMORY_REGISTRY + (int)row->table, &stored, id, err);
     arena_release(&arena);
     return ok;
 }
@@ -254,7 +253,7 @@ static bool close_row(struct memory_db *db, enum registry_table_id table, int64_
                          registry_table(table)->name, id, "closed before it was opened");
     closed = *stored;
     closed.to_us = at_us;
-    return table_update(table_of(db, table), &db->journal, &closed, err);
+    return memory_update(db, MEMORY_REGISTRY + (int)table, &closed, err);
 }
 
 static bool registry_close(struct store *store, enum registry_table_id table, int64_t id,

@@ -150,11 +150,11 @@ static bool key_of(const struct index_def *def, const void *row, struct key *key
 
 /* ---- rows ---- */
 
-static struct str text_at(const void *row, size_t offset)
+struct str row_text(const void *row, const struct text_def *def)
 {
     struct str text;
 
-    memcpy(&text, (const char *)row + offset, sizeof(text));
+    memcpy(&text, (const char *)row + def->offset, sizeof(text));
     return text;
 }
 
@@ -164,19 +164,19 @@ static void *row_copy(const struct table_def *def, const void *row, int64_t id)
     char *copy, *end;
 
     for (size_t i = 0; i < def->text_count; i++)
-        size += text_at(row, def->texts[i]).len + 1;
+        size += row_text(row, &def->texts[i]).len + 1;
     copy = checked(malloc(size));
     memcpy(copy, row, def->row_size);
     memcpy(copy, &id, sizeof(id));
     end = copy + def->row_size;
     for (size_t i = 0; i < def->text_count; i++) {
-        struct str text = text_at(row, def->texts[i]);
+        struct str text = row_text(row, &def->texts[i]);
 
         if (text.len > 0)
             memcpy(end, text.data, text.len);
         end[text.len] = '\0';
         text.data = end;
-        memcpy(copy + def->texts[i], &text, sizeof(text));
+        memcpy(copy + def->texts[i].offset, &text, sizeof(text));
         end += text.len + 1;
     }
     return copy;
@@ -372,12 +372,12 @@ static uint64_t row_hash(const struct table_def *def, const void *row, uint64_t 
     size_t done = 0;
 
     for (size_t i = 0; i < def->text_count; i++) { /* texts by what they say, not where they are */
-        const struct str text = text_at(row, def->texts[i]);
+        const struct str text = row_text(row, &def->texts[i]);
 
-        assert(def->texts[i] >= done);
-        hash = mix(hash, bytes + done, def->texts[i] - done);
+        assert(def->texts[i].offset >= done);
+        hash = mix(hash, bytes + done, def->texts[i].offset - done);
         hash = mix(mix(hash, &text.len, sizeof(text.len)), text.data, text.len);
-        done = def->texts[i] + sizeof(text);
+        done = def->texts[i].offset + sizeof(text);
     }
     return mix(hash, bytes + done, def->row_size - done);
 }

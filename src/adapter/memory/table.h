@@ -1,6 +1,6 @@
 /* table: rows in memory, with ordered indexes, unique keys and a journal.
  *
- * A row is a struct whose texts (struct str members, listed by offset) are copied along into one
+ * A row is a struct whose texts (its struct str members, listed) are copied along into one
  * block, and which is never changed: to change a row is to put another one in its place. So a
  * journal of (table, id, the row that stood there) undoes anything exactly, the next id included.
  *
@@ -43,11 +43,24 @@ struct index_def {
 
 enum { TABLE_TEXTS_MAX = 24, TABLE_INDEXES_MAX = 6 };
 
+enum text_kind { TEXT_PLAIN, TEXT_JSON, TEXT_BYTES };
+
+struct text_def { /* a struct str member of a row */
+    const char *name;
+    size_t offset;
+    enum text_kind kind; /* what the caller of table_insert() checks it for */
+};
+
+#define TEXT_DEF(row, member, kind)            \
+    {                                          \
+#member, offsetof(row, member), (kind) \
+    }
+
 struct table_def {
     const char *name;
     size_t row_size; /* of a struct that begins with int64_t id */
     size_t text_count;
-    size_t texts[TABLE_TEXTS_MAX]; /* offsets of its struct str members */
+    struct text_def texts[TABLE_TEXTS_MAX]; /* by offset */
     size_t index_count;
     struct index_def indexes[TABLE_INDEXES_MAX];
 };
@@ -78,6 +91,8 @@ struct journal {
     size_t count;
     size_t capacity;
 };
+
+struct str row_text(const void *row, const struct text_def *def);
 
 void table_init(struct table *table, const struct table_def *def);
 void table_release(struct table *table);

@@ -57,8 +57,7 @@ static void add_number(struct array *array, uint64_t bits)
 
 void array_add_i64(struct array *array, int64_t value)
 {
-    add_number(array,
-               (uint64_t)value - (array->type == ARRAY_TIME ? (uint64_t)POSTGRES_EPOCH_US : 0));
+    add_number(array, (uint64_t)(array->type == ARRAY_TIME ? postgres_time(value) : value));
 }
 
 void array_add_real(struct array *array, double value)
@@ -85,6 +84,27 @@ void array_add_text(struct array *array, struct str value)
     if (array->type == ARRAY_JSON)
         buf_add_char(&array->bytes, 1); /* the version of jsonb's binary form */
     buf_add(&array->bytes, value);
+}
+
+void array_add_id(struct array *array, int64_t id)
+{
+    if (id != 0)
+        array_add_i64(array, id);
+    else
+        array_add_null(array);
+}
+
+void array_add_time_opt(struct array *array, bool is_set, int64_t value_us)
+{
+    if (is_set)
+        array_add_i64(array, value_us);
+    else
+        array_add_null(array);
+}
+
+void array_add_code(struct array *array, const struct code_table *table, int value)
+{
+    array_add_text(array, code_of(table, value));
 }
 
 void set_array(struct query *q, int place, struct array *array)

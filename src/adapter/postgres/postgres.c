@@ -110,6 +110,12 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .ops = &POSTGRES_STORE,
         .dict = &POSTGRES_DICT,
         .registry = &POSTGRES_REGISTRY,
+        .schedule = &POSTGRES_SCHEDULE,
+        .plan = &POSTGRES_PLAN,
+        .task = &POSTGRES_TASK,
+        .cursor = &POSTGRES_CURSOR,
+        .pause = &POSTGRES_PAUSE,
+        .signal = &POSTGRES_SIGNAL,
     };
     arena_init(&postgres->texts, TEXTS_MAX);
     arena_init(&postgres->scratch, SCRATCH_MAX);

@@ -16,8 +16,21 @@
 
 extern const struct migration_set POSTGRES_MIGRATIONS;
 
-/* PostgreSQL counts its instants from 2000-01-01. */
+/* PostgreSQL counts its instants from 2000-01-01. Its least and greatest number are its infinities,
+ * and here as there they stand for "before" and "after all time". */
 #define POSTGRES_EPOCH_US INT64_C(946684800000000)
+
+static inline int64_t postgres_time(int64_t at_us)
+{
+    if (at_us == INT64_MAX || at_us < INT64_MIN + POSTGRES_EPOCH_US)
+        return at_us > 0 ? INT64_MAX : INT64_MIN;
+    return at_us - POSTGRES_EPOCH_US;
+}
+
+static inline int64_t postgres_time_back(int64_t time)
+{
+    return time == INT64_MAX || time == INT64_MIN ? time : time + POSTGRES_EPOCH_US;
+}
 
 enum { POSTGRES_STATEMENTS_MAX = 512 };
 
@@ -58,6 +71,12 @@ bool postgres_schema(struct store *store, struct store_schema *schema, struct er
 /* The tables of functions, one per repository file. */
 extern const struct store_dict_ops POSTGRES_DICT;
 extern const struct store_registry_ops POSTGRES_REGISTRY;
+extern const struct store_schedule_ops POSTGRES_SCHEDULE;
+extern const struct store_plan_ops POSTGRES_PLAN;
+extern const struct store_task_ops POSTGRES_TASK;
+extern const struct store_cursor_ops POSTGRES_CURSOR;
+extern const struct store_pause_ops POSTGRES_PAUSE;
+extern const struct store_signal_ops POSTGRES_SIGNAL;
 
 /* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);

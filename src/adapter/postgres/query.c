@@ -26,6 +26,7 @@ void query_init(struct query *q, struct postgres_store *owner, const char *sql)
     q->owner = owner;
     q->sql = sql;
     q->count = 0;
+    q->places = 0;
     q->result = NULL;
     q->row = -1;
     q->bad_text = 0;
@@ -36,7 +37,7 @@ void query_init(struct query *q, struct postgres_store *owner, const char *sql)
 static void set(struct query *q, int place, Oid type, int format, const char *value, size_t length)
 {
     assert(place >= 1 && place <= QUERY_PLACES_MAX);
-    assert(place <= q->count + 1); /* in their order, so that none is forgotten */
+    q->places |= UINT64_C(1) << (place - 1);
     if (place > q->count)
         q->count = place;
     q->types[place - 1] = type;
@@ -74,7 +75,7 @@ void set_i64(struct query *q, int place, int64_t value)
 void set_time_opt(struct query *q, int place, bool is_set, int64_t value_us)
 {
     if (is_set)
-        set_number(q, place, OID_TIMESTAMPTZ, (uint64_t)value_us - (uint64_t)POSTGRES_EPOCH_US);
+        set_number(q, place, OID_TIMESTAMPTZ, (uint64_t)postgres_time(value_us));
     else
         set(q, place, OID_TIMESTAMPTZ, FORMAT_BINARY, NULL, 0);
 }
@@ -126,6 +127,33 @@ void set_code(struct query *q, int place, const struct code_table *table, int va
     set_text(q, place, code_of(table, value));
 }
 
+void set_code_opt(struct query *q, int place, bool is_set, const struct code_table *table,
+                  int value)
+{
+    set_text_opt(q, place, is_set, is_set ? code_of(table, value) : STR(""));
+}
+
+void set_id(struct query *q, int place, int64_t id)
+{
+    set_i64_opt(q, place, id != 0, id);
+}
+
+void set_window(struct query *q, int place, struct window window)
+{
+    set_time_opt(q, place, window_is_valid(window), window.from_us);
+    set_time_opt(q, place + 1, window_is_valid(window), window.to_us);
+}
+
+void set_lineage(struct query *q, int place, const struct lineage *lineage)
+{
+    set_id(q, place, lineage->schedule_instance_id);
+    set_id(q, place + 1, lineage->plan_id);
+    set_id(q, place + 2, lineage->slice_id);
+    set_id(q, place + 3, lineage->task_id);
+    set_id(q, place + 4, lineage->run_id);
+    set_id(q, place + 5, lineage->batch_id);
+}
+
 void set_bytes_opt(struct query *q, int place, bool is_set, struct str value)
 {
     set(q, place, OID_BYTEA, FORMAT_BINARY, is_set ? not_null(value) : NULL, value.len);
@@ -165,6 +193,7 @@ void set_written(struct query *q, int place, bool is_set, struct str value)
 bool query_row(struct query *q)
 {
     if (q->row < 0) {
+        assert(q->count == 64 || q->places == (UINT64_C(1) << q->count) - 1); /* none forgotten */
         if (q->bad_text == 0 && q->full == NULL)
             q->result = postgres_execute(q);
         q->row = 0;
@@ -232,7 +261,7 @@ int64_t get_i64(const struct query *q, int column)
         return (int32_t)bits;
     default:
         if (PQftype(q->result, column) == OID_TIMESTAMPTZ)
-            return (int64_t)(bits + (uint64_t)POSTGRES_EPOCH_US);
+            return postgres_time_back((int64_t)bits);
         return (int64_t)bits;
     }
 }
@@ -275,6 +304,23 @@ struct str get_text(struct query *q, int column, struct arena *arena)
     if (copy.data == NULL)
         q->full = arena;
     return copy;
+}
+
+struct window get_window(const struct query *q, int column)
+{
+    return (struct window){ get_i64(q, column), get_i64(q, column + 1) };
+}
+
+struct lineage get_lineage(const struct query *q, int column)
+{
+    return (struct lineage){
+        .schedule_instance_id = get_i64(q, column),
+        .plan_id = get_i64(q, column + 1),
+        .slice_id = get_i64(q, column + 2),
+        .task_id = get_i64(q, column + 3),
+        .run_id = get_i64(q, column + 4),
+        .batch_id = get_i64(q, column + 5),
+    };
 }
 
 int get_code(struct query *q, int column, const struct code_table *table)

@@ -26,6 +26,8 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/codes.h"
+#include "core/window.h"
+#include "port/store_lineage.h"
 
 struct postgres_store;
 
@@ -34,7 +36,8 @@ enum { QUERY_PLACES_MAX = 48 };
 struct query {
     struct postgres_store *owner;
     const char *sql;
-    int count; /* the highest place set */
+    int count;       /* the highest place set */
+    uint64_t places; /* a bit for each that is set */
     Oid types[QUERY_PLACES_MAX];
     const char *values[QUERY_PLACES_MAX]; /* NULL: NULL */
     int lengths[QUERY_PLACES_MAX];
@@ -62,6 +65,12 @@ void set_uuid(struct query *q, int place, struct str value); /* as text, 36 char
 void set_bytes(struct query *q, int place, struct str value);
 void set_bytes_opt(struct query *q, int place, bool is_set, struct str value);
 void set_code(struct query *q, int place, const struct code_table *table, int value);
+void set_code_opt(struct query *q, int place, bool is_set, const struct code_table *table,
+                  int value);
+void set_id(struct query *q, int place, int64_t id); /* 0 is NULL */
+/* Two places; both NULL when the window is not valid. */
+void set_window(struct query *q, int place, struct window window);
+void set_lineage(struct query *q, int place, const struct lineage *lineage); /* six places */
 
 /* A value as text, its type taken from where it stands: for columns known by description only. */
 void set_written(struct query *q, int place, bool is_set, struct str value);
@@ -93,6 +102,9 @@ void array_add_i64(struct array *array, int64_t value); /* also times */
 void array_add_bool(struct array *array, bool value);
 void array_add_real(struct array *array, double value);
 void array_add_text(struct array *array, struct str value); /* also bytes and JSON */
+void array_add_id(struct array *array, int64_t id);         /* 0 is NULL */
+void array_add_time_opt(struct array *array, bool is_set, int64_t value_us);
+void array_add_code(struct array *array, const struct code_table *table, int value);
 void set_array(struct query *q, int place, struct array *array);
 
 bool query_row(struct query *q); /* true: there is a row */
@@ -103,7 +115,9 @@ bool get_is_null(const struct query *q, int column);
 int64_t get_i64(const struct query *q, int column); /* numbers, truth values, times; NULL reads 0 */
 double get_real(const struct query *q, int column);
 struct str get_text(struct query *q, int column,
-                    struct arena *arena); /* text, bytes, jsonb, uuid */
+                    struct arena *arena);                      /* text, bytes, jsonb, uuid */
+struct window get_window(const struct query *q, int column);   /* and the one behind it */
+struct lineage get_lineage(const struct query *q, int column); /* six columns */
 int get_code(struct query *q, int column, const struct code_table *table);
 
 #endif

@@ -176,6 +176,12 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .ops = &SQLITE_STORE,
         .dict = &SQLITE_DICT,
         .registry = &SQLITE_REGISTRY,
+        .schedule = &SQLITE_SCHEDULE,
+        .plan = &SQLITE_PLAN,
+        .task = &SQLITE_TASK,
+        .cursor = &SQLITE_CURSOR,
+        .pause = &SQLITE_PAUSE,
+        .signal = &SQLITE_SIGNAL,
     };
     arena_init(&sqlite->texts, TEXTS_MAX);
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);

@@ -62,6 +62,12 @@ bool sqlite_schema(struct store *store, struct store_schema *schema, struct erro
 /* The tables of functions, one per repository file. */
 extern const struct store_dict_ops SQLITE_DICT;
 extern const struct store_registry_ops SQLITE_REGISTRY;
+extern const struct store_schedule_ops SQLITE_SCHEDULE;
+extern const struct store_plan_ops SQLITE_PLAN;
+extern const struct store_task_ops SQLITE_TASK;
+extern const struct store_cursor_ops SQLITE_CURSOR;
+extern const struct store_pause_ops SQLITE_PAUSE;
+extern const struct store_signal_ops SQLITE_SIGNAL;
 
 /* error.c: the one place that knows SQLite's codes. `message` is SQLite's text. */
 enum error_level sqlite_error_level(int code, const char **name);

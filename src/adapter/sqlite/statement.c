@@ -82,6 +82,20 @@ void bind_code(struct statement *st, const char *name, const struct code_table *
     bind_text(st, name, code_of(table, value));
 }
 
+void bind_id(struct statement *st, const char *name, int64_t id)
+{
+    if (id != 0)
+        bind_i64(st, name, id);
+}
+
+void bind_window(struct statement *st, const char *from, const char *to, struct window window)
+{
+    if (!window_is_valid(window))
+        return;
+    bind_i64(st, from, window.from_us);
+    bind_i64(st, to, window.to_us);
+}
+
 bool statement_row(struct statement *st)
 {
     int code;
@@ -161,6 +175,11 @@ struct str column_text(struct statement *st, int column, struct arena *arena)
     if (copy.data == NULL)
         st->full = arena;
     return copy;
+}
+
+struct window column_window(const struct statement *st, int column)
+{
+    return (struct window){ column_i64(st, column), column_i64(st, column + 1) };
 }
 
 int column_code(struct statement *st, int column, const struct code_table *table)

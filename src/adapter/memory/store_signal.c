@@ -1,0 +1,241 @@
+#include "port/store_signal.h"
+#include "adapter/memory/store_base.h"
+
+struct signal_stored {
+    struct signal signal; /* first: its id is the row's */
+    int64_t plan_id;
+    bool is_consumed;
+};
+
+enum { BY_RECORD, BY_SOURCE };
+
+static bool record_key(const void *row, struct key *key)
+{
+    const struct signal_stored *stored = row;
+
+    key_add_str(key, stored->signal.source);
+    key_add_str(key, stored->signal.endpoint);
+    key_add_str(key, stored->signal.provider_id);
+    return !stored->is_consumed;
+}
+
+static bool source_key(const void *row, struct key *key)
+{
+    const struct signal_stored *stored = row;
+
+    key_add_str(key, stored->signal.source);
+    return !stored->is_consumed;
+}
+
+const struct table_def MEMORY_SIGNAL_TABLE = {
+    .name = "ing_signal",
+    .row_size = sizeof(struct signal_stored),
+    .text_count = 5,
+    .texts = { TEXT_DEF(struct signal_stored, signal.source, TEXT_PLAIN),
+               TEXT_DEF(struct signal_stored, signal.endpoint, TEXT_PLAIN),
+               TEXT_DEF(struct signal_stored, signal.provider_id, TEXT_PLAIN),
+               TEXT_DEF(struct signal_stored, signal.reason, TEXT_PLAIN),
+               TEXT_DEF(struct signal_stored, signal.created_by, TEXT_PLAIN) },
+    .index_count = 2,
+    .indexes = { { "uk_signal_open", true, record_key }, { "idx_signal_open", false, source_key } },
+};
+
+struct ticket_stored {
+    struct reslice_ticket ticket; /* first: its id is the row's */
+    bool is_claimed;
+};
+
+static bool ticket_key(const void *row, struct key *key)
+{
+    key_add_i64(key, ((const struct ticket_stored *)row)->ticket.task_id);
+    return true;
+}
+
+const struct table_def MEMORY_RESLICE_TABLE = {
+    .name = "ing_reslice_request",
+    .row_size = sizeof(struct ticket_stored),
+    .text_count = 1,
+    .texts = { TEXT_DEF(struct ticket_stored, ticket.detail, TEXT_JSON) },
+    .index_count = 1,
+    .indexes = { { "uk_reslice_task", true, ticket_key } },
+};
+
+/* ---- signals ---- */
+
+static bool add_signal(struct memory_db *db, const struct signal *signal, int64_t *added,
+                       struct error *err)
+{
+    const struct signal_stored row = { .signal = *signal };
+    struct key key = { 0 };
+    bool is_new;
+    int64_t id;
+
+    (void)record_key(&row, &key);
+    is_new = table_find(&db->tables[MEMORY_SIGNAL], BY_RECORD, &key) == NULL;
+    key_release(&key);
+    *added += is_new;
+    return !is_new || (memory_check(signal->source.len > 0, "source", err) &&
+                       memory_check(signal->endpoint.len > 0, "endpoint", err) &&
+                       memory_check(signal->provider_id.len > 0 && signal->provider_id.len <= 1024,
+                                    "provider_id", err) &&
+                       memory_insert(db, MEMORY_SIGNAL, &row, &id, err));
+}
+
+static bool signal_add(struct store *store, const struct signal *signals, size_t count,
+                       int64_t *added, struct error *err)
+{
+    struct memory_call call;
+    bool ok = true;
+
+    *added = 0;
+    if (!memory_enter(&call, store, "signal_add", err))
+        return false;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = add_signal(call.db, &signals[i], added, err);
+    return memory_leave(&call, ok, err);
+}
+
+static bool list_signals(struct memory_db *db, struct arena *arena, const struct key *from,
+                         size_t prefix, struct str endpoint, int64_t limit,
+                         struct signal_list *list, struct error *err)
+{
+    const struct signal_stored *row;
+    struct scan scan;
+    bool ok = true;
+
+    scan_init(&scan, &db->tables[MEMORY_SIGNAL], BY_SOURCE, from, prefix);
+    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
+        struct signal_stored given;
+        struct signal *signal;
+
+        if (endpoint.len > 0 && !str_eq(row->signal.endpoint, endpoint))
+            continue;
+        signal = LIST_ADD(arena, list);
+        ok = signal == NULL ? arena_error(arena, err)
+                            : memory_give(db, MEMORY_SIGNAL, row, arena, &given, err);
+        if (ok)
+            *signal = given.signal;
+    }
+    scan_release(&scan);
+    return ok;
+}
+
+static bool signal_list(struct store *store, struct arena *arena, struct str source,
+                        struct str endpoint, int64_t after_id, int64_t limit,
+                        struct signal_list *list, struct error *err)
+{
+    struct memory_call call;
+    struct key key = { 0 };
+    size_t prefix;
+    bool ok;
+
+    *list = (struct signal_list){ 0 };
+    if (!memory_enter(&call, store, "signal_list", err))
+        return false;
+    key_add_str(&key, source);
+    prefix = key.len;
+    key_add_i64(&key, after_id + 1);
+    ok = list_signals(call.db, arena, &key, prefix, endpoint, limit, list, err);
+    key_release(&key);
+    return memory_leave(&call, ok, err);
+}
+
+static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
+                           int64_t now_us, int64_t *consumed, struct error *err)
+{
+    struct memory_call call;
+    bool ok = true;
+
+    (void)now_us;
+    *consumed = 0;
+    if (!memory_enter(&call, store, "signal_consume", err))
+        return false;
+    for (size_t i = 0; i < count && ok; i++) {
+        const struct signal_stored *old = table_get(&call.db->tables[MEMORY_SIGNAL], ids[i]);
+        struct signal_stored row;
+
+        if (old == NULL || old->is_consumed)
+            continue;
+        row = *old;
+        row.is_consumed = true;
+        row.plan_id = plan_id;
+        ok = memory_update(call.db, MEMORY_SIGNAL, &row, err);
+        ++*consumed;
+    }
+    return memory_leave(&call, ok, err);
+}
+
+/* ---- re-slice requests ---- */
+
+static bool add_ticket(struct memory_db *db, const struct reslice_ticket *ticket, bool *added,
+                       struct error *err)
+{
+    struct ticket_stored row = { .ticket = *ticket };
+    struct key key = { 0 };
+    int64_t id;
+
+    (void)ticket_key(&row, &key);
+    *added = table_find(&db->tables[MEMORY_RESLICE], 0, &key) == NULL;
+    key_release(&key);
+    if (!window_is_valid(ticket->remaining))
+        row.ticket.remaining = (struct window){ 0, 0 };
+    return !*added || (memory_refers(db, MEMORY_TASK, ticket->task_id, err) &&
+                       memory_refers(db, MEMORY_SLICE, ticket->slice_id, err) &&
+                       memory_insert(db, MEMORY_RESLICE, &row, &id, err));
+}
+
+static bool reslice_add(struct store *store, const struct reslice_ticket *ticket, bool *added,
+                        struct error *err)
+{
+    struct memory_call call;
+
+    return memory_enter(&call, store, "reslice_add", err) &&
+           memory_leave(&call, add_ticket(call.db, ticket, added, err), err);
+}
+
+static bool claim_tickets(struct memory_db *db, struct arena *arena, int64_t limit,
+                          struct reslice_ticket_list *list, struct error *err)
+{
+    const struct table *table = &db->tables[MEMORY_RESLICE];
+
+    for (int64_t id = 1; id < table->next_id && (int64_t)list->count < limit; id++) {
+        const struct ticket_stored *old = table_get(table, id);
+        struct ticket_stored row, given;
+        struct reslice_ticket *ticket;
+
+        if (old == NULL || old->is_claimed)
+            continue;
+        ticket = LIST_ADD(arena, list);
+        if (ticket == NULL)
+            return arena_error(arena, err);
+        if (!memory_give(db, MEMORY_RESLICE, old, arena, &given, err))
+            return false;
+        *ticket = given.ticket;
+        row = *old;
+        row.is_claimed = true;
+        if (!memory_update(db, MEMORY_RESLICE, &row, err))
+            return false;
+    }
+    return true;
+}
+
+static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
+                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+                          struct error *err)
+{
+    struct memory_call call;
+
+    (void)owner;
+    (void)now_us;
+    *list = (struct reslice_ticket_list){ 0 };
+    return memory_enter(&call, store, "reslice_claim", err) &&
+           memory_leave(&call, claim_tickets(call.db, arena, limit, list, err), err);
+}
+
+const struct store_signal_ops MEMORY_SIGNAL_OPS = {
+    .add = signal_add,
+    .list = signal_list,
+    .consume = signal_consume,
+    .reslice_add = reslice_add,
+    .reslice_claim = reslice_claim,
+};

@@ -1,0 +1,159 @@
+#include <inttypes.h>
+
+#include "adapter/postgres/postgres.h"
+#include "port/store_schedule.h"
+
+enum {
+    ADD_SCHEDULER = 1,
+    ADD_JOB_ID,
+    ADD_LOG_ID,
+    ADD_TRIGGER,
+    ADD_SOURCE,
+    ADD_ENDPOINT,
+    ADD_OPERATION,
+    ADD_PARAMS,
+    ADD_EXPR_PROTO_HASH,
+    ADD_REMARKS,
+    ADD_TRIGGERED,
+};
+static const char ADD[] =
+    "INSERT INTO ing_schedule_instance (scheduler_code, scheduler_job_id, scheduler_log_id,"
+    " trigger_type_code, provenance_code, endpoint_name, operation_code, trigger_params,"
+    " expr_proto_hash, record_remarks, triggered_at, updated_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id";
+
+static bool schedule_add(struct store *store, const struct schedule_instance *instance, int64_t *id,
+                         struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), ADD);
+    set_text(&q, ADD_SCHEDULER, instance->scheduler);
+    set_text(&q, ADD_JOB_ID, instance->job_id);
+    set_text(&q, ADD_LOG_ID, instance->log_id);
+    set_code(&q, ADD_TRIGGER, &TRIGGER_TYPE_CODES, (int)instance->trigger);
+    set_text(&q, ADD_SOURCE, instance->source);
+    set_text(&q, ADD_ENDPOINT, instance->endpoint);
+    set_code(&q, ADD_OPERATION, &OPERATION_CODES, (int)instance->operation);
+    set_json(&q, ADD_PARAMS, instance->params);
+    set_text(&q, ADD_EXPR_PROTO_HASH, instance->expr_proto_hash);
+    set_json(&q, ADD_REMARKS, instance->remarks);
+    set_time(&q, ADD_TRIGGERED, instance->triggered_us);
+    if (query_row(&q))
+        *id = get_i64(&q, 0);
+    return query_finish(&q, err) || error_wrap(err, "add a schedule instance");
+}
+
+enum { REMARK_EXPR_PROTO_HASH = 1, REMARK_REMARKS, REMARK_NOW, REMARK_ID };
+static const char REMARK[] = "UPDATE ing_schedule_instance SET expr_proto_hash = $1,"
+                             " record_remarks = $2, updated_at = $3 WHERE id = $4";
+
+static bool schedule_remark(struct store *store, const struct schedule_instance *instance,
+                            int64_t now_us, struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), REMARK);
+    set_text(&q, REMARK_EXPR_PROTO_HASH, instance->expr_proto_hash);
+    set_json(&q, REMARK_REMARKS, instance->remarks);
+    set_time(&q, REMARK_NOW, now_us);
+    set_i64(&q, REMARK_ID, instance->id);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "remark on schedule instance %" PRId64, instance->id);
+    return changes == 1 || error_set(err, ERROR_REQUEST, "store.value",
+                                     "no schedule instance %" PRId64, instance->id);
+}
+
+enum { GET_ID = 1 };
+static const char GET[] =
+    "SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code,"
+    " provenance_code, endpoint_name, operation_code, trigger_params, expr_proto_hash,"
+    " record_remarks, triggered_at FROM ing_schedule_instance WHERE id = $1";
+enum {
+    COL_ID,
+    COL_SCHEDULER,
+    COL_JOB_ID,
+    COL_LOG_ID,
+    COL_TRIGGER,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_OPERATION,
+    COL_PARAMS,
+    COL_EXPR_PROTO_HASH,
+    COL_REMARKS,
+    COL_TRIGGERED,
+};
+
+static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
+                         struct schedule_instance *instance, bool *found, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), GET);
+    set_i64(&q, GET_ID, id);
+    *found = query_row(&q);
+    if (*found) {
+        instance->id = get_i64(&q, COL_ID);
+        instance->scheduler = get_text(&q, COL_SCHEDULER, arena);
+        instance->job_id = get_text(&q, COL_JOB_ID, arena);
+        instance->log_id = get_text(&q, COL_LOG_ID, arena);
+        instance->trigger = (enum trigger_type)get_code(&q, COL_TRIGGER, &TRIGGER_TYPE_CODES);
+        instance->source = get_text(&q, COL_SOURCE, arena);
+        instance->endpoint = get_text(&q, COL_ENDPOINT, arena);
+        instance->operation = (enum operation)get_code(&q, COL_OPERATION, &OPERATION_CODES);
+        instance->params = get_text(&q, COL_PARAMS, arena);
+        instance->expr_proto_hash = get_text(&q, COL_EXPR_PROTO_HASH, arena);
+        instance->remarks = get_text(&q, COL_REMARKS, arena);
+        instance->triggered_us = get_i64(&q, COL_TRIGGERED);
+    }
+    return query_finish(&q, err);
+}
+
+enum { TICK_SOURCE = 1, TICK_SCHEDULE, TICK_AT, TICK_OWNER, TICK_NOW };
+static const char TICK_CLAIM[] =
+    "INSERT INTO ing_schedule_tick (provenance_code, schedule_name, tick_at, claimed_by,"
+    " claimed_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
+
+static bool tick_claim(struct store *store, const struct schedule_tick *tick, struct str owner,
+                       int64_t now_us, bool *claimed, struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), TICK_CLAIM);
+    set_text(&q, TICK_SOURCE, tick->source);
+    set_text(&q, TICK_SCHEDULE, tick->schedule);
+    set_time(&q, TICK_AT, tick->tick_us);
+    set_text(&q, TICK_OWNER, owner);
+    set_time(&q, TICK_NOW, now_us);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "claim a tick");
+    *claimed = changes == 1;
+    return true;
+}
+
+static const char TICK_LAST[] = "SELECT max(tick_at) FROM ing_schedule_tick"
+                                " WHERE provenance_code = $1 AND schedule_name = $2";
+
+static bool tick_last(struct store *store, struct str source, struct str schedule, int64_t *tick_us,
+                      bool *found, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), TICK_LAST);
+    set_text(&q, TICK_SOURCE, source);
+    set_text(&q, TICK_SCHEDULE, schedule);
+    *found = query_row(&q) && !get_is_null(&q, 0);
+    if (*found)
+        *tick_us = get_i64(&q, 0);
+    return query_finish(&q, err);
+}
+
+const struct store_schedule_ops POSTGRES_SCHEDULE = {
+    .add = schedule_add,
+    .remark = schedule_remark,
+    .get = schedule_get,
+    .tick_claim = tick_claim,
+    .tick_last = tick_last,
+};

@@ -1,0 +1,199 @@
+#include <inttypes.h>
+
+#include "adapter/postgres/postgres.h"
+#include "port/store_signal.h"
+
+/* All of them arrays. */
+enum {
+    ADD_SOURCE = 1,
+    ADD_ENDPOINT,
+    ADD_PROVIDER_ID,
+    ADD_REASON,
+    ADD_CREATED_BY,
+    ADD_CREATED,
+    ADD_END,
+};
+/* In the order of the keys: two who add the same signals meet one by one, not crosswise. */
+static const char ADD[] =
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
+    " created_at)"
+    " SELECT r.* FROM unnest($1, $2, $3, $4, $5, $6)"
+    "     AS r (source, endpoint, provider_id, reason, created_by, created)"
+    "  ORDER BY source, endpoint, provider_id"
+    " ON CONFLICT DO NOTHING";
+
+static bool signal_add(struct store *store, const struct signal *signals, size_t count,
+                       int64_t *added, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array arrays[ADD_END];
+    struct query q;
+
+    for (int i = 1; i < ADD_END; i++)
+        array_init(&arrays[i], &postgres->scratch, i == ADD_CREATED ? ARRAY_TIME : ARRAY_TEXT);
+    for (size_t i = 0; i < count; i++) {
+        array_add_text(&arrays[ADD_SOURCE], signals[i].source);
+        array_add_text(&arrays[ADD_ENDPOINT], signals[i].endpoint);
+        array_add_text(&arrays[ADD_PROVIDER_ID], signals[i].provider_id);
+        array_add_text(&arrays[ADD_REASON], signals[i].reason);
+        array_add_text(&arrays[ADD_CREATED_BY], signals[i].created_by);
+        array_add_i64(&arrays[ADD_CREATED], signals[i].created_us);
+    }
+    query_init(&q, postgres, ADD);
+    for (int i = 1; i < ADD_END; i++)
+        set_array(&q, i, &arrays[i]);
+    return query_run(&q, added, err) || error_wrap(err, "add %zu signals", count);
+}
+
+enum { LIST_SOURCE = 1, LIST_ENDPOINT, LIST_AFTER, LIST_LIMIT };
+static const char LIST[] =
+    "SELECT id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at"
+    "  FROM ing_signal"
+    " WHERE consumed_at IS NULL AND provenance_code = $1 AND $2 IN ('', endpoint_name) AND id > $3"
+    " ORDER BY id LIMIT $4";
+enum {
+    COL_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_PROVIDER_ID,
+    COL_REASON,
+    COL_CREATED_BY,
+    COL_CREATED,
+};
+
+static bool signal_list(struct store *store, struct arena *arena, struct str source,
+                        struct str endpoint, int64_t after_id, int64_t limit,
+                        struct signal_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct signal_list){ 0 };
+    query_init(&q, postgres_store_of(store), LIST);
+    set_text(&q, LIST_SOURCE, source);
+    set_text(&q, LIST_ENDPOINT, endpoint);
+    set_i64(&q, LIST_AFTER, after_id);
+    set_i64(&q, LIST_LIMIT, limit);
+    while (query_row(&q)) {
+        struct signal *signal = LIST_ADD(arena, list);
+
+        if (signal == NULL) {
+            q.full = arena;
+            break;
+        }
+        signal->id = get_i64(&q, COL_ID);
+        signal->source = get_text(&q, COL_SOURCE, arena);
+        signal->endpoint = get_text(&q, COL_ENDPOINT, arena);
+        signal->provider_id = get_text(&q, COL_PROVIDER_ID, arena);
+        signal->reason = get_text(&q, COL_REASON, arena);
+        signal->created_by = get_text(&q, COL_CREATED_BY, arena);
+        signal->created_us = get_i64(&q, COL_CREATED);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list signals");
+}
+
+enum { CONSUME_PLAN = 1, CONSUME_NOW, CONSUME_IDS };
+static const char CONSUME[] = "UPDATE ing_signal SET plan_id = $1, consumed_at = $2"
+                              " WHERE id = ANY ($3) AND consumed_at IS NULL";
+
+static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
+                           int64_t now_us, int64_t *consumed, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array array;
+    struct query q;
+
+    array_init(&array, &postgres->scratch, ARRAY_I64);
+    for (size_t i = 0; i < count; i++)
+        array_add_i64(&array, ids[i]);
+    query_init(&q, postgres, CONSUME);
+    set_i64(&q, CONSUME_PLAN, plan_id);
+    set_time(&q, CONSUME_NOW, now_us);
+    set_array(&q, CONSUME_IDS, &array);
+    return query_run(&q, consumed, err) || error_wrap(err, "consume %zu signals", count);
+}
+
+enum {
+    RESLICE_TASK = 1,
+    RESLICE_SLICE,
+    RESLICE_REASON,
+    RESLICE_REMAINING, /* two places */
+    RESLICE_DETAIL = RESLICE_REMAINING + 2,
+    RESLICE_CREATED,
+};
+static const char RESLICE_ADD[] =
+    "INSERT INTO ing_reslice_request (task_id, slice_id, reason_code, remaining_from,"
+    " remaining_to, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    " ON CONFLICT (task_id) DO NOTHING";
+
+static bool reslice_add(struct store *store, const struct reslice_ticket *ticket, bool *added,
+                        struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), RESLICE_ADD);
+    set_i64(&q, RESLICE_TASK, ticket->task_id);
+    set_i64(&q, RESLICE_SLICE, ticket->slice_id);
+    set_code(&q, RESLICE_REASON, &RESLICE_REASON_CODES, (int)ticket->reason);
+    set_window(&q, RESLICE_REMAINING, ticket->remaining);
+    set_json(&q, RESLICE_DETAIL, ticket->detail);
+    set_time(&q, RESLICE_CREATED, ticket->created_us);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "ask to cut slice %" PRId64 " again", ticket->slice_id);
+    *added = changes == 1;
+    return true;
+}
+
+enum { CLAIM_OWNER = 1, CLAIM_NOW, CLAIM_LIMIT };
+static const char RESLICE_CLAIM[] =
+    "UPDATE ing_reslice_request SET claimed_by = $1, claimed_at = $2"
+    " WHERE id IN (SELECT id FROM ing_reslice_request WHERE claimed_at IS NULL"
+    "               ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)"
+    " RETURNING id, task_id, slice_id, reason_code, remaining_from, remaining_to, detail,"
+    "           created_at";
+enum {
+    TICKET_ID,
+    TICKET_TASK_ID,
+    TICKET_SLICE_ID,
+    TICKET_REASON,
+    TICKET_REMAINING, /* two columns */
+    TICKET_DETAIL = TICKET_REMAINING + 2,
+    TICKET_CREATED,
+};
+
+static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
+                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+                          struct error *err)
+{
+    struct query q;
+
+    *list = (struct reslice_ticket_list){ 0 };
+    query_init(&q, postgres_store_of(store), RESLICE_CLAIM);
+    set_text(&q, CLAIM_OWNER, owner);
+    set_time(&q, CLAIM_NOW, now_us);
+    set_i64(&q, CLAIM_LIMIT, limit);
+    while (query_row(&q)) {
+        struct reslice_ticket *ticket = LIST_ADD(arena, list);
+
+        if (ticket == NULL) {
+            q.full = arena;
+            break;
+        }
+        ticket->id = get_i64(&q, TICKET_ID);
+        ticket->task_id = get_i64(&q, TICKET_TASK_ID);
+        ticket->slice_id = get_i64(&q, TICKET_SLICE_ID);
+        ticket->reason = (enum reslice_reason)get_code(&q, TICKET_REASON, &RESLICE_REASON_CODES);
+        ticket->remaining = get_window(&q, TICKET_REMAINING);
+        ticket->detail = get_text(&q, TICKET_DETAIL, arena);
+        ticket->created_us = get_i64(&q, TICKET_CREATED);
+    }
+    return query_finish(&q, err) || error_wrap(err, "claim re-slice requests");
+}
+
+const struct store_signal_ops POSTGRES_SIGNAL = {
+    .add = signal_add,
+    .list = signal_list,
+    .consume = signal_consume,
+    .reslice_add = reslice_add,
+    .reslice_claim = reslice_claim,
+};

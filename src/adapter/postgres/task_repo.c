@@ -1,0 +1,290 @@
+#include <inttypes.h>
+
+#include "adapter/postgres/postgres.h"
+#include "port/store_task.h"
+
+/* All of them arrays. */
+enum {
+    ADD_SCHEDULE_INSTANCE = 1,
+    ADD_PLAN,
+    ADD_SLICE,
+    ADD_SOURCE,
+    ADD_ENDPOINT,
+    ADD_OPERATION,
+    ADD_CREDENTIAL,
+    ADD_CURSOR_KEY,
+    ADD_SCOPE,
+    ADD_NAMESPACE_KEY,
+    ADD_WINDOW_FROM,
+    ADD_WINDOW_TO,
+    ADD_PARAMS,
+    ADD_EXPR_HASH,
+    ADD_IDEMPOTENT_KEY,
+    ADD_PRIORITY,
+    ADD_SCHEDULED,
+    ADD_CREATED,
+    ADD_END,
+};
+/* In the order of the keys: two planners adding the same tasks meet one by one, not crosswise. */
+static const char ADD[] =
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"
+    " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code,"
+    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key, priority,"
+    " scheduled_at, created_at, updated_at, status_code)"
+    " SELECT r.*, r.created, 'QUEUED'"
+    "   FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
+    "               $18) AS r (schedule_instance, plan, slice, source, endpoint, operation,"
+    "        credential, cursor_key, scope, namespace_key, window_from, window_to, params,"
+    "        expr_hash, idempotent_key, priority, scheduled, created)"
+    "  ORDER BY idempotent_key COLLATE \"C\""
+    " ON CONFLICT (idempotent_key) DO NOTHING";
+
+static void fill_arrays(struct array *arrays, const struct task *task)
+{
+    const bool has_window = window_is_valid(task->window);
+
+    array_add_i64(&arrays[ADD_SCHEDULE_INSTANCE], task->schedule_instance_id);
+    array_add_i64(&arrays[ADD_PLAN], task->plan_id);
+    array_add_i64(&arrays[ADD_SLICE], task->slice_id);
+    array_add_text(&arrays[ADD_SOURCE], task->source);
+    array_add_text(&arrays[ADD_ENDPOINT], task->endpoint);
+    array_add_code(&arrays[ADD_OPERATION], &OPERATION_CODES, (int)task->operation);
+    array_add_text(&arrays[ADD_CREDENTIAL], task->credential);
+    array_add_text(&arrays[ADD_CURSOR_KEY], task->cursor_key);
+    array_add_code(&arrays[ADD_SCOPE], &NAMESPACE_SCOPE_CODES, (int)task->scope);
+    array_add_text(&arrays[ADD_NAMESPACE_KEY], task->namespace_key);
+    array_add_time_opt(&arrays[ADD_WINDOW_FROM], has_window, task->window.from_us);
+    array_add_time_opt(&arrays[ADD_WINDOW_TO], has_window, task->window.to_us);
+    array_add_text(&arrays[ADD_PARAMS], task->params);
+    array_add_text(&arrays[ADD_EXPR_HASH], task->expr_hash);
+    array_add_text(&arrays[ADD_IDEMPOTENT_KEY], task->idempotent_key);
+    array_add_i64(&arrays[ADD_PRIORITY], task->priority);
+    array_add_i64(&arrays[ADD_SCHEDULED], task->scheduled_us);
+    array_add_i64(&arrays[ADD_CREATED], task->created_us);
+}
+
+static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                     struct error *err)
+{
+    static const enum array_type TYPES[ADD_END] = {
+        [ADD_SCHEDULE_INSTANCE] = ARRAY_I64,
+        [ADD_PLAN] = ARRAY_I64,
+        [ADD_SLICE] = ARRAY_I64,
+        [ADD_SOURCE] = ARRAY_TEXT,
+        [ADD_ENDPOINT] = ARRAY_TEXT,
+        [ADD_OPERATION] = ARRAY_TEXT,
+        [ADD_CREDENTIAL] = ARRAY_TEXT,
+        [ADD_CURSOR_KEY] = ARRAY_TEXT,
+        [ADD_SCOPE] = ARRAY_TEXT,
+        [ADD_NAMESPACE_KEY] = ARRAY_TEXT,
+        [ADD_WINDOW_FROM] = ARRAY_TIME,
+        [ADD_WINDOW_TO] = ARRAY_TIME,
+        [ADD_PARAMS] = ARRAY_TEXT,
+        [ADD_EXPR_HASH] = ARRAY_TEXT,
+        [ADD_IDEMPOTENT_KEY] = ARRAY_TEXT,
+        [ADD_PRIORITY] = ARRAY_I64,
+        [ADD_SCHEDULED] = ARRAY_TIME,
+        [ADD_CREATED] = ARRAY_TIME,
+    };
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array arrays[ADD_END];
+    struct query q;
+
+    for (int i = 1; i < ADD_END; i++)
+        array_init(&arrays[i], &postgres->scratch, TYPES[i]);
+    for (size_t i = 0; i < count; i++)
+        fill_arrays(arrays, &tasks[i]);
+    query_init(&q, postgres, ADD);
+    for (int i = 1; i < ADD_END; i++)
+        set_array(&q, i, &arrays[i]);
+    return query_run(&q, added, err) || error_wrap(err, "add %zu tasks", count);
+}
+
+#define COLUMNS                                                                                  \
+    "id, schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"               \
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
+    " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
+    " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
+    " attempt_count, last_error, created_at"
+enum {
+    COL_ID,
+    COL_SCHEDULE_INSTANCE_ID,
+    COL_PLAN_ID,
+    COL_SLICE_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_OPERATION,
+    COL_CREDENTIAL,
+    COL_CURSOR_KEY,
+    COL_SCOPE,
+    COL_NAMESPACE_KEY,
+    COL_WINDOW,                   /* two columns */
+    COL_COVERED = COL_WINDOW + 2, /* two columns */
+    COL_PARAMS = COL_COVERED + 2,
+    COL_EXPR_HASH,
+    COL_IDEMPOTENT_KEY,
+    COL_STATUS,
+    COL_PRIORITY,
+    COL_SCHEDULED,
+    COL_LEASE_OWNER,
+    COL_LEASED_UNTIL,
+    COL_LEASE_COUNT,
+    COL_LEASE_EPOCH,
+    COL_ATTEMPTS,
+    COL_LAST_ERROR,
+    COL_CREATED,
+};
+
+static void read_task(struct query *q, struct arena *arena, struct task *task)
+{
+    task->id = get_i64(q, COL_ID);
+    task->schedule_instance_id = get_i64(q, COL_SCHEDULE_INSTANCE_ID);
+    task->plan_id = get_i64(q, COL_PLAN_ID);
+    task->slice_id = get_i64(q, COL_SLICE_ID);
+    task->source = get_text(q, COL_SOURCE, arena);
+    task->endpoint = get_text(q, COL_ENDPOINT, arena);
+    task->operation = (enum operation)get_code(q, COL_OPERATION, &OPERATION_CODES);
+    task->credential = get_text(q, COL_CREDENTIAL, arena);
+    task->cursor_key = get_text(q, COL_CURSOR_KEY, arena);
+    task->scope = (enum namespace_scope)get_code(q, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
+    task->namespace_key = get_text(q, COL_NAMESPACE_KEY, arena);
+    task->window = get_window(q, COL_WINDOW);
+    task->covered = get_window(q, COL_COVERED);
+    task->params = get_text(q, COL_PARAMS, arena);
+    task->expr_hash = get_text(q, COL_EXPR_HASH, arena);
+    task->idempotent_key = get_text(q, COL_IDEMPOTENT_KEY, arena);
+    task->status = (enum task_status)get_code(q, COL_STATUS, &TASK_STATUS_CODES);
+    task->priority = get_i64(q, COL_PRIORITY);
+    task->scheduled_us = get_i64(q, COL_SCHEDULED);
+    task->lease_owner = get_text(q, COL_LEASE_OWNER, arena);
+    task->leased_until_us = get_i64(q, COL_LEASED_UNTIL);
+    task->lease_count = get_i64(q, COL_LEASE_COUNT);
+    task->lease_epoch = get_i64(q, COL_LEASE_EPOCH);
+    task->attempts = get_i64(q, COL_ATTEMPTS);
+    task->last_error = get_text(q, COL_LAST_ERROR, arena);
+    task->created_us = get_i64(q, COL_CREATED);
+}
+
+enum { GET_ID = 1 };
+static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = $1";
+
+static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
+                     bool *found, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), GET);
+    set_i64(&q, GET_ID, id);
+    *found = query_row(&q);
+    if (*found)
+        read_task(&q, arena, task);
+    return query_finish(&q, err);
+}
+
+enum { LIST_AFTER = 1, LIST_PLAN, LIST_SOURCE, LIST_STATUS, LIST_LIMIT };
+static const char LIST[] = "SELECT " COLUMNS " FROM ing_task"
+                           " WHERE id > $1"
+                           "   AND ($2 = 0 OR plan_id = $2)"
+                           "   AND $3 IN ('', provenance_code)"
+                           "   AND ($4 IS NULL OR status_code = $4)"
+                           " ORDER BY id LIMIT $5";
+
+static bool task_list(struct store *store, struct arena *arena, const struct task_filter *filter,
+                      struct task_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct task_list){ 0 };
+    query_init(&q, postgres_store_of(store), LIST);
+    set_i64(&q, LIST_AFTER, filter->after_id);
+    set_i64(&q, LIST_PLAN, filter->plan_id);
+    set_text(&q, LIST_SOURCE, filter->source);
+    set_code_opt(&q, LIST_STATUS, filter->has_status, &TASK_STATUS_CODES, (int)filter->status);
+    set_i64(&q, LIST_LIMIT, filter->limit);
+    while (query_row(&q)) {
+        struct task *task = LIST_ADD(arena, list);
+
+        if (task == NULL) {
+            q.full = arena;
+            break;
+        }
+        read_task(&q, arena, task);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list tasks");
+}
+
+enum { QUEUED_SOURCE = 1, QUEUED_ENDPOINT, QUEUED_OPERATION };
+static const char QUEUED[] =
+    "SELECT count(*) FROM ing_task WHERE status_code = 'QUEUED' AND provenance_code = $1"
+    "   AND endpoint_name = $2 AND operation_code = $3";
+
+static bool task_queued(struct store *store, const struct task_partition *partition, int64_t *count,
+                        struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), QUEUED);
+    set_text(&q, QUEUED_SOURCE, partition->source);
+    set_text(&q, QUEUED_ENDPOINT, partition->endpoint);
+    set_code(&q, QUEUED_OPERATION, &OPERATION_CODES, (int)partition->operation);
+    if (query_row(&q))
+        *count = get_i64(&q, 0);
+    return query_finish(&q, err);
+}
+
+enum {
+    COVERAGE_SOURCE = 1,
+    COVERAGE_ENDPOINT,
+    COVERAGE_OPERATION,
+    COVERAGE_CURSOR_KEY,
+    COVERAGE_SCOPE,
+    COVERAGE_NAMESPACE_KEY,
+    COVERAGE_AFTER,
+};
+static const char COVERAGE[] =
+    "SELECT status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING'),"
+    "       CASE status_code WHEN 'PARTIAL' THEN covered_from ELSE window_from END,"
+    "       CASE status_code WHEN 'PARTIAL' THEN covered_to ELSE window_to END"
+    "  FROM ing_task"
+    " WHERE provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3"
+    "   AND cursor_key = $4 AND namespace_scope_code = $5 AND namespace_key = $6"
+    "   AND window_to > $7 AND window_to IS NOT NULL"
+    "   AND (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED')"
+    "        OR status_code = 'PARTIAL' AND covered_to > $7)";
+enum { COVERED_LIVE, COVERED_WINDOW };
+
+static bool task_coverage(struct store *store, struct arena *arena,
+                          const struct coverage_namespace *of, int64_t after_us,
+                          struct coverage_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct coverage_list){ 0 };
+    query_init(&q, postgres_store_of(store), COVERAGE);
+    set_text(&q, COVERAGE_SOURCE, of->source);
+    set_text(&q, COVERAGE_ENDPOINT, of->endpoint);
+    set_code(&q, COVERAGE_OPERATION, &OPERATION_CODES, (int)of->operation);
+    set_text(&q, COVERAGE_CURSOR_KEY, of->cursor_key);
+    set_code(&q, COVERAGE_SCOPE, &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    set_text(&q, COVERAGE_NAMESPACE_KEY, of->namespace_key);
+    set_time(&q, COVERAGE_AFTER, after_us);
+    while (query_row(&q)) {
+        struct window *window =
+            LIST_ADD(arena, get_i64(&q, COVERED_LIVE) != 0 ? &list->live : &list->covered);
+
+        if (window == NULL) {
+            q.full = arena;
+            break;
+        }
+        *window = get_window(&q, COVERED_WINDOW);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list coverage");
+}
+
+const struct store_task_ops POSTGRES_TASK = {
+    .add = task_add,
+    .get = task_get,
+    .list = task_list,
+    .queued = task_queued,
+    .coverage = task_coverage,
+};

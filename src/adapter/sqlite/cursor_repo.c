@@ -1,0 +1,333 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "port/store_cursor.h"
+
+static void bind_name(struct statement *st, const struct cursor_name *name)
+{
+    bind_text(st, ":source", name->source);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)name->operation);
+    bind_text(st, ":cursor_key", name->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)name->scope);
+    bind_text(st, ":namespace_key", name->namespace_key);
+}
+
+static void bind_lineage(struct statement *st, const struct lineage *lineage)
+{
+    bind_id(st, ":schedule_instance", lineage->schedule_instance_id);
+    bind_id(st, ":plan", lineage->plan_id);
+    bind_id(st, ":slice", lineage->slice_id);
+    bind_id(st, ":task", lineage->task_id);
+    bind_id(st, ":run", lineage->run_id);
+    bind_id(st, ":batch", lineage->batch_id);
+}
+
+/* A value's three columns, and the memory that bound texts need until the statement has run. */
+struct value_texts {
+    char instant[INSTANT_TEXT_MAX];
+    char numeric[CURSOR_ID_DIGITS_MAX];
+};
+
+struct value_places {
+    const char *value;
+    const char *instant;
+    const char *numeric;
+};
+
+static void bind_value(struct statement *st, struct value_places at,
+                       const struct cursor_value *value, struct value_texts *texts)
+{
+    const struct str text = cursor_value_text(value, texts->instant);
+
+    bind_text(st, at.value, text);
+    if (value->type == CURSOR_TIME)
+        bind_i64(st, at.instant, value->instant_us);
+    if (value->type == CURSOR_ID) { /* with leading zeros text compares like numbers */
+        memset(texts->numeric, '0', sizeof(texts->numeric));
+        memcpy(texts->numeric + sizeof(texts->numeric) - text.len, text.data, text.len);
+        bind_text(st, at.numeric, (struct str){ texts->numeric, sizeof(texts->numeric) });
+    }
+}
+
+static struct cursor_value read_value(struct statement *st, int value, int instant,
+                                      enum cursor_type type, struct arena *arena)
+{
+    struct cursor_value read = { .type = type };
+
+    if (type == CURSOR_TIME)
+        read.instant_us = column_i64(st, instant);
+    else
+        read.text = column_text(st, value, arena);
+    return read;
+}
+
+#define COLUMNS                                                                                \
+    "id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"    \
+    " cursor_type_code, cursor_value, normalized_instant, observed_max_value,"                 \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash, version," \
+    " updated_at"
+enum {
+    COL_ID,
+    COL_SOURCE,
+    COL_OPERATION,
+    COL_CURSOR_KEY,
+    COL_SCOPE,
+    COL_NAMESPACE_KEY,
+    COL_TYPE,
+    COL_VALUE,
+    COL_INSTANT,
+    COL_OBSERVED_MAX,
+    COL_LINEAGE, /* six columns */
+    COL_EXPR_HASH = COL_LINEAGE + 6,
+    COL_VERSION,
+    COL_UPDATED,
+};
+
+static struct cursor_name read_name(struct statement *st, int first, struct arena *arena)
+{
+    return (struct cursor_name){
+        .source = column_text(st, first, arena),
+        .operation = (enum operation)column_code(st, first + 1, &OPERATION_CODES),
+        .cursor_key = column_text(st, first + 2, arena),
+        .scope = (enum namespace_scope)column_code(st, first + 3, &NAMESPACE_SCOPE_CODES),
+        .namespace_key = column_text(st, first + 4, arena),
+    };
+}
+
+static struct lineage read_lineage(const struct statement *st, int first)
+{
+    return (struct lineage){
+        .schedule_instance_id = column_i64(st, first),
+        .plan_id = column_i64(st, first + 1),
+        .slice_id = column_i64(st, first + 2),
+        .task_id = column_i64(st, first + 3),
+        .run_id = column_i64(st, first + 4),
+        .batch_id = column_i64(st, first + 5),
+    };
+}
+
+static void read_cursor(struct statement *st, struct arena *arena, struct cursor *cursor)
+{
+    const enum cursor_type type = (enum cursor_type)column_code(st, COL_TYPE, &CURSOR_TYPE_CODES);
+
+    cursor->id = column_i64(st, COL_ID);
+    cursor->name = read_name(st, COL_SOURCE, arena);
+    cursor->value = read_value(st, COL_VALUE, COL_INSTANT, type, arena);
+    cursor->observed_max = column_text(st, COL_OBSERVED_MAX, arena);
+    cursor->lineage = read_lineage(st, COL_LINEAGE);
+    cursor->expr_hash = column_text(st, COL_EXPR_HASH, arena);
+    cursor->version = column_i64(st, COL_VERSION);
+    cursor->updated_us = column_i64(st, COL_UPDATED);
+}
+
+static const char LOAD[] = "SELECT " COLUMNS " FROM ing_cursor"
+                           " WHERE provenance_code = :source AND operation_code = :operation"
+                           "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"
+                           "   AND namespace_key = :namespace_key";
+
+static bool cursor_load(struct store *store, struct arena *arena, const struct cursor_name *name,
+                        struct cursor *cursor, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LOAD);
+
+    *cursor = (struct cursor){ .name = *name };
+    bind_name(st, name);
+    *found = statement_row(st);
+    if (*found)
+        read_cursor(st, arena, cursor);
+    return statement_finish(st, err) || error_wrap(err, "load a cursor");
+}
+
+static const char LIST[] =
+    "SELECT " COLUMNS " FROM ing_cursor WHERE :source IN ('', provenance_code)"
+    " ORDER BY provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key";
+
+static bool cursor_list(struct store *store, struct arena *arena, struct str source,
+                        struct cursor_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIST);
+
+    *list = (struct cursor_list){ 0 };
+    bind_text(st, ":source", source);
+    while (statement_row(st)) {
+        struct cursor *cursor = LIST_ADD(arena, list);
+
+        if (cursor == NULL) {
+            st->full = arena;
+            break;
+        }
+        read_cursor(st, arena, cursor);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list cursors");
+}
+
+static const char MAKE[] =
+    "INSERT INTO ing_cursor (provenance_code, operation_code, cursor_key, namespace_scope_code,"
+    " namespace_key, cursor_type_code, cursor_value, normalized_instant, normalized_numeric,"
+    " observed_max_value, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id,"
+    " expr_hash, version, created_at, updated_at)"
+    " VALUES (:source, :operation, :cursor_key, :scope, :namespace_key, :type, :value, :instant,"
+    " :numeric, nullif(:observed_max, ''), :schedule_instance, :plan, :slice, :task, :run, :batch,"
+    " :expr_hash, 1, :now, :now) ON CONFLICT DO NOTHING";
+
+static const char MOVE[] =
+    "UPDATE ing_cursor SET cursor_value = :value, normalized_instant = :instant,"
+    " normalized_numeric = :numeric,"
+    " observed_max_value = coalesce(nullif(:observed_max, ''), observed_max_value),"
+    " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
+    " task_id = :task, run_id = :run, batch_id = :batch, expr_hash = :expr_hash,"
+    " version = version + 1, updated_at = :now"
+    " WHERE id = :id AND version = :version AND cursor_type_code = :type"
+    "   AND CASE cursor_type_code" /* never back, whoever asks */
+    "       WHEN 'TIME' THEN normalized_instant < :instant"
+    "       WHEN 'ID' THEN normalized_numeric < :numeric"
+    "       ELSE cursor_value <> :value END";
+
+static bool cursor_move(struct store *store, const struct cursor *cursor,
+                        const struct cursor_move *move, bool *moved, struct error *err)
+{
+    const bool is_new = cursor->id == 0;
+    struct statement *st = statement_of(sqlite_store_of(store), is_new ? MAKE : MOVE);
+    struct value_texts texts;
+
+    if (is_new) {
+        bind_name(st, &cursor->name);
+    } else {
+        bind_i64(st, ":id", cursor->id);
+        bind_i64(st, ":version", cursor->version);
+    }
+    bind_code(st, ":type", &CURSOR_TYPE_CODES, (int)move->to.type);
+    bind_value(st, (struct value_places){ ":value", ":instant", ":numeric" }, &move->to, &texts);
+    bind_text(st, ":observed_max", move->observed_max);
+    bind_lineage(st, &move->lineage);
+    bind_text(st, ":expr_hash", move->expr_hash);
+    bind_i64(st, ":now", move->now_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "move a cursor of %.*s", STR_ARG(cursor->name.source));
+    *moved = statement_changes(st) == 1;
+    return true;
+}
+
+static const char EVENT_ADD[] =
+    "INSERT INTO ing_cursor_event (provenance_code, operation_code, cursor_key,"
+    " namespace_scope_code, namespace_key, cursor_type_code, direction_code, reason_code,"
+    " prev_value, new_value, prev_instant, new_instant, prev_numeric, new_numeric, window_from,"
+    " window_to, observed_max_value, idempotent_key, schedule_instance_id, plan_id, slice_id,"
+    " task_id, run_id, batch_id, expr_hash, record_remarks, created_at)"
+    " VALUES (:source, :operation, :cursor_key, :scope, :namespace_key, :type, :direction,"
+    " :reason, :prev_value, :new_value, :prev_instant, :new_instant, :prev_numeric, :new_numeric,"
+    " :window_from, :window_to, nullif(:observed_max, ''), :idempotent_key, :schedule_instance,"
+    " :plan, :slice, :task, :run, :batch, :expr_hash, :remarks, :created)"
+    " ON CONFLICT (idempotent_key) DO NOTHING";
+
+static bool event_add(struct store *store, const struct cursor_event *event, bool *added,
+                      struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), EVENT_ADD);
+    struct value_texts prev, next;
+
+    bind_name(st, &event->name);
+    bind_code(st, ":type", &CURSOR_TYPE_CODES, (int)event->next.type);
+    bind_code(st, ":direction", &DIRECTION_CODES, (int)event->direction);
+    bind_code(st, ":reason", &CURSOR_EVENT_REASON_CODES, (int)event->reason);
+    if (event->has_prev)
+        bind_value(st, (struct value_places){ ":prev_value", ":prev_instant", ":prev_numeric" },
+                   &event->prev, &prev);
+    bind_value(st, (struct value_places){ ":new_value", ":new_instant", ":new_numeric" },
+               &event->next, &next);
+    bind_window(st, ":window_from", ":window_to", event->window);
+    bind_text(st, ":observed_max", event->observed_max);
+    bind_text(st, ":idempotent_key", event->idempotent_key);
+    bind_lineage(st, &event->lineage);
+    bind_text(st, ":expr_hash", event->expr_hash);
+    bind_text(st, ":remarks", event->remarks);
+    bind_i64(st, ":created", event->created_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "add an event of %.*s", STR_ARG(event->name.source));
+    *added = statement_changes(st) == 1;
+    return true;
+}
+
+static const char EVENT_LIST[] =
+    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"
+    " cursor_type_code, direction_code, reason_code, prev_value, prev_instant, new_value,"
+    " new_instant, window_from, window_to, observed_max_value, idempotent_key,"
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"
+    " record_remarks, created_at"
+    "  FROM ing_cursor_event"
+    " WHERE provenance_code = :source AND operation_code = :operation"
+    "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"
+    "   AND namespace_key = :namespace_key AND id > :after"
+    " ORDER BY id LIMIT :limit";
+enum {
+    EVENT_ID,
+    EVENT_NAME, /* five columns */
+    EVENT_TYPE = EVENT_NAME + 5,
+    EVENT_DIRECTION,
+    EVENT_REASON,
+    EVENT_PREV_VALUE,
+    EVENT_PREV_INSTANT,
+    EVENT_NEW_VALUE,
+    EVENT_NEW_INSTANT,
+    EVENT_WINDOW_FROM,
+    EVENT_WINDOW_TO,
+    EVENT_OBSERVED_MAX,
+    EVENT_IDEMPOTENT_KEY,
+    EVENT_LINEAGE, /* six columns */
+    EVENT_EXPR_HASH = EVENT_LINEAGE + 6,
+    EVENT_REMARKS,
+    EVENT_CREATED,
+};
+
+static void read_event(struct statement *st, struct arena *arena, struct cursor_event *event)
+{
+    const enum cursor_type type = (enum cursor_type)column_code(st, EVENT_TYPE, &CURSOR_TYPE_CODES);
+
+    event->id = column_i64(st, EVENT_ID);
+    event->name = read_name(st, EVENT_NAME, arena);
+    event->direction = (enum direction)column_code(st, EVENT_DIRECTION, &DIRECTION_CODES);
+    event->reason =
+        (enum cursor_event_reason)column_code(st, EVENT_REASON, &CURSOR_EVENT_REASON_CODES);
+    event->has_prev = !column_is_null(st, EVENT_PREV_VALUE);
+    if (event->has_prev)
+        event->prev = read_value(st, EVENT_PREV_VALUE, EVENT_PREV_INSTANT, type, arena);
+    event->next = read_value(st, EVENT_NEW_VALUE, EVENT_NEW_INSTANT, type, arena);
+    event->window = column_window(st, EVENT_WINDOW_FROM);
+    event->observed_max = column_text(st, EVENT_OBSERVED_MAX, arena);
+    event->idempotent_key = column_text(st, EVENT_IDEMPOTENT_KEY, arena);
+    event->lineage = read_lineage(st, EVENT_LINEAGE);
+    event->expr_hash = column_text(st, EVENT_EXPR_HASH, arena);
+    event->remarks = column_text(st, EVENT_REMARKS, arena);
+    event->created_us = column_i64(st, EVENT_CREATED);
+}
+
+static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
+                       struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), EVENT_LIST);
+
+    *list = (struct cursor_event_list){ 0 };
+    bind_name(st, name);
+    bind_i64(st, ":after", after_id);
+    bind_i64(st, ":limit", limit);
+    while (statement_row(st)) {
+        struct cursor_event *event = LIST_ADD(arena, list);
+
+        if (event == NULL) {
+            st->full = arena;
+            break;
+        }
+        read_event(st, arena, event);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list cursor events");
+}
+
+const struct store_cursor_ops SQLITE_CURSOR = {
+    .load = cursor_load,
+    .list = cursor_list,
+    .move = cursor_move,
+    .event_add = event_add,
+    .event_list = event_list,
+};

@@ -1,0 +1,137 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "port/store_schedule.h"
+
+static const char ADD[] =
+    "INSERT INTO ing_schedule_instance (scheduler_code, scheduler_job_id, scheduler_log_id,"
+    " trigger_type_code, provenance_code, endpoint_name, operation_code, trigger_params,"
+    " expr_proto_hash, record_remarks, triggered_at, updated_at)"
+    " VALUES (:scheduler, :job_id, :log_id, :trigger, :source, :endpoint, :operation, :params,"
+    " :expr_proto_hash, :remarks, :triggered, :triggered) RETURNING id";
+
+static bool schedule_add(struct store *store, const struct schedule_instance *instance, int64_t *id,
+                         struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), ADD);
+
+    bind_text(st, ":scheduler", instance->scheduler);
+    bind_text(st, ":job_id", instance->job_id);
+    bind_text(st, ":log_id", instance->log_id);
+    bind_code(st, ":trigger", &TRIGGER_TYPE_CODES, (int)instance->trigger);
+    bind_text(st, ":source", instance->source);
+    bind_text(st, ":endpoint", instance->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)instance->operation);
+    bind_text(st, ":params", instance->params);
+    bind_text(st, ":expr_proto_hash", instance->expr_proto_hash);
+    bind_text(st, ":remarks", instance->remarks);
+    bind_i64(st, ":triggered", instance->triggered_us);
+    if (statement_row(st))
+        *id = column_i64(st, 0);
+    return statement_finish(st, err) || error_wrap(err, "add a schedule instance");
+}
+
+static const char REMARK[] = "UPDATE ing_schedule_instance SET expr_proto_hash = :expr_proto_hash,"
+                             " record_remarks = :remarks, updated_at = :now WHERE id = :id";
+
+static bool schedule_remark(struct store *store, const struct schedule_instance *instance,
+                            int64_t now_us, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), REMARK);
+
+    bind_text(st, ":expr_proto_hash", instance->expr_proto_hash);
+    bind_text(st, ":remarks", instance->remarks);
+    bind_i64(st, ":now", now_us);
+    bind_i64(st, ":id", instance->id);
+    if (!statement_run(st, err))
+        return error_wrap(err, "remark on schedule instance %" PRId64, instance->id);
+    return statement_changes(st) == 1 || error_set(err, ERROR_REQUEST, "store.value",
+                                                   "no schedule instance %" PRId64, instance->id);
+}
+
+static const char GET[] =
+    "SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code,"
+    " provenance_code, endpoint_name, operation_code, trigger_params, expr_proto_hash,"
+    " record_remarks, triggered_at FROM ing_schedule_instance WHERE id = :id";
+enum {
+    COL_ID,
+    COL_SCHEDULER,
+    COL_JOB_ID,
+    COL_LOG_ID,
+    COL_TRIGGER,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_OPERATION,
+    COL_PARAMS,
+    COL_EXPR_PROTO_HASH,
+    COL_REMARKS,
+    COL_TRIGGERED,
+};
+
+static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
+                         struct schedule_instance *instance, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), GET);
+
+    bind_i64(st, ":id", id);
+    *found = statement_row(st);
+    if (*found) {
+        instance->id = column_i64(st, COL_ID);
+        instance->scheduler = column_text(st, COL_SCHEDULER, arena);
+        instance->job_id = column_text(st, COL_JOB_ID, arena);
+        instance->log_id = column_text(st, COL_LOG_ID, arena);
+        instance->trigger = (enum trigger_type)column_code(st, COL_TRIGGER, &TRIGGER_TYPE_CODES);
+        instance->source = column_text(st, COL_SOURCE, arena);
+        instance->endpoint = column_text(st, COL_ENDPOINT, arena);
+        instance->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
+        instance->params = column_text(st, COL_PARAMS, arena);
+        instance->expr_proto_hash = column_text(st, COL_EXPR_PROTO_HASH, arena);
+        instance->remarks = column_text(st, COL_REMARKS, arena);
+        instance->triggered_us = column_i64(st, COL_TRIGGERED);
+    }
+    return statement_finish(st, err);
+}
+
+static const char TICK_CLAIM[] =
+    "INSERT INTO ing_schedule_tick (provenance_code, schedule_name, tick_at, claimed_by,"
+    " claimed_at) VALUES (:source, :schedule, :tick, :owner, :now) ON CONFLICT DO NOTHING";
+
+static bool tick_claim(struct store *store, const struct schedule_tick *tick, struct str owner,
+                       int64_t now_us, bool *claimed, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), TICK_CLAIM);
+
+    bind_text(st, ":source", tick->source);
+    bind_text(st, ":schedule", tick->schedule);
+    bind_i64(st, ":tick", tick->tick_us);
+    bind_text(st, ":owner", owner);
+    bind_i64(st, ":now", now_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "claim a tick");
+    *claimed = statement_changes(st) == 1;
+    return true;
+}
+
+static const char TICK_LAST[] = "SELECT max(tick_at) FROM ing_schedule_tick"
+                                " WHERE provenance_code = :source AND schedule_name = :schedule";
+
+static bool tick_last(struct store *store, struct str source, struct str schedule, int64_t *tick_us,
+                      bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), TICK_LAST);
+
+    bind_text(st, ":source", source);
+    bind_text(st, ":schedule", schedule);
+    *found = statement_row(st) && !column_is_null(st, 0);
+    if (*found)
+        *tick_us = column_i64(st, 0);
+    return statement_finish(st, err);
+}
+
+const struct store_schedule_ops SQLITE_SCHEDULE = {
+    .add = schedule_add,
+    .remark = schedule_remark,
+    .get = schedule_get,
+    .tick_claim = tick_claim,
+    .tick_last = tick_last,
+};

@@ -1,0 +1,192 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "port/store_signal.h"
+
+static const char ADD[] =
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
+    " created_at) VALUES (:source, :endpoint, :provider_id, :reason, :created_by, :created)"
+    " ON CONFLICT DO NOTHING";
+
+static bool add_signal(struct sqlite_store *sqlite, const struct signal *signal, int64_t *added,
+                       struct error *err)
+{
+    struct statement *st = statement_of(sqlite, ADD);
+
+    bind_text(st, ":source", signal->source);
+    bind_text(st, ":endpoint", signal->endpoint);
+    bind_text(st, ":provider_id", signal->provider_id);
+    bind_text(st, ":reason", signal->reason);
+    bind_text(st, ":created_by", signal->created_by);
+    bind_i64(st, ":created", signal->created_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "add a signal for %.*s", STR_ARG(signal->provider_id));
+    *added += statement_changes(st);
+    return true;
+}
+
+static bool signal_add(struct store *store, const struct signal *signals, size_t count,
+                       int64_t *added, struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    *added = 0;
+    if (alone && !store_begin(store, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!add_signal(sqlite_store_of(store), &signals[i], added, err)) {
+            if (alone)
+                store_rollback(store);
+            return false;
+        }
+    }
+    return !alone || store_commit(store, err);
+}
+
+static const char LIST[] =
+    "SELECT id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at"
+    "  FROM ing_signal"
+    " WHERE consumed_at IS NULL AND provenance_code = :source"
+    "   AND :endpoint IN ('', endpoint_name) AND id > :after"
+    " ORDER BY id LIMIT :limit";
+enum {
+    COL_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_PROVIDER_ID,
+    COL_REASON,
+    COL_CREATED_BY,
+    COL_CREATED,
+};
+
+static bool signal_list(struct store *store, struct arena *arena, struct str source,
+                        struct str endpoint, int64_t after_id, int64_t limit,
+                        struct signal_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIST);
+
+    *list = (struct signal_list){ 0 };
+    bind_text(st, ":source", source);
+    bind_text(st, ":endpoint", endpoint);
+    bind_i64(st, ":after", after_id);
+    bind_i64(st, ":limit", limit);
+    while (statement_row(st)) {
+        struct signal *signal = LIST_ADD(arena, list);
+
+        if (signal == NULL) {
+            st->full = arena;
+            break;
+        }
+        signal->id = column_i64(st, COL_ID);
+        signal->source = column_text(st, COL_SOURCE, arena);
+        signal->endpoint = column_text(st, COL_ENDPOINT, arena);
+        signal->provider_id = column_text(st, COL_PROVIDER_ID, arena);
+        signal->reason = column_text(st, COL_REASON, arena);
+        signal->created_by = column_text(st, COL_CREATED_BY, arena);
+        signal->created_us = column_i64(st, COL_CREATED);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list signals");
+}
+
+static const char CONSUME[] = "UPDATE ing_signal SET plan_id = :plan, consumed_at = :now"
+                              " WHERE id = :id AND consumed_at IS NULL";
+
+static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
+                           int64_t now_us, int64_t *consumed, struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    *consumed = 0;
+    if (alone && !store_begin(store, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct statement *st = statement_of(sqlite_store_of(store), CONSUME);
+
+        bind_i64(st, ":plan", plan_id);
+        bind_i64(st, ":now", now_us);
+        bind_i64(st, ":id", ids[i]);
+        if (!statement_run(st, err)) {
+            if (alone)
+                store_rollback(store);
+            return error_wrap(err, "consume signal %" PRId64, ids[i]);
+        }
+        *consumed += statement_changes(st);
+    }
+    return !alone || store_commit(store, err);
+}
+
+static const char RESLICE_ADD[] =
+    "INSERT INTO ing_reslice_request (task_id, slice_id, reason_code, remaining_from,"
+    " remaining_to, detail, created_at)"
+    " VALUES (:task, :slice, :reason, :remaining_from, :remaining_to, :detail, :created)"
+    " ON CONFLICT (task_id) DO NOTHING";
+
+static bool reslice_add(struct store *store, const struct reslice_ticket *ticket, bool *added,
+                        struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RESLICE_ADD);
+
+    bind_i64(st, ":task", ticket->task_id);
+    bind_i64(st, ":slice", ticket->slice_id);
+    bind_code(st, ":reason", &RESLICE_REASON_CODES, (int)ticket->reason);
+    bind_window(st, ":remaining_from", ":remaining_to", ticket->remaining);
+    bind_text(st, ":detail", ticket->detail);
+    bind_i64(st, ":created", ticket->created_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "ask to cut slice %" PRId64 " again", ticket->slice_id);
+    *added = statement_changes(st) == 1;
+    return true;
+}
+
+static const char RESLICE_CLAIM[] =
+    "UPDATE ing_reslice_request SET claimed_by = :owner, claimed_at = :now"
+    " WHERE id IN (SELECT id FROM ing_reslice_request WHERE claimed_at IS NULL"
+    "               ORDER BY id LIMIT :limit)"
+    " RETURNING id, task_id, slice_id, reason_code, remaining_from, remaining_to, detail,"
+    "           created_at";
+enum {
+    TICKET_ID,
+    TICKET_TASK_ID,
+    TICKET_SLICE_ID,
+    TICKET_REASON,
+    TICKET_REMAINING_FROM,
+    TICKET_REMAINING_TO,
+    TICKET_DETAIL,
+    TICKET_CREATED,
+};
+
+static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
+                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+                          struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RESLICE_CLAIM);
+
+    *list = (struct reslice_ticket_list){ 0 };
+    bind_text(st, ":owner", owner);
+    bind_i64(st, ":now", now_us);
+    bind_i64(st, ":limit", limit);
+    while (statement_row(st)) {
+        struct reslice_ticket *ticket = LIST_ADD(arena, list);
+
+        if (ticket == NULL) {
+            st->full = arena;
+            break;
+        }
+        ticket->id = column_i64(st, TICKET_ID);
+        ticket->task_id = column_i64(st, TICKET_TASK_ID);
+        ticket->slice_id = column_i64(st, TICKET_SLICE_ID);
+        ticket->reason = (enum reslice_reason)column_code(st, TICKET_REASON, &RESLICE_REASON_CODES);
+        ticket->remaining = column_window(st, TICKET_REMAINING_FROM);
+        ticket->detail = column_text(st, TICKET_DETAIL, arena);
+        ticket->created_us = column_i64(st, TICKET_CREATED);
+    }
+    return statement_finish(st, err) || error_wrap(err, "claim re-slice requests");
+}
+
+const struct store_signal_ops SQLITE_SIGNAL = {
+    .add = signal_add,
+    .list = signal_list,
+    .consume = signal_consume,
+    .reslice_add = reslice_add,
+    .reslice_claim = reslice_claim,
+};

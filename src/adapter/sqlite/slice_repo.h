@@ -1,0 +1,17 @@
+/* slice_repo: the half of store_plan_ops that is about slices. */
+#ifndef PATRA_ADAPTER_SQLITE_SLICE_REPO_H
+#define PATRA_ADAPTER_SQLITE_SLICE_REPO_H
+
+#include "port/store_plan.h"
+
+bool sqlite_slice_add(struct store *store, const struct plan_slice *slices, size_t count,
+                      int64_t *ids, int64_t *added, struct error *err);
+bool sqlite_slice_move(struct store *store, int64_t id, enum slice_status to, int64_t now_us,
+                       struct error *err);
+bool sqlite_slice_get(struct store *store, struct arena *arena, int64_t id,
+                      struct plan_slice *slice, bool *found, struct error *err);
+bool sqlite_slice_list(struct store *store, struct arena *arena, int64_t plan_id,
+                       int64_t after_number, int64_t limit, struct plan_slice_list *list,
+                       struct error *err);
+
+#endif

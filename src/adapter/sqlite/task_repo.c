@@ -1,0 +1,238 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "port/store_task.h"
+
+static const char ADD[] =
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"
+    " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code,"
+    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key, status_code,"
+    " priority, scheduled_at, created_at, updated_at)"
+    " VALUES (:schedule_instance, :plan, :slice, :source, :endpoint, :operation, :credential,"
+    " :cursor_key, :scope, :namespace_key, :window_from, :window_to, :params, :expr_hash,"
+    " :idempotent_key, 'QUEUED', :priority, :scheduled, :created, :created)"
+    " ON CONFLICT (idempotent_key) DO NOTHING";
+
+static bool add_task(struct sqlite_store *sqlite, const struct task *task, int64_t *added,
+                     struct error *err)
+{
+    struct statement *st = statement_of(sqlite, ADD);
+
+    bind_i64(st, ":schedule_instance", task->schedule_instance_id);
+    bind_i64(st, ":plan", task->plan_id);
+    bind_i64(st, ":slice", task->slice_id);
+    bind_text(st, ":source", task->source);
+    bind_text(st, ":endpoint", task->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)task->operation);
+    bind_text(st, ":credential", task->credential);
+    bind_text(st, ":cursor_key", task->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)task->scope);
+    bind_text(st, ":namespace_key", task->namespace_key);
+    bind_window(st, ":window_from", ":window_to", task->window);
+    bind_text(st, ":params", task->params);
+    bind_text(st, ":expr_hash", task->expr_hash);
+    bind_text(st, ":idempotent_key", task->idempotent_key);
+    bind_i64(st, ":priority", task->priority);
+    bind_i64(st, ":scheduled", task->scheduled_us);
+    bind_i64(st, ":created", task->created_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "add task %.*s", STR_ARG(task->idempotent_key));
+    *added += statement_changes(st);
+    return true;
+}
+
+/* Many statements are one transaction, the caller's or its own. */
+static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                     struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    *added = 0;
+    if (alone && !store_begin(store, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!add_task(sqlite_store_of(store), &tasks[i], added, err)) {
+            if (alone)
+                store_rollback(store);
+            return false;
+        }
+    }
+    return !alone || store_commit(store, err);
+}
+
+#define COLUMNS                                                                                  \
+    "id, schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"               \
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
+    " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
+    " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
+    " attempt_count, last_error, created_at"
+enum {
+    COL_ID,
+    COL_SCHEDULE_INSTANCE_ID,
+    COL_PLAN_ID,
+    COL_SLICE_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_OPERATION,
+    COL_CREDENTIAL,
+    COL_CURSOR_KEY,
+    COL_SCOPE,
+    COL_NAMESPACE_KEY,
+    COL_WINDOW_FROM,
+    COL_WINDOW_TO,
+    COL_COVERED_FROM,
+    COL_COVERED_TO,
+    COL_PARAMS,
+    COL_EXPR_HASH,
+    COL_IDEMPOTENT_KEY,
+    COL_STATUS,
+    COL_PRIORITY,
+    COL_SCHEDULED,
+    COL_LEASE_OWNER,
+    COL_LEASED_UNTIL,
+    COL_LEASE_COUNT,
+    COL_LEASE_EPOCH,
+    COL_ATTEMPTS,
+    COL_LAST_ERROR,
+    COL_CREATED,
+};
+
+static void read_task(struct statement *st, struct arena *arena, struct task *task)
+{
+    task->id = column_i64(st, COL_ID);
+    task->schedule_instance_id = column_i64(st, COL_SCHEDULE_INSTANCE_ID);
+    task->plan_id = column_i64(st, COL_PLAN_ID);
+    task->slice_id = column_i64(st, COL_SLICE_ID);
+    task->source = column_text(st, COL_SOURCE, arena);
+    task->endpoint = column_text(st, COL_ENDPOINT, arena);
+    task->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
+    task->credential = column_text(st, COL_CREDENTIAL, arena);
+    task->cursor_key = column_text(st, COL_CURSOR_KEY, arena);
+    task->scope = (enum namespace_scope)column_code(st, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
+    task->namespace_key = column_text(st, COL_NAMESPACE_KEY, arena);
+    task->window = column_window(st, COL_WINDOW_FROM);
+    task->covered = column_window(st, COL_COVERED_FROM);
+    task->params = column_text(st, COL_PARAMS, arena);
+    task->expr_hash = column_text(st, COL_EXPR_HASH, arena);
+    task->idempotent_key = column_text(st, COL_IDEMPOTENT_KEY, arena);
+    task->status = (enum task_status)column_code(st, COL_STATUS, &TASK_STATUS_CODES);
+    task->priority = column_i64(st, COL_PRIORITY);
+    task->scheduled_us = column_i64(st, COL_SCHEDULED);
+    task->lease_owner = column_text(st, COL_LEASE_OWNER, arena);
+    task->leased_until_us = column_i64(st, COL_LEASED_UNTIL);
+    task->lease_count = column_i64(st, COL_LEASE_COUNT);
+    task->lease_epoch = column_i64(st, COL_LEASE_EPOCH);
+    task->attempts = column_i64(st, COL_ATTEMPTS);
+    task->last_error = column_text(st, COL_LAST_ERROR, arena);
+    task->created_us = column_i64(st, COL_CREATED);
+}
+
+static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = :id";
+
+static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
+                     bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), GET);
+
+    bind_i64(st, ":id", id);
+    *found = statement_row(st);
+    if (*found)
+        read_task(st, arena, task);
+    return statement_finish(st, err);
+}
+
+static const char LIST[] = "SELECT " COLUMNS " FROM ing_task"
+                           " WHERE id > :after"
+                           "   AND (:plan = 0 OR plan_id = :plan)"
+                           "   AND (:source = '' OR provenance_code = :source)"
+                           "   AND (:status IS NULL OR status_code = :status)"
+                           " ORDER BY id LIMIT :limit";
+
+static bool task_list(struct store *store, struct arena *arena, const struct task_filter *filter,
+                      struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIST);
+
+    *list = (struct task_list){ 0 };
+    bind_i64(st, ":after", filter->after_id);
+    bind_i64(st, ":plan", filter->plan_id);
+    bind_text(st, ":source", filter->source);
+    if (filter->has_status)
+        bind_code(st, ":status", &TASK_STATUS_CODES, (int)filter->status);
+    bind_i64(st, ":limit", filter->limit);
+    while (statement_row(st)) {
+        struct task *task = LIST_ADD(arena, list);
+
+        if (task == NULL) {
+            st->full = arena;
+            break;
+        }
+        read_task(st, arena, task);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list tasks");
+}
+
+static const char QUEUED[] =
+    "SELECT count(*) FROM ing_task WHERE status_code = 'QUEUED' AND provenance_code = :source"
+    "   AND endpoint_name = :endpoint AND operation_code = :operation";
+
+static bool task_queued(struct store *store, const struct task_partition *partition, int64_t *count,
+                        struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), QUEUED);
+
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+    if (statement_row(st))
+        *count = column_i64(st, 0);
+    return statement_finish(st, err);
+}
+
+static const char COVERAGE[] =
+    "SELECT status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING'),"
+    "       CASE status_code WHEN 'PARTIAL' THEN covered_from ELSE window_from END,"
+    "       CASE status_code WHEN 'PARTIAL' THEN covered_to ELSE window_to END"
+    "  FROM ing_task"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND operation_code = :operation AND cursor_key = :cursor_key"
+    "   AND namespace_scope_code = :scope AND namespace_key = :namespace_key"
+    "   AND window_to > :after AND window_to IS NOT NULL"
+    "   AND (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED')"
+    "        OR status_code = 'PARTIAL' AND covered_to > :after)";
+enum { COVERAGE_LIVE, COVERAGE_FROM };
+
+static bool task_coverage(struct store *store, struct arena *arena,
+                          const struct coverage_namespace *of, int64_t after_us,
+                          struct coverage_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), COVERAGE);
+
+    *list = (struct coverage_list){ 0 };
+    bind_text(st, ":source", of->source);
+    bind_text(st, ":endpoint", of->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
+    bind_text(st, ":cursor_key", of->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    bind_text(st, ":namespace_key", of->namespace_key);
+    bind_i64(st, ":after", after_us);
+    while (statement_row(st)) {
+        struct window *window =
+            LIST_ADD(arena, column_i64(st, COVERAGE_LIVE) ? &list->live : &list->covered);
+
+        if (window == NULL) {
+            st->full = arena;
+            break;
+        }
+        *window = column_window(st, COVERAGE_FROM);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list coverage");
+}
+
+const struct store_task_ops SQLITE_TASK = {
+    .add = task_add,
+    .get = task_get,
+    .list = task_list,
+    .queued = task_queued,
+    .coverage = task_coverage,
+};

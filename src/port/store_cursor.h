@@ -1,0 +1,153 @@
+/* store_cursor: how far each namespace is, and the events that say so.
+ *
+ * The event is written first; then the current value moves, by compare-and-set and only forward.
+ * Both in one transaction or apart: the value can be rebuilt from the events at any time.
+ */
+#ifndef PATRA_PORT_STORE_CURSOR_H
+#define PATRA_PORT_STORE_CURSOR_H
+
+#include "core/codes.h"
+#include "core/cursor.h"
+#include "core/window.h"
+#include "port/store.h"
+#include "port/store_lineage.h"
+
+struct cursor_name {
+    struct str source;
+    enum operation operation;
+    struct str cursor_key;
+    enum namespace_scope scope;
+    struct str namespace_key;
+};
+
+struct cursor {
+    int64_t id; /* 0: there is none yet */
+    struct cursor_name name;
+    struct cursor_value value;
+    struct str observed_max; /* the furthest value seen, for lag; '' = unknown */
+    struct lineage lineage;  /* of the last move */
+    struct str expr_hash;
+    int64_t version; /* +1 per move */
+    int64_t updated_us;
+};
+
+struct cursor_list {
+    struct cursor *items;
+    size_t count;
+};
+
+struct cursor_move {
+    struct cursor_value to;
+    struct str observed_max; /* '' keeps what is there */
+    struct lineage lineage;
+    struct str expr_hash;
+    int64_t now_us;
+};
+
+struct cursor_event {
+    int64_t id;
+    struct cursor_name name;
+    enum direction direction;
+    enum cursor_event_reason reason;
+    bool has_prev; /* false: the event that starts the cursor */
+    struct cursor_value prev;
+    struct cursor_value next;
+    struct window window; /* not valid for ID and TOKEN */
+    struct str observed_max;
+    struct str idempotent_key;
+    struct lineage lineage;
+    struct str expr_hash;
+    struct str remarks; /* JSON */
+    int64_t created_us;
+};
+
+struct cursor_event_list {
+    struct cursor_event *items;
+    size_t count;
+};
+
+struct store_cursor_ops {
+    bool (*load)(struct store *store, struct arena *arena, const struct cursor_name *name,
+                 struct cursor *cursor, bool *found, struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, struct str source,
+                 struct cursor_list *list, struct error *err);
+    bool (*move)(struct store *store, const struct cursor *cursor, const struct cursor_move *move,
+                 bool *moved, struct error *err);
+    bool (*event_add)(struct store *store, const struct cursor_event *event, bool *added,
+                      struct error *err);
+    bool (*event_list)(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
+                       struct error *err);
+};
+
+/* The value as it stands in cursor_value: an instant in ISO 8601, digits without leading zeros, or
+ * the token. `text` is used for instants. */
+static inline struct str cursor_value_text(const struct cursor_value *value,
+                                           char text[INSTANT_TEXT_MAX])
+{
+    switch (value->type) {
+    case CURSOR_TIME:
+        return (struct str){ text, instant_format(value->instant_us, text) };
+    case CURSOR_ID:
+        return cursor_id_normal(value->text);
+    case CURSOR_TOKEN:
+        break;
+    }
+    return value->text;
+}
+
+/* When there is none, *cursor has id 0 and its name set, ready for store_cursor_move(). */
+static inline bool MUST_CHECK store_cursor_load(struct store *store, struct arena *arena,
+                                                const struct cursor_name *name,
+                                                struct cursor *cursor, bool *found,
+                                                struct error *err)
+{
+    return store->cursor->load(store, arena, name, cursor, found, err);
+}
+
+/* By name; source '' lists all. */
+static inline bool MUST_CHECK store_cursor_list(struct store *store, struct arena *arena,
+                                                struct str source, struct cursor_list *list,
+                                                struct error *err)
+{
+    return store->cursor->list(store, arena, source, list, err);
+}
+
+/* Moves the cursor as loaded, or makes it when it has id 0. *moved is false, and nothing written,
+ * when somebody moved or made it since, or when the value would not go forward: TIME and ID are
+ * compared in the store as well. The type must be the cursor's own; an ID must be valid
+ * (cursor_id_is_valid), L2 else. */
+static inline bool MUST_CHECK store_cursor_move(struct store *store, const struct cursor *cursor,
+                                                const struct cursor_move *move, bool *moved,
+                                                struct error *err)
+{
+    if (move->to.type == CURSOR_ID && !cursor_id_is_valid(move->to.text))
+        return error_set(err, ERROR_REQUEST, "store.value", "'%.*s' is not a cursor of type ID",
+                         STR_ARG(move->to.text));
+    return store->cursor->move(store, cursor, move, moved, err);
+}
+
+/* *added is false when an event of this idempotent_key is there already. */
+static inline bool MUST_CHECK store_cursor_event_add(struct store *store,
+                                                     const struct cursor_event *event, bool *added,
+                                                     struct error *err)
+{
+    if (event->next.type == CURSOR_ID &&
+        (!cursor_id_is_valid(event->next.text) ||
+         (event->has_prev && !cursor_id_is_valid(event->prev.text))))
+        return error_set(err, ERROR_REQUEST, "store.value", "'%.*s' is not a cursor of type ID",
+                         STR_ARG(event->next.text));
+    return store->cursor->event_add(store, event, added, err);
+}
+
+/* The events of a namespace by id, from the first above after_id. */
+static inline bool MUST_CHECK store_cursor_event_list(struct store *store, struct arena *arena,
+                                                      const struct cursor_name *name,
+                                                      int64_t after_id, int64_t limit,
+                                                      struct cursor_event_list *list,
+                                                      struct error *err)
+{
+    return store->cursor->event_list(store, arena, name, after_id, limit, list, err);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* store_signal: "look at this record again", and what an executor asks of the planner. */
+#ifndef PATRA_PORT_STORE_SIGNAL_H
+#define PATRA_PORT_STORE_SIGNAL_H
+
+#include "core/codes.h"
+#include "core/window.h"
+#include "port/store.h"
+
+struct signal {
+    int64_t id;
+    struct str source;
+    struct str endpoint;
+    struct str provider_id;
+    struct str reason;
+    struct str created_by;
+    int64_t created_us;
+};
+
+struct signal_list {
+    struct signal *items;
+    size_t count;
+};
+
+/* Cut the rest of this slice again (core/reslice.h). */
+struct reslice_ticket {
+    int64_t id;
+    int64_t task_id;
+    int64_t slice_id;
+    enum reslice_reason reason;
+    struct window remaining; /* of the slice's window; not valid for slices without one */
+    struct str detail;       /* JSON: totals, pages, what was finished */
+    int64_t created_us;
+};
+
+struct reslice_ticket_list {
+    struct reslice_ticket *items;
+    size_t count;
+};
+
+struct store_signal_ops {
+    bool (*add)(struct store *store, const struct signal *signals, size_t count, int64_t *added,
+                struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
+                 int64_t after_id, int64_t limit, struct signal_list *list, struct error *err);
+    bool (*consume)(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
+                    int64_t now_us, int64_t *consumed, struct error *err);
+    bool (*reslice_add)(struct store *store, const struct reslice_ticket *ticket, bool *added,
+                        struct error *err);
+    bool (*reslice_claim)(struct store *store, struct arena *arena, struct str owner,
+                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+                          struct error *err);
+};
+
+/* A record that has an open signal already gets no second one; *added counts the new ones. */
+static inline bool MUST_CHECK store_signal_add(struct store *store, const struct signal *signals,
+                                               size_t count, int64_t *added, struct error *err)
+{
+    return store->signal->add(store, signals, count, added, err);
+}
+
+/* Open signals by id, from the first above after_id; endpoint '' means all of the source. */
+static inline bool MUST_CHECK store_signal_list(struct store *store, struct arena *arena,
+                                                struct str source, struct str endpoint,
+                                                int64_t after_id, int64_t limit,
+                                                struct signal_list *list, struct error *err)
+{
+    return store->signal->list(store, arena, source, endpoint, after_id, limit, list, err);
+}
+
+/* The plan takes them up; those taken up before are left alone and not counted. */
+static inline bool MUST_CHECK store_signal_consume(struct store *store, const int64_t *ids,
+                                                   size_t count, int64_t plan_id, int64_t now_us,
+                                                   int64_t *consumed, struct error *err)
+{
+    return store->signal->consume(store, ids, count, plan_id, now_us, consumed, err);
+}
+
+/* Once per task; *added is false for a second asking. */
+static inline bool MUST_CHECK store_reslice_add(struct store *store,
+                                                const struct reslice_ticket *ticket, bool *added,
+                                                struct error *err)
+{
+    return store->signal->reslice_add(store, ticket, added, err);
+}
+
+/* The oldest open tickets, each given to one planner alone. To be called in the transaction that
+ * makes the children: if that is rolled back, the tickets are open again. */
+static inline bool MUST_CHECK store_reslice_claim(struct store *store, struct arena *arena,
+                                                  struct str owner, int64_t now_us, int64_t limit,
+                                                  struct reslice_ticket_list *list,
+                                                  struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->signal->reslice_claim(store, arena, owner, now_us, limit, list, err);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* store_task: the queue. One task per slice, added once however often it is asked for. */
+#ifndef PATRA_PORT_STORE_TASK_H
+#define PATRA_PORT_STORE_TASK_H
+
+#include "core/codes.h"
+#include "core/window.h"
+#include "port/store.h"
+
+struct task {
+    int64_t id;
+    int64_t schedule_instance_id;
+    int64_t plan_id;
+    int64_t slice_id;
+    struct str source;
+    struct str endpoint;
+    enum operation operation;
+    struct str credential; /* the credential's key in the source; '' = none */
+    struct str cursor_key;
+    enum namespace_scope scope;
+    struct str namespace_key;
+    struct window window;  /* as the slice's; not valid where success covers no time */
+    struct window covered; /* PARTIAL: what was finished of it; else not valid */
+    struct str params;     /* JSON; byte by byte */
+    struct str expr_hash;
+    struct str idempotent_key;
+    enum task_status status;
+    int64_t priority; /* 0..1000, smaller runs first */
+    int64_t scheduled_us;
+    struct str lease_owner; /* '' = nobody */
+    int64_t leased_until_us;
+    int64_t lease_count;
+    int64_t lease_epoch;
+    int64_t attempts;
+    struct str last_error;
+    int64_t created_us;
+};
+
+struct task_list {
+    struct task *items;
+    size_t count;
+};
+
+struct task_filter { /* what is not said does not count */
+    int64_t plan_id;
+    struct str source;
+    bool has_status;
+    enum task_status status;
+    int64_t after_id;
+    int64_t limit;
+};
+
+struct task_partition { /* what the queue is shared out by */
+    struct str source;
+    struct str endpoint;
+    enum operation operation;
+};
+
+/* Whose coverage it is. */
+struct coverage_namespace {
+    struct str source;
+    struct str endpoint;
+    enum operation operation;
+    struct str cursor_key;
+    enum namespace_scope scope;
+    struct str namespace_key;
+};
+
+struct coverage_list {          /* in no order; windows may touch and overlap */
+    struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */
+    struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
+};
+
+struct store_task_ops {
+    bool (*add)(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                struct error *err);
+    bool (*get)(struct store *store, struct arena *arena, int64_t id, struct task *task,
+                bool *found, struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, const struct task_filter *filter,
+                 struct task_list *list, struct error *err);
+    bool (*queued)(struct store *store, const struct task_partition *partition, int64_t *count,
+                   struct error *err);
+    bool (*coverage)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
+                     int64_t after_us, struct coverage_list *list, struct error *err);
+};
+
+/* Adds tasks as QUEUED; of those with an idempotent_key that is there already, nothing is written.
+ * *added counts the new ones. Read of each task: what stands before `status`, priority,
+ * scheduled_us and created_us; not id and covered. */
+static inline bool MUST_CHECK store_task_add(struct store *store, const struct task *tasks,
+                                             size_t count, int64_t *added, struct error *err)
+{
+    return store->task->add(store, tasks, count, added, err);
+}
+
+static inline bool MUST_CHECK store_task_get(struct store *store, struct arena *arena, int64_t id,
+                                             struct task *task, bool *found, struct error *err)
+{
+    return store->task->get(store, arena, id, task, found, err);
+}
+
+/* By id, from the first above after_id. */
+static inline bool MUST_CHECK store_task_list(struct store *store, struct arena *arena,
+                                              const struct task_filter *filter,
+                                              struct task_list *list, struct error *err)
+{
+    return store->task->list(store, arena, filter, list, err);
+}
+
+/* The inventory: tasks of a partition that wait for a worker. */
+static inline bool MUST_CHECK store_task_queued(struct store *store,
+                                                const struct task_partition *partition,
+                                                int64_t *count, struct error *err)
+{
+    return store->task->queued(store, partition, count, err);
+}
+
+/* The windows of a namespace that reach beyond after_us. */
+static inline bool MUST_CHECK store_coverage_list(struct store *store, struct arena *arena,
+                                                  const struct coverage_namespace *of,
+                                                  int64_t after_us, struct coverage_list *list,
+                                                  struct error *err)
+{
+    return store->task->coverage(store, arena, of, after_us, list, err);
+}
+
+#endif
