@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 void fault_list_init(struct fault_list *list, struct arena *arena)
 {
@@ -24,42 +24,53 @@ static struct str text_of(struct fault_list *list, const char *format, va_list a
     return copy.data != NULL ? copy : (struct str){ 0 };
 }
 
-static struct fault *place_for(struct fault_list *list)
+static bool is_told(const struct fault_list *list, const struct fault *fault)
 {
+    for (size_t i = 0; i < list->count; i++) {
+        const struct fault *other = &list->items[i];
+
+        if (other->severity == fault->severity && strcmp(other->code, fault->code) == 0 &&
+            other->at.line == fault->at.line && other->at.column == fault->at.column &&
+            str_eq(other->message, fault->message))
+            return true;
+    }
+    return false;
+}
+
+static void add(struct fault_list *list, const struct fault *fault)
+{
+    list->takes_hint = false;
+    if (is_told(list, fault))
+        return;
+    list->errors += fault->severity == FAULT_ERROR;
+    list->warnings += fault->severity == FAULT_WARNING;
     if (list->count == FAULTS_MAX)
-        return NULL;
+        return;
     if (list->items == NULL)
         list->items = ARENA_ARRAY(list->arena, struct fault, FAULTS_MAX);
     if (list->items == NULL) {
         list->failed = true;
-        return NULL;
+        return;
     }
-    return &list->items[list->count++];
+    list->items[list->count++] = *fault;
+    list->takes_hint = true;
 }
 
 void fault_error(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
 {
-    struct fault *fault = place_for(list);
     va_list args;
 
-    list->errors++;
-    if (fault == NULL)
-        return;
     va_start(args, format);
-    *fault = (struct fault){ FAULT_ERROR, code, at, text_of(list, format, args), { 0 } };
+    add(list, &(struct fault){ FAULT_ERROR, code, at, text_of(list, format, args), { 0 } });
     va_end(args);
 }
 
 void fault_warn(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
 {
-    struct fault *fault = place_for(list);
     va_list args;
 
-    list->warnings++;
-    if (fault == NULL)
-        return;
     va_start(args, format);
-    *fault = (struct fault){ FAULT_WARNING, code, at, text_of(list, format, args), { 0 } };
+    add(list, &(struct fault){ FAULT_WARNING, code, at, text_of(list, format, args), { 0 } });
     va_end(args);
 }
 
@@ -67,7 +78,7 @@ void fault_hint(struct fault_list *list, const char *format, ...)
 {
     va_list args;
 
-    if (list->count == 0 || list->errors + list->warnings > FAULTS_MAX)
+    if (!list->takes_hint)
         return;
     va_start(args, format);
     list->items[list->count - 1].hint = text_of(list, format, args);

@@ -45,11 +45,13 @@ struct fault_list {
     size_t count;
     size_t errors;   /* those of severity FAULT_ERROR, also beyond FAULTS_MAX */
     size_t warnings; /* the others */
+    bool takes_hint; /* the fault told last was kept */
     bool failed;     /* the arena's ceiling was met: the list is not complete */
 };
 
 void fault_list_init(struct fault_list *list, struct arena *arena);
 
+/* The same text about the same place is told once: several endpoints may inherit one fault. */
 void fault_error(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void fault_warn(struct fault_list *list, const char *code, struct mark at, const char *format, ...)

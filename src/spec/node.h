@@ -44,7 +44,8 @@ const struct node *node_read(struct arena *arena, struct str text, struct fault_
 const struct node *node_get(const struct node *map, struct str key);
 
 /* Where byte `offset` of the scalar's value stands in the file: exact for scalars on one line,
- * else where the scalar begins. `file` is the text that was read. */
+ * else where the scalar begins; 0 is its beginning, quote included. `file` is the text that was
+ * read. */
 struct mark node_mark(const struct node *scalar, struct str file, size_t offset);
 
 #endif

@@ -84,6 +84,13 @@ static const struct source_mark *mark_row(const struct source *source,
     return &source->marks[row - source->registry.rows];
 }
 
+bool source_is_broken(const struct source *source, const struct registry_row *row, int column)
+{
+    const struct source_mark *mark = mark_row(source, row);
+
+    return mark != NULL && mark->nodes[column] != NULL && !row->values[column].is_set;
+}
+
 struct mark source_mark_of(const struct source *source, const struct registry_row *row, int column)
 {
     const struct source_mark *mark = mark_row(source, row);

@@ -22,7 +22,8 @@ enum { SOURCE_ROWS_MAX = 4000 };
 
 struct source_mark {           /* of one row */
     struct mark at;            /* of the key that began it */
-    const struct node **nodes; /* one per column; NULL where the file says nothing */
+    const struct node **nodes; /* one per column; NULL where the file says nothing. A node without
+                                  a value in the row: it could not be read, and a fault was told. */
 };
 
 struct source {
@@ -64,6 +65,9 @@ const struct registry_row *source_next_endpoint(const struct source *source,
                                                 const struct registry_row *after);
 const struct registry_row *source_next_operation(const struct source *source,
                                                  const struct registry_row *after);
+
+/* True when the file says something there that could not be read. */
+bool source_is_broken(const struct source *source, const struct registry_row *row, int column);
 
 /* ---- places ---- */
 

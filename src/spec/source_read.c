@@ -27,11 +27,12 @@ struct walk {
 struct place { /* where in the file, and so in the tables, we are */
     enum setting_level level;
     struct str endpoint;
-    struct str name;  /* the author's: of an operation, a parameter, a rule */
-    int32_t position; /* of the row in its set */
-    struct str path;  /* as settings write it: "query.*" */
-    struct str field; /* as people read it: "endpoints.works.query.rows" */
-    struct mark at;   /* of the key that led here */
+    struct str name;    /* the author's: of an operation, a parameter, a rule */
+    int32_t position;   /* of the row in its set */
+    struct str path;    /* as settings write it: "query.*" */
+    struct str field;   /* as people read it: "endpoints.works.query.rows" */
+    struct mark at;     /* of the key that led here */
+    struct mark row_at; /* of the key that begins the row: a group, a member, an endpoint */
 };
 
 static struct str no_memory(struct walk *walk)
@@ -92,7 +93,7 @@ static bool new_row(struct walk *walk, enum registry_table_id table, struct str 
         .table = table, .endpoint = place->endpoint, .key = key, .position = place->position
     };
     row->values = ARENA_ARRAY(walk->arena, struct registry_value, columns);
-    mark->at = place->at;
+    mark->at = place->row_at;
     mark->nodes = (const struct node **)arena_alloc_array(walk->arena, columns, sizeof(void *));
     if (row->values == NULL || mark->nodes == NULL) {
         walk->faults->failed = true;
@@ -125,6 +126,8 @@ static struct str key_for(struct walk *walk, const struct setting *setting,
     return key.data != NULL ? key : no_memory(walk);
 }
 
+/* A value that can not be read leaves its place behind: others then know that it was not forgotten,
+ * and tell nothing that only follows from it. */
 static void read_setting(struct walk *walk, const struct setting *setting, const struct node *node,
                          const struct place *place)
 {
@@ -134,8 +137,8 @@ static void read_setting(struct walk *walk, const struct setting *setting, const
     struct registry_value value;
     size_t index;
 
-    if (!setting_read(&reader, node, &value) ||
-        !row_for(walk, setting->table, key_for(walk, setting, place), place, &index))
+    (void)setting_read(&reader, node, &value);
+    if (!row_for(walk, setting->table, key_for(walk, setting, place), place, &index))
         return;
     walk->source->registry.rows[index].values[column] = value;
     walk->source->marks[index].nodes[column] = node;
@@ -285,7 +288,7 @@ static void read_list_set(struct walk *walk, const struct node *node, const stru
         (void)snprintf(name, sizeof(name), "%zu", i);
         member.name = arena_copy(walk->arena, str_of(name));
         member.position = (int32_t)i;
-        member.at = node->entries[i].at;
+        member.at = member.row_at = node->entries[i].at;
         member.field = arena_printf(walk->arena, "%.*s[%s]", STR_ARG(place->field), name);
         if (member.name.data == NULL || member.field.data == NULL) {
             walk->faults->failed = true;
@@ -314,7 +317,7 @@ static void read_set(struct walk *walk, const struct node *node, const struct pl
     for (size_t i = 0; i < node->count; i++) {
         member.name = node->entries[i].key;
         member.position = (int32_t)i;
-        member.at = node->entries[i].at;
+        member.at = member.row_at = node->entries[i].at;
         member.field = joined(walk, place->field, member.name);
         if (is_good_name(first, member.name)) {
             read_member(walk, node->entries[i].value, &member);
@@ -338,6 +341,8 @@ static void read_key(struct walk *walk, const struct node_entry *entry, const st
     const struct setting *setting = NULL;
 
     place.at = entry->at;
+    if (parent->path.len == 0 && parent->level != AT_OPERATION)
+        place.row_at = entry->at;
     place.path = joined(walk, parent->path, entry->key);
     place.field = joined(walk, parent->field, entry->key);
     if (!is_star_or_dotted(entry->key))
@@ -373,7 +378,7 @@ static void read_level(struct walk *walk, const struct node *map, enum setting_l
         const struct node_entry *entry = &map->entries[i];
 
         place.position = (int32_t)i;
-        place.at = entry->at;
+        place.at = place.row_at = entry->at;
         place.field = joined(walk, field, entry->key);
         place.name = is_endpoint ? STR("") : entry->key;
         place.endpoint = is_endpoint ? entry->key : STR("");
@@ -419,7 +424,7 @@ static void read_root(struct walk *walk, const struct node *root)
     struct place place = { .level = AT_SOURCE, .endpoint = STR(""), .name = STR("") };
     size_t row;
 
-    place.at = root->at;
+    place.at = place.row_at = root->at;
     read_code(walk, root);
     if (!row_for(walk, REGISTRY_PROVENANCE, STR(""), &place, &row))
         return;

@@ -1,0 +1,389 @@
+#include "spec/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "spec/check_context.h"
+#include "spec/setting_value.h"
+#include "spec/source_diff.h"
+
+/* ---- telling ---- */
+
+struct told {
+    struct mark at;
+    char field[256];
+};
+
+static void field_of_row(const struct check *check, const struct registry_row *row, int column,
+                         struct told *told)
+{
+    struct buf out;
+
+    buf_init(&out, check->arena, sizeof(told->field));
+    source_print_field(row, column, &out);
+    (void)snprintf(told->field, sizeof(told->field), "%.*s", STR_ARG(buf_str(&out)));
+}
+
+/* The row in which a missing setting would be said: the endpoint's, else the source's when only
+ * that is there (one mistake of the source is then told once), else the endpoint itself. */
+static const struct registry_row *row_of_absent(const struct check *check,
+                                                const struct setting *setting)
+{
+    const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
+    const struct registry_row *row =
+        source_row(check->source, setting->table, check->in.endpoint, key);
+
+    if (row == NULL && (setting->at & AT_SOURCE) != 0)
+        row = source_row(check->source, setting->table, STR(""), key);
+    if (row == NULL && setting->table == REGISTRY_HTTP)
+        row = source_row(check->source, REGISTRY_PROVENANCE, STR(""), STR(""));
+    if (row == NULL && setting->table == REGISTRY_FIELD)
+        row = source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("PATH:"), NULL);
+    if (row == NULL)
+        row = source_row(check->source, REGISTRY_ENDPOINT, check->in.endpoint, STR(""));
+    return row;
+}
+
+static struct told place_of_absent(const struct check *check, const struct setting *setting)
+{
+    const bool is_operation = (setting->at & AT_OPERATION) != 0;
+    const struct registry_row *row =
+        is_operation ? check->in.operation : row_of_absent(check, setting);
+    struct told told;
+
+    told.at = source_mark_of(check->source, row, -1);
+    if (is_operation)
+        (void)snprintf(told.field, sizeof(told.field), "operations.%.*s.%s", STR_ARG(row->key),
+                       setting->path);
+    else if (row == NULL || row->endpoint.len == 0)
+        (void)snprintf(told.field, sizeof(told.field), "%s", setting->path);
+    else
+        (void)snprintf(told.field, sizeof(told.field), "endpoints.%.*s.%s", STR_ARG(row->endpoint),
+                       setting->path);
+    return told;
+}
+
+static struct told place_of(const struct check *check, const char *path)
+{
+    const struct resolved *resolved = resolution_get(&check->in, path);
+    const struct setting *setting = &SETTINGS[resolved - check->in.values];
+    struct told told;
+
+    if (resolved->row == NULL)
+        return place_of_absent(check, setting);
+    told.at = source_mark_of(check->source, resolved->row, setting_column(setting));
+    field_of_row(check, resolved->row, setting_column(setting), &told);
+    return told;
+}
+
+PRINTF_LIKE(5, 0)
+static void tell(const struct check *check, enum fault_severity severity, const char *code,
+                 const struct told *told, const char *format, va_list args)
+{
+    char text[ERROR_TEXT_MAX];
+
+    (void)vsnprintf(text, sizeof(text), format, args);
+    if (severity == FAULT_ERROR)
+        fault_error(check->faults, code, told->at, "%s %s", told->field, text);
+    else
+        fault_warn(check->faults, code, told->at, "%s %s", told->field, text);
+}
+
+void check_error(const struct check *check, const char *code, const char *path, const char *format,
+                 ...)
+{
+    const struct told told = place_of(check, path);
+    va_list args;
+
+    va_start(args, format);
+    tell(check, FAULT_ERROR, code, &told, format, args);
+    va_end(args);
+}
+
+void check_warn(const struct check *check, const char *code, const char *path, const char *format,
+                ...)
+{
+    const struct told told = place_of(check, path);
+    va_list args;
+
+    va_start(args, format);
+    tell(check, FAULT_WARNING, code, &told, format, args);
+    va_end(args);
+}
+
+void check_row_error(const struct check *check, const char *code, struct check_place place,
+                     const char *format, ...)
+{
+    const int column =
+        place.column != NULL ? registry_column(place.row->table, str_of(place.column)) : -1;
+    struct told told;
+    va_list args;
+
+    told.at = source_mark_in(check->source, place.row, column, place.offset);
+    field_of_row(check, place.row, column, &told);
+    va_start(args, format);
+    tell(check, FAULT_ERROR, code, &told, format, args);
+    va_end(args);
+}
+
+void check_hint(const struct check *check, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fault_hint(check->faults, "%s", text);
+}
+
+/* ---- asking ---- */
+
+bool check_is_set(const struct check *check, const char *path)
+{
+    return resolution_get(&check->in, path)->value.is_set;
+}
+
+bool check_is_missing(const struct check *check, const char *path)
+{
+    const struct resolved *resolved = resolution_get(&check->in, path);
+
+    return !resolved->value.is_set && resolved->row == NULL;
+}
+
+bool check_is_own(const struct check *check, const char *path)
+{
+    const struct resolved *resolved = resolution_get(&check->in, path);
+
+    return resolved->value.is_set && resolved->origin >= ORIGIN_ENDPOINT;
+}
+
+/* An endpoint's definition and its configuration are equally near to it. */
+static int nearness(enum origin origin)
+{
+    return origin == ORIGIN_BUILTIN ? 0 : origin == ORIGIN_SOURCE ? 1 : 2;
+}
+
+bool check_is_as_near(const struct check *check, const char *path, const char *decider)
+{
+    const struct resolved *resolved = resolution_get(&check->in, path);
+
+    return resolved->value.is_set && resolved->origin != ORIGIN_BUILTIN &&
+           nearness(resolved->origin) >= nearness(resolution_get(&check->in, decider)->origin);
+}
+
+bool check_idle(const struct check *check, const char *path, const char *decider,
+                const char *format, ...)
+{
+    const struct told told = place_of(check, path);
+    va_list args;
+
+    if (!check_is_as_near(check, path, decider))
+        return false;
+    va_start(args, format);
+    tell(check, FAULT_ERROR, "spec.idle", &told, format, args);
+    va_end(args);
+    check_hint(check, "take it out, or change %s", decider);
+    return true;
+}
+
+bool check_is_more(const struct check *check, const char *path, const char *than)
+{
+    const struct resolved *a = resolution_get(&check->in, path);
+    const struct resolved *b = resolution_get(&check->in, than);
+    const struct setting *setting = &SETTINGS[a - check->in.values];
+
+    if (!a->value.is_set || !b->value.is_set)
+        return false;
+    if (setting_storage(setting) == REGISTRY_REAL)
+        return a->value.real > b->value.real;
+    return a->value.number > b->value.number;
+}
+
+bool row_is_set(const struct registry_row *row, const char *column)
+{
+    return row->values[registry_column(row->table, str_of(column))].is_set;
+}
+
+struct str row_text(const struct registry_row *row, const char *column)
+{
+    const struct registry_value *value = &row->values[registry_column(row->table, str_of(column))];
+
+    return value->is_set ? value->text : (struct str){ 0 };
+}
+
+/* ---- who asks an endpoint for what ---- */
+
+static bool operation_is_by_id(const struct registry_row *operation)
+{
+    const int code = source_operation_code(operation);
+
+    return (code == OPERATION_UPDATE || code == OPERATION_METRICS) &&
+           !str_eq(row_text(operation, "drive"), code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_TIME));
+}
+
+static void find_askers(struct check *check)
+{
+    const struct registry_row *row = NULL;
+
+    while ((row = source_next_operation(check->source, row)) != NULL) {
+        if (!str_eq(row_text(row, "target_endpoint"), check->in.endpoint))
+            continue;
+        if (operation_is_by_id(row))
+            check->is_by_id = true;
+        else
+            check->is_timed = true;
+    }
+    while ((row = source_next_endpoint(check->source, row)) != NULL)
+        check->is_by_id |= str_eq(row_text(row, "detail_endpoint"), check->in.endpoint);
+}
+
+static bool begin(struct check *check, struct str endpoint, const struct registry_row *operation)
+{
+    const struct resolve_request request = { .source = check->source,
+                                             .endpoint = endpoint,
+                                             .operation = operation };
+    struct error err;
+
+    if (!resolve(check->arena, &request, &check->in, &err)) {
+        check->faults->failed = true;
+        return false;
+    }
+    check->role = resolution_code(&check->in, "role");
+    check->method = resolution_code(&check->in, "method");
+    check->page_type = resolution_code(&check->in, "page.type");
+    check->format = resolution_code(&check->in, "response.format");
+    check->has_phase = check_is_set(check, "details.endpoint");
+    check->expr_costs = ARENA_ARRAY(check->arena, int64_t, check->source->registry.count);
+    check->faults->failed |= check->expr_costs == NULL;
+    find_askers(check);
+    return !check->faults->failed;
+}
+
+static void check_endpoint(struct check *check, struct str endpoint)
+{
+    if (!begin(check, endpoint, NULL))
+        return;
+    check_templates(check);
+    check_http(check);
+    check_auth(check);
+    check_rate(check);
+    check_page(check);
+    check_window(check);
+    check_response(check);
+    check_details(check);
+    if (check->is_timed || check->is_by_id)
+        return;
+    check_warn(check, "spec.endpoint.unused", "role", "is of an endpoint that nobody asks");
+    check_hint(check, "name it in an operation, or as details of another endpoint");
+}
+
+/* ---- the source as a whole ---- */
+
+static bool goes_on(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool contains_name(struct str text, struct str name)
+{
+    size_t at;
+
+    while ((at = str_find(text, name)) < text.len) {
+        if (at + name.len == text.len || !goes_on(text.data[at + name.len]))
+            return true;
+        text = str_slice(text, at + name.len, text.len);
+    }
+    return false;
+}
+
+/* Sets whose names only templates mention: what no template mentions is idle. */
+static bool is_mentioned(const struct source *source, const char *scope, struct str name)
+{
+    char needle[128];
+
+    (void)snprintf(needle, sizeof(needle), "%s.%.*s", scope, STR_ARG(name));
+    for (size_t i = 0; i < source->registry.count; i++) {
+        const struct registry_row *row = &source->registry.rows[i];
+
+        for (size_t c = 0; c < registry_table(row->table)->column_count; c++) {
+            if (contains_name(row->values[c].text, str_of(needle)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_mentioned(const struct check *check, const struct registry_row *row,
+                            const char *scope, struct str name)
+{
+    if (is_mentioned(check->source, scope, name))
+        return;
+    check_row_error(check, "spec.idle", (struct check_place){ .row = row },
+                    "is used by no template");
+    check_hint(check, "write ${%s.%.*s} where it is wanted, or take it out", scope, STR_ARG(name));
+}
+
+static void check_names(const struct check *check)
+{
+    for (size_t i = 0; i < check->source->registry.count; i++) {
+        const struct registry_row *row = &check->source->registry.rows[i];
+        struct str rest = row->key;
+        const struct str kind = str_cut(&rest, ':');
+
+        if (row->table == REGISTRY_PARAM && str_eq(kind, STR("PARAM")))
+            check_mentioned(check, row, "params", rest);
+        if (row->table == REGISTRY_FIELD && str_eq(kind, STR("HISTORY")))
+            check_mentioned(check, row, "history", rest);
+        if (row->table == REGISTRY_EXPR_RENDER && row->key.len > 0)
+            check_mentioned(check, row, "expr", row->key);
+    }
+}
+
+static void check_whole(const struct check *check)
+{
+    const struct mark at = check->source->at;
+
+    if (source_next_endpoint(check->source, NULL) == NULL) {
+        fault_error(check->faults, "spec.key.missing", at, "endpoints is missing");
+        fault_hint(check->faults, "a source has at least one endpoint: endpoints: { works: ... }");
+    }
+    if (source_next_operation(check->source, NULL) == NULL) {
+        fault_warn(check->faults, "spec.operation.none", at,
+                   "operations is missing: nothing will ever be fetched");
+        fault_hint(check->faults, "operations: { harvest: { endpoint: NAME, every: 1h } }");
+    }
+    check_names(check);
+}
+
+void source_check(struct arena *arena, const struct xml *xml, const struct source *source,
+                  struct fault_list *faults)
+{
+    const struct check blank = { .arena = arena, .faults = faults, .source = source, .xml = &xml };
+    const struct registry_row *row = NULL;
+
+    check_whole(&blank);
+    while ((row = source_next_endpoint(source, row)) != NULL) {
+        struct check check = blank;
+
+        check_endpoint(&check, row->endpoint);
+    }
+    while ((row = source_next_operation(source, row)) != NULL) {
+        struct check check = blank;
+
+        if (begin(&check, row_text(row, "target_endpoint"), row))
+            check_operation(&check);
+    }
+    fault_list_sort(faults);
+}
+
+bool source_lint(struct arena *arena, const struct xml *xml, struct str text,
+                 struct fault_list *faults, struct source *source)
+{
+    const bool is_read = source_read(arena, text, faults, source);
+
+    if (source->registry.count > 0)
+        source_check(arena, xml, source, faults);
+    fault_list_sort(faults);
+    return is_read && faults->errors == 0 && !faults->failed;
+}

@@ -1,0 +1,280 @@
+/* Answers: that records can be found in them and told apart, and that rules about them can act. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/source_codes.h"
+#include "data/json.h"
+#include "data/jsonpath.h"
+#include "spec/check_context.h"
+
+/* ---- paths ---- */
+
+static void check_jsonpath(const struct check *check, struct check_place place, struct str text)
+{
+    const struct jsonpath *path;
+    struct error err;
+    size_t fault_at = 0;
+
+    if (jsonpath_compile(check->arena, text, &path, &fault_at, &err)) {
+        if (jsonpath_warning(path) != NULL)
+            check_row_error(check, "spec.path.pattern", place, "can not match: %s",
+                            jsonpath_warning(path));
+        return;
+    }
+    place.offset += fault_at;
+    check_row_error(check, "spec.path.syntax", place, "is no JSONPath: %s", err.text);
+    check_hint(check, "$ is the answer, or the record where a record is looked into");
+}
+
+/* Prefixes of response.namespaces, in the arena. */
+static bool namespaces_of(const struct check *check, struct xml_namespace **list, size_t *count)
+{
+    struct json_doc doc;
+    struct json_iter it;
+    struct error err;
+
+    *count = 0;
+    if (!json_parse(&doc, check->arena, resolution_text(&check->in, "response.namespaces"), &err))
+        return false;
+    *list = ARENA_ARRAY(check->arena, struct xml_namespace, json_count(&doc, json_root(&doc)));
+    if (*list == NULL)
+        return false;
+    for (it = json_each(&doc, json_root(&doc)); json_next(&it); (*count)++) {
+        if (!json_string(&doc, it.name, check->arena, &(*list)[*count].prefix, &err) ||
+            !json_string(&doc, it.value, check->arena, &(*list)[*count].uri, &err))
+            return false;
+    }
+    return true;
+}
+
+static const struct xml *xml_of(const struct check *check)
+{
+    struct error err;
+
+    if (*check->xml == NULL)
+        *check->xml = module_load("xml", &err);
+    if (*check->xml == NULL) {
+        check_warn(check, "spec.path.unchecked", "response.format",
+                   "is xml, and the module that reads XML is not there: paths were not checked");
+        check_hint(check, "%s", err.text);
+    }
+    return *check->xml;
+}
+
+static void check_xpath(const struct check *check, struct check_place place, struct str text)
+{
+    const struct xml *xml = xml_of(check);
+    struct xml_namespace *namespaces;
+    struct xml_path *path;
+    struct error err;
+    size_t count;
+
+    if (xml == NULL || !namespaces_of(check, &namespaces, &count))
+        return;
+    if (xml_path_compile(xml, text, namespaces, count, &path, &err)) {
+        xml_path_close(xml, path);
+        return;
+    }
+    check_row_error(check, "spec.path.syntax", place, "is no XPath: %s", err.text);
+    check_hint(check, "prefixes are declared under response.namespaces");
+}
+
+static void check_path_at(const struct check *check, struct check_place place, struct str text)
+{
+    if (text.len == 0)
+        return;
+    if (check->format == RESPONSE_XML)
+        check_xpath(check, place, text);
+    else if (check->format == RESPONSE_JSON)
+        check_jsonpath(check, place, text);
+}
+
+/* response.id: one path, or a list of parts. */
+static void check_id_paths(const struct check *check)
+{
+    const struct resolved *id = resolution_get(&check->in, "response.id");
+    const struct check_place place = { id->row, "parts", 0 };
+    struct json_doc doc;
+    struct json_iter it;
+    struct error err;
+    struct str text;
+
+    if (!id->value.is_set || !json_parse(&doc, check->arena, id->value.text, &err))
+        return;
+    if (json_type(&doc, json_root(&doc)) == JSON_STRING) {
+        if (json_string(&doc, json_root(&doc), check->arena, &text, &err))
+            check_path_at(check, place, text);
+        (void)check_idle(check, "response.id_separator", "response.id",
+                         "stands between parts, and the id has one part");
+        return;
+    }
+    for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
+        if (json_string(&doc, it.value, check->arena, &text, &err))
+            check_path_at(check, place, text);
+    }
+    if (json_count(&doc, json_root(&doc)) == 0) {
+        check_error(check, "spec.response.id-missing", "response.id", "has no parts");
+        check_hint(check, "where a record has its id, such as $.id");
+    }
+}
+
+static void check_paths(const struct check *check)
+{
+    static const char *const prefixes[] = { "PATH:", "HISTORY:", "OUTPUT:", "ERROR:", "SUCCESS:" };
+    const struct resolved *next = resolution_get(&check->in, "page.next");
+    struct row_list rows;
+    struct error err;
+
+    for (size_t p = 0; p < ARRAY_LEN(prefixes); p++) {
+        if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, str_of(prefixes[p]), &rows,
+                             &err)) {
+            check->faults->failed = true;
+            return;
+        }
+        for (size_t i = 0; i < rows.count; i++)
+            check_path_at(check, (struct check_place){ rows.items[i], "path", 0 },
+                          row_text(rows.items[i], "path"));
+    }
+    if (next->value.is_set &&
+        (check->page_type == PAGINATION_TOKEN || check->page_type == PAGINATION_URL))
+        check_path_at(check, (struct check_place){ next->row, "next_path", 0 }, next->value.text);
+    check_id_paths(check);
+}
+
+/* ---- rules ---- */
+
+static void check_error_rule(const struct check *check, const struct registry_row *row)
+{
+    const bool has_path = row_is_set(row, "path"), has_header = row_is_set(row, "header");
+    const bool has_equals = row_is_set(row, "equals"), has_contains = row_is_set(row, "contains");
+    const int meaning = row_is_set(row, "meaning")
+                            ? code_find(&RULE_MEANING_CODES, row_text(row, "meaning"))
+                            : RULE_ERROR;
+    const int level = code_find(&ERROR_LEVEL_CODES, row_text(row, "level"));
+    const struct check_place whole = { .row = row };
+
+    if (!has_path && !has_header && !has_contains && !row_is_set(row, "statuses")) {
+        check_row_error(check, "spec.rule.no-condition", whole, "applies to every answer");
+        check_hint(check, "say status, path, header or contains");
+    }
+    if (has_path && has_header) {
+        check_row_error(check, "spec.rule.two-places", whole, "looks at path and header");
+        check_hint(check, "make two rules of it");
+    }
+    if (has_equals && has_contains) {
+        check_row_error(check, "spec.rule.two-tests", whole, "has equals and contains");
+        check_hint(check, "equals says more; take contains out");
+    }
+    if (has_equals && !has_path && !has_header) {
+        check_row_error(check, "spec.rule.equals", (struct check_place){ row, "equals", 0 },
+                        "needs a path or header to compare with");
+        check_hint(check, "contains looks into the whole body");
+    }
+    if (meaning == RULE_ERROR && !row_is_set(row, "level")) {
+        check_row_error(check, "spec.rule.level-missing", whole, "does not say how bad it is");
+        check_hint(check, "level: L1 to try again, L2 to give up, L4 to stop the source");
+    }
+    if (meaning != RULE_ERROR && row_is_set(row, "level")) {
+        check_row_error(check, "spec.idle", (struct check_place){ row, "level", 0 },
+                        "follows from meaning");
+        check_hint(check, "take it out");
+    }
+    if (level == ERROR_NONE) {
+        check_row_error(check, "spec.rule.level", (struct check_place){ row, "level", 0 },
+                        "must be L1 to L4");
+        check_hint(check, "an answer that is fine has no rule; meaning: empty is for no records");
+    }
+}
+
+static void check_success_rule(const struct check *check, const struct registry_row *row)
+{
+    if (!row_is_set(row, "path")) {
+        check_row_error(check, "spec.rule.no-condition", (struct check_place){ .row = row },
+                        "has no path");
+        check_hint(check, "say what a good answer has");
+    }
+    if (code_find(&ERROR_LEVEL_CODES, row_text(row, "level")) == ERROR_NONE) {
+        check_row_error(check, "spec.rule.level", (struct check_place){ row, "level", 0 },
+                        "must be L1 to L4");
+        check_hint(check, "how bad an answer without it is");
+    }
+}
+
+static void check_rules(const struct check *check)
+{
+    struct row_list rows;
+    struct error err;
+
+    if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, STR("ERROR:"), &rows, &err)) {
+        check->faults->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < rows.count; i++)
+        check_error_rule(check, rows.items[i]);
+    if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, STR("SUCCESS:"), &rows, &err)) {
+        check->faults->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < rows.count; i++)
+        check_success_rule(check, rows.items[i]);
+}
+
+/* ---- what must be found ---- */
+
+static void check_needed(const struct check *check)
+{
+    if (check_is_missing(check, "response.items")) {
+        check_error(check, "spec.response.items-missing", "response.items", "is missing");
+        check_hint(check, "where a page has its records, such as $.results");
+    }
+    if (check_is_missing(check, "response.id")) {
+        check_error(check, "spec.response.id-missing", "response.id", "is missing");
+        check_hint(check, "where a record has its id, such as $.id; $ when the record is the id");
+    }
+    if (!check->has_phase && check_is_missing(check, "response.updated_at")) {
+        check_warn(check, "spec.response.no-updated-at", "response.updated_at",
+                   "is missing: the content decides whether a record has changed");
+        check_hint(check, "say where a record has the date of its last change, if it has one");
+    }
+    if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE)
+        return;
+    if (check_is_missing(check, "response.total")) {
+        check_warn(check, "spec.response.no-total", "response.total",
+                   "is missing: completeness can not be proved by counting");
+        check_hint(check, "say where the answer has its number of hits, if it has one");
+    }
+    if (check_is_missing(check, "response.total") && check_is_missing(check, "response.has_more") &&
+        check->page_type != PAGINATION_TOKEN && check->page_type != PAGINATION_URL) {
+        check_warn(check, "spec.response.no-has-more", "response.has_more",
+                   "is missing: a short page is taken for the last");
+        check_hint(check, "say where the answer tells that there is more, if it does");
+    }
+}
+
+static void check_unused(const struct check *check)
+{
+    const struct registry_row *field =
+        source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("OUTPUT:"), NULL);
+
+    if (check->format == RESPONSE_JSON)
+        (void)check_idle(check, "response.namespaces", "response.format", "is for xml");
+    if (check_is_own(check, "response.date_formats") &&
+        check_is_missing(check, "response.updated_at"))
+        (void)check_idle(check, "response.date_formats", "response.updated_at",
+                         "is about updated_at, and there is none");
+    if (check->page_type == PAGINATION_SINGLE)
+        (void)check_idle(check, "response.has_more", "page.type", "has no page to announce");
+    if (check->has_phase && field != NULL) {
+        check_row_error(check, "spec.idle", (struct check_place){ .row = field },
+                        "is of the list; records come from details.endpoint");
+        check_hint(check, "put fields where the records are");
+    }
+}
+
+void check_response(struct check *check)
+{
+    check_paths(check);
+    check_rules(check);
+    check_needed(check);
+    check_unused(check);
+}

@@ -1,0 +1,364 @@
+#include "spec/resolve.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "spec/setting_value.h"
+
+const char *origin_name(enum origin origin)
+{
+    static const char *const names[] = {
+        [ORIGIN_BUILTIN] = "built-in", [ORIGIN_SOURCE] = "source",   [ORIGIN_ENDPOINT] = "endpoint",
+        [ORIGIN_CONFIG] = "config",    [ORIGIN_TRIGGER] = "trigger",
+    };
+
+    assert((size_t)origin < ARRAY_LEN(names));
+    return names[origin];
+}
+
+/* ---- operations ---- */
+
+static struct str text_in(const struct registry_row *row, const char *column)
+{
+    const struct registry_value *value = &row->values[registry_column(row->table, str_of(column))];
+
+    return value->is_set ? value->text : (struct str){ 0 };
+}
+
+int source_operation_code(const struct registry_row *operation)
+{
+    const struct str word = text_in(operation, "operation");
+
+    return code_find_written(&OPERATION_CODES, word.len > 0 ? word : operation->key);
+}
+
+const struct registry_row *source_find_operation(const struct source *source, struct str name)
+{
+    const struct registry_row *row = source_row(source, REGISTRY_OPERATION, STR(""), name);
+    const struct registry_row *only = NULL, *next = NULL;
+    const int code = code_find_written(&OPERATION_CODES, name);
+
+    if (row != NULL || code < 0)
+        return row;
+    while ((next = source_next_operation(source, next)) != NULL) {
+        if (source_operation_code(next) != code)
+            continue;
+        if (only != NULL)
+            return NULL; /* which of them? */
+        only = next;
+    }
+    return only;
+}
+
+/* ---- built-ins that follow from the operation or the endpoint's role ---- */
+
+static struct registry_value text_value(struct str text)
+{
+    return (struct registry_value){ .is_set = true, .text = text };
+}
+
+static struct registry_value number_value(int64_t number)
+{
+    return (struct registry_value){ .is_set = true, .number = number };
+}
+
+static bool is_by_id(const struct resolution *resolution, int operation)
+{
+    const struct str drive = text_in(resolution->operation, "drive");
+
+    if (operation != OPERATION_UPDATE && operation != OPERATION_METRICS)
+        return false;
+    return drive.len == 0 || str_eq(drive, code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_ID));
+}
+
+static struct str namespace_of(int operation)
+{
+    const bool is_shared = operation == OPERATION_HARVEST || operation == OPERATION_UPDATE ||
+                           operation == OPERATION_METRICS;
+
+    return code_of(&NAMESPACE_SCOPE_CODES, is_shared ? NAMESPACE_GLOBAL : NAMESPACE_CUSTOM);
+}
+
+static struct str candidates_of(const struct resolution *resolution)
+{
+    const struct registry_row *row = resolution->operation;
+    const int after = registry_column(row->table, STR("stale_after_us"));
+
+    return row->values[after].is_set ? STR("[\"STALENESS\",\"EXPR_CHANGE\",\"SIGNAL\"]")
+                                     : STR("[\"EXPR_CHANGE\",\"SIGNAL\"]");
+}
+
+static struct registry_value builtin_of_operation(const struct resolution *resolution,
+                                                  const struct setting *setting, int operation)
+{
+    static const int64_t priorities[] = {
+        [OPERATION_HARVEST] = 10, [OPERATION_UPDATE] = 50,   [OPERATION_METRICS] = 60,
+        [OPERATION_REPLAY] = 70,  [OPERATION_BACKFILL] = 90,
+    };
+    const struct str path = str_of(setting->path);
+    const bool by_id = is_by_id(resolution, operation);
+    const bool is_update = operation == OPERATION_UPDATE || operation == OPERATION_METRICS;
+
+    if (str_eq(path, STR("operation")))
+        return text_value(code_of(&OPERATION_CODES, operation));
+    if (str_eq(path, STR("priority")))
+        return number_value(priorities[operation]);
+    if (str_eq(path, STR("namespace")))
+        return text_value(namespace_of(operation));
+    if (str_eq(path, STR("direction")))
+        return text_value(code_of(&DIRECTION_CODES, operation == OPERATION_BACKFILL
+                                                        ? DIRECTION_BACKFILL
+                                                        : DIRECTION_FORWARD));
+    if (str_eq(path, STR("drive")) && is_update)
+        return text_value(code_of(&UPDATE_DRIVE_CODES, by_id ? UPDATE_BY_ID : UPDATE_BY_TIME));
+    if (str_eq(path, STR("cursor")))
+        return text_value(code_of(&CURSOR_TYPE_CODES, by_id ? CURSOR_ID : CURSOR_TIME));
+    if (str_eq(path, STR("slice.by")))
+        return text_value(code_of(&SLICE_DIMENSION_CODES, by_id ? SLICE_ID : SLICE_TIME));
+    if (str_eq(path, STR("candidates")) && by_id)
+        return text_value(candidates_of(resolution));
+    return (struct registry_value){ 0 };
+}
+
+/* Endpoints that are asked by id give all of it in one answer, unless they say otherwise. */
+static struct registry_value builtin_of_endpoint(const struct resolution *resolution,
+                                                 const struct setting *setting)
+{
+    const struct registry_row *row =
+        source_row(resolution->source, REGISTRY_ENDPOINT, resolution->endpoint, STR(""));
+
+    if (strcmp(setting->path, "page.type") != 0 || row == NULL ||
+        str_eq(text_in(row, "role"), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_SEARCH)))
+        return (struct registry_value){ 0 };
+    return text_value(code_of(&PAGINATION_TYPE_CODES, PAGINATION_SINGLE));
+}
+
+static bool set_builtin(struct arena *arena, const struct resolution *resolution,
+                        const struct setting *setting, struct resolved *resolved, struct error *err)
+{
+    const int operation =
+        resolution->operation != NULL ? source_operation_code(resolution->operation) : -1;
+
+    *resolved = (struct resolved){ .origin = ORIGIN_BUILTIN };
+    if (!setting_builtin(arena, setting, &resolved->value))
+        return arena_error(arena, err);
+    if (resolved->value.is_set)
+        return true;
+    if ((setting->at & AT_OPERATION) != 0 && operation >= 0)
+        resolved->value = builtin_of_operation(resolution, setting, operation);
+    else if ((setting->at & AT_ENDPOINT) != 0)
+        resolved->value = builtin_of_endpoint(resolution, setting);
+    return true;
+}
+
+/* ---- what rows say ---- */
+
+/* What is there and could not be read hides the levels below all the same: a row, and no value. */
+static void set_from_row(const struct source *source, const struct setting *setting,
+                         const struct registry_row *row, enum origin origin,
+                         struct resolved *resolved)
+{
+    const int column = setting_column(setting);
+
+    if (row != NULL && (row->values[column].is_set || source_is_broken(source, row, column)))
+        *resolved = (struct resolved){ row->values[column], origin, row };
+}
+
+static void set_from_rows(const struct resolution *resolution, const struct setting *setting,
+                          struct resolved *resolved)
+{
+    const struct source *source = resolution->source;
+    const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
+    const bool is_definition = setting->table == REGISTRY_ENDPOINT;
+
+    if ((setting->at & AT_OPERATION) != 0) {
+        set_from_row(source, setting, resolution->operation, ORIGIN_CONFIG, resolved);
+        return;
+    }
+    if ((setting->at & AT_SOURCE) != 0)
+        set_from_row(source, setting, source_row(source, setting->table, STR(""), key),
+                     ORIGIN_SOURCE, resolved);
+    if ((setting->at & AT_ENDPOINT) != 0)
+        set_from_row(source, setting, source_row(source, setting->table, resolution->endpoint, key),
+                     is_definition ? ORIGIN_ENDPOINT : ORIGIN_CONFIG, resolved);
+}
+
+/* ---- what a trigger says ---- */
+
+static const struct setting *find_override(struct str path)
+{
+    const struct setting *setting = setting_find(AT_ENDPOINT, path);
+
+    if (setting == NULL)
+        setting = setting_find(AT_OPERATION, path);
+    if (setting == NULL && str_starts(path, STR("params.")))
+        setting = setting_find(AT_SOURCE, STR("params.*.value"));
+    return setting;
+}
+
+static bool read_override(struct arena *arena, const struct setting *setting,
+                          const struct override *override, struct registry_value *value,
+                          struct error *err)
+{
+    struct fault_list faults;
+    const struct value_reader reader = { arena, &faults, { 0 }, override->path, setting };
+
+    fault_list_init(&faults, arena);
+    if (setting_read_text(&reader, override->value, value))
+        return true;
+    if (faults.failed || faults.count == 0)
+        return arena_error(arena, err);
+    return error_set(err, ERROR_REQUEST, "spec.override", "%.*s%s%.*s",
+                     STR_ARG(faults.items[0].message), faults.items[0].hint.len > 0 ? ": " : "",
+                     STR_ARG(faults.items[0].hint));
+}
+
+static bool set_override(struct arena *arena, struct resolution *resolution,
+                         const struct override *override, struct error *err)
+{
+    const struct setting *setting = find_override(override->path);
+    struct registry_value value;
+
+    if (setting == NULL)
+        return error_set(err, ERROR_REQUEST, "spec.override", "there is no setting %.*s",
+                         STR_ARG(override->path));
+    if (!setting->is_override)
+        return error_set(err, ERROR_REQUEST, "spec.override", "%.*s can not be set by a trigger",
+                         STR_ARG(override->path));
+    if (!read_override(arena, setting, override, &value, err))
+        return false;
+    /* Otherwise whoever may trigger could have any variable of the process sent to the source. */
+    if (setting->type == SETTING_VALUE && setting_is_reference(override->value))
+        return error_set(err, ERROR_REQUEST, "spec.override",
+                         "%.*s must be a text when a trigger says it, not a reference",
+                         STR_ARG(override->path));
+    if (str_starts(override->path, STR("params.")) ||
+        (resolution->is_detail &&
+         (str_starts(override->path, STR("page.")) || str_starts(override->path, STR("window.")))))
+        return true;
+    resolution->values[setting - SETTINGS] =
+        (struct resolved){ .value = value, .origin = ORIGIN_TRIGGER };
+    return true;
+}
+
+bool resolve(struct arena *arena, const struct resolve_request *request,
+             struct resolution *resolution, struct error *err)
+{
+    *resolution = (struct resolution){
+        .source = request->source,
+        .endpoint = request->endpoint,
+        .operation = request->operation,
+        .overrides = request->overrides.items,
+        .override_count = request->overrides.count,
+        .is_detail = request->is_detail,
+        .values = ARENA_ARRAY(arena, struct resolved, SETTING_COUNT),
+    };
+    if (resolution->values == NULL)
+        return arena_error(arena, err);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (strchr(SETTINGS[i].path, '*') != NULL)
+            continue;
+        if (!set_builtin(arena, resolution, &SETTINGS[i], &resolution->values[i], err))
+            return false;
+        set_from_rows(resolution, &SETTINGS[i], &resolution->values[i]);
+    }
+    for (size_t i = 0; i < resolution->override_count; i++) {
+        if (!set_override(arena, resolution, &resolution->overrides[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- asking ---- */
+
+const struct resolved *resolution_get(const struct resolution *resolution, const char *path)
+{
+    const struct setting *setting = setting_find(AT_ENDPOINT, str_of(path));
+
+    if (setting == NULL)
+        setting = setting_find(AT_OPERATION, str_of(path));
+    assert(setting != NULL);
+    return &resolution->values[setting - SETTINGS];
+}
+
+int64_t resolution_number(const struct resolution *resolution, const char *path)
+{
+    return resolution_get(resolution, path)->value.number;
+}
+
+bool resolution_bool(const struct resolution *resolution, const char *path)
+{
+    return resolution_get(resolution, path)->value.number != 0;
+}
+
+struct str resolution_text(const struct resolution *resolution, const char *path)
+{
+    return resolution_get(resolution, path)->value.text;
+}
+
+int resolution_code(const struct resolution *resolution, const char *path)
+{
+    const struct resolved *resolved = resolution_get(resolution, path);
+    const struct setting *setting = &SETTINGS[resolved - resolution->values];
+
+    assert(setting->codes != NULL);
+    return resolved->value.is_set ? code_find(setting->codes, resolved->value.text) : -1;
+}
+
+const struct override *resolution_param(const struct resolution *resolution, struct str name)
+{
+    const struct override *found = NULL;
+
+    for (size_t i = 0; i < resolution->override_count; i++) {
+        const struct str path = resolution->overrides[i].path;
+
+        if (str_starts(path, STR("params.")) && str_eq(str_slice(path, 7, path.len), name))
+            found = &resolution->overrides[i];
+    }
+    return found;
+}
+
+/* ---- rows that authors name ---- */
+
+static bool is_same_name(const struct registry_row *a, const struct registry_row *b)
+{
+    /* Headers do not differ by case; an endpoint's accept takes the place of the source's Accept.
+     */
+    return str_starts(a->key, STR("HEADER:")) ? str_eq_nocase(a->key, b->key)
+                                              : str_eq(a->key, b->key);
+}
+
+static void put_row(struct row_list *rows, const struct registry_row *row, bool replaces)
+{
+    for (size_t i = 0; replaces && i < rows->count; i++) {
+        if (is_same_name(rows->items[i], row)) {
+            rows->items[i] = row;
+            return;
+        }
+    }
+    rows->items[rows->count++] = row;
+}
+
+bool resolution_rows(struct arena *arena, const struct resolution *resolution,
+                     enum registry_table_id table, struct str prefix, struct row_list *rows,
+                     struct error *err)
+{
+    const bool is_list = str_eq(prefix, STR("ERROR:")) || str_eq(prefix, STR("SUCCESS:"));
+    const struct str places[] = { is_list ? resolution->endpoint : STR(""),
+                                  is_list ? STR("") : resolution->endpoint };
+    const struct registry_row *row;
+
+    rows->count = 0;
+    rows->items = (const struct registry_row **)arena_alloc_array(
+        arena, resolution->source->registry.count, sizeof(void *));
+    if (rows->items == NULL)
+        return arena_error(arena, err);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        for (row = NULL;
+             (row = source_next(resolution->source, table, places[i], prefix, row)) != NULL;) {
+            if (row->key.len > 0)
+                put_row(rows, row, !is_list);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,209 @@
+#include "spec/check.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/xml.h"
+#include "test.h"
+
+static struct arena arena;
+static struct fault_list faults;
+
+static bool lint(struct str text)
+{
+    struct source source;
+
+    arena_release(&arena);
+    arena_init(&arena, 64 << 20);
+    fault_list_init(&faults, &arena);
+    return source_lint(&arena, &xml_module, text, &faults, &source);
+}
+
+static void show_faults(const char *label)
+{
+    struct buf out;
+
+    buf_init(&out, &arena, 1 << 16);
+    for (size_t i = 0; i < faults.count; i++)
+        fault_print(&faults.items[i], str_of(label), &out);
+    test_note("%.*s", STR_ARG(buf_str(&out)));
+}
+
+static bool is_told(const char *place, struct str code, struct str field,
+                    enum fault_severity severity)
+{
+    for (size_t i = 0; i < faults.count; i++) {
+        const struct fault *fault = &faults.items[i];
+        char at[32];
+
+        (void)snprintf(at, sizeof(at), "%u:%u", fault->at.line, fault->at.column);
+        if (strcmp(at, place) == 0 && str_eq(str_of(fault->code), code) &&
+            fault->severity == severity && str_starts(fault->message, field) &&
+            fault->message.len > field.len && fault->message.data[field.len] == ' ')
+            return true;
+    }
+    return false;
+}
+
+/* "# expect: 12:5 spec.code endpoints.works.method", "# warn: ..." in the first lines of a file. */
+static size_t check_expected(const char *path, struct str text)
+{
+    size_t expected = 0;
+
+    while (str_starts(text, STR("#"))) {
+        struct str line = str_cut(&text, '\n');
+        const bool is_error = str_starts(line, STR("# expect: "));
+        struct str at, code;
+        char place[32];
+
+        if (!is_error && !str_starts(line, STR("# warn: ")))
+            continue;
+        line = str_slice(line, is_error ? 10 : 8, line.len);
+        at = str_cut(&line, ' ');
+        code = str_cut(&line, ' ');
+        (void)snprintf(place, sizeof(place), "%.*s", STR_ARG(at));
+        CHECK(is_told(place, code, line, is_error ? FAULT_ERROR : FAULT_WARNING), path);
+        expected++;
+    }
+    return expected;
+}
+
+TEST(each_rule_has_a_file_that_breaks_it_and_nothing_else)
+{
+    glob_t files;
+
+    REQUIRE(glob("test/data/spec/faults/*.yaml", 0, NULL, &files) == 0, "there are files");
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *path = files.gl_pathv[i];
+        const struct str text = test_read(path);
+        const bool is_good = lint(text);
+        const size_t expected = check_expected(path, text);
+
+        CHECK(expected > 0, path);
+        CHECK_EQ(faults.count, expected, path);
+        CHECK_EQ(is_good, faults.errors == 0, path);
+        if (faults.count != expected)
+            show_faults(path);
+    }
+    test_note("files with a fault: %zu", files.gl_pathc);
+    globfree(&files);
+    arena_release(&arena);
+}
+
+/* The codes are read from the source of the checks, so that a new one can not come without a file.
+ */
+TEST(each_code_has_a_file_that_trips_it)
+{
+    static const char *const elsewhere[] = {
+        "spec.invalid",        /* the sum of all others */
+        "spec.override",       /* told to a trigger */
+        "spec.limit",          /* needs a very large file */
+        "spec.path.unchecked", /* needs a machine without the module */
+        "spec.unreadable",     /* told to whoever reads a snapshot */
+        "spec.snapshot",       /* told to whoever asks for an operation that is not there */
+    };
+    static struct str texts[1000];
+    glob_t sources, files;
+    size_t codes = 0;
+
+    REQUIRE(glob("src/spec/*.c", 0, NULL, &sources) == 0, "source");
+    REQUIRE(glob("test/data/spec/faults/*.yaml", 0, NULL, &files) == 0, "files");
+    REQUIRE(files.gl_pathc <= ARRAY_LEN(texts), "room");
+    for (size_t f = 0; f < files.gl_pathc; f++)
+        texts[f] = test_read(files.gl_pathv[f]);
+    for (size_t i = 0; i < sources.gl_pathc; i++) {
+        struct str text = test_read(sources.gl_pathv[i]);
+        size_t at;
+
+        while ((at = str_find(text, STR("\"spec."))) < text.len) {
+            char code[64];
+            struct str word;
+            bool is_found = false;
+
+            text = str_slice(text, at + 1, text.len);
+            word = str_cut(&text, '"');
+            (void)snprintf(code, sizeof(code), "%.*s", STR_ARG(word));
+            for (size_t e = 0; e < ARRAY_LEN(elsewhere); e++)
+                is_found |= strcmp(code, elsewhere[e]) == 0;
+            codes++;
+            strcat(code, " ");
+            for (size_t f = 0; !is_found && f < files.gl_pathc; f++)
+                is_found = str_find(texts[f], str_of(code)) < texts[f].len;
+            CHECK(is_found, code);
+        }
+    }
+    CHECK(codes > 100, "codes were found");
+    globfree(&sources);
+    globfree(&files);
+}
+
+TEST(ten_faults_are_told_in_one_run_each_with_its_place_and_a_hint)
+{
+    static const struct {
+        const char *place, *code, *field;
+    } wanted[] = {
+        { "4:13", "spec.http.plain", "http.base_url" },
+        { "5:3", "spec.key.unknown", "http.timeout" },
+        { "6:60", "spec.secret.literal", "auth.secret" },
+        { "7:21", "spec.rate.over-provider", "rate.per_second" },
+        { "13:22", "spec.template.syntax", "endpoints.list.query.since" },
+        { "16:5", "spec.page.token-needs-next", "endpoints.list.page.next" },
+        { "16:32", "spec.page.size-over-max", "endpoints.list.page.size" },
+        { "17:45", "spec.window.align", "endpoints.list.window.align" },
+        { "19:24", "spec.path.syntax", "endpoints.list.response.items" },
+        { "24:3", "spec.operation.unknown", "operations.harvset.operation" },
+    };
+    const struct str text = test_read("test/data/spec/ten-faults.yaml");
+
+    CHECK(!lint(text), "it is refused");
+    CHECK_EQ(faults.count, ARRAY_LEN(wanted), "ten");
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        CHECK(
+            is_told(wanted[i].place, str_of(wanted[i].code), str_of(wanted[i].field), FAULT_ERROR),
+            wanted[i].code);
+    for (size_t i = 0; i < faults.count; i++) {
+        CHECK(faults.items[i].hint.len > 0, faults.items[i].code);
+        CHECK(str_find(faults.items[i].message, STR("0123456789abcdef")) ==
+                  faults.items[i].message.len,
+              "the secret is not repeated");
+    }
+    if (faults.count != ARRAY_LEN(wanted))
+        show_faults("ten-faults.yaml");
+    arena_release(&arena);
+}
+
+TEST(shipped_sources_have_no_fault_and_no_warning)
+{
+    static const char *const files[] = { "sources/crossref.yaml", "sources/pubmed.yaml",
+                                         "test/data/spec/clean.yaml" };
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        CHECK(lint(test_read(files[i])), files[i]);
+        CHECK_EQ(faults.count, 0, files[i]);
+        if (faults.count > 0)
+            show_faults(files[i]);
+    }
+    arena_release(&arena);
+}
+
+/* Rows of a store have no places; what is told is otherwise the same. */
+TEST(rows_without_a_file_are_checked_all_the_same)
+{
+    struct source source, stored;
+    size_t errors;
+
+    (void)lint(STR("source: a\n"));
+    CHECK(!source_lint(&arena, &xml_module,
+                       test_read("test/data/spec/faults/token-needs-next.yaml"), &faults, &source),
+          "refused");
+    errors = faults.errors;
+    stored = (struct source){ .registry = source.registry };
+    fault_list_init(&faults, &arena);
+    source_check(&arena, &xml_module, &stored, &faults);
+    CHECK(errors > 0, "by the file");
+    CHECK_EQ(faults.errors, 1, "by the rows");
+    CHECK_STR(str_of(faults.items[0].code), STR("spec.page.token-needs-next"), "the same fault");
+    CHECK_EQ(faults.items[0].at.line, 0, "without a place");
+    arena_release(&arena);
+}
