@@ -1,0 +1,363 @@
+#include "spec/snapshot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data/json_canonical.h"
+#include "data/json_write.h"
+#include "spec/setting_value.h"
+
+struct maker {
+    struct arena *arena;
+    struct json_writer w;
+    struct resolution in;
+    bool is_proto_only;
+};
+
+/* ---- one value ---- */
+
+static void write_name(struct maker *maker, const struct setting *setting, struct str name)
+{
+    const char *suffix = setting->type == SETTING_DURATION ? "_us"
+                         : setting->type == SETTING_SIZE   ? "_bytes"
+                                                           : "";
+    char whole[128];
+    const int len = snprintf(whole, sizeof(whole), "%.*s%s", STR_ARG(name), suffix);
+
+    json_write_name(&maker->w, (struct str){ whole, (size_t)len });
+}
+
+static void write_value(struct maker *maker, const struct setting *setting,
+                        const struct registry_value *value)
+{
+    switch (setting_storage(setting)) {
+    case REGISTRY_TEXT:
+        json_write_str(&maker->w, value->text);
+        break;
+    case REGISTRY_INT:
+    case REGISTRY_DURATION:
+        json_write_i64(&maker->w, value->number);
+        break;
+    case REGISTRY_REAL:
+        json_write_double(&maker->w, value->real);
+        break;
+    case REGISTRY_BOOL:
+        json_write_bool(&maker->w, value->number != 0);
+        break;
+    case REGISTRY_JSON:
+        json_write_raw(&maker->w, value->text);
+        break;
+    }
+}
+
+static bool is_wanted(const struct maker *maker, const struct setting *setting)
+{
+    return !setting->is_about && (!maker->is_proto_only || setting->is_proto);
+}
+
+/* ---- what authors name ---- */
+
+/* The settings of a member, with their built-ins; `path` ends in ".*". */
+static bool write_member(struct maker *maker, enum setting_level level, struct str path,
+                         const struct registry_row *row, struct error *err)
+{
+    const struct setting *setting = NULL;
+    struct registry_value value;
+    struct str part;
+
+    while ((setting = setting_next(level, path, setting, &part)) != NULL) {
+        value = row->values[setting_column(setting)];
+        if (!value.is_set && !setting_builtin(maker->arena, setting, &value))
+            return arena_error(maker->arena, err);
+        if (!value.is_set || !is_wanted(maker, setting))
+            continue;
+        write_name(maker, setting, part);
+        write_value(maker, setting, &value);
+    }
+    return true;
+}
+
+struct set { /* a set of the file, and how it is laid out */
+    const char *name;
+    const char *path; /* of its settings at endpoint level (params: at source level) */
+    const char *prefix;
+    enum registry_table_id table;
+    enum {
+        AS_LIST,  /* [{"name":..., ...}]: the order counts */
+        AS_RULES, /* [{...}] */
+        AS_MAP,   /* {"name":{...}} */
+        AS_TEXTS, /* {"name":"..."}: the short setting alone */
+    } layout;
+};
+
+static const struct set request_sets[] = {
+    { "query", "query.*", "QUERY:", REGISTRY_PARAM, AS_LIST },
+    { "headers", "headers.*", "HEADER:", REGISTRY_PARAM, AS_LIST },
+    { "form", "form.*", "FORM:", REGISTRY_PARAM, AS_LIST },
+    { "fields", "fields.*", "OUTPUT:", REGISTRY_FIELD, AS_MAP },
+};
+static const struct set expr_sets[] = {
+    { "define", "expr.define.*", "", REGISTRY_EXPR_RENDER, AS_TEXTS },
+};
+static const struct set response_sets[] = {
+    { "history", "response.history.*", "HISTORY:", REGISTRY_FIELD, AS_TEXTS },
+    { "success_when", "response.success_when.*", "SUCCESS:", REGISTRY_FIELD, AS_RULES },
+    { "error_when", "response.error_when.*", "ERROR:", REGISTRY_FIELD, AS_RULES },
+};
+
+static bool write_row(struct maker *maker, const struct set *set, const struct registry_row *row,
+                      struct error *err)
+{
+    const struct str name = str_slice(row->key, strlen(set->prefix), row->key.len);
+    const struct setting *alone = setting_short(AT_ENDPOINT, str_of(set->path));
+
+    if (set->layout == AS_TEXTS) {
+        json_write_name(&maker->w, name);
+        json_write_str(&maker->w, row->values[setting_column(alone)].text);
+        return true;
+    }
+    if (set->layout == AS_MAP)
+        json_write_name(&maker->w, name);
+    json_write_object(&maker->w);
+    if (set->layout == AS_LIST)
+        json_write_member_str(&maker->w, STR("name"), name);
+    if (!write_member(maker, AT_ENDPOINT, str_of(set->path), row, err))
+        return false;
+    json_write_end(&maker->w);
+    return true;
+}
+
+static bool write_set(struct maker *maker, const struct set *set, struct error *err)
+{
+    struct row_list rows;
+
+    if (!resolution_rows(maker->arena, &maker->in, set->table, str_of(set->prefix), &rows, err))
+        return false;
+    json_write_name(&maker->w, str_of(set->name));
+    if (set->layout == AS_LIST || set->layout == AS_RULES)
+        json_write_array(&maker->w);
+    else
+        json_write_object(&maker->w);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (!write_row(maker, set, rows.items[i], err))
+            return false;
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
+static bool write_sets(struct maker *maker, const struct set *sets, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!write_set(maker, &sets[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* A trigger's value of a parameter takes the place of the file's. */
+static bool write_params(struct maker *maker, struct error *err)
+{
+    const struct registry_row *row = NULL;
+
+    json_write_name(&maker->w, STR("params"));
+    json_write_object(&maker->w);
+    while ((row = source_next(maker->in.source, REGISTRY_PARAM, STR(""), STR("PARAM:"), row)) !=
+           NULL) {
+        const struct str name = str_slice(row->key, 6, row->key.len);
+        const struct override *override = resolution_param(&maker->in, name);
+
+        json_write_name(&maker->w, name);
+        json_write_object(&maker->w);
+        if (override != NULL)
+            json_write_member_str(&maker->w, STR("value"), override->value);
+        else if (!write_member(maker, AT_SOURCE, STR("params.*"), row, err))
+            return false;
+        json_write_end(&maker->w);
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
+/* ---- groups ---- */
+
+static struct str below(struct maker *maker, struct str path, struct str part, struct error *err)
+{
+    struct str both;
+
+    if (path.len == 0)
+        return part;
+    both = arena_printf(maker->arena, "%.*s.%.*s", STR_ARG(path), STR_ARG(part));
+    if (both.data == NULL)
+        (void)arena_error(maker->arena, err);
+    return both;
+}
+
+/* The settings below a path, groups within it included; what authors name is written by whoever
+ * knows its layout. */
+static bool write_group(struct maker *maker, enum setting_level level, struct str path,
+                        struct error *err)
+{
+    const struct setting *setting = NULL;
+    struct str part, child;
+
+    while ((setting = setting_next(level, path, setting, &part)) != NULL) {
+        const struct resolved *resolved = &maker->in.values[setting - SETTINGS];
+
+        child = below(maker, path, part, err);
+        if (child.data == NULL)
+            return false;
+        if (str_eq(str_of(setting->path), child)) {
+            if (!resolved->value.is_set || !is_wanted(maker, setting))
+                continue;
+            write_name(maker, setting, part);
+            write_value(maker, setting, &resolved->value);
+        } else if (path.len > 0 && !setting_is_set(level, child)) {
+            json_write_name(&maker->w, part);
+            json_write_object(&maker->w);
+            if (!write_group(maker, level, child, err))
+                return false;
+            json_write_end(&maker->w);
+        }
+    }
+    return true;
+}
+
+/* All that concerns one endpoint: the settings without a group, then group by group. */
+static bool write_endpoint(struct maker *maker, struct error *err)
+{
+    static const char *const groups[] = { "http", "auth",   "rate",     "retry",   "batch",
+                                          "expr", "window", "response", "details", "page" };
+
+    if (!write_group(maker, AT_ENDPOINT, STR(""), err) ||
+        !write_sets(maker, request_sets, ARRAY_LEN(request_sets), err))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        const struct str group = str_of(groups[i]);
+
+        if (maker->in.is_detail && str_eq(group, STR("window")))
+            continue; /* phase two is asked by id */
+        json_write_name(&maker->w, group);
+        json_write_object(&maker->w);
+        if (!write_group(maker, AT_ENDPOINT, group, err))
+            return false;
+        if (str_eq(group, STR("expr")) && !write_sets(maker, expr_sets, ARRAY_LEN(expr_sets), err))
+            return false;
+        if (str_eq(group, STR("response")) &&
+            !write_sets(maker, response_sets, ARRAY_LEN(response_sets), err))
+            return false;
+        json_write_end(&maker->w);
+    }
+    return true;
+}
+
+static bool write_operation(struct maker *maker, struct error *err)
+{
+    static const char *const groups[] = { "slice", "staleness", "budget" };
+
+    json_write_name(&maker->w, STR("operation"));
+    json_write_object(&maker->w);
+    json_write_member_str(&maker->w, STR("name"), maker->in.operation->key);
+    if (!write_group(maker, AT_OPERATION, STR(""), err))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        json_write_name(&maker->w, str_of(groups[i]));
+        json_write_object(&maker->w);
+        if (!write_group(maker, AT_OPERATION, str_of(groups[i]), err))
+            return false;
+        json_write_end(&maker->w);
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool write_detail(struct maker *maker, const struct resolve_request *request,
+                         struct str endpoint, struct error *err)
+{
+    struct resolve_request detail = *request;
+
+    detail.endpoint = endpoint;
+    detail.is_detail = true;
+    if (!resolve(maker->arena, &detail, &maker->in, err))
+        return false;
+    json_write_name(&maker->w, STR("detail"));
+    json_write_object(&maker->w);
+    json_write_member_str(&maker->w, STR("endpoint"), endpoint);
+    if (!write_endpoint(maker, err))
+        return false;
+    json_write_end(&maker->w);
+    return true;
+}
+
+static bool write_all(struct maker *maker, const struct resolve_request *request, struct error *err)
+{
+    struct str details;
+
+    if (!resolve(maker->arena, request, &maker->in, err))
+        return false;
+    details = resolution_text(&maker->in, "details.endpoint");
+    json_write_object(&maker->w);
+    json_write_member_i64(&maker->w, STR("version"), SNAPSHOT_VERSION);
+    json_write_member_str(&maker->w, STR("source"), request->source->registry.code);
+    json_write_member_str(&maker->w, STR("endpoint"), request->endpoint);
+    if (!maker->is_proto_only && (!write_operation(maker, err) || !write_params(maker, err)))
+        return false;
+    if (!write_endpoint(maker, err))
+        return false;
+    if (details.len > 0 && !write_detail(maker, request, details, err))
+        return false;
+    json_write_end(&maker->w);
+    json_writer_finish(&maker->w);
+    return true;
+}
+
+static bool make(struct arena *arena, const struct resolve_request *request, bool is_proto_only,
+                 struct str *json, struct error *err)
+{
+    struct maker maker = { .arena = arena, .is_proto_only = is_proto_only };
+    struct buf out;
+
+    buf_init(&out, arena, SNAPSHOT_BYTES_MAX);
+    json_writer_init(&maker.w, &out);
+    return write_all(&maker, request, err) && buf_ok(&out, err) &&
+           json_canonical_text(arena, buf_str(&out), json, err);
+}
+
+static bool hex_of(struct str json, char hex[HASH_HEX_MAX], struct error *err)
+{
+    struct hash_sum sum;
+
+    if (!hash_of(json, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    return true;
+}
+
+bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
+                   struct snapshot *snapshot, struct error *err)
+{
+    const struct setting *target = setting_find(AT_OPERATION, STR("endpoint"));
+    struct resolve_request resolve_request = { .source = request->source,
+                                               .overrides = request->overrides };
+    const struct registry_row *operation =
+        source_find_operation(request->source, request->operation);
+    struct str proto;
+
+    if (operation == NULL)
+        return error_set(err, ERROR_REQUEST, "spec.snapshot", "%.*s has no operation %.*s",
+                         STR_ARG(request->source->registry.code), STR_ARG(request->operation));
+    resolve_request.operation = operation;
+    resolve_request.endpoint = operation->values[setting_column(target)].text;
+    if (source_row(request->source, REGISTRY_ENDPOINT, resolve_request.endpoint, STR("")) == NULL)
+        return error_set(err, ERROR_REQUEST, "spec.snapshot", "operation %.*s has no endpoint",
+                         STR_ARG(operation->key));
+    if (!make(arena, &resolve_request, false, &snapshot->json, err) ||
+        !make(arena, &resolve_request, true, &proto, err) ||
+        !hex_of(snapshot->json, snapshot->fingerprint, err) ||
+        !hex_of(proto, snapshot->expr_proto_hash, err))
+        return error_wrap(err, "snapshot of %.*s %.*s", STR_ARG(request->source->registry.code),
+                          STR_ARG(operation->key));
+    return true;
+}

@@ -1,0 +1,531 @@
+#include "spec/snapshot.h"
+
+#include "data/json.h"
+#include "data/json_canonical.h"
+#include "random_source.h"
+#include "spec/spec.h"
+#include "test.h"
+
+static struct arena arena;
+
+static void load(const char *path, struct source *source)
+{
+    struct fault_list faults;
+
+    arena_release(&arena);
+    arena_init(&arena, 64 << 20);
+    fault_list_init(&faults, &arena);
+    REQUIRE(source_read(&arena, test_read(path), &faults, source), path);
+}
+
+static struct snapshot snapshot_of(const struct source *source, const char *operation)
+{
+    const struct snapshot_request request = { .source = source, .operation = str_of(operation) };
+    struct snapshot snapshot;
+    struct error err;
+
+    REQUIRE_OK(snapshot_make(&arena, &request, &snapshot, &err), err);
+    return snapshot;
+}
+
+/* The digests were computed by Python's json and hashlib over `patra source show --snapshot`:
+ * sha256(json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)).
+ * A change of a shipped source or of a built-in changes them, and is seen here. */
+TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
+{
+    static const struct {
+        const char *file, *operation, *fingerprint;
+    } known[] = {
+        { "sources/crossref.yaml", "harvest",
+          "781fd3f3075b627556571725b7445f0b511043201495331df3230db7f814da17" },
+        { "sources/crossref.yaml", "update",
+          "c74fa036e9007a874c6c5fb0c9830ce7e373d9905f0270306d5ce832870f1b8c" },
+        { "sources/pubmed.yaml", "harvest",
+          "980f3844910d8d032c1da79247fd9ac0e5c1d54bf4075adbfc4dbc7b788b7a8e" },
+        { "sources/pubmed.yaml", "update",
+          "af53e32802d1e6229a67f2df6409b9c12b8da01086d8ec416a3f4a0b24009092" },
+    };
+    struct source source;
+
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        load(known[i].file, &source);
+        CHECK_STR(str_of(snapshot_of(&source, known[i].operation).fingerprint),
+                  str_of(known[i].fingerprint), known[i].file);
+    }
+    arena_release(&arena);
+}
+
+TEST(a_snapshot_is_canonical_and_holds_references_only)
+{
+    struct source source;
+    struct snapshot snapshot;
+    struct str again;
+    struct error err;
+
+    load("sources/pubmed.yaml", &source);
+    snapshot = snapshot_of(&source, "harvest");
+    REQUIRE_OK(json_canonical_text(&arena, snapshot.json, &again, &err), err);
+    CHECK_STR(again, snapshot.json, "canonical");
+    CHECK(str_find(snapshot.json, STR("env:NCBI_API_KEY")) < snapshot.json.len, "the reference");
+    CHECK(str_find(snapshot.json, STR("Citations and abstracts")) == snapshot.json.len,
+          "not what is only about the source");
+    CHECK(str_find(snapshot.json, STR("\"every")) == snapshot.json.len, "not the schedule");
+    arena_release(&arena);
+}
+
+TEST(the_order_of_rows_and_their_places_do_not_matter)
+{
+    struct source source, turned;
+    struct snapshot first, second;
+
+    load("sources/pubmed.yaml", &source);
+    first = snapshot_of(&source, "harvest");
+    turned = (struct source){ .registry = source.registry };
+    turned.registry.rows = ARENA_ARRAY(&arena, struct registry_row, source.registry.count);
+    for (size_t i = 0; i < source.registry.count; i++) {
+        turned.registry.rows[i] = source.registry.rows[source.registry.count - 1 - i];
+        turned.registry.rows[i].id = (int64_t)i + 1;
+        turned.registry.rows[i].version = 9;
+    }
+    second = snapshot_of(&turned, "harvest");
+    CHECK_STR(second.json, first.json, "the same bytes");
+    arena_release(&arena);
+}
+
+TEST(what_is_asked_for_has_a_hash_of_its_own)
+{
+    static const struct {
+        const char *path;
+        const char *value;
+        bool changes_proto;
+    } edits[] = {
+        { "page.size", "200", false },
+        { "rate.per_second", "2", false },
+        { "window.lag", "1h", false },
+        { "retry.max_attempts", "2", false },
+        { "response.items", "$.x", true },
+        { "page.next", "$.y", true },
+        { "path", "/other", true },
+        { "response.id_case", "keep", true },
+        { "http.base_url", "https://other.example", true },
+    };
+    struct fault_list faults;
+    struct source source;
+    struct snapshot before, after;
+
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+        const struct setting *setting = setting_find(AT_ENDPOINT, str_of(edits[i].path));
+        const struct value_reader reader = { &arena, &faults, { 0 }, STR("x"), setting };
+        struct random_source editor = { .arena = &arena };
+        struct registry_value value;
+
+        load("sources/crossref.yaml", &source);
+        before = snapshot_of(&source, "harvest");
+        fault_list_init(&faults, &arena);
+        REQUIRE(setting_read_text(&reader, str_of(edits[i].value), &value), edits[i].path);
+        editor.source = (struct source){ .registry = source.registry };
+        editor.source.registry.rows = ARENA_ARRAY(&arena, struct registry_row, SOURCE_ROWS_MAX);
+        memcpy(editor.source.registry.rows, source.registry.rows,
+               source.registry.count * sizeof(struct registry_row));
+        random_set(&editor, setting, STR("works"),
+                   setting->key != NULL ? str_of(setting->key) : STR(""), 0, value);
+        after = snapshot_of(&editor.source, "harvest");
+        CHECK(strcmp(before.fingerprint, after.fingerprint) != 0, edits[i].path);
+        CHECK_EQ(strcmp(before.expr_proto_hash, after.expr_proto_hash) != 0, edits[i].changes_proto,
+                 edits[i].path);
+    }
+    arena_release(&arena);
+}
+
+/* ---- the property: the fingerprint changes exactly when a value in effect does ---- */
+
+/* A model of what is in effect for "harvest" of a random source, written down line by line. It goes
+ * its own way: no resolver, no writer, only the rows and the table. */
+static const struct registry_row *row_at(const struct source *source, enum registry_table_id table,
+                                         struct str endpoint, struct str key)
+{
+    for (size_t i = 0; i < source->registry.count; i++) {
+        const struct registry_row *row = &source->registry.rows[i];
+
+        if (row->table == table && str_eq(row->endpoint, endpoint) && str_eq(row->key, key))
+            return row;
+    }
+    return NULL;
+}
+
+static void model_value(struct buf *out, const char *path, const struct setting *setting,
+                        const struct registry_value *value)
+{
+    buf_printf(out, "%s=", path);
+    switch (setting_storage(setting)) {
+    case REGISTRY_TEXT:
+    case REGISTRY_JSON:
+        buf_printf(out, "%.*s\n", STR_ARG(value->text));
+        break;
+    case REGISTRY_REAL:
+        buf_printf(out, "%.17g\n", value->real);
+        break;
+    default:
+        buf_printf(out, "%lld\n", (long long)value->number);
+        break;
+    }
+}
+
+/* Nearest row first; NULL when no row says anything. */
+static const struct registry_value *model_said(const struct source *source,
+                                               const struct setting *setting, struct str endpoint,
+                                               struct str operation)
+{
+    const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
+    const struct str places[] = { endpoint, STR("") };
+    const int column = registry_column(setting->table, str_of(setting->column));
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const bool is_operation = setting->at == AT_OPERATION;
+        const struct registry_row *row = is_operation
+                                             ? row_at(source, setting->table, STR(""), operation)
+                                             : row_at(source, setting->table, places[i], key);
+
+        if (row != NULL && row->values[column].is_set &&
+            (is_operation || i == 0 || (setting->at & AT_SOURCE) != 0))
+            return &row->values[column];
+    }
+    return NULL;
+}
+
+/* What a HARVEST is where nothing is said. */
+static struct registry_value model_builtin(const struct setting *setting)
+{
+    static const struct {
+        const char *path;
+        struct registry_value value;
+    } harvest[] = {
+        { "priority", { .is_set = true, .number = 10 } },
+        { "namespace", { .is_set = true, .text = STR_INIT("GLOBAL") } },
+        { "direction", { .is_set = true, .text = STR_INIT("FORWARD") } },
+        { "cursor", { .is_set = true, .text = STR_INIT("TIME") } },
+        { "slice.by", { .is_set = true, .text = STR_INIT("TIME") } },
+    };
+    struct registry_value builtin;
+
+    for (size_t i = 0; i < ARRAY_LEN(harvest); i++) {
+        if (strcmp(harvest[i].path, setting->path) == 0)
+            return harvest[i].value;
+    }
+    REQUIRE(setting_builtin(&arena, setting, &builtin), setting->path);
+    return builtin;
+}
+
+static void model_single(struct buf *out, const struct source *source, struct str endpoint,
+                         struct str operation, const char *block)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *setting = &SETTINGS[i];
+        const bool is_endpoint = (setting->at & AT_ENDPOINT) != 0;
+        const struct registry_value *said;
+        struct registry_value builtin;
+        char path[128];
+
+        if (strchr(setting->path, '*') != NULL || setting->is_about ||
+            (!is_endpoint && setting->at != AT_OPERATION) ||
+            (strcmp(block, "detail") == 0 &&
+             (!is_endpoint || strncmp(setting->path, "window.", 7) == 0)))
+            continue;
+        said = model_said(source, setting, endpoint, operation);
+        builtin = model_builtin(setting);
+        (void)snprintf(path, sizeof(path), "%s.%s", block, setting->path);
+        if (said == NULL && builtin.is_set)
+            said = &builtin;
+        if (said != NULL)
+            model_value(out, path, setting, said);
+    }
+}
+
+static bool is_hidden(const struct source *source, const struct registry_row *row,
+                      struct str endpoint)
+{
+    for (size_t i = 0; i < source->registry.count; i++) {
+        const struct registry_row *other = &source->registry.rows[i];
+
+        if (other->table == row->table && str_eq(other->endpoint, endpoint) &&
+            (str_starts(row->key, STR("HEADER:")) ? str_eq_nocase(other->key, row->key)
+                                                  : str_eq(other->key, row->key)))
+            return true;
+    }
+    return false;
+}
+
+/* Members of sets: the source's that the endpoint does not hide, and the endpoint's own. Their
+ * order is part of what is in effect where a list is sent. */
+static void model_sets(struct buf *out, const struct source *source, struct str endpoint,
+                       const char *block)
+{
+    for (size_t i = 0; i < source->registry.count; i++) {
+        const struct registry_row *row = &source->registry.rows[i];
+        const bool is_list = str_starts(row->key, STR("ERROR:"));
+        const struct registry_table *table = registry_table(row->table);
+
+        if ((row->table != REGISTRY_PARAM && row->table != REGISTRY_FIELD &&
+             row->table != REGISTRY_EXPR_RENDER) ||
+            row->key.len == 0 || str_starts(row->key, STR("PATH:")))
+            continue;
+        if (row->endpoint.len > 0 && !str_eq(row->endpoint, endpoint))
+            continue;
+        if (row->endpoint.len == 0 && !is_list && is_hidden(source, row, endpoint))
+            continue;
+        if (str_starts(row->key, STR("PARAM:")) && strcmp(block, "detail") == 0)
+            continue;
+        for (size_t c = 0; c < table->column_count; c++) {
+            const struct registry_value *value = &row->values[c];
+
+            buf_printf(out, "%s.%.*s@%.*s.%s#%d=", block, STR_ARG(row->key), STR_ARG(row->endpoint),
+                       table->columns[c].name, (int)row->position);
+            /* Unset and the built-in are the same: false for required, L1 and ERROR for rules. */
+            if (!value->is_set)
+                buf_add(out, strcmp(table->columns[c].name, "required") == 0 ? STR("0")
+                             : strcmp(table->columns[c].name, "meaning") == 0 && is_list
+                                 ? STR("ERROR")
+                             : strcmp(table->columns[c].name, "level") == 0 &&
+                                     str_starts(row->key, STR("SUCCESS:"))
+                                 ? STR("L1")
+                                 : STR(""));
+            else if (table->columns[c].type == REGISTRY_BOOL)
+                buf_printf(out, "%lld", (long long)value->number);
+            else
+                buf_add(out, value->text);
+            buf_add_char(out, '\n');
+        }
+    }
+}
+
+static struct str model(const struct source *source)
+{
+    const struct str endpoint = STR("search"), detail = STR("detail-2"), operation = STR("harvest");
+    struct buf out;
+
+    buf_init(&out, &arena, 1 << 20);
+    model_single(&out, source, endpoint, operation, "first");
+    model_sets(&out, source, endpoint, "first");
+    model_single(&out, source, detail, operation, "detail");
+    model_sets(&out, source, detail, "detail");
+    return buf_str(&out);
+}
+
+/* A random source whose harvest is in two phases, so that every endpoint's settings count. */
+static void fix_operation(struct random_source *random)
+{
+    const struct setting *endpoint = setting_find(AT_OPERATION, STR("endpoint"));
+    const struct setting *operation = setting_find(AT_OPERATION, STR("operation"));
+    const struct setting *details = setting_find(AT_ENDPOINT, STR("details.endpoint"));
+    const struct setting *type = setting_find(AT_SOURCE, STR("page.type"));
+
+    random_set(random, endpoint, STR(""), STR("harvest"), 0,
+               (struct registry_value){ .is_set = true, .text = STR("search") });
+    random_set(random, operation, STR(""), STR("harvest"), 0,
+               (struct registry_value){ .is_set = true, .text = STR("HARVEST") });
+    random_set(random, type, STR(""), STR(""), 0,
+               (struct registry_value){ .is_set = true, .text = STR("URL") });
+    random_set(random, details, STR("search"), STR(""), 0,
+               (struct registry_value){ .is_set = true, .text = STR("detail-2") });
+}
+
+/* One random change: a value set, changed or taken away, anywhere a file could say it. Those of
+ * other operations and what is only about the source are among them: they must change nothing. */
+static const char *edit(struct random_source *random)
+{
+    static const struct str places[] = { STR_INIT(""), STR_INIT("search"), STR_INIT("detail-2") };
+    static const struct str operations[] = { STR_INIT("harvest"), STR_INIT("catch-up") };
+    static const char *const names[] = { "alpha", "Beta", "gamma_2" };
+
+    for (;;) {
+        const struct setting *setting = &SETTINGS[pick(random, SETTING_COUNT)];
+        const struct str place = places[pick(random, ARRAY_LEN(places))];
+        const enum setting_level level = setting->at == AT_OPERATION ? AT_OPERATION
+                                         : place.len > 0             ? AT_ENDPOINT
+                                                                     : AT_SOURCE;
+        const bool is_named = setting->key != NULL && strchr(setting->key, '*') != NULL;
+        const struct registry_value nothing = { 0 };
+        struct str key = STR(""), at = place;
+
+        if ((setting->at & level) == 0)
+            continue;
+        if (level == AT_OPERATION) {
+            key = operations[pick(random, ARRAY_LEN(operations))];
+            at = STR("");
+        } else
+            key =
+                setting_key(random->arena, setting,
+                            str_of(setting->is_list ? "0" : names[pick(random, ARRAY_LEN(names))]));
+        /* A member of a set needs its row; another endpoint would make another plan of it. */
+        if (is_named && row_at(&random->source, setting->table, at, key) == NULL)
+            continue;
+        if (strcmp(setting->path, "endpoint") == 0 || strcmp(setting->path, "operation") == 0 ||
+            strcmp(setting->path, "details.endpoint") == 0 ||
+            strcmp(setting->path, "page.type") == 0 || strcmp(setting->path, "role") == 0)
+            continue;
+        if (!setting->is_required && pick(random, 3) == 0)
+            random_set(random, setting, at, key, 0, nothing);
+        else
+            random_set(random, setting, at, key, 0, random_value(random, setting));
+        return setting->path;
+    }
+}
+
+TEST(the_fingerprint_changes_exactly_when_a_value_in_effect_changes)
+{
+    struct random_source random;
+    size_t same = 0, changed = 0;
+
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        struct snapshot before;
+        struct str model_before;
+
+        arena_release(&arena);
+        arena_init(&arena, (size_t)1 << 30);
+        random_source(&random, &arena, seed);
+        fix_operation(&random);
+        before = snapshot_of(&random.source, "harvest");
+        model_before = model(&random.source);
+        for (int step = 0; step < 40; step++) {
+            const char *path = edit(&random);
+            const struct snapshot after = snapshot_of(&random.source, "harvest");
+            const struct str model_after = model(&random.source);
+            const bool is_same = str_eq(model_before, model_after);
+            char label[128];
+
+            (void)snprintf(label, sizeof(label), "seed %u step %d %s", seed, step, path);
+            CHECK_EQ(strcmp(before.fingerprint, after.fingerprint) == 0, is_same, label);
+            CHECK_EQ(str_eq(before.json, after.json), is_same, label);
+            same += is_same;
+            changed += !is_same;
+            before = after;
+            model_before = model_after;
+        }
+    }
+    test_note("edits without effect: %zu, with effect: %zu", same, changed);
+    CHECK(same > 50 && changed > 100, "both happened");
+    arena_release(&arena);
+}
+
+/* ---- reading it back ---- */
+
+TEST(a_snapshot_is_all_that_is_needed_to_run)
+{
+    struct source source;
+    struct snapshot snapshot;
+    struct spec spec;
+    struct error err;
+
+    load("sources/pubmed.yaml", &source);
+    snapshot = snapshot_of(&source, "harvest");
+    REQUIRE_OK(spec_read(&arena, snapshot.json, &spec, &err), err);
+    CHECK_STR(spec.source, STR("pubmed"), "source");
+    CHECK_EQ(spec.operation.operation, OPERATION_HARVEST, "operation");
+    CHECK_EQ(spec.operation.priority, 10, "priority");
+    CHECK_EQ(spec.endpoint.role, ENDPOINT_SEARCH, "role");
+    CHECK_EQ(spec.endpoint.page.type, PAGINATION_OFFSET, "paging");
+    CHECK_EQ(spec.endpoint.page.cap, 9999, "cap");
+    CHECK_EQ(spec.endpoint.page.max_pages, 0, "no limit");
+    CHECK_EQ(spec.endpoint.window.mode, WINDOW_CALENDAR, "mode");
+    CHECK_EQ(spec.endpoint.window.align, ALIGN_DAY, "align");
+    CHECK_EQ(spec.endpoint.window.lag_us, INT64_C(12) * 3600 * 1000000, "lag");
+    CHECK_EQ(spec.endpoint.rate.limit.burst, 1, "burst");
+    CHECK(spec.endpoint.rate.limit.per_second == 3, "rate");
+    CHECK(spec.endpoint.rate.with_credential.per_second == 10, "rate with a key");
+    CHECK_EQ(spec.endpoint.rate.quota_shares[OPERATION_BACKFILL], 100, "no share");
+    CHECK_EQ(spec.endpoint.query.count, 7, "parameters");
+    CHECK_STR(spec.endpoint.query.items[0].name, STR("tool"), "the source's first");
+    CHECK_EQ(spec.endpoint.expr_count, 2, "expressions");
+    CHECK_EQ(spec.endpoint.response.error_when.count, 5, "the endpoint's rules and the source's");
+    CHECK_EQ(spec.endpoint.response.error_when.items[0].meaning, RULE_TOO_DEEP, "the first rule");
+    CHECK(spec.endpoint.response.items.json != NULL, "a compiled path");
+    CHECK(spec.is_two_phase, "two phases");
+    CHECK_EQ(spec.detail.method, HTTP_POST, "phase two");
+    CHECK_EQ(spec.detail.batch.id_batch_size, 200, "ids");
+    CHECK_EQ(spec.detail.response.format, RESPONSE_XML, "format");
+    CHECK_STR(spec.detail.response.id[0].text, STR("MedlineCitation/PMID | BookDocument/PMID"),
+              "a path of XML");
+    CHECK(spec.detail.response.id[0].json == NULL, "compiled by whoever has the module");
+    CHECK_EQ(spec.param_count, 1, "parameters of the installation");
+    CHECK(spec.params[0].is_required, "the contact is needed");
+    arena_release(&arena);
+}
+
+/* Members are random values of all types; whatever was written can be read, and says the same. */
+TEST(every_snapshot_can_be_read_back)
+{
+    const struct setting *id = setting_find(AT_ENDPOINT, STR("response.id"));
+    struct random_source random;
+    struct spec spec;
+    struct error err;
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct snapshot snapshot;
+
+        arena_release(&arena);
+        arena_init(&arena, (size_t)1 << 28);
+        random_source(&random, &arena, seed);
+        fix_operation(&random);
+        /* Texts that are no paths or templates can not be compiled; give all of them good ones. */
+        for (size_t r = 0; r < random.source.registry.count; r++) {
+            struct registry_row *row = &random.source.registry.rows[r];
+
+            for (size_t c = 0; c < registry_table(row->table)->column_count; c++) {
+                const char *name = registry_table(row->table)->columns[c].name;
+
+                if (strcmp(name, "path") == 0 || strcmp(name, "next_path") == 0)
+                    row->values[c].text = STR("$.a");
+                if (strcmp(name, "value") == 0 || strcmp(name, "expression") == 0 ||
+                    strcmp(name, "user_agent") == 0)
+                    row->values[c].text = STR("${page.size}");
+            }
+        }
+        random_set(&random, id, STR("search"), STR("PATH:id"), 0,
+                   (struct registry_value){ .is_set = true, .text = STR("[\"$.a\",\"$.b\"]") });
+        random_set(&random, id, STR("detail-2"), STR("PATH:id"), 0,
+                   (struct registry_value){ .is_set = true, .text = STR("\"$.a\"") });
+        snapshot = snapshot_of(&random.source, "harvest");
+        REQUIRE_OK(spec_read(&arena, snapshot.json, &spec, &err), err);
+        CHECK_EQ(spec.endpoint.response.id_count, 2, "parts of an id");
+        CHECK_EQ(spec.detail.response.id_count, 1, "one part");
+        CHECK_EQ(spec.param_count, 3, "parameters");
+    }
+    arena_release(&arena);
+}
+
+TEST(what_is_no_snapshot_is_refused_and_a_person_called)
+{
+    static const char *const texts[] = {
+        "",
+        "{}",
+        "[]",
+        "{\"version\":2}",
+        "{\"version\":1}",
+        "{\"version\":1,\"operation\":{\"operation\":\"REAP\"}}",
+    };
+    struct spec spec;
+    struct error err;
+
+    arena_release(&arena);
+    arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        CHECK(!spec_read(&arena, str_of(texts[i]), &spec, &err), texts[i]);
+        CHECK_EQ(err.level, ERROR_FATAL, texts[i]);
+    }
+    arena_release(&arena);
+}
+
+TEST(an_operation_that_is_not_there_is_told)
+{
+    struct source source;
+    struct snapshot snapshot;
+    struct error err;
+
+    load("sources/crossref.yaml", &source);
+    CHECK(!snapshot_make(&arena,
+                         &(struct snapshot_request){ .source = &source, .operation = STR("reap") },
+                         &snapshot, &err),
+          "refused");
+    CHECK_STR(str_of(err.code), STR("spec.snapshot"), "code");
+    arena_release(&arena);
+}
