@@ -198,6 +198,7 @@ static void *connection_main(void *context)
     arena_release(&connection->arena);
     arena_release(&connection->reply_arena);
     free(connection);
+    OPENSSL_thread_stop(); /* now, for once counted out nobody waits for this thread */
     (void)pthread_mutex_lock(&server->lock);
     server->connections--;
     (void)pthread_cond_signal(&server->changed);

@@ -66,11 +66,13 @@ bool wire_open(struct wire *wire, int fd, int stop_fd, SSL_CTX *tls)
 
 void wire_close(struct wire *wire)
 {
-    if (wire->ssl != NULL && SSL_is_init_finished(wire->ssl))
-        (void)SSL_shutdown(wire->ssl);
-    ERR_clear_error();
-    SSL_free(wire->ssl);
-    wire->ssl = NULL;
+    if (wire->ssl != NULL) {
+        if (SSL_is_init_finished(wire->ssl))
+            (void)SSL_shutdown(wire->ssl);
+        ERR_clear_error();
+        SSL_free(wire->ssl);
+        wire->ssl = NULL;
+    }
     if (wire->fd >= 0)
         (void)close(wire->fd);
     wire->fd = -1;
