@@ -184,7 +184,7 @@ bool duration_parse(struct str text, struct duration *duration, struct error *er
 
 bool duration_parse_us(struct str text, int64_t *us, struct error *err)
 {
-    struct duration duration;
+    struct duration duration = { 0 };
 
     if (!duration_parse(text, &duration, err))
         return false;

@@ -109,7 +109,7 @@ static bool add_null(const struct render *r, struct error *err)
 static bool add_value(struct render *r, const struct template_value *value, struct error *err)
 {
     char scratch[INSTANT_TEXT_MAX];
-    struct str text;
+    struct str text = { NULL, 0 };
 
     if (value->type == TEMPLATE_NULL)
         return add_null(r, err);
@@ -205,7 +205,7 @@ static bool add_json_list(struct buf *out, const struct template_value *list, st
 static bool add_json_value(struct render *r, const struct template_value *value, struct error *err)
 {
     char scratch[INSTANT_TEXT_MAX];
-    struct str text;
+    struct str text = { NULL, 0 };
 
     switch (value->type) {
     case TEMPLATE_NULL:

@@ -50,10 +50,11 @@ static bool is_charset_name(struct str name)
 static bool convert_all(iconv_t converter, struct str charset, struct str bytes, struct buf *out,
                         struct error *err)
 {
-    char *from = (char *)(uintptr_t)bytes.data;
     size_t left = bytes.len;
     char piece[PIECE_BYTES];
+    char *from;
 
+    memcpy(&from, &bytes.data, sizeof(from)); /* iconv wants no const, but only reads */
     while (left > 0) {
         char *to = piece;
         size_t room = sizeof(piece);
@@ -68,6 +69,12 @@ static bool convert_all(iconv_t converter, struct str charset, struct str bytes,
     return buf_ok(out, err);
 }
 
+static bool unknown(struct error *err, struct str charset)
+{
+    return error_set(err, ERROR_REQUEST, "xml.charset", "nobody knows the charset %s",
+                     QUOTE(charset));
+}
+
 static bool convert(struct arena *arena, struct str charset, struct str bytes, size_t bytes_max,
                     struct str *text, struct error *err)
 {
@@ -76,17 +83,13 @@ static bool convert(struct arena *arena, struct str charset, struct str bytes, s
     struct buf out;
     bool converted;
 
-    if (is_charset_name(charset)) {
-        memcpy(name, charset.data, charset.len);
-        name[charset.len] = '\0';
-        converter = iconv_open("UTF-8", name);
-    } else {
-        converter = (iconv_t)-1;
-    }
-    if (converter == (iconv_t)-1) {
-        return error_set(err, ERROR_REQUEST, "xml.charset", "nobody knows the charset %s",
-                         QUOTE(charset));
-    }
+    if (!is_charset_name(charset))
+        return unknown(err, charset);
+    memcpy(name, charset.data, charset.len);
+    name[charset.len] = '\0';
+    converter = iconv_open("UTF-8", name);
+    if ((intptr_t)converter == -1)
+        return unknown(err, charset);
     buf_init(&out, arena, bytes_max);
     converted = convert_all(converter, charset, bytes, &out, err);
     (void)iconv_close(converter);

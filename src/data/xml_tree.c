@@ -146,7 +146,7 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     while (at > 0 && doc->text.data[at] != '<')
         at--;
     doc->spans[doc->span_count].from = (uint32_t)at;
-    parser->node->_private = (void *)(uintptr_t)++doc->span_count;
+    parser->node->_private = &doc->spans[doc->span_count++];
 }
 
 static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
@@ -155,7 +155,7 @@ static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const
     struct reading *r = reading_of(parser);
 
     if (parser->node != NULL && parser->node->_private != NULL)
-        r->doc->spans[(uintptr_t)parser->node->_private - 1].to = (uint32_t)position(parser);
+        ((struct xml_span *)parser->node->_private)->to = (uint32_t)position(parser);
     r->depth--;
     xmlSAX2EndElementNs(user, name, prefix, uri);
 }
@@ -292,7 +292,7 @@ struct str xml_tree_raw(const struct xml_doc *doc, struct xml_node node)
     const struct xml_span *span;
 
     assert(element->type == XML_ELEMENT_NODE && element->_private != NULL);
-    span = &doc->spans[(uintptr_t)element->_private - 1];
+    span = element->_private;
     assert(span->from < span->to && span->to <= doc->text.len);
     assert(doc->text.data[span->from] == '<' && doc->text.data[span->to - 1] == '>');
     return str_slice(doc->text, span->from, span->to);

@@ -15,7 +15,7 @@ struct xml_span { /* of one element in doc.text */
 struct xml_doc {
     struct str text; /* UTF-8, what the spans refer to */
     xmlDoc *tree;
-    struct xml_span *spans; /* an element's _private is its number here, plus one */
+    struct xml_span *spans; /* an element's _private points to its own */
     size_t span_count;
 };
 
