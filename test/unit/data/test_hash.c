@@ -84,5 +84,6 @@ TEST(hash_equal_compares_whole_texts)
     CHECK(hash_equal(STR("secret"), STR("secret")), "equal");
     CHECK(!hash_equal(STR("secret"), STR("secreT")), "last byte");
     CHECK(!hash_equal(STR("secret"), STR("secre")), "shorter");
+    CHECK(!hash_equal(STR("secre"), STR("secret")), "longer");
     CHECK(hash_equal((struct str){ NULL, 0 }, STR("")), "empty");
 }

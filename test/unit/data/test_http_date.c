@@ -102,6 +102,15 @@ TEST(http_date_of_two_digits_is_at_most_fifty_years_ahead)
     }
 }
 
+TEST(http_date_lenient_knows_no_year_before_1601)
+{
+    int64_t at_us;
+
+    CHECK(!http_date_parse_lenient(STR("31 Dec 1600 23:59:59"), &at_us), "1600");
+    CHECK(!http_date_parse_lenient(STR("31 Dec 100 23:59:59"), &at_us), "100");
+    CHECK(http_date_parse_lenient(STR("1 Jan 1601 00:00:00"), &at_us), "1601");
+}
+
 TEST(http_date_that_is_written_is_read_back)
 {
     char text[HTTP_DATE_TEXT_MAX];
