@@ -1,0 +1,378 @@
+#include "engine/fetch/page.h"
+
+#include <assert.h>
+
+#include "base/attr.h"
+
+/* ---- words ---- */
+
+static const char *const why_names[] = {
+    [PAGE_WHY_NONE] = "",
+    [PAGE_END_SINGLE] = "single",
+    [PAGE_END_NO_MORE] = "no-more",
+    [PAGE_END_NO_NEXT] = "no-next",
+    [PAGE_END_SAME_TOKEN] = "same-token",
+    [PAGE_END_TOTAL] = "total",
+    [PAGE_END_EMPTY] = "empty",
+    [PAGE_END_RANGE] = "range",
+    [PAGE_END_PAST] = "past-window",
+    [PAGE_CUT_PAGES] = "max-pages",
+    [PAGE_CUT_CAP] = "cap",
+    [PAGE_CUT_LOOP] = "loop",
+    [PAGE_CUT_STUCK] = "stuck",
+    [PAGE_CUT_VOID] = "empty-pages",
+    [PAGE_DOUBT_EMPTY] = "doubt-empty",
+    [PAGE_DOUBT_REPEAT] = "doubt-repeat",
+    [PAGE_DOUBT_TAIL] = "doubt-tail",
+    [PAGE_DOUBT_LOOP] = "doubt-loop",
+};
+
+const char *page_why_name(enum page_why why)
+{
+    assert((size_t)why < ARRAY_LEN(why_names));
+    return why_names[why];
+}
+
+bool page_is_cut(enum page_why why)
+{
+    return why >= PAGE_CUT_PAGES && why <= PAGE_CUT_VOID;
+}
+
+/* ---- beginning ---- */
+
+struct page_state page_first(const struct page_rules *rules, const struct page_range *pages,
+                             struct window window)
+{
+    struct page_state state = { .size = rules->size, .rest = window };
+
+    state.page_no = rules->base;
+    if (rules->type == PAGINATION_TOKEN)
+        state.token = rules->initial;
+    if (pages != NULL) {
+        assert(rules->type == PAGINATION_PAGE || rules->type == PAGINATION_OFFSET);
+        state.page_no = pages->from;
+        state.offset = (pages->from - rules->base) * rules->size;
+    }
+    return state;
+}
+
+/* ---- what a page tells ---- */
+
+struct view { /* one page, and what follows from it */
+    const struct page_rules *rules;
+    const struct page_state *state;
+    const struct page_seen *seen;
+    const struct page_facts *facts;
+    int64_t position; /* records of the query up to the end of this page */
+    bool is_short;    /* fewer than asked for */
+    bool is_all;      /* the total says that these were all */
+    bool is_missing;  /* the total says that there are more */
+};
+
+static struct view view_of(const struct page_rules *rules, const struct page_state *state,
+                           const struct page_seen *seen, const struct page_facts *facts)
+{
+    const int64_t position = state->offset + seen->items;
+
+    return (struct view){
+        .rules = rules,
+        .state = state,
+        .seen = seen,
+        .facts = facts,
+        .position = position,
+        .is_short = state->size > 0 && seen->items < state->size,
+        .is_all = seen->has_total && position >= seen->total,
+        .is_missing = seen->has_total && position < seen->total,
+    };
+}
+
+static struct page_decision go_on(const struct view *view)
+{
+    struct page_decision decision = { .step = PAGE_GO_ON, .next = *view->state };
+    struct page_state *next = &decision.next;
+
+    next->number++;
+    next->offset = view->position;
+    next->empty_pages = view->seen->items == 0 ? view->state->empty_pages + 1 : 0;
+    /* Shorter than asked for says nothing: sources clamp. Shorter than their own pages does. */
+    next->was_short = view->seen->items < view->state->largest;
+    if (view->seen->items > next->largest)
+        next->largest = view->seen->items;
+    next->was_repeat = view->seen->items > 0 && view->seen->fresh == 0;
+    next->is_probe = false;
+    return decision;
+}
+
+static struct page_decision end(enum page_why why)
+{
+    return (struct page_decision){ .step = PAGE_END, .why = why };
+}
+
+static struct page_decision again(enum page_why why)
+{
+    return (struct page_decision){ .step = PAGE_ASK_AGAIN, .why = why };
+}
+
+static bool may_ask_again(const struct view *view)
+{
+    return view->rules->replayable && !view->facts->asked_again;
+}
+
+/* Nothing on the page: is that an answer, or is something wrong? */
+static bool is_empty_doubtful(const struct view *view)
+{
+    if (view->seen->items > 0 || view->seen->is_declared_empty || !may_ask_again(view))
+        return false;
+    if (view->rules->type == PAGINATION_TIME && view->state->number > 0)
+        return true; /* the last page's last record should have come again */
+    if (view->seen->has_total)
+        return view->is_missing || (view->state->number == 0 && view->facts->is_expected);
+    return view->state->number == 0 || !view->state->was_short;
+}
+
+/* What ends a walk although the source has more. NONE: nothing does. */
+static enum page_why limit_of(const struct view *view)
+{
+    const struct page_rules *rules = view->rules;
+
+    if (rules->cap > 0 && view->position >= rules->cap)
+        return PAGE_CUT_CAP;
+    if (rules->max_pages > 0 && view->state->number + 1 >= rules->max_pages)
+        return PAGE_CUT_PAGES;
+    if (view->state->empty_pages + (view->seen->items == 0) > PAGE_EMPTY_MAX)
+        return PAGE_CUT_VOID;
+    return PAGE_WHY_NONE;
+}
+
+/* ---- OFFSET and PAGE ---- */
+
+static bool is_range_done(const struct view *view)
+{
+    const struct page_range *pages = view->facts->pages;
+
+    if (pages == NULL)
+        return false;
+    if (view->rules->type == PAGINATION_PAGE)
+        return view->state->page_no + 1 >= pages->to;
+    return view->position >= (pages->to - view->rules->base) * view->rules->size;
+}
+
+/* The last request of a slice by page asks for no more than the slice has. */
+static void clamp_to_range(const struct view *view, struct page_state *next)
+{
+    const struct page_range *pages = view->facts->pages;
+    int64_t left;
+
+    if (pages == NULL || view->rules->type != PAGINATION_OFFSET)
+        return;
+    left = (pages->to - view->rules->base) * view->rules->size - next->offset;
+    if (left < next->size)
+        next->size = left;
+}
+
+static struct page_decision decide_counted(const struct view *view)
+{
+    const bool is_known = view->seen->items > 0 && view->seen->fresh == 0;
+    struct page_decision decision;
+
+    if (view->seen->items == 0)
+        return end(PAGE_END_EMPTY);
+    if (is_known && may_ask_again(view))
+        return again(PAGE_DOUBT_REPEAT);
+    if (view->seen->more == PAGE_MORE_NO && !view->is_missing)
+        return end(PAGE_END_NO_MORE);
+    if (view->is_all && view->seen->more != PAGE_MORE_YES)
+        return end(PAGE_END_TOTAL);
+    if (is_range_done(view))
+        return end(PAGE_END_RANGE);
+    if (is_known)
+        return end(PAGE_CUT_LOOP); /* DataCite gives its last page for ever */
+    if (limit_of(view) != PAGE_WHY_NONE)
+        return end(limit_of(view));
+    decision = go_on(view);
+    decision.next.page_no++;
+    decision.next.is_probe =
+        !view->seen->has_total && view->seen->more == PAGE_MORE_UNKNOWN && view->is_short;
+    clamp_to_range(view, &decision.next);
+    return decision;
+}
+
+/* ---- TOKEN and URL ---- */
+
+/* There is no way on. Is it believed? */
+static struct page_decision end_of_tokens(const struct view *view, enum page_why why)
+{
+    const bool is_doubtful =
+        view->rules->tail_probe || view->is_missing || view->seen->more == PAGE_MORE_YES;
+
+    if (is_doubtful && may_ask_again(view))
+        return again(PAGE_DOUBT_TAIL);
+    return end(why);
+}
+
+static struct page_decision decide_next(const struct view *view)
+{
+    const struct page_seen *seen = view->seen;
+    const bool is_same = seen->next.data != NULL && view->state->token.data != NULL &&
+                         str_eq(seen->next, view->state->token);
+    const bool is_scroll = is_same && view->rules->same_token == SAME_TOKEN_CONTINUE;
+    const bool is_known = seen->items > 0 && seen->fresh == 0;
+    struct page_decision decision;
+
+    if (is_known && may_ask_again(view))
+        return again(PAGE_DOUBT_REPEAT);
+    if (seen->next.data == NULL)
+        return end_of_tokens(view, PAGE_END_NO_NEXT);
+    if (is_same && view->rules->same_token == SAME_TOKEN_END)
+        return end_of_tokens(view, PAGE_END_SAME_TOKEN);
+    if ((is_same && !is_scroll) || (seen->next_is_known && !is_scroll))
+        return may_ask_again(view) ? again(PAGE_DOUBT_LOOP) : end(PAGE_CUT_LOOP);
+    if (seen->items == 0 &&
+        (seen->is_declared_empty || view->is_all || is_scroll || seen->more == PAGE_MORE_NO))
+        return end(PAGE_END_EMPTY);
+    if (seen->more == PAGE_MORE_NO && !view->is_missing)
+        return end(PAGE_END_NO_MORE);
+    if (view->is_all && view->is_short && seen->more != PAGE_MORE_YES)
+        return end(PAGE_END_TOTAL);
+    if (is_known && (view->state->was_repeat || is_scroll))
+        return end(PAGE_CUT_LOOP);
+    if (limit_of(view) != PAGE_WHY_NONE)
+        return end(limit_of(view));
+    decision = go_on(view);
+    decision.next.token = seen->next;
+    return decision;
+}
+
+/* ---- TIME ---- */
+
+static int64_t floor_to(int64_t at_us, int64_t step_us)
+{
+    return at_us - ((at_us % step_us) + step_us) % step_us;
+}
+
+/* The window that is left behind this page: the last instant is asked for again, for it may have
+ * more records than the page showed. */
+static struct window rest_of(const struct view *view)
+{
+    const int64_t step_us = granularity_us(view->rules->granularity);
+    struct window rest = view->state->rest;
+    int64_t edge_us;
+
+    if (view->rules->descending) {
+        edge_us = floor_to(view->seen->earliest_us, step_us) + step_us;
+        if (edge_us < rest.to_us)
+            rest.to_us = edge_us;
+    } else {
+        edge_us = floor_to(view->seen->latest_us, step_us);
+        if (edge_us > rest.from_us)
+            rest.from_us = edge_us;
+    }
+    return rest;
+}
+
+static struct page_decision decide_time(const struct view *view)
+{
+    const struct page_rules *rules = view->rules;
+    const struct page_state *state = view->state;
+    struct page_decision decision = go_on(view);
+    struct window rest;
+    bool is_stuck;
+
+    if (view->seen->items == 0 || (view->seen->fresh == 0 && view->is_short))
+        return end(PAGE_END_EMPTY);
+    if (view->seen->more == PAGE_MORE_NO)
+        return end(PAGE_END_NO_MORE);
+    if (!view->seen->has_dates)
+        return end(PAGE_CUT_STUCK);
+    rest = rest_of(view);
+    is_stuck = rest.from_us == state->rest.from_us && rest.to_us == state->rest.to_us;
+    if (is_stuck && view->seen->fresh == 0 && state->size == 0)
+        return end(PAGE_END_EMPTY);
+    if (is_stuck && !view->is_short && state->size > 0) {
+        if (state->size >= rules->size_max)
+            return end(PAGE_CUT_STUCK);
+        decision.next.size = state->size * 2 < rules->size_max ? state->size * 2 : rules->size_max;
+    }
+    if (limit_of(view) != PAGE_WHY_NONE)
+        return end(limit_of(view));
+    decision.next.rest = rest;
+    return decision;
+}
+
+/* ---- all of them ---- */
+
+struct page_decision page_decide(const struct page_rules *rules, const struct page_state *state,
+                                 const struct page_seen *seen, const struct page_facts *facts)
+{
+    const struct view view = view_of(rules, state, seen, facts);
+
+    assert(seen->items >= 0 && seen->fresh >= 0 && seen->fresh <= seen->items);
+    if (is_empty_doubtful(&view))
+        return again(PAGE_DOUBT_EMPTY);
+    if (seen->is_past)
+        return end(PAGE_END_PAST);
+    switch (rules->type) {
+    case PAGINATION_OFFSET:
+    case PAGINATION_PAGE:
+        return decide_counted(&view);
+    case PAGINATION_TOKEN:
+    case PAGINATION_URL:
+        return decide_next(&view);
+    case PAGINATION_TIME:
+        return decide_time(&view);
+    case PAGINATION_SINGLE:
+        return end(PAGE_END_SINGLE);
+    }
+    assert(!"a type of the enum");
+    return end(PAGE_END_SINGLE);
+}
+
+/* ---- sizes ---- */
+
+/* PAGE: page n of size s is pages 2n and 2n+1 of size s/2, provided that all pages so far had s. */
+static bool halve_page_number(const struct page_rules *rules, struct page_state *state)
+{
+    const int64_t before = state->page_no - rules->base;
+
+    if (state->size % 2 != 0 || state->offset != before * state->size)
+        return false;
+    state->page_no = rules->base + before * 2;
+    return true;
+}
+
+bool page_shrink(const struct page_rules *rules, struct page_state *state)
+{
+    const int64_t least = rules->size_min > 0 ? rules->size_min : 1;
+    int64_t size = state->size / 2;
+
+    if (state->size <= least)
+        return false;
+    if (size < least)
+        size = least;
+    switch (rules->type) {
+    case PAGINATION_PAGE:
+        if (size * 2 != state->size || !halve_page_number(rules, state))
+            return false;
+        break;
+    case PAGINATION_URL:
+        if (state->token.data != NULL)
+            return false; /* the size stands in the source's own URL */
+        break;
+    case PAGINATION_TOKEN:
+        if (!rules->replayable && state->number > 0)
+            return false; /* a scroll keeps the size it began with */
+        break;
+    case PAGINATION_OFFSET:
+    case PAGINATION_TIME:
+        break;
+    case PAGINATION_SINGLE:
+        return false;
+    }
+    state->size = size;
+    return true;
+}
+
+bool page_is_over_cap(const struct page_rules *rules, int64_t total)
+{
+    return rules->cap > 0 && total > rules->cap;
+}

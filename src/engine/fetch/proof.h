@@ -1,0 +1,91 @@
+/* proof: whether a walk has brought all there is.
+ *
+ * It counts while the pages go by, and judges at the end. A walk may take several sweeps over the
+ * same pages; each is judged by itself, because a record that slipped away in one sweep can not be
+ * made up for by numbers of another:
+ *
+ *      sweep 1   |1 2 3|4 5 6|6 7 8|     total 9, one came twice: which one did not come at all?
+ *      sweep 2   |1 2 3|4 5 6|7 8 9|     total 9 on every page, nine ids, none twice: proven
+ *
+ * A sweep is clean when the total was the same on every page, no id came on two pages, and as many
+ * came as the total says. Without a total it is clean when no id came on two pages; that is no
+ * proof, and is_proven tells.
+ *
+ * An id that comes twice on one page is the source's habit and counts as often as it comes; one
+ * that could not be read at all came nevertheless.
+ */
+#ifndef PATRA_ENGINE_FETCH_PROOF_H
+#define PATRA_ENGINE_FETCH_PROOF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/str.h"
+#include "engine/fetch/id_set.h"
+#include "engine/fetch/page.h"
+
+/* Ids at the end of the last page that a checkpoint remembers, so that a walk which goes on after a
+ * crash sees records that have moved across the border meanwhile. */
+enum { PROOF_TAIL_MAX = 256 };
+
+struct proof {
+    /* What the numbers are good for. */
+    bool counts_total;   /* false: the total speaks of more than this walk (a slice by page) */
+    bool repeats_are_ok; /* TIME: the border's records come twice */
+
+    /* This sweep. */
+    struct id_set ids;
+    int64_t pages;
+    int64_t items;
+    int64_t distinct;
+    int64_t unnamed;      /* items without a readable id */
+    int64_t page_repeats; /* the same id again on one page */
+    int64_t repeats;      /* the same id on another page */
+    bool has_total;
+    bool total_moved;
+    int64_t total_first;
+    int64_t total_last;
+    uint64_t tail[PROOF_TAIL_MAX]; /* hashes of the ids of the last page, its end */
+    size_t tail_count;
+};
+
+void proof_init(struct proof *proof, struct arena *arena, bool counts_total, bool repeats_are_ok);
+
+/* Begins another sweep. */
+void proof_restart(struct proof *proof);
+
+/* One page: `hashes` of its ids (id_set_hash), in order; `unnamed` items besides. *fresh is how
+ * many of all did not occur on an earlier page. */
+struct proof_page {
+    const uint64_t *hashes;
+    size_t count;
+    size_t unnamed;
+    bool has_total;
+    int64_t total;
+};
+bool proof_add(struct proof *proof, const struct proof_page *page, int64_t *fresh,
+               struct error *err) MUST_CHECK;
+
+/* What `fresh` would be, without adding: for a page that may yet be asked for again. */
+int64_t proof_fresh(const struct proof *proof, const struct proof_page *page);
+
+enum proof_verdict {
+    PROOF_COMPLETE,
+    PROOF_SHORTFALL, /* fewer came than the source says it has */
+    PROOF_DRIFT,     /* the list moved while it was read */
+    PROOF_CUT,       /* pages were left unread */
+};
+
+struct proof_result {
+    enum proof_verdict verdict;
+    bool is_proven;  /* COMPLETE, by the source's own total */
+    int64_t missing; /* SHORTFALL */
+};
+
+/* Of a sweep that ended so. */
+struct proof_result proof_judge(const struct proof *proof, enum page_why end);
+
+#endif

@@ -1,0 +1,811 @@
+/* Paging: what each reply leads to, as a table; and whole walks against sources that a model plays,
+ * with the oddities and lies of real ones.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/fetch/page.h"
+#include "random.h"
+#include "test.h"
+
+#define NO_TOKEN ((struct str){ NULL, 0 })
+
+/* ---- one reply ---- */
+
+enum { OFFSET_ = PAGINATION_OFFSET, TOKEN_ = PAGINATION_TOKEN };
+
+static const struct page_rules offset_rules = {
+    .type = PAGINATION_OFFSET,
+    .size = 10,
+    .size_min = 1,
+    .replayable = true,
+};
+static const struct page_rules token_rules = {
+    .type = PAGINATION_TOKEN,
+    .size = 10,
+    .replayable = true,
+    .initial = STR_INIT("*"),
+};
+static const struct page_rules probing_rules = {
+    .type = PAGINATION_TOKEN,
+    .size = 10,
+    .replayable = true,
+    .tail_probe = true,
+};
+static const struct page_rules scroll_rules = {
+    .type = PAGINATION_TOKEN,
+    .size = 10,
+    .same_token = SAME_TOKEN_CONTINUE,
+};
+static const struct page_rules strict_rules = {
+    .type = PAGINATION_TOKEN,
+    .size = 10,
+    .replayable = true,
+    .same_token = SAME_TOKEN_ERROR,
+};
+static const struct page_rules few_pages_rules = {
+    .type = PAGINATION_OFFSET,
+    .size = 10,
+    .replayable = true,
+    .max_pages = 3,
+};
+static const struct page_rules capped_rules = {
+    .type = PAGINATION_OFFSET,
+    .size = 10,
+    .replayable = true,
+    .cap = 30,
+};
+static const struct page_rules single_rules = { .type = PAGINATION_SINGLE, .replayable = true };
+
+/* The page is the third one, behind 20 records, unless the label says otherwise. */
+static const struct {
+    const char *label;
+    const struct page_rules *rules;
+    int64_t number;
+    bool was_short;
+    bool asked_again;
+    struct page_seen seen;
+    enum page_step step;
+    enum page_why why;
+} cases[] = {
+    /* counted pages */
+    { "full, no total",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "full, total not reached",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 31 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "full, total reached",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 30 },
+      PAGE_END,
+      PAGE_END_TOTAL },
+    { "total reached, has_more says more",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 30, .more = PAGE_MORE_YES },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "short, total reached",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 4, .fresh = 4, .has_total = true, .total = 24 },
+      PAGE_END,
+      PAGE_END_TOTAL },
+    { "short, total not reached",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 4, .fresh = 4, .has_total = true, .total = 90 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "short, nothing else known",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 4, .fresh = 4 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "has_more is false",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .more = PAGE_MORE_NO },
+      PAGE_END,
+      PAGE_END_NO_MORE },
+    { "has_more is false, the total says more",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .more = PAGE_MORE_NO, .has_total = true, .total = 50 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "empty behind a short page", &offset_rules, 2, true, false, { 0 }, PAGE_END, PAGE_END_EMPTY },
+    { "empty behind a full page",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { 0 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_EMPTY },
+    { "empty, asked again", &offset_rules, 2, false, true, { 0 }, PAGE_END, PAGE_END_EMPTY },
+    { "empty, the total says more",
+      &offset_rules,
+      2,
+      true,
+      false,
+      { .has_total = true, .total = 50 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_EMPTY },
+    { "empty, the total says all",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .has_total = true, .total = 20 },
+      PAGE_END,
+      PAGE_END_EMPTY },
+    { "empty first page, total 0",
+      &offset_rules,
+      0,
+      false,
+      false,
+      { .has_total = true },
+      PAGE_END,
+      PAGE_END_EMPTY },
+    { "empty first page, no total",
+      &offset_rules,
+      0,
+      false,
+      false,
+      { 0 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_EMPTY },
+    { "empty by a rule of the source",
+      &offset_rules,
+      0,
+      false,
+      false,
+      { .is_declared_empty = true },
+      PAGE_END,
+      PAGE_END_EMPTY },
+    { "all known",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_REPEAT },
+    { "all known, asked again",
+      &offset_rules,
+      2,
+      false,
+      true,
+      { .items = 10, .has_total = true, .total = 90 },
+      PAGE_END,
+      PAGE_CUT_LOOP },
+    { "page limit",
+      &few_pages_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 90 },
+      PAGE_END,
+      PAGE_CUT_PAGES },
+    { "page limit on the last page",
+      &few_pages_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 30 },
+      PAGE_END,
+      PAGE_END_TOTAL },
+    { "cap",
+      &capped_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 31 },
+      PAGE_END,
+      PAGE_CUT_CAP },
+
+    /* tokens */
+    { "a new token",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("b") },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "no token",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10 },
+      PAGE_END,
+      PAGE_END_NO_NEXT },
+    { "no token, the total says more",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 40 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_TAIL },
+    { "no token again",
+      &token_rules,
+      2,
+      false,
+      true,
+      { .items = 10, .fresh = 10, .has_total = true, .total = 40 },
+      PAGE_END,
+      PAGE_END_NO_NEXT },
+    { "no token, has_more says more",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .more = PAGE_MORE_YES },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_TAIL },
+    { "no token, tail probe",
+      &probing_rules,
+      2,
+      false,
+      false,
+      { .items = 3, .fresh = 3 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_TAIL },
+    { "the token that was sent",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 3, .fresh = 3, .next = STR_INIT("a") },
+      PAGE_END,
+      PAGE_END_SAME_TOKEN },
+    { "the token that was sent, the total says more",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 40 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_TAIL },
+    { "the token that was sent, which is an error",
+      &strict_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a") },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_LOOP },
+    { "the same, asked again",
+      &strict_rules,
+      2,
+      false,
+      true,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a") },
+      PAGE_END,
+      PAGE_CUT_LOOP },
+    { "a token of long ago",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("x"), .next_is_known = true },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_LOOP },
+    { "empty with a token",
+      &token_rules,
+      2,
+      false,
+      true,
+      { .next = STR_INIT("b") },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "empty with a token, all here",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .next = STR_INIT("b"), .has_total = true, .total = 20 },
+      PAGE_END,
+      PAGE_END_EMPTY },
+    { "short with a token, all here",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 4, .fresh = 4, .next = STR_INIT("b"), .has_total = true, .total = 24 },
+      PAGE_END,
+      PAGE_END_TOTAL },
+    { "full with a token, all here",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("b"), .has_total = true, .total = 30 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "no records by a rule, behind the last page",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .is_declared_empty = true },
+      PAGE_END,
+      PAGE_END_NO_NEXT },
+
+    /* scrolls: the token stays, and nothing can be asked for twice */
+    { "scroll goes on",
+      &scroll_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 99 },
+      PAGE_GO_ON,
+      PAGE_WHY_NONE },
+    { "scroll, short and all here",
+      &scroll_rules,
+      2,
+      false,
+      false,
+      { .items = 4, .fresh = 4, .next = STR_INIT("a"), .has_total = true, .total = 24 },
+      PAGE_END,
+      PAGE_END_TOTAL },
+    { "scroll, empty though the total says more",
+      &scroll_rules,
+      2,
+      false,
+      false,
+      { .next = STR_INIT("a"), .has_total = true, .total = 99 },
+      PAGE_END,
+      PAGE_END_EMPTY },
+    { "scroll, all known",
+      &scroll_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .next = STR_INIT("a") },
+      PAGE_END,
+      PAGE_CUT_LOOP },
+
+    { "single",
+      &single_rules,
+      0,
+      false,
+      false,
+      { .items = 7, .fresh = 7 },
+      PAGE_END,
+      PAGE_END_SINGLE },
+    { "the list has left the window",
+      &offset_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .is_past = true },
+      PAGE_END,
+      PAGE_END_PAST },
+};
+
+TEST(every_sign_leads_where_the_table_says)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct page_state state = page_first(cases[i].rules, NULL, (struct window){ 0, 0 });
+        const struct page_facts facts = { .asked_again = cases[i].asked_again };
+        struct page_decision decision;
+
+        state.number = cases[i].number;
+        state.offset = cases[i].number * 10;
+        state.was_short = cases[i].was_short;
+        if (cases[i].rules->type == PAGINATION_TOKEN)
+            state.token = STR("a");
+        decision = page_decide(cases[i].rules, &state, &cases[i].seen, &facts);
+        CHECK_EQ(decision.step, cases[i].step, cases[i].label);
+        CHECK_STR(str_of(page_why_name(decision.why)), str_of(page_why_name(cases[i].why)),
+                  cases[i].label);
+    }
+}
+
+TEST(offsets_step_by_what_came)
+{
+    struct page_state state = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
+    const struct page_facts facts = { 0 };
+    const struct page_seen seen = { .items = 3, .fresh = 3, .has_total = true, .total = 100 };
+
+    for (int i = 1; i <= 5; i++) {
+        const struct page_decision decision = page_decide(&offset_rules, &state, &seen, &facts);
+
+        REQUIRE(decision.step == PAGE_GO_ON, "three of ten came, of a hundred");
+        state = decision.next;
+        CHECK_EQ(state.offset, 3 * i, "the next offset");
+        CHECK_EQ(state.size, 10, "the size stays");
+    }
+}
+
+TEST(a_probe_is_asked_only_when_nothing_else_tells)
+{
+    const struct page_facts facts = { 0 };
+    const struct page_state state = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
+    struct page_seen seen = { .items = 3, .fresh = 3 };
+
+    CHECK(page_decide(&offset_rules, &state, &seen, &facts).next.is_probe, "short, no total");
+    seen.items = seen.fresh = 10;
+    CHECK(!page_decide(&offset_rules, &state, &seen, &facts).next.is_probe, "full");
+    seen = (struct page_seen){ .items = 3, .fresh = 3, .has_total = true, .total = 9 };
+    CHECK(!page_decide(&offset_rules, &state, &seen, &facts).next.is_probe, "the total says more");
+}
+
+TEST(an_expected_slice_is_not_believed_to_be_empty_at_once)
+{
+    const struct page_state state = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
+    const struct page_seen seen = { .has_total = true };
+    struct page_facts facts = { .is_expected = true };
+
+    CHECK_EQ(page_decide(&offset_rules, &state, &seen, &facts).step, PAGE_ASK_AGAIN, "first");
+    facts.asked_again = true;
+    CHECK_EQ(page_decide(&offset_rules, &state, &seen, &facts).step, PAGE_END, "then");
+}
+
+/* ---- slices by page ---- */
+
+TEST(a_slice_by_page_ends_at_its_end)
+{
+    const struct page_range range = { 3, 5 };
+    const struct page_facts facts = { .pages = &range };
+    struct page_rules rules = offset_rules;
+    struct page_state state;
+    struct page_decision decision;
+    struct page_seen seen = { .items = 7, .fresh = 7, .has_total = true, .total = 1000 };
+
+    rules.base = 1;
+    state = page_first(&rules, &range, (struct window){ 0, 0 });
+    CHECK_EQ(state.offset, 20, "page 3 begins behind 20 records");
+    decision = page_decide(&rules, &state, &seen, &facts);
+    CHECK_EQ(decision.next.offset, 27, "7 came");
+    decision = page_decide(&rules, &decision.next, &seen, &facts);
+    CHECK_EQ(decision.next.size, 6, "34 of 40");
+    seen.items = seen.fresh = 6;
+    decision = page_decide(&rules, &decision.next, &seen, &facts);
+    CHECK_EQ(decision.why, PAGE_END_RANGE, "40 of 40");
+
+    rules.type = PAGINATION_PAGE;
+    state = page_first(&rules, &range, (struct window){ 0, 0 });
+    CHECK_EQ(state.page_no, 3, "the first page");
+    decision = page_decide(&rules, &state, &seen, &facts);
+    CHECK_EQ(decision.next.page_no, 4, "the second page");
+    decision = page_decide(&rules, &decision.next, &seen, &facts);
+    CHECK_EQ(decision.why, PAGE_END_RANGE, "and no third");
+}
+
+/* ---- smaller pages ---- */
+
+TEST(pages_are_halved_where_that_is_possible)
+{
+    struct page_rules rules = { .type = PAGINATION_PAGE, .size = 8, .size_min = 3, .base = 1 };
+    struct page_state state = { .number = 2, .offset = 16, .page_no = 3, .size = 8 };
+
+    CHECK(page_shrink(&rules, &state), "8 to 4");
+    CHECK_EQ(state.size, 4, "half");
+    CHECK_EQ(state.page_no, 5, "16 records are four pages of 4");
+    CHECK(!page_shrink(&rules, &state), "4 to 3 would not meet a page's border");
+
+    state = (struct page_state){ .number = 2, .offset = 11, .page_no = 3, .size = 8 };
+    CHECK(!page_shrink(&rules, &state), "the source's pages are not as large as asked for");
+
+    rules.type = PAGINATION_OFFSET;
+    state = (struct page_state){ .offset = 11, .size = 5 };
+    CHECK(page_shrink(&rules, &state) && state.size == 3,
+          "offsets can be anything; 3 is the least");
+    CHECK(!page_shrink(&rules, &state), "not below the least");
+
+    rules.type = PAGINATION_URL;
+    state = (struct page_state){ .size = 8, .token = STR("https://x/?size=8") };
+    CHECK(!page_shrink(&rules, &state), "the size stands in the URL");
+    rules.type = PAGINATION_TOKEN;
+    state = (struct page_state){ .size = 8, .number = 1, .token = STR("t") };
+    CHECK(!page_shrink(&rules, &state), "a scroll");
+    rules.replayable = true;
+    CHECK(page_shrink(&rules, &state), "a cursor");
+}
+
+TEST(a_cap_is_seen_on_the_first_page)
+{
+    CHECK(page_is_over_cap(&capped_rules, 31), "31 of 30");
+    CHECK(!page_is_over_cap(&capped_rules, 30), "30 of 30");
+    CHECK(!page_is_over_cap(&offset_rules, 1000000), "no cap");
+}
+
+/* ---- whole walks, against a model ---- */
+
+enum { RECORDS_MAX = 240, TOKENS_MAX = 400 };
+
+enum ending { ENDS_ABSENT, ENDS_ECHO, ENDS_ONE_EMPTY_MORE };
+
+/* A source that never changes. Faults strike the first answer to a request, never the second. */
+struct source {
+    struct random random;
+    int records;
+    int64_t dates[RECORDS_MAX]; /* ascending */
+    int size_max;               /* clamps silently */
+    bool tells_total;
+    bool tells_more;
+    enum ending ending;
+    bool is_scroll;
+    int scroll_at;
+    int fault_percent;
+    char token[32];
+};
+
+struct answer {
+    int from;
+    int count;
+    bool has_next;
+    bool is_spoiled;
+};
+
+static int begin_of(const struct source *source, const struct page_rules *rules,
+                    const struct page_state *state)
+{
+    const int size = state->size < source->size_max ? (int)state->size : source->size_max;
+    int from = 0;
+
+    switch (rules->type) {
+    case PAGINATION_OFFSET:
+        return (int)state->offset;
+    case PAGINATION_PAGE:
+        return (int)(state->page_no - rules->base) * size;
+    case PAGINATION_TOKEN:
+        if (source->is_scroll)
+            return source->scroll_at;
+        return str_eq(state->token, STR("*")) ? 0 : atoi(state->token.data);
+    case PAGINATION_TIME:
+        while (from < source->records && source->dates[from] < state->rest.from_us)
+            from++;
+        return from;
+    default:
+        return 0;
+    }
+}
+
+static struct page_seen reply_of(struct source *source, const struct page_rules *rules,
+                                 const struct page_state *state, bool asked_again,
+                                 struct answer *answer)
+{
+    const int size = state->size < source->size_max ? (int)state->size : source->size_max;
+    const int from = begin_of(source, rules, state);
+    const bool may_lie = !asked_again && !source->is_scroll;
+    const int until = from + size < source->records ? from + size : source->records;
+    struct page_seen seen = { 0 };
+    bool is_last = until >= source->records;
+
+    answer->from = from < source->records ? from : source->records;
+    answer->count = until > answer->from ? until - answer->from : 0;
+    if (source->is_scroll)
+        source->scroll_at = until;
+    if (source->ending == ENDS_ONE_EMPTY_MORE)
+        is_last = from >= source->records;
+    if (may_lie && random_chance(&source->random, source->fault_percent)) {
+        const int64_t kind = random_between(&source->random, 0, source->tells_total ? 3 : 2);
+
+        if (kind == 0)
+            answer->count = 0;
+        else if (kind == 1 && from >= size && rules->type != PAGINATION_TIME)
+            answer->from -= size; /* the page before once more */
+        else if (kind == 2 && rules->type == PAGINATION_TOKEN)
+            is_last = true; /* the token was forgotten */
+    }
+    seen.items = answer->count;
+    seen.has_total = source->tells_total;
+    seen.total = source->records;
+    if (source->tells_more)
+        seen.more = until < source->records ? PAGE_MORE_YES : PAGE_MORE_NO;
+    if (rules->type == PAGINATION_TOKEN) {
+        if (source->is_scroll)
+            seen.next = STR("scroll");
+        else if (!is_last) {
+            (void)snprintf(source->token, sizeof(source->token), "%d", until);
+            seen.next = str_of(source->token);
+        } else if (source->ending == ENDS_ECHO)
+            seen.next = state->token;
+    }
+    seen.has_dates = answer->count > 0;
+    if (seen.has_dates) {
+        seen.earliest_us = source->dates[answer->from];
+        seen.latest_us = source->dates[answer->from + answer->count - 1];
+    }
+    return seen;
+}
+
+struct outcome {
+    enum page_why why;
+    int distinct;
+    int requests;
+};
+
+static struct outcome walk(struct source *source, const struct page_rules *rules)
+{
+    const struct window all = { 0, 1000000 };
+    struct page_state state = page_first(rules, NULL, all);
+    bool known[RECORDS_MAX] = { false };
+    char tokens[TOKENS_MAX][32];
+    struct outcome outcome = { 0 };
+    struct page_facts facts = { 0 };
+
+    for (;;) {
+        struct answer answer;
+        struct page_seen seen = reply_of(source, rules, &state, facts.asked_again, &answer);
+        struct page_decision decision;
+
+        outcome.requests++;
+        for (int i = 0; i < answer.count; i++)
+            seen.fresh += !known[answer.from + i];
+        decision = page_decide(rules, &state, &seen, &facts);
+        facts.asked_again = decision.step == PAGE_ASK_AGAIN;
+        if (decision.step == PAGE_ASK_AGAIN)
+            continue;
+        for (int i = 0; i < answer.count; i++) {
+            outcome.distinct += !known[answer.from + i];
+            known[answer.from + i] = true;
+        }
+        if (decision.step == PAGE_END || outcome.requests >= TOKENS_MAX) {
+            outcome.why = decision.why;
+            return outcome;
+        }
+        if (decision.next.token.data != NULL) { /* what keeps a token alive is the walk */
+            (void)snprintf(tokens[outcome.requests], sizeof(tokens[0]), "%.*s",
+                           STR_ARG(decision.next.token));
+            decision.next.token = str_of(tokens[outcome.requests]);
+        }
+        state = decision.next;
+    }
+}
+
+static struct page_rules rules_of(struct random *random, struct source *source)
+{
+    static const enum pagination_type types[] = { PAGINATION_OFFSET, PAGINATION_PAGE,
+                                                  PAGINATION_TOKEN, PAGINATION_TIME };
+    struct page_rules rules = {
+        .type = types[random_between(random, 0, ARRAY_LEN(types))],
+        .size = random_between(random, 1, 40),
+        .replayable = true,
+        .size_max = 1000,
+        .granularity = GRANULARITY_MICROSECOND,
+        .initial = STR("*"),
+    };
+
+    rules.base = (int)random_between(random, 0, 2);
+    source->is_scroll = rules.type == PAGINATION_TOKEN && random_chance(random, 25);
+    if (source->is_scroll) {
+        rules.replayable = false;
+        rules.same_token = SAME_TOKEN_CONTINUE;
+    }
+    return rules;
+}
+
+static void source_init(struct source *source, struct random *random)
+{
+    int64_t date = 0;
+
+    *source = (struct source){ .random = { random_u64(random) } };
+    source->records = (int)random_between(random, 0, RECORDS_MAX);
+    for (int i = 0; i < source->records; i++) {
+        date += random_between(random, 0, 3);
+        source->dates[i] = date;
+    }
+    source->size_max = random_chance(random, 50) ? 1000 : (int)random_between(random, 1, 30);
+    source->tells_total = random_chance(random, 50);
+    source->tells_more = random_chance(random, 30);
+    source->ending = (enum ending)random_between(random, 0, 3);
+    source->fault_percent = random_chance(random, 50) ? 15 : 0;
+}
+
+TEST(walks_over_a_model_bring_every_record)
+{
+    uint64_t seed = 0;
+    const bool is_one = random_asked(&seed);
+    int walks = 0, requests = 0;
+
+    for (; walks < (is_one ? 1 : 20000); seed++, walks++) {
+        struct random random = { seed };
+        struct source source;
+        struct page_rules rules;
+        struct outcome outcome;
+
+        source_init(&source, &random);
+        rules = rules_of(&random, &source);
+        /* A burst of one instant has to fit a page, or the walk is stuck and says so. */
+        if (rules.type == PAGINATION_TIME && source.size_max < 1000)
+            continue;
+        outcome = walk(&source, &rules);
+        requests += outcome.requests;
+        if (outcome.distinct != source.records || page_is_cut(outcome.why)) {
+            test_fail(__FILE__, __LINE__,
+                      "seed %" PRIu64 ": type %d: %d of %d records, %d requests, end: %s", seed,
+                      (int)rules.type, outcome.distinct, source.records, outcome.requests,
+                      page_why_name(outcome.why));
+            return;
+        }
+    }
+    test_note("%d walks, %d requests", walks, requests);
+}
+
+TEST(a_burst_of_one_instant_is_met_with_larger_pages_and_then_told)
+{
+    struct source source = { .records = 100, .size_max = 1000 };
+    struct page_rules rules = { .type = PAGINATION_TIME,
+                                .size = 10,
+                                .size_max = 200,
+                                .replayable = true,
+                                .granularity = GRANULARITY_MICROSECOND };
+    struct outcome outcome;
+
+    for (int i = 0; i < 100; i++)
+        source.dates[i] = 500;
+    outcome = walk(&source, &rules);
+    CHECK_EQ(outcome.distinct, 100, "pages grow until the instant fits");
+    CHECK(!page_is_cut(outcome.why), "and the end is an end");
+    rules.size_max = 64;
+    outcome = walk(&source, &rules);
+    CHECK_EQ(outcome.why, PAGE_CUT_STUCK, "100 do not fit 64");
+}
+
+TEST(a_source_that_gives_its_last_page_for_ever_is_a_loop)
+{
+    struct page_rules rules = { .type = PAGINATION_PAGE, .size = 10, .replayable = true };
+    struct page_state state = { .number = 5, .page_no = 5, .offset = 50, .size = 10 };
+    struct page_facts facts = { 0 };
+    const struct page_seen seen = { .items = 10, .has_total = true, .total = 1000 };
+
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).step, PAGE_ASK_AGAIN, "once more");
+    facts.asked_again = true;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).why, PAGE_CUT_LOOP, "a loop");
+}
+
+TEST(empty_pages_with_tokens_do_not_go_on_for_ever)
+{
+    struct page_state state = page_first(&token_rules, NULL, (struct window){ 0, 0 });
+    struct page_facts facts = { .asked_again = true };
+    struct page_decision decision = { 0 };
+    char names[PAGE_EMPTY_MAX + 8][8];
+    int pages;
+
+    for (pages = 0; pages < PAGE_EMPTY_MAX + 4; pages++) {
+        struct page_seen seen = { 0 };
+
+        (void)snprintf(names[pages], sizeof(names[0]), "t%d", pages);
+        seen.next = str_of(names[pages]);
+        decision = page_decide(&token_rules, &state, &seen, &facts);
+        if (decision.step == PAGE_END)
+            break;
+        state = decision.next;
+    }
+    CHECK_EQ(decision.why, PAGE_CUT_VOID, "cut");
+    CHECK_EQ(pages, PAGE_EMPTY_MAX, "behind as many as allowed");
+}
