@@ -77,16 +77,16 @@ static enum exit_code unknown_command(const struct help_path *path, struct str n
     const char *names[NAMES_MAX];
     size_t count = 0;
 
-    for (const struct command *c = parent->children; c->name != NULL && count < NAMES_MAX; c++)
-        names[count++] = c->name;
+    for (const struct command *const *c = parent->children; *c != NULL && count < NAMES_MAX; c++)
+        names[count++] = (*c)->name;
     return usage(path, "unknown command", name, suggest(name, names, count));
 }
 
 static const struct command *find_child(const struct command *parent, const char *name)
 {
-    for (const struct command *c = parent->children; c != NULL && c->name != NULL; c++) {
-        if (strcmp(c->name, name) == 0)
-            return c;
+    for (const struct command *const *c = parent->children; *c != NULL; c++) {
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
     }
     return NULL;
 }

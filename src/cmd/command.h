@@ -42,7 +42,7 @@ struct command {
     int operands_max;                           /* -1: any number */
     const char *description;                    /* paragraphs for --help and the manual */
     struct option options[COMMAND_OPTIONS_MAX]; /* ends at the first without a name */
-    const struct command *children;             /* ends at the first without a name; or NULL */
+    const struct command *const *children;      /* ends with NULL; NULL when it has none */
     enum exit_code (*run)(const struct invocation *invocation);
 };
 

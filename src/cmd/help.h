@@ -19,6 +19,7 @@ void help_name(const struct help_path *path, FILE *out); /* "patra source lint" 
 void help_print(const struct help_path *path, FILE *out);
 
 void help_manual(const struct command *root, FILE *out);     /* troff, section 1 */
+void help_reference(const struct command *root, FILE *out);  /* Markdown: docs/commands.md */
 void help_completion(const struct command *root, FILE *out); /* a bash script */
 
 #endif

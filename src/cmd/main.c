@@ -1,13 +1,15 @@
 /* patra: the command table. Each row's function stands in a file of its own name. */
-#include <string.h>
-
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/init.h"
+#include "cmd/source.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
-static const struct command commands[] = {
-    { .name = NULL },
+static const struct command *const commands[] = {
+    &COMMAND_INIT,
+    &COMMAND_SOURCE,
+    NULL,
 };
 
 static const struct command root = {
@@ -18,6 +20,7 @@ static const struct command root = {
                    "every change on to other services exactly once.",
     .options = { { "version", NULL, "Print the version." },
                  { "manual", NULL, "Print the manual page (troff)." },
+                 { "reference", NULL, "Print the reference of all commands (Markdown)." },
                  { "completion", NULL, "Print the completion script for bash." } },
     .children = commands,
     .run = cmd_patra,
@@ -29,6 +32,8 @@ static enum exit_code cmd_patra(const struct invocation *invocation)
         fprintf(invocation->out, "patra %s\n", PATRA_VERSION);
     else if (invocation_flag(invocation, "manual"))
         help_manual(&root, invocation->out);
+    else if (invocation_flag(invocation, "reference"))
+        help_reference(&root, invocation->out);
     else if (invocation_flag(invocation, "completion"))
         help_completion(&root, invocation->out);
     else {

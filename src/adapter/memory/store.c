@@ -161,9 +161,9 @@ static bool check_texts(const struct table_def *def, const void *row, struct err
     for (size_t i = 0; i < def->text_count; i++) {
         const struct text_def *text = &def->texts[i];
 
-        if (text->kind != TEXT_BYTES && !memory_text_ok(row_text(row, text), text->name, err))
+        if (text->kind != TEXT_BYTES && !memory_text_ok(table_row_text(row, text), text->name, err))
             return false;
-        if (text->kind == TEXT_JSON && !json_ok(row_text(row, text), text->name, err))
+        if (text->kind == TEXT_JSON && !json_ok(table_row_text(row, text), text->name, err))
             return false;
     }
     return true;
@@ -201,7 +201,7 @@ bool memory_give(struct memory_db *db, int table, const void *row, struct arena 
 
     memcpy(out, row, def->row_size);
     for (size_t i = 0; i < def->text_count; i++) {
-        const struct str copy = arena_copy(arena, row_text(row, &def->texts[i]));
+        const struct str copy = arena_copy(arena, table_row_text(row, &def->texts[i]));
 
         if (copy.data == NULL)
             return arena_error(arena, err);

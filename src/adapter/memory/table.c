@@ -150,7 +150,7 @@ static bool key_of(const struct index_def *def, const void *row, struct key *key
 
 /* ---- rows ---- */
 
-struct str row_text(const void *row, const struct text_def *def)
+struct str table_row_text(const void *row, const struct text_def *def)
 {
     struct str text;
 
@@ -164,13 +164,13 @@ static void *row_copy(const struct table_def *def, const void *row, int64_t id)
     char *copy, *end;
 
     for (size_t i = 0; i < def->text_count; i++)
-        size += row_text(row, &def->texts[i]).len + 1;
+        size += table_row_text(row, &def->texts[i]).len + 1;
     copy = checked(malloc(size));
     memcpy(copy, row, def->row_size);
     memcpy(copy, &id, sizeof(id));
     end = copy + def->row_size;
     for (size_t i = 0; i < def->text_count; i++) {
-        struct str text = row_text(row, &def->texts[i]);
+        struct str text = table_row_text(row, &def->texts[i]);
 
         if (text.len > 0)
             memcpy(end, text.data, text.len);
@@ -372,7 +372,7 @@ static uint64_t row_hash(const struct table_def *def, const void *row, uint64_t 
     size_t done = 0;
 
     for (size_t i = 0; i < def->text_count; i++) { /* texts by what they say, not where they are */
-        const struct str text = row_text(row, &def->texts[i]);
+        const struct str text = table_row_text(row, &def->texts[i]);
 
         assert(def->texts[i].offset >= done);
         hash = mix(hash, bytes + done, def->texts[i].offset - done);

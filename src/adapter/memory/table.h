@@ -92,7 +92,7 @@ struct journal {
     size_t capacity;
 };
 
-struct str row_text(const void *row, const struct text_def *def);
+struct str table_row_text(const void *row, const struct text_def *def);
 
 void table_init(struct table *table, const struct table_def *def);
 void table_release(struct table *table);

@@ -1,0 +1,45 @@
+#include "cmd/init.h"
+
+#include <inttypes.h>
+
+#include "cmd/session.h"
+
+static bool init(struct session *session, const struct invocation *invocation, struct error *err)
+{
+    struct store_schema schema;
+    int64_t taken;
+
+    if (!session_create(session, invocation, err))
+        return false;
+    if (!store_migrate(session->store, clock_now_us(&session->clock), &taken, err))
+        return false;
+    if (!store_schema(session->store, &schema, err))
+        return false;
+    fprintf(invocation->out, "%.*s is ready: schema %" PRId64 ", %" PRId64 " %s taken.\n",
+            STR_ARG(session->dsn), schema.version, taken, taken == 1 ? "migration" : "migrations");
+    if (taken == schema.version)
+        fprintf(invocation->talk, "Next: patra source lint FILE, then patra source apply FILE.\n");
+    return true;
+}
+
+static enum exit_code cmd_init(const struct invocation *invocation)
+{
+    struct session session = { 0 };
+    struct error err;
+    const bool ok = init(&session, invocation, &err);
+
+    session_close(&session);
+    return ok ? EXIT_DONE : command_failed(invocation, &err);
+}
+
+const struct command COMMAND_INIT = {
+    .name = "init",
+    .summary = "make the store, or bring an older one up to date",
+    .operands_max = 0,
+    .description =
+        "Makes the store where it is not there yet, and takes the migrations it is missing.\n"
+        "Running it again does nothing; running it twice at once is safe. A store made by a\n"
+        "newer patra is refused.",
+    .options = { SESSION_OPTION },
+    .run = cmd_init,
+};

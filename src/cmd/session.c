@@ -1,0 +1,46 @@
+#include "cmd/session.h"
+
+#include <stdlib.h>
+
+#include "adapter/store_open.h"
+#include "adapter/system/system.h"
+
+/* A command shows lists of sources, plans, windows; none of them is made of millions. */
+#define COMMAND_BYTES_MAX ((size_t)256 << 20)
+
+static struct str dsn_of(const struct invocation *invocation)
+{
+    const char *given = invocation_value(invocation, "store");
+
+    if (given == NULL)
+        given = getenv("PATRA_STORE");
+    return str_of(given != NULL && given[0] != '\0' ? given : "patra.db");
+}
+
+static bool connect(struct session *session, const struct invocation *invocation, bool create,
+                    struct error *err)
+{
+    const struct str dsn = dsn_of(invocation);
+
+    *session = (struct session){ .clock = system_clock() };
+    arena_init(&session->arena, COMMAND_BYTES_MAX);
+    session->dsn = store_dsn_redact(&session->arena, dsn);
+    return store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
+}
+
+bool session_create(struct session *session, const struct invocation *invocation, struct error *err)
+{
+    return connect(session, invocation, true, err);
+}
+
+bool session_open(struct session *session, const struct invocation *invocation, struct error *err)
+{
+    return connect(session, invocation, false, err) && store_schema_check(session->store, err);
+}
+
+void session_close(struct session *session)
+{
+    store_close(session->store);
+    arena_release(&session->arena);
+    *session = (struct session){ 0 };
+}

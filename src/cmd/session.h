@@ -1,0 +1,35 @@
+/* session: what every command that touches the store begins with.
+ */
+#ifndef PATRA_CMD_SESSION_H
+#define PATRA_CMD_SESSION_H
+
+#include "base/arena.h"
+#include "cmd/command.h"
+#include "port/clock.h"
+#include "port/store.h"
+
+/* The row every such command has in its table of options. */
+#define SESSION_OPTION                                                                    \
+    {                                                                                     \
+        "store", "DSN",                                                                   \
+            "The store: a SQLite file or postgresql://... (else $PATRA_STORE, patra.db)." \
+    }
+
+struct session {
+    struct arena arena; /* for whatever the command makes */
+    struct clock clock;
+    struct str dsn; /* without its password, for printing */
+    struct store *store;
+};
+
+/* Opens the store that --store, $PATRA_STORE or the default names, and checks its schema. */
+bool session_open(struct session *session, const struct invocation *invocation,
+                  struct error *err) MUST_CHECK;
+
+/* The same for `init`: makes the database where it is not, and does not look at its schema. */
+bool session_create(struct session *session, const struct invocation *invocation,
+                    struct error *err) MUST_CHECK;
+
+void session_close(struct session *session); /* accepts the zero value */
+
+#endif

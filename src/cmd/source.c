@@ -1,0 +1,251 @@
+#include "cmd/source.h"
+
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "cmd/listing.h"
+#include "data/json_write.h"
+#include "engine/source_store.h"
+
+#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
+
+#define JSON_OPTION                             \
+    {                                           \
+        "json", NULL, "JSON instead of a text." \
+    }
+
+/* The verb is what a command of this file does between opening and closing the store. */
+static enum exit_code with_store(const struct invocation *invocation,
+                                 bool (*verb)(const struct invocation *invocation,
+                                              struct session *session, enum exit_code *code,
+                                              struct error *err))
+{
+    struct session session = { 0 };
+    enum exit_code code = EXIT_DONE;
+    struct error err;
+
+    if (!session_open(&session, invocation, &err) || !verb(invocation, &session, &code, &err))
+        code = command_failed(invocation, &err);
+    session_close(&session);
+    return code;
+}
+
+/* ---- apply ---- */
+
+static bool apply_one(const struct invocation *invocation, struct session *session,
+                      const struct source *source, struct error *err)
+{
+    struct source_applied applied;
+
+    if (!source_apply(session->store, &session->arena, source, clock_now_us(&session->clock),
+                      &applied, err))
+        return false;
+    if (applied.diff.count == 0)
+        fprintf(invocation->out, "%.*s: unchanged, version %" PRId64 "\n",
+                STR_ARG(source->registry.code), applied.version);
+    else
+        fprintf(invocation->out, "%.*s: version %" PRId64 " in force, %zu %s changed\n",
+                STR_ARG(source->registry.code), applied.version, applied.diff.count,
+                applied.diff.count == 1 ? "row" : "rows");
+    return true;
+}
+
+/* Nothing is applied unless every file is clean. */
+static bool apply_all(const struct invocation *invocation, struct session *session,
+                      enum exit_code *code, struct error *err)
+{
+    const int count = invocation->operand_count;
+    struct source *sources = ARENA_ARRAY(&session->arena, struct source, (size_t)count);
+
+    if (sources == NULL)
+        return arena_error(&session->arena, err);
+    for (int i = 0; i < count; i++) {
+        bool clean;
+
+        if (!source_file(invocation, &session->arena, invocation->operands[i], &sources[i], &clean,
+                         err))
+            return false;
+        if (!clean)
+            *code = EXIT_FOUND;
+    }
+    if (*code != EXIT_DONE) {
+        fprintf(invocation->talk, "patra: nothing was applied\n");
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!apply_one(invocation, session, &sources[i], err))
+            return false;
+    }
+    return true;
+}
+
+static enum exit_code cmd_apply(const struct invocation *invocation)
+{
+    return with_store(invocation, apply_all);
+}
+
+static const struct command apply = {
+    .name = "apply",
+    .summary = "put source files into the Registry",
+    .operands = "FILE...",
+    .operands_min = 1,
+    .operands_max = -1,
+    .description =
+        "Checks source files as lint does and puts them into the Registry as versioned rows: rows\n"
+        "that changed are closed, new ones opened, nothing is overwritten. When any file has an\n"
+        "error, nothing is applied and the exit code is 1. Plans that exist keep their snapshot.",
+    .options = { SESSION_OPTION },
+    .run = cmd_apply,
+};
+
+/* ---- diff ---- */
+
+static bool diff_one(const struct invocation *invocation, struct session *session,
+                     enum exit_code *code, struct error *err)
+{
+    struct source source;
+    struct source_diff changes;
+    struct buf text;
+    bool clean;
+
+    if (!source_file(invocation, &session->arena, invocation->operands[0], &source, &clean, err))
+        return false;
+    if (!clean) {
+        *code = EXIT_FOUND;
+        return true;
+    }
+    if (!source_compare(session->store, &session->arena, &source, clock_now_us(&session->clock),
+                        &changes, err))
+        return false;
+    if (changes.count > 0)
+        *code = EXIT_FOUND;
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    source_diff_print(&changes, &text);
+    return source_print(invocation->out, &text, err);
+}
+
+static enum exit_code cmd_diff(const struct invocation *invocation)
+{
+    return with_store(invocation, diff_one);
+}
+
+static const struct command diff = {
+    .name = "diff",
+    .summary = "show what applying a source file would change",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Compares a source file with what the Registry has in force, a line per setting: - went,\n"
+        "+ came, ~ changed. Exit code 1 when there is a difference, or the file has errors.",
+    .options = { SESSION_OPTION },
+    .run = cmd_diff,
+};
+
+/* ---- list ---- */
+
+static bool list_json(const struct registry_entry_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < list->count; i++) {
+        char at[INSTANT_TEXT_MAX];
+
+        (void)instant_format(list->items[i].changed_us, at);
+        json_write_object(&w);
+        json_write_member_str(&w, STR("source"), list->items[i].code);
+        json_write_member_i64(&w, STR("version"), list->items[i].version);
+        json_write_member_str(&w, STR("changedAt"), str_of(at));
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    json_writer_finish(&w);
+    buf_add_char(&text, '\n');
+    return source_print(out, &text, err);
+}
+
+static bool list_all(const struct invocation *invocation, struct session *session,
+                     enum exit_code *code, struct error *err)
+{
+    static const char *const heads[] = { "SOURCE", "VERSION", "SINCE" };
+    struct registry_entry_list list;
+    struct listing listing;
+
+    (void)code;
+    if (!store_registry_list(session->store, &session->arena, clock_now_us(&session->clock), &list,
+                             err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return list_json(&list, session, invocation->out, err);
+    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < list.count; i++) {
+        listing_cell(&listing, list.items[i].code);
+        listing_i64(&listing, list.items[i].version);
+        listing_instant(&listing, list.items[i].changed_us);
+    }
+    return listing_print(&listing, invocation->out, err);
+}
+
+static enum exit_code cmd_list(const struct invocation *invocation)
+{
+    return with_store(invocation, list_all);
+}
+
+static const struct command list = {
+    .name = "list",
+    .summary = "list the sources in the Registry",
+    .description = "Lists the sources in force, their version, and since when.",
+    .options = { SESSION_OPTION, JSON_OPTION },
+    .run = cmd_list,
+};
+
+/* ---- export ---- */
+
+static bool export_one(const struct invocation *invocation, struct session *session,
+                       enum exit_code *code, struct error *err)
+{
+    struct source source;
+    struct buf text;
+
+    (void)code;
+    if (!source_load(session->store, &session->arena, str_of(invocation->operands[0]),
+                     clock_now_us(&session->clock), &source, err))
+        return false;
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    source_write(&source, &text);
+    return source_print(invocation->out, &text, err);
+}
+
+static enum exit_code cmd_export(const struct invocation *invocation)
+{
+    return with_store(invocation, export_one);
+}
+
+static const struct command export = {
+    .name = "export",
+    .summary = "write a source from the Registry as YAML",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Writes the source in force as a source file. Applying that file changes\n"
+                   "nothing. Comments of the file it came from are not kept.",
+    .options = { SESSION_OPTION },
+    .run = cmd_export,
+};
+
+static const struct command *const children[] = {
+    &COMMAND_SOURCE_LINT, &apply, &diff, &list, &COMMAND_SOURCE_SHOW, &export, NULL,
+};
+
+const struct command COMMAND_SOURCE = {
+    .name = "source",
+    .summary = "check, apply and look at source files",
+    .description = "A source is an API that patra keeps a copy of, described in one YAML file.",
+    .children = children,
+};

@@ -1,0 +1,25 @@
+/* source: patra source lint | apply | diff | list | show | export. */
+#ifndef PATRA_CMD_SOURCE_H
+#define PATRA_CMD_SOURCE_H
+
+#include "cmd/command.h"
+#include "cmd/session.h"
+#include "spec/source.h"
+
+extern const struct command COMMAND_SOURCE;
+
+extern const struct command COMMAND_SOURCE_LINT; /* source_lint.c */
+extern const struct command COMMAND_SOURCE_SHOW; /* source_show.c */
+
+/* A source file is written by hand; one of this size is not. */
+#define SOURCE_FILE_BYTES_MAX ((size_t)1 << 20)
+
+/* Reads and checks a file and prints its faults. *clean tells whether it has errors; false is for
+ * what is not the file's fault, or a file that can't be read. */
+bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
+                 struct source *source, bool *clean, struct error *err) MUST_CHECK;
+
+/* Writes what a buf holds; what went wrong in making it comes out here. */
+bool source_print(FILE *out, const struct buf *text, struct error *err) MUST_CHECK;
+
+#endif
