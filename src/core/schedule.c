@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "base/instant.h"
-#include "core/canon.h"
 #include "core/limits.h"
 
 static int64_t last_multiple(int64_t at_us, int64_t every_us)
@@ -31,15 +30,4 @@ bool schedule_due(const struct schedule *schedule, int64_t last_tick_us, int64_t
     else if (!cron_last(&schedule->cron, now_us, tick_us))
         return false;
     return *tick_us > last_tick_us;
-}
-
-void schedule_tick_write(const struct schedule_tick *tick, struct buf *out)
-{
-    struct canon canon = canon_begin(out);
-
-    canon_str(&canon, "endpoint", tick->endpoint);
-    canon_code(&canon, "operation", &OPERATION_CODES, (int)tick->operation);
-    canon_str(&canon, "source", tick->source);
-    canon_instant(&canon, "tick", tick->tick_us);
-    canon_end(&canon);
 }

@@ -18,9 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/str.h"
-#include "core/codes.h"
 #include "core/cron.h"
 
 enum schedule_kind { SCHEDULE_EVERY, SCHEDULE_CRON };
@@ -39,14 +36,5 @@ bool schedule_next(const struct schedule *schedule, int64_t at_us, int64_t *tick
  * which it came into force. */
 bool schedule_due(const struct schedule *schedule, int64_t last_tick_us, int64_t now_us,
                   int64_t *tick_us);
-
-/* What makes a tick the same tick for everybody, as canonical JSON: hash it, or store it. */
-struct schedule_tick {
-    struct str source;
-    struct str endpoint;
-    enum operation operation;
-    int64_t tick_us;
-};
-void schedule_tick_write(const struct schedule_tick *tick, struct buf *out);
 
 #endif

@@ -68,7 +68,31 @@ struct coverage_namespace {
 struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */
     struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
+    struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended */
 };
+
+/* Puts a task where it belongs; all adapters by the same rule. False when the arena is full. */
+static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struct task *task,
+                                                int64_t after_us, struct coverage_list *list)
+{
+    const bool is_live = task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
+                         task->status == TASK_EXECUTING;
+    struct window_list *to = is_live                          ? &list->live
+                             : task->status == TASK_SUCCEEDED ? &list->covered
+                                                              : &list->lost;
+    struct window *window = LIST_ADD(arena, to);
+
+    if (window == NULL)
+        return false;
+    *window = task->window;
+    if (task->status != TASK_PARTIAL || !window_is_valid(task->covered) ||
+        task->covered.to_us <= after_us)
+        return true;
+    window = LIST_ADD(arena, &list->covered);
+    if (window != NULL)
+        *window = task->covered;
+    return window != NULL;
+}
 
 struct store_task_ops {
     bool (*add)(struct store *store, const struct task *tasks, size_t count, int64_t *added,

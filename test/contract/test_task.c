@@ -198,3 +198,28 @@ TEST(coverage_is_that_of_the_namespace_after_the_instant)
     }
     contract_end();
 }
+
+TEST(coverage_tells_what_has_ended_without_success)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = { plan.source,     plan.endpoint, plan.operation,
+                                           plan.cursor_key, plan.scope,    plan.namespace_key };
+    struct coverage_list list;
+    struct error err = { 0 };
+    int64_t cancelled;
+
+    rows_add_tasks(store, &plan, 4);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_plan_cancel(store, plan.id, NOW_US, &cancelled, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, NOW_US + US_PER_HOUR, &list, &err),
+               err);
+    CHECK_EQ(list.covered.count, 0, "nothing has succeeded");
+    CHECK_EQ(list.live.count, 0, "nothing waits");
+    REQUIRE(list.lost.count == 3, "those that reach beyond");
+    qsort(list.lost.items, list.lost.count, sizeof(list.lost.items[0]), by_start);
+    CHECK_EQ(list.lost.items[0].from_us, NOW_US + US_PER_HOUR, "the whole window");
+    CHECK_EQ(list.lost.items[2].to_us, NOW_US + 4 * US_PER_HOUR, "the whole window");
+    contract_end();
+}

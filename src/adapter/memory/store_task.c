@@ -184,28 +184,6 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     return memory_leave(&call, true, err);
 }
 
-/* Where a task's window belongs, and which part of it; NULL where it counts for nothing. */
-static struct window_list *list_for(const struct task *task, int64_t after_us,
-                                    struct coverage_list *list, struct window *window)
-{
-    *window = task->window;
-    switch (task->status) {
-    case TASK_QUEUED:
-    case TASK_DISPATCHED:
-    case TASK_EXECUTING:
-        return &list->live;
-    case TASK_SUCCEEDED:
-        return &list->covered;
-    case TASK_PARTIAL:
-        *window = task->covered;
-        return window_is_valid(*window) && window->to_us > after_us ? &list->covered : NULL;
-    case TASK_FAILED:
-    case TASK_CANCELLED:
-        break;
-    }
-    return NULL;
-}
-
 static bool list_coverage(struct memory_db *db, struct arena *arena, const struct key *from,
                           size_t prefix, int64_t after_us, struct coverage_list *list,
                           struct error *err)
@@ -215,17 +193,8 @@ static bool list_coverage(struct memory_db *db, struct arena *arena, const struc
     bool ok = true;
 
     scan_init(&scan, &db->tables[MEMORY_TASK], BY_COVERAGE, from, prefix);
-    while (ok && (task = scan_next(&scan)) != NULL) {
-        struct window window, *added;
-        struct window_list *to = list_for(task, after_us, list, &window);
-
-        if (to == NULL)
-            continue;
-        added = LIST_ADD(arena, to);
-        ok = added != NULL || arena_error(arena, err);
-        if (ok)
-            *added = window;
-    }
+    while (ok && (task = scan_next(&scan)) != NULL)
+        ok = coverage_list_add(arena, task, after_us, list) || arena_error(arena, err);
     scan_release(&scan);
     return ok;
 }

@@ -242,16 +242,11 @@ enum {
     COVERAGE_AFTER,
 };
 static const char COVERAGE[] =
-    "SELECT status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING'),"
-    "       CASE status_code WHEN 'PARTIAL' THEN covered_from ELSE window_from END,"
-    "       CASE status_code WHEN 'PARTIAL' THEN covered_to ELSE window_to END"
-    "  FROM ing_task"
+    "SELECT status_code, window_from, window_to, covered_from, covered_to FROM ing_task"
     " WHERE provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3"
     "   AND cursor_key = $4 AND namespace_scope_code = $5 AND namespace_key = $6"
-    "   AND window_to > $7 AND window_to IS NOT NULL"
-    "   AND (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED')"
-    "        OR status_code = 'PARTIAL' AND covered_to > $7)";
-enum { COVERED_LIVE, COVERED_WINDOW };
+    "   AND window_to > $7 AND window_to IS NOT NULL";
+enum { COVERED_STATUS, COVERED_WINDOW, COVERED_PART = COVERED_WINDOW + 2 };
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -269,14 +264,16 @@ static bool task_coverage(struct store *store, struct arena *arena,
     set_text(&q, COVERAGE_NAMESPACE_KEY, of->namespace_key);
     set_time(&q, COVERAGE_AFTER, after_us);
     while (query_row(&q)) {
-        struct window *window =
-            LIST_ADD(arena, get_i64(&q, COVERED_LIVE) != 0 ? &list->live : &list->covered);
+        const struct task task = {
+            .status = (enum task_status)get_code(&q, COVERED_STATUS, &TASK_STATUS_CODES),
+            .window = get_window(&q, COVERED_WINDOW),
+            .covered = get_window(&q, COVERED_PART),
+        };
 
-        if (window == NULL) {
+        if (!coverage_list_add(arena, &task, after_us, list)) {
             q.full = arena;
             break;
         }
-        *window = get_window(&q, COVERED_WINDOW);
     }
     return query_finish(&q, err) || error_wrap(err, "list coverage");
 }

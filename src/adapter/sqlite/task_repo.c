@@ -190,17 +190,12 @@ static bool task_queued(struct store *store, const struct task_partition *partit
 }
 
 static const char COVERAGE[] =
-    "SELECT status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING'),"
-    "       CASE status_code WHEN 'PARTIAL' THEN covered_from ELSE window_from END,"
-    "       CASE status_code WHEN 'PARTIAL' THEN covered_to ELSE window_to END"
-    "  FROM ing_task"
+    "SELECT status_code, window_from, window_to, covered_from, covered_to FROM ing_task"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint"
     "   AND operation_code = :operation AND cursor_key = :cursor_key"
     "   AND namespace_scope_code = :scope AND namespace_key = :namespace_key"
-    "   AND window_to > :after AND window_to IS NOT NULL"
-    "   AND (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED')"
-    "        OR status_code = 'PARTIAL' AND covered_to > :after)";
-enum { COVERAGE_LIVE, COVERAGE_FROM };
+    "   AND window_to > :after AND window_to IS NOT NULL";
+enum { COVERAGE_STATUS, COVERAGE_WINDOW, COVERAGE_COVERED = COVERAGE_WINDOW + 2 };
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -217,14 +212,16 @@ static bool task_coverage(struct store *store, struct arena *arena,
     bind_text(st, ":namespace_key", of->namespace_key);
     bind_i64(st, ":after", after_us);
     while (statement_row(st)) {
-        struct window *window =
-            LIST_ADD(arena, column_i64(st, COVERAGE_LIVE) ? &list->live : &list->covered);
+        const struct task task = {
+            .status = (enum task_status)column_code(st, COVERAGE_STATUS, &TASK_STATUS_CODES),
+            .window = column_window(st, COVERAGE_WINDOW),
+            .covered = column_window(st, COVERAGE_COVERED),
+        };
 
-        if (window == NULL) {
+        if (!coverage_list_add(arena, &task, after_us, list)) {
             st->full = arena;
             break;
         }
-        *window = column_window(st, COVERAGE_FROM);
     }
     return statement_finish(st, err) || error_wrap(err, "list coverage");
 }

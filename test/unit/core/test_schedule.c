@@ -89,24 +89,3 @@ TEST(servers_that_look_at_random_agree_on_the_ticks)
         }
     }
 }
-
-TEST(a_tick_has_one_identity)
-{
-    const struct schedule_tick tick = {
-        .source = STR("crossref"),
-        .endpoint = STR("works"),
-        .operation = OPERATION_HARVEST,
-        .tick_us = 15 * M,
-    };
-    struct arena arena;
-    struct buf out;
-
-    arena_init(&arena, 4096);
-    buf_init(&out, &arena, 1024);
-    schedule_tick_write(&tick, &out);
-    CHECK_STR(buf_str(&out),
-              STR("{\"endpoint\":\"works\",\"operation\":\"HARVEST\",\"source\":\"crossref\","
-                  "\"tick\":\"1970-01-01T00:15:00Z\"}"),
-              "in full");
-    arena_release(&arena);
-}
