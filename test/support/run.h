@@ -1,0 +1,19 @@
+/* run: a program as a user runs it, and what it said. */
+#ifndef PATRA_TEST_SUPPORT_RUN_H
+#define PATRA_TEST_SUPPORT_RUN_H
+
+#include "base/str.h"
+
+struct run {
+    int code;        /* its exit code; 128 + n when signal n ended it */
+    struct str out;  /* stdout; lives until the test program ends */
+    struct str talk; /* stderr */
+};
+
+/* Runs argv (ended by NULL) with no input and waits for its end; ends the test when it can not be
+ * started. argv[0] without a slash is a program of the build folder. */
+struct run run_program(const char *const *argv);
+
+#define RUN(...) run_program((const char *const[]){ __VA_ARGS__, NULL })
+
+#endif
