@@ -238,32 +238,24 @@ static void find_askers(struct check *check)
         check->is_by_id |= str_eq(row_text(row, "detail_endpoint"), check->in.endpoint);
 }
 
-static bool begin(struct check *check, struct str endpoint, const struct registry_row *operation)
+static bool begin(struct check *check, const struct resolve_request *request, struct error *err)
 {
-    const struct resolve_request request = { .source = check->source,
-                                             .endpoint = endpoint,
-                                             .operation = operation };
-    struct error err;
-
-    if (!resolve(check->arena, &request, &check->in, &err)) {
-        check->faults->failed = true;
+    if (!resolve(check->arena, request, &check->in, err))
         return false;
-    }
     check->role = resolution_code(&check->in, "role");
     check->method = resolution_code(&check->in, "method");
     check->page_type = resolution_code(&check->in, "page.type");
     check->format = resolution_code(&check->in, "response.format");
     check->has_phase = check_is_set(check, "details.endpoint");
     check->expr_costs = ARENA_ARRAY(check->arena, int64_t, check->source->registry.count);
-    check->faults->failed |= check->expr_costs == NULL;
+    if (check->expr_costs == NULL)
+        return arena_error(check->arena, err);
     find_askers(check);
-    return !check->faults->failed;
+    return true;
 }
 
-static void check_endpoint(struct check *check, struct str endpoint)
+static void check_endpoint(struct check *check)
 {
-    if (!begin(check, endpoint, NULL))
-        return;
     check_templates(check);
     check_http(check);
     check_auth(check);
@@ -360,21 +352,61 @@ void source_check(struct arena *arena, const struct xml *xml, const struct sourc
                   struct fault_list *faults)
 {
     const struct check blank = { .arena = arena, .faults = faults, .source = source, .xml = &xml };
+    struct resolve_request request = { .source = source };
     const struct registry_row *row = NULL;
+    struct error err;
 
     check_whole(&blank);
     while ((row = source_next_endpoint(source, row)) != NULL) {
         struct check check = blank;
 
-        check_endpoint(&check, row->endpoint);
+        request.endpoint = row->endpoint;
+        if (begin(&check, &request, &err))
+            check_endpoint(&check);
+        else
+            faults->failed = true; /* without a trigger, only memory can fail */
     }
     while ((row = source_next_operation(source, row)) != NULL) {
         struct check check = blank;
 
-        if (begin(&check, row_text(row, "target_endpoint"), row))
+        request.endpoint = row_text(row, "target_endpoint");
+        request.operation = row;
+        if (begin(&check, &request, &err))
             check_operation(&check);
+        else
+            faults->failed = true;
     }
     fault_list_sort(faults);
+}
+
+bool source_check_plan(struct arena *arena, const struct xml *xml, const struct plan_check *plan,
+                       struct fault_list *faults, struct error *err)
+{
+    const struct check blank = {
+        .arena = arena, .faults = faults, .source = plan->source, .xml = &xml
+    };
+    struct resolve_request request = { .source = plan->source,
+                                       .endpoint = row_text(plan->operation, "target_endpoint"),
+                                       .operation = plan->operation,
+                                       .overrides = plan->overrides };
+    struct check check = blank;
+    struct str details;
+
+    if (!begin(&check, &request, err))
+        return false;
+    details = resolution_text(&check.in, "details.endpoint");
+    check_endpoint(&check);
+    check_operation(&check);
+    if (details.len > 0) {
+        check = blank;
+        request.endpoint = details;
+        request.is_detail = true;
+        if (!begin(&check, &request, err))
+            return false;
+        check_endpoint(&check);
+    }
+    fault_list_sort(faults);
+    return fault_list_ok(faults, err);
 }
 
 bool source_lint(struct arena *arena, const struct xml *xml, struct str text,

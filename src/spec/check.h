@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "spec/fault.h"
+#include "spec/resolve.h"
 #include "spec/source.h"
 
 struct xml; /* data/xml.h */
@@ -20,6 +21,17 @@ struct xml; /* data/xml.h */
 /* `xml` reads XPath; NULL: its module is loaded when a source needs it. */
 void source_check(struct arena *arena, const struct xml *xml, const struct source *source,
                   struct fault_list *faults);
+
+/* What a plan of one operation needs: its endpoint, phase two, and itself, with a trigger's values
+ * in effect (page.size=5000 may be fine by itself and more than the provider gives). The operation
+ * is one of the source's rows. "spec.override" (L2) when the trigger says what it may not. */
+struct plan_check {
+    const struct source *source;
+    const struct registry_row *operation;
+    struct override_list overrides;
+};
+bool source_check_plan(struct arena *arena, const struct xml *xml, const struct plan_check *plan,
+                       struct fault_list *faults, struct error *err) MUST_CHECK;
 
 /* Reads a file and checks it, faults in the order of the file. False when there are errors. */
 bool source_lint(struct arena *arena, const struct xml *xml, struct str text,

@@ -43,8 +43,9 @@ struct snapshot_request {
     struct override_list overrides;
 };
 
-/* The rows must have been checked (source_check_plan). "spec.snapshot" (L2) when there is no such
- * operation or it has no endpoint; "spec.override" for what a trigger may not say. */
+/* The rows must have been checked, with the same overrides (source_check_plan). "spec.snapshot"
+ * (L2) when there is no such operation or it has no endpoint; "spec.override" for what a trigger
+ * may not say. */
 bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
                    struct snapshot *snapshot, struct error *err) MUST_CHECK;
 

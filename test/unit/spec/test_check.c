@@ -207,3 +207,36 @@ TEST(rows_without_a_file_are_checked_all_the_same)
     CHECK_EQ(faults.items[0].at.line, 0, "without a place");
     arena_release(&arena);
 }
+
+TEST(a_plan_is_checked_with_what_its_trigger_says)
+{
+    static const struct {
+        const char *path, *value, *code;
+    } cases[] = {
+        { "page.size", "200", NULL },
+        { "page.size", "5000", "spec.page.size-over-max" },
+        { "window.min", "2d", "spec.window.max-below-min" },
+        { "retry.max_delay", "1ms", "spec.retry.delays" },
+        { "priority", "1", NULL },
+    };
+    struct source source;
+    struct error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct override override = { str_of(cases[i].path), str_of(cases[i].value) };
+        struct plan_check plan = { .source = &source, .overrides = { &override, 1 } };
+
+        (void)lint(STR("source: a\n"));
+        fault_list_init(&faults, &arena);
+        REQUIRE(source_lint(&arena, &xml_module, test_read("test/data/spec/clean.yaml"), &faults,
+                            &source),
+                "clean by itself");
+        plan.operation = source_find_operation(&source, STR("harvest"));
+        CHECK_EQ(source_check_plan(&arena, &xml_module, &plan, &faults, &err),
+                 cases[i].code == NULL, cases[i].path);
+        CHECK_EQ(faults.errors, cases[i].code != NULL, cases[i].path);
+        if (faults.count > 0)
+            CHECK_STR(str_of(faults.items[0].code), str_of(cases[i].code), cases[i].path);
+    }
+    arena_release(&arena);
+}
