@@ -80,6 +80,8 @@ struct store {
     const struct store_cursor_ops *cursor;
     const struct store_pause_ops *pause;
     const struct store_signal_ops *signal;
+    const struct store_record_ops *record;
+    const struct store_outbox_ops *outbox;
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */

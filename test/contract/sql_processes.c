@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "contract.h"
+#include "port/store_outbox.h"
+#include "port/store_record.h"
 #include "rows.h"
 
 enum { PROCESSES = 8, TASKS = 60 };
@@ -157,6 +159,102 @@ TEST(processes_that_advance_a_cursor_lose_no_step)
     REQUIRE_OK(store_cursor_load(store, contract_arena(), &name, &cursor, &found, &err), err);
     CHECK_EQ(cursor.value.instant_us, PROCESSES * STEPS, "every step counted once");
     CHECK_EQ(cursor.version, PROCESSES * STEPS, "every step counted once");
+    store_close(store);
+    contract_end();
+}
+
+enum { RECORDS = 4, CHANGES = 5 };
+
+/* Changes every record once, whoever else is at it; false on an error. */
+static bool change_records(struct store *store, int index, int round, struct error *err)
+{
+    const struct str ids[RECORDS] = { STR("d"), STR("b"), STR("a"), STR("c") };
+    const struct record_context context = { .source = STR("crossref"),
+                                            .endpoint = STR("works"),
+                                            .expr_hash = STR(HASH_A),
+                                            .now_us = NOW_US };
+    bool done[RECORDS] = { false };
+
+    for (int left = RECORDS; left > 0;) {
+        struct record_write writes[RECORDS];
+        struct outbox_event events[RECORDS];
+        struct record_state states[RECORDS];
+        bool written[RECORDS];
+        size_t places[RECORDS], count = 0, event_count = 0;
+
+        if (!store_begin(store, err) ||
+            !store_record_check(store, contract_arena(), &context, ids, RECORDS, states, err))
+            return false;
+        for (size_t i = 0; i < RECORDS; i++) {
+            if (done[i])
+                continue;
+            places[count] = i;
+            writes[count++] = (struct record_write){ .id = states[i].id,
+                                                     .version = states[i].version + 1,
+                                                     .provider_id = ids[i],
+                                                     .content_hash = STR(HASH_B),
+                                                     .payload = STR("x") };
+        }
+        if (!store_record_write(store, &context, writes, count, written, err))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (!written[i])
+                continue;
+            done[places[i]] = true;
+            left--;
+            events[event_count++] = (struct outbox_event){
+                .event_id = arena_printf(contract_arena(), "0190a000-%04d-7000-8000-%06d%06d",
+                                         index, round, (int)places[i]),
+                .aggregate_type = STR("works"),
+                .aggregate_id = ids[places[i]],
+                .event_type = STR("RecordUpdated"),
+                .version = writes[i].version,
+                .schema_version = 1,
+                .occurred_us = NOW_US,
+            };
+        }
+        if (!store_outbox_add(store, events, event_count, err) || !store_commit(store, err))
+            return false;
+    }
+    return true;
+}
+
+static int write_records(int index, const char *dsn)
+{
+    struct store *store = open_here(dsn);
+    struct error err = { 0 };
+
+    if (store == NULL)
+        return -1;
+    for (int round = 0; round < CHANGES; round++) {
+        if (!change_records(store, index, round, &err))
+            return fail_with(&err);
+    }
+    store_close(store);
+    return CHANGES;
+}
+
+TEST(processes_that_change_the_same_records_take_every_version_once)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store;
+    struct outbox_event_list list;
+    struct record record;
+    struct error err = { 0 };
+    bool found;
+
+    CHECK_EQ(contract_processes(PROCESSES, write_records, dsn), PROCESSES * CHANGES, "no error");
+    store = contract_open(dsn);
+    REQUIRE_OK(store_record_get(store, contract_arena(), STR("crossref"), STR("works"), STR("a"),
+                                &record, &found, &err),
+               err);
+    CHECK_EQ(record.version, PROCESSES * CHANGES, "every change has a version");
+    REQUIRE_OK(
+        store_outbox_of(store, contract_arena(), STR("works"), STR("a"), 0, 1000, &list, &err),
+        err);
+    REQUIRE(list.count == PROCESSES * CHANGES, "and every version its event");
+    for (size_t i = 0; i < list.count; i++)
+        CHECK_EQ(list.items[i].version, i + 1, "without a gap");
     store_close(store);
     contract_end();
 }

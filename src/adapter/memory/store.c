@@ -330,6 +330,9 @@ static const struct table_def *const TABLES[MEMORY_TABLE_COUNT] = {
     [MEMORY_PAUSE] = &MEMORY_PAUSE_TABLE,
     [MEMORY_SIGNAL] = &MEMORY_SIGNAL_TABLE,
     [MEMORY_RESLICE] = &MEMORY_RESLICE_TABLE,
+    [MEMORY_RECORD] = &MEMORY_RECORD_TABLE,
+    [MEMORY_QUARANTINE] = &MEMORY_QUARANTINE_TABLE,
+    [MEMORY_OUTBOX] = &MEMORY_OUTBOX_TABLE,
 };
 
 static void init_tables(struct memory_db *db)
@@ -361,6 +364,8 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
         .cursor = &MEMORY_CURSOR_OPS,
         .pause = &MEMORY_PAUSE_OPS,
         .signal = &MEMORY_SIGNAL_OPS,
+        .record = &MEMORY_RECORD_OPS,
+        .outbox = &MEMORY_OUTBOX_OPS,
     };
     *store = &session->store;
     return true;

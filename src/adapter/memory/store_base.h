@@ -18,6 +18,7 @@
 #include "adapter/memory/store.h"
 #include "adapter/memory/table.h"
 #include "core/registry.h"
+#include "port/store_signal.h"
 
 enum memory_table_id {
     MEMORY_REGISTRY, /* and the other tables of the Registry, in the order of their enum */
@@ -32,6 +33,9 @@ enum memory_table_id {
     MEMORY_PAUSE,
     MEMORY_SIGNAL,
     MEMORY_RESLICE,
+    MEMORY_RECORD,
+    MEMORY_QUARANTINE,
+    MEMORY_OUTBOX,
     MEMORY_TABLE_COUNT,
 };
 
@@ -46,6 +50,15 @@ extern const struct table_def MEMORY_CURSOR_EVENT_TABLE;
 extern const struct table_def MEMORY_PAUSE_TABLE;
 extern const struct table_def MEMORY_SIGNAL_TABLE;
 extern const struct table_def MEMORY_RESLICE_TABLE;
+extern const struct table_def MEMORY_RECORD_TABLE;
+extern const struct table_def MEMORY_QUARANTINE_TABLE;
+extern const struct table_def MEMORY_OUTBOX_TABLE;
+
+struct signal_stored {    /* a row that two repositories read */
+    struct signal signal; /* first: its id is the row's */
+    int64_t plan_id;
+    bool is_consumed;
+};
 
 struct memory_db {         /* what the sessions share */
     pthread_mutex_t turn;  /* held through a transaction, or a call outside of one */
@@ -105,5 +118,7 @@ extern const struct store_task_ops MEMORY_TASK_OPS;
 extern const struct store_cursor_ops MEMORY_CURSOR_OPS;
 extern const struct store_pause_ops MEMORY_PAUSE_OPS;
 extern const struct store_signal_ops MEMORY_SIGNAL_OPS;
+extern const struct store_record_ops MEMORY_RECORD_OPS;
+extern const struct store_outbox_ops MEMORY_OUTBOX_OPS;
 
 #endif

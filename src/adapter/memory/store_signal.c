@@ -1,11 +1,4 @@
-#include "port/store_signal.h"
 #include "adapter/memory/store_base.h"
-
-struct signal_stored {
-    struct signal signal; /* first: its id is the row's */
-    int64_t plan_id;
-    bool is_consumed;
-};
 
 enum { BY_RECORD, BY_SOURCE };
 

@@ -116,6 +116,8 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .cursor = &POSTGRES_CURSOR,
         .pause = &POSTGRES_PAUSE,
         .signal = &POSTGRES_SIGNAL,
+        .record = &POSTGRES_RECORD,
+        .outbox = &POSTGRES_OUTBOX,
     };
     arena_init(&postgres->texts, TEXTS_MAX);
     arena_init(&postgres->scratch, SCRATCH_MAX);

@@ -77,6 +77,8 @@ extern const struct store_task_ops POSTGRES_TASK;
 extern const struct store_cursor_ops POSTGRES_CURSOR;
 extern const struct store_pause_ops POSTGRES_PAUSE;
 extern const struct store_signal_ops POSTGRES_SIGNAL;
+extern const struct store_record_ops POSTGRES_RECORD;
+extern const struct store_outbox_ops POSTGRES_OUTBOX;
 
 /* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);

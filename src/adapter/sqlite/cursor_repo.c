@@ -13,16 +13,6 @@ static void bind_name(struct statement *st, const struct cursor_name *name)
     bind_text(st, ":namespace_key", name->namespace_key);
 }
 
-static void bind_lineage(struct statement *st, const struct lineage *lineage)
-{
-    bind_id(st, ":schedule_instance", lineage->schedule_instance_id);
-    bind_id(st, ":plan", lineage->plan_id);
-    bind_id(st, ":slice", lineage->slice_id);
-    bind_id(st, ":task", lineage->task_id);
-    bind_id(st, ":run", lineage->run_id);
-    bind_id(st, ":batch", lineage->batch_id);
-}
-
 /* A value's three columns, and the memory that bound texts need until the statement has run. */
 struct value_texts {
     char instant[INSTANT_TEXT_MAX];
@@ -95,18 +85,6 @@ static struct cursor_name read_name(struct statement *st, int first, struct aren
     };
 }
 
-static struct lineage read_lineage(const struct statement *st, int first)
-{
-    return (struct lineage){
-        .schedule_instance_id = column_i64(st, first),
-        .plan_id = column_i64(st, first + 1),
-        .slice_id = column_i64(st, first + 2),
-        .task_id = column_i64(st, first + 3),
-        .run_id = column_i64(st, first + 4),
-        .batch_id = column_i64(st, first + 5),
-    };
-}
-
 static void read_cursor(struct statement *st, struct arena *arena, struct cursor *cursor)
 {
     const enum cursor_type type = (enum cursor_type)column_code(st, COL_TYPE, &CURSOR_TYPE_CODES);
@@ -115,7 +93,7 @@ static void read_cursor(struct statement *st, struct arena *arena, struct cursor
     cursor->name = read_name(st, COL_SOURCE, arena);
     cursor->value = read_value(st, COL_VALUE, COL_INSTANT, type, arena);
     cursor->observed_max = column_text(st, COL_OBSERVED_MAX, arena);
-    cursor->lineage = read_lineage(st, COL_LINEAGE);
+    cursor->lineage = column_lineage(st, COL_LINEAGE);
     cursor->expr_hash = column_text(st, COL_EXPR_HASH, arena);
     cursor->version = column_i64(st, COL_VERSION);
     cursor->updated_us = column_i64(st, COL_UPDATED);
@@ -296,7 +274,7 @@ static void read_event(struct statement *st, struct arena *arena, struct cursor_
     event->window = column_window(st, EVENT_WINDOW_FROM);
     event->observed_max = column_text(st, EVENT_OBSERVED_MAX, arena);
     event->idempotent_key = column_text(st, EVENT_IDEMPOTENT_KEY, arena);
-    event->lineage = read_lineage(st, EVENT_LINEAGE);
+    event->lineage = column_lineage(st, EVENT_LINEAGE);
     event->expr_hash = column_text(st, EVENT_EXPR_HASH, arena);
     event->remarks = column_text(st, EVENT_REMARKS, arena);
     event->created_us = column_i64(st, EVENT_CREATED);

@@ -182,6 +182,8 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .cursor = &SQLITE_CURSOR,
         .pause = &SQLITE_PAUSE,
         .signal = &SQLITE_SIGNAL,
+        .record = &SQLITE_RECORD,
+        .outbox = &SQLITE_OUTBOX,
     };
     arena_init(&sqlite->texts, TEXTS_MAX);
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);

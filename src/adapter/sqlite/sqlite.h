@@ -68,6 +68,8 @@ extern const struct store_task_ops SQLITE_TASK;
 extern const struct store_cursor_ops SQLITE_CURSOR;
 extern const struct store_pause_ops SQLITE_PAUSE;
 extern const struct store_signal_ops SQLITE_SIGNAL;
+extern const struct store_record_ops SQLITE_RECORD;
+extern const struct store_outbox_ops SQLITE_OUTBOX;
 
 /* error.c: the one place that knows SQLite's codes. `message` is SQLite's text. */
 enum error_level sqlite_error_level(int code, const char **name);

@@ -96,6 +96,16 @@ void bind_window(struct statement *st, const char *from, const char *to, struct 
     bind_i64(st, to, window.to_us);
 }
 
+void bind_lineage(struct statement *st, const struct lineage *lineage)
+{
+    bind_id(st, ":schedule_instance", lineage->schedule_instance_id);
+    bind_id(st, ":plan", lineage->plan_id);
+    bind_id(st, ":slice", lineage->slice_id);
+    bind_id(st, ":task", lineage->task_id);
+    bind_id(st, ":run", lineage->run_id);
+    bind_id(st, ":batch", lineage->batch_id);
+}
+
 bool statement_row(struct statement *st)
 {
     int code;
@@ -180,6 +190,18 @@ struct str column_text(struct statement *st, int column, struct arena *arena)
 struct window column_window(const struct statement *st, int column)
 {
     return (struct window){ column_i64(st, column), column_i64(st, column + 1) };
+}
+
+struct lineage column_lineage(const struct statement *st, int column)
+{
+    return (struct lineage){
+        .schedule_instance_id = column_i64(st, column),
+        .plan_id = column_i64(st, column + 1),
+        .slice_id = column_i64(st, column + 2),
+        .task_id = column_i64(st, column + 3),
+        .run_id = column_i64(st, column + 4),
+        .batch_id = column_i64(st, column + 5),
+    };
 }
 
 int column_code(struct statement *st, int column, const struct code_table *table)

@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "core/codes.h"
 #include "core/window.h"
+#include "port/store_lineage.h"
 
 struct sqlite_store;
 
@@ -46,6 +47,8 @@ void bind_bytes(struct statement *st, const char *name, struct str value);
 void bind_code(struct statement *st, const char *name, const struct code_table *table, int value);
 void bind_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL */
 void bind_window(struct statement *st, const char *from, const char *to, struct window window);
+/* :schedule_instance, :plan, :slice, :task, :run, :batch */
+void bind_lineage(struct statement *st, const struct lineage *lineage);
 /* A parameter that is not bound is NULL, and so are both ends of a window that is not valid. */
 
 bool statement_row(struct statement *st); /* true: there is a row */
@@ -59,7 +62,8 @@ bool column_is_null(const struct statement *st, int column);
 int64_t column_i64(const struct statement *st, int column); /* NULL reads as 0 */
 double column_real(const struct statement *st, int column);
 struct str column_text(struct statement *st, int column, struct arena *arena); /* also of blobs */
-struct window column_window(const struct statement *st, int column); /* and the one behind it */
+struct window column_window(const struct statement *st, int column);   /* and the one behind it */
+struct lineage column_lineage(const struct statement *st, int column); /* six columns */
 int column_code(struct statement *st, int column, const struct code_table *table);
 
 #endif

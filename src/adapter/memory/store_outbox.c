@@ -1,0 +1,112 @@
+#include "port/store_outbox.h"
+#include "adapter/memory/store_base.h"
+
+struct event_stored {
+    int64_t id;
+    struct outbox_event event;
+};
+
+enum { BY_EVENT, BY_VERSION };
+
+static bool event_key(const void *row, struct key *key)
+{
+    key_add_str(key, ((const struct event_stored *)row)->event.event_id);
+    return true;
+}
+
+static bool version_key(const void *row, struct key *key)
+{
+    const struct outbox_event *event = &((const struct event_stored *)row)->event;
+
+    key_add_str(key, event->aggregate_type);
+    key_add_str(key, event->aggregate_id);
+    key_add_i64(key, event->version);
+    return true;
+}
+
+const struct table_def MEMORY_OUTBOX_TABLE = {
+    .name = "ing_outbox",
+    .row_size = sizeof(struct event_stored),
+    .text_count = 5,
+    .texts = { TEXT_DEF(struct event_stored, event.event_id, TEXT_PLAIN),
+               TEXT_DEF(struct event_stored, event.aggregate_type, TEXT_PLAIN),
+               TEXT_DEF(struct event_stored, event.aggregate_id, TEXT_PLAIN),
+               TEXT_DEF(struct event_stored, event.event_type, TEXT_PLAIN),
+               TEXT_DEF(struct event_stored, event.payload, TEXT_BYTES) },
+    .index_count = 2,
+    .indexes = { { "uk_outbox_event", true, event_key },
+                 { "uk_outbox_version", true, version_key } },
+};
+
+static bool add_event(struct memory_db *db, const struct outbox_event *event, struct error *err)
+{
+    const struct event_stored row = { .event = *event };
+    int64_t id;
+
+    return memory_check(event->event_id.len == 36, "event_id", err) &&
+           memory_check(event->aggregate_type.len > 0, "aggregate_type", err) &&
+           memory_check(event->aggregate_id.len > 0, "aggregate_id", err) &&
+           memory_check(event->event_type.len > 0, "event_type", err) &&
+           memory_check(event->version >= 1, "version", err) &&
+           memory_check(event->schema_version >= 1, "schema_version", err) &&
+           memory_check(event->lane >= 0, "lane", err) &&
+           memory_insert(db, MEMORY_OUTBOX, &row, &id, err);
+}
+
+static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
+                       struct error *err)
+{
+    struct memory_call call;
+    bool ok = true;
+
+    if (!memory_enter(&call, store, "outbox_add", err))
+        return false;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = add_event(call.db, &events[i], err);
+    return memory_leave(&call, ok, err);
+}
+
+static bool list_events(struct memory_db *db, struct arena *arena, const struct key *from,
+                        size_t prefix, int64_t limit, struct outbox_event_list *list,
+                        struct error *err)
+{
+    const void *row;
+    struct scan scan;
+    bool ok = true;
+
+    scan_init(&scan, &db->tables[MEMORY_OUTBOX], BY_VERSION, from, prefix);
+    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
+        struct outbox_event *event = LIST_ADD(arena, list);
+        struct event_stored given;
+
+        ok = event == NULL ? arena_error(arena, err)
+                           : memory_give(db, MEMORY_OUTBOX, row, arena, &given, err);
+        if (ok)
+            *event = given.event;
+    }
+    scan_release(&scan);
+    return ok;
+}
+
+static bool outbox_of(struct store *store, struct arena *arena, struct str aggregate_type,
+                      struct str aggregate_id, int64_t after_version, int64_t limit,
+                      struct outbox_event_list *list, struct error *err)
+{
+    struct memory_call call;
+    struct key key = { 0 };
+    size_t prefix;
+    bool ok;
+
+    *list = (struct outbox_event_list){ 0 };
+    if (!memory_enter(&call, store, "outbox_of", err))
+        return false;
+    key_add_str(&key, aggregate_type);
+    key_add_str(&key, aggregate_id);
+    prefix = key.len;
+    key_add_i64(&key, after_version + 1);
+    ok = list_events(call.db, arena, &key, prefix, limit, list, err);
+    key_release(&key);
+    return memory_leave(&call, ok, err);
+}
+
+const struct store_outbox_ops MEMORY_OUTBOX_OPS = { .add = outbox_add, .of = outbox_of };

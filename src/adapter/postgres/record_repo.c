@@ -1,0 +1,382 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "adapter/postgres/postgres.h"
+#include "adapter/postgres/quarantine_repo.h"
+
+enum { CHECK_SOURCE = 1, CHECK_ENDPOINT, CHECK_PROVIDER_IDS };
+static const char CHECK[] =
+    "SELECT r.place, t.id, t.version, t.updated_at, t.deleted, t.content_hash, t.expr_hash,"
+    " t.checked_at"
+    "  FROM unnest($3) WITH ORDINALITY AS r (provider_id, place)"
+    "  JOIN ing_record t ON t.provenance_code = $1 AND t.endpoint_name = $2"
+    "                   AND t.provider_id = r.provider_id";
+enum {
+    CHECKED_PLACE,
+    CHECKED_ID,
+    CHECKED_VERSION,
+    CHECKED_UPDATED,
+    CHECKED_DELETED,
+    CHECKED_CONTENT_HASH,
+    CHECKED_EXPR_HASH,
+    CHECKED_AT,
+};
+
+static bool record_check(struct store *store, struct arena *arena,
+                         const struct record_context *context, const struct str *provider_ids,
+                         size_t count, struct record_state *states, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array ids;
+    struct query q;
+
+    array_init(&ids, &postgres->scratch, ARRAY_TEXT);
+    for (size_t i = 0; i < count; i++) {
+        array_add_text(&ids, provider_ids[i]);
+        states[i] = (struct record_state){ 0 };
+    }
+    query_init(&q, postgres, CHECK);
+    set_text(&q, CHECK_SOURCE, context->source);
+    set_text(&q, CHECK_ENDPOINT, context->endpoint);
+    set_array(&q, CHECK_PROVIDER_IDS, &ids);
+    while (query_row(&q)) {
+        struct record_state *state = &states[get_i64(&q, CHECKED_PLACE) - 1];
+
+        state->id = get_i64(&q, CHECKED_ID);
+        state->version = get_i64(&q, CHECKED_VERSION);
+        state->has_updated = !get_is_null(&q, CHECKED_UPDATED);
+        state->updated_us = get_i64(&q, CHECKED_UPDATED);
+        state->is_deleted = get_i64(&q, CHECKED_DELETED) != 0;
+        state->content_hash = get_text(&q, CHECKED_CONTENT_HASH, arena);
+        state->expr_hash = get_text(&q, CHECKED_EXPR_HASH, arena);
+        state->checked_us = get_i64(&q, CHECKED_AT);
+    }
+    return query_finish(&q, err) || error_wrap(err, "check %zu records", count);
+}
+
+/* The arrays of both statements below; the key is the provider's id in one, ours in the other. */
+enum { ROW_KEY, ROW_UPDATED, ROW_VERSION, ROW_DELETED, ROW_CONTENT_HASH, ROW_PAYLOAD, ROW_END };
+
+struct row_arrays {
+    struct array arrays[ROW_END];
+    size_t *places; /* of the rows in the caller's list */
+    size_t count;
+};
+
+static bool rows_init(struct row_arrays *rows, struct arena *arena, enum array_type key,
+                      size_t count)
+{
+    static const enum array_type TYPES[ROW_END] = {
+        [ROW_UPDATED] = ARRAY_TIME,      [ROW_VERSION] = ARRAY_I64,   [ROW_DELETED] = ARRAY_BOOL,
+        [ROW_CONTENT_HASH] = ARRAY_TEXT, [ROW_PAYLOAD] = ARRAY_BYTES,
+    };
+
+    array_init(&rows->arrays[ROW_KEY], arena, key);
+    for (int i = ROW_UPDATED; i < ROW_END; i++)
+        array_init(&rows->arrays[i], arena, TYPES[i]);
+    rows->places = ARENA_ARRAY(arena, size_t, count);
+    rows->count = 0;
+    return rows->places != NULL;
+}
+
+static void rows_add(struct row_arrays *rows, const struct record_write *record, size_t place)
+{
+    if (record->id == 0)
+        array_add_text(&rows->arrays[ROW_KEY], record->provider_id);
+    else
+        array_add_i64(&rows->arrays[ROW_KEY], record->id);
+    array_add_time_opt(&rows->arrays[ROW_UPDATED], record->has_updated, record->updated_us);
+    array_add_i64(&rows->arrays[ROW_VERSION], record->version);
+    array_add_bool(&rows->arrays[ROW_DELETED], record->is_deleted);
+    array_add_text(&rows->arrays[ROW_CONTENT_HASH], record->content_hash);
+    array_add_text(&rows->arrays[ROW_PAYLOAD], record->payload);
+    rows->places[rows->count++] = place;
+}
+
+enum {
+    WRITE_EXPR_HASH = 1,
+    WRITE_NOW,
+    WRITE_LINEAGE,                  /* six places */
+    WRITE_ROWS = WRITE_LINEAGE + 6, /* six arrays */
+    WRITE_SOURCE = WRITE_ROWS + ROW_END,
+    WRITE_ENDPOINT,
+};
+
+/* In the order of the keys: two workers with the same new records meet one by one. */
+static const char ADD[] =
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
+    " deleted, content_hash, payload, expr_hash, checked_at, created_at, schedule_instance_id,"
+    " plan_id, slice_id, task_id, run_id, batch_id)"
+    " SELECT $15, $16, r.*, $1, $2, $2, $3, $4, $5, $6, $7, $8"
+    "   FROM unnest($9, $10, $11, $12, $13, $14)"
+    "     AS r (provider_id, updated, version, deleted, content_hash, payload)"
+    "  ORDER BY provider_id COLLATE \"C\""
+    " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING"
+    " RETURNING provider_id";
+
+static const char CHANGE[] =
+    "WITH locked AS (SELECT id FROM ing_record WHERE id = ANY ($9) ORDER BY id FOR UPDATE)"
+    "UPDATE ing_record t SET updated_at = r.updated, version = r.version, deleted = r.deleted,"
+    " content_hash = r.content_hash, payload = r.payload, expr_hash = $1,"
+    " checked_at = greatest(t.checked_at, $2), schedule_instance_id = $3, plan_id = $4,"
+    " slice_id = $5, task_id = $6, run_id = $7, batch_id = $8"
+    "  FROM locked,"
+    "       unnest($9, $10, $11, $12, $13, $14) WITH ORDINALITY"
+    "         AS r (id, updated, version, deleted, content_hash, payload, place)"
+    " WHERE locked.id = r.id AND t.id = r.id AND t.version = r.version - 1"
+    " RETURNING r.place";
+
+static void set_rows(struct query *q, const struct record_context *context, struct row_arrays *rows)
+{
+    set_text(q, WRITE_EXPR_HASH, context->expr_hash);
+    set_time(q, WRITE_NOW, context->now_us);
+    set_lineage(q, WRITE_LINEAGE, &context->lineage);
+    for (int i = 0; i < ROW_END; i++)
+        set_array(q, WRITE_ROWS + i, &rows->arrays[i]);
+}
+
+/* Marks the record of this id; they come back in the order of their keys, and mostly all of them.
+ */
+static void mark(const struct record_write *records, const struct row_arrays *rows,
+                 struct str provider_id, bool *written)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const size_t place = rows->places[i];
+
+        if (!written[place] && str_eq(records[place].provider_id, provider_id)) {
+            written[place] = true;
+            return;
+        }
+    }
+}
+
+static bool add_rows(struct postgres_store *postgres, const struct record_context *context,
+                     const struct record_write *records, struct row_arrays *rows, bool *written,
+                     struct error *err)
+{
+    struct query q;
+    bool all;
+
+    query_init(&q, postgres, ADD);
+    set_rows(&q, context, rows);
+    set_text(&q, WRITE_SOURCE, context->source);
+    set_text(&q, WRITE_ENDPOINT, context->endpoint);
+    if (query_row(&q)) {
+        all = PQntuples(q.result) == (int)rows->count;
+        do {
+            if (all)
+                written[rows->places[q.row]] = true;
+            else
+                mark(records, rows,
+                     (struct str){ PQgetvalue(q.result, q.row, 0),
+                                   (size_t)PQgetlength(q.result, q.row, 0) },
+                     written);
+        } while (query_row(&q));
+    }
+    return query_finish(&q, err) || error_wrap(err, "add %zu records", rows->count);
+}
+
+static bool change_rows(struct postgres_store *postgres, const struct record_context *context,
+                        struct row_arrays *rows, bool *written, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres, CHANGE);
+    set_rows(&q, context, rows);
+    while (query_row(&q))
+        written[rows->places[get_i64(&q, 0) - 1]] = true;
+    return query_finish(&q, err) || error_wrap(err, "change %zu records", rows->count);
+}
+
+/* New ones first, in every transaction: whoever holds a changed row waits for no new one. */
+static bool record_write(struct store *store, const struct record_context *context,
+                         const struct record_write *records, size_t count, bool *written,
+                         struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+
+    memset(written, 0, count * sizeof(written[0]));
+    for (int phase = 0; phase < 2; phase++) {
+        const bool is_new = phase == 0;
+        struct row_arrays rows;
+
+        if (!rows_init(&rows, &postgres->scratch, is_new ? ARRAY_TEXT : ARRAY_I64, count))
+            return arena_error(&postgres->scratch, err);
+        for (size_t i = 0; i < count; i++) {
+            if ((records[i].id == 0) == is_new)
+                rows_add(&rows, &records[i], i);
+        }
+        if (rows.count == 0)
+            continue;
+        if (!(is_new ? add_rows(postgres, context, records, &rows, written, err)
+                     : change_rows(postgres, context, &rows, written, err)))
+            return false;
+    }
+    return true;
+}
+
+enum { TOUCH_IDS = 1, TOUCH_NOW, TOUCH_EXPR_HASH };
+static const char TOUCH[] =
+    "WITH locked AS (SELECT id FROM ing_record"
+    "                 WHERE id = ANY ($1) AND (checked_at < $2 OR expr_hash <> $3)"
+    "                 ORDER BY id FOR UPDATE)"
+    "UPDATE ing_record t SET checked_at = greatest(t.checked_at, $2), expr_hash = $3"
+    "  FROM locked WHERE t.id = locked.id";
+
+static bool record_touch(struct store *store, const struct record_context *context,
+                         const int64_t *ids, size_t count, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array array;
+    struct query q;
+
+    array_init(&array, &postgres->scratch, ARRAY_I64);
+    for (size_t i = 0; i < count; i++)
+        array_add_i64(&array, ids[i]);
+    query_init(&q, postgres, TOUCH);
+    set_array(&q, TOUCH_IDS, &array);
+    set_time(&q, TOUCH_NOW, context->now_us);
+    set_text(&q, TOUCH_EXPR_HASH, context->expr_hash);
+    return query_run(&q, NULL, err) || error_wrap(err, "touch %zu records", count);
+}
+
+enum { GET_SOURCE = 1, GET_ENDPOINT, GET_PROVIDER_ID };
+static const char GET[] =
+    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, version, deleted,"
+    " content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id, slice_id,"
+    " task_id, run_id, batch_id, payload FROM ing_record"
+    " WHERE provenance_code = $1 AND endpoint_name = $2 AND provider_id = $3";
+enum {
+    COL_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_PROVIDER_ID,
+    COL_UPDATED,
+    COL_VERSION,
+    COL_DELETED,
+    COL_CONTENT_HASH,
+    COL_EXPR_HASH,
+    COL_CHECKED,
+    COL_CREATED,
+    COL_LINEAGE, /* six columns */
+    COL_PAYLOAD = COL_LINEAGE + 6,
+};
+
+static bool record_get(struct store *store, struct arena *arena, struct str source,
+                       struct str endpoint, struct str provider_id, struct record *record,
+                       bool *found, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), GET);
+    set_text(&q, GET_SOURCE, source);
+    set_text(&q, GET_ENDPOINT, endpoint);
+    set_text(&q, GET_PROVIDER_ID, provider_id);
+    *found = query_row(&q);
+    if (*found) {
+        record->id = get_i64(&q, COL_ID);
+        record->source = get_text(&q, COL_SOURCE, arena);
+        record->endpoint = get_text(&q, COL_ENDPOINT, arena);
+        record->provider_id = get_text(&q, COL_PROVIDER_ID, arena);
+        record->has_updated = !get_is_null(&q, COL_UPDATED);
+        record->updated_us = get_i64(&q, COL_UPDATED);
+        record->version = get_i64(&q, COL_VERSION);
+        record->is_deleted = get_i64(&q, COL_DELETED) != 0;
+        record->content_hash = get_text(&q, COL_CONTENT_HASH, arena);
+        record->expr_hash = get_text(&q, COL_EXPR_HASH, arena);
+        record->checked_us = get_i64(&q, COL_CHECKED);
+        record->created_us = get_i64(&q, COL_CREATED);
+        record->lineage = get_lineage(&q, COL_LINEAGE);
+        record->payload = get_text(&q, COL_PAYLOAD, arena);
+    }
+    return query_finish(&q, err);
+}
+
+/* In all three the first four places are the same. */
+enum {
+    PAGE_SOURCE = 1,
+    PAGE_ENDPOINT,
+    PAGE_AFTER_ID,
+    PAGE_LIMIT,
+    PAGE_BEFORE = 5,
+    PAGE_AFTER_CHECKED,
+    PAGE_EXPR_HASH = 5,
+    PAGE_AFTER_HASH,
+};
+static const char STALE[] = "SELECT id, provider_id, checked_at, '' FROM ing_record"
+                            " WHERE provenance_code = $1 AND endpoint_name = $2"
+                            "   AND checked_at < $5 AND (checked_at, id) > ($6, $3)"
+                            "   AND NOT deleted ORDER BY checked_at, id LIMIT $4";
+
+static const char OLD_EXPR[] =
+    "SELECT id, provider_id, NULL::timestamptz, expr_hash FROM ing_record"
+    " WHERE provenance_code = $1 AND endpoint_name = $2"
+    "   AND expr_hash <> $5 AND (expr_hash, id) > ($6, $3)"
+    "   AND NOT deleted ORDER BY expr_hash, id LIMIT $4";
+
+static const char SIGNALLED[] = "SELECT id, provider_id, NULL::timestamptz, '' FROM ing_signal"
+                                " WHERE provenance_code = $1 AND endpoint_name = $2"
+                                "   AND consumed_at IS NULL AND id > $3 ORDER BY id LIMIT $4";
+
+enum { FOUND_ID, FOUND_PROVIDER_ID, FOUND_CHECKED, FOUND_EXPR_HASH };
+
+static void ask_candidates(struct query *q, struct postgres_store *postgres,
+                           const struct candidate_query *query)
+{
+    static const struct candidate BEFORE_ALL = { .checked_us = INT64_MIN };
+    const struct candidate *after = query->after != NULL ? query->after : &BEFORE_ALL;
+
+    switch (query->why) {
+    case CANDIDATE_STALENESS:
+        query_init(q, postgres, STALE);
+        set_time(q, PAGE_BEFORE, query->checked_before_us);
+        set_time(q, PAGE_AFTER_CHECKED, after->checked_us);
+        break;
+    case CANDIDATE_EXPR_CHANGE:
+        query_init(q, postgres, OLD_EXPR);
+        set_text(q, PAGE_EXPR_HASH, query->expr_hash);
+        set_text(q, PAGE_AFTER_HASH, after->expr_hash);
+        break;
+    case CANDIDATE_SIGNAL:
+        query_init(q, postgres, SIGNALLED);
+        break;
+    }
+    set_text(q, PAGE_SOURCE, query->source);
+    set_text(q, PAGE_ENDPOINT, query->endpoint);
+    set_i64(q, PAGE_AFTER_ID, after->id);
+    set_i64(q, PAGE_LIMIT, query->limit);
+}
+
+static bool record_candidates(struct store *store, struct arena *arena,
+                              const struct candidate_query *query, struct candidate_list *list,
+                              struct error *err)
+{
+    struct query q;
+
+    *list = (struct candidate_list){ 0 };
+    ask_candidates(&q, postgres_store_of(store), query);
+    while (query_row(&q)) {
+        struct candidate *candidate = LIST_ADD(arena, list);
+
+        if (candidate == NULL) {
+            q.full = arena;
+            break;
+        }
+        candidate->id = get_i64(&q, FOUND_ID);
+        candidate->provider_id = get_text(&q, FOUND_PROVIDER_ID, arena);
+        candidate->checked_us = get_i64(&q, FOUND_CHECKED);
+        candidate->expr_hash = get_text(&q, FOUND_EXPR_HASH, arena);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list candidates");
+}
+
+const struct store_record_ops POSTGRES_RECORD = {
+    .check = record_check,
+    .write = record_write,
+    .touch = record_touch,
+    .get = record_get,
+    .candidates = record_candidates,
+    .quarantine = postgres_quarantine_add,
+    .quarantine_list = postgres_quarantine_list,
+    .quarantine_resolve = postgres_quarantine_resolve,
+};

@@ -1,0 +1,254 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/quarantine_repo.h"
+#include "adapter/sqlite/sqlite.h"
+
+static const char CHECK[] =
+    "SELECT id, version, updated_at, deleted, content_hash, expr_hash, checked_at FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
+enum {
+    CHECK_ID,
+    CHECK_VERSION,
+    CHECK_UPDATED,
+    CHECK_DELETED,
+    CHECK_CONTENT_HASH,
+    CHECK_EXPR_HASH,
+    CHECK_CHECKED,
+};
+
+static bool check_one(struct sqlite_store *sqlite, struct arena *arena,
+                      const struct record_context *context, struct str provider_id,
+                      struct record_state *state, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, CHECK);
+
+    *state = (struct record_state){ 0 };
+    bind_text(st, ":source", context->source);
+    bind_text(st, ":endpoint", context->endpoint);
+    bind_text(st, ":provider_id", provider_id);
+    if (statement_row(st)) {
+        state->id = column_i64(st, CHECK_ID);
+        state->version = column_i64(st, CHECK_VERSION);
+        state->has_updated = !column_is_null(st, CHECK_UPDATED);
+        state->updated_us = column_i64(st, CHECK_UPDATED);
+        state->is_deleted = column_i64(st, CHECK_DELETED) != 0;
+        state->content_hash = column_text(st, CHECK_CONTENT_HASH, arena);
+        state->expr_hash = column_text(st, CHECK_EXPR_HASH, arena);
+        state->checked_us = column_i64(st, CHECK_CHECKED);
+    }
+    return statement_finish(st, err);
+}
+
+static bool record_check(struct store *store, struct arena *arena,
+                         const struct record_context *context, const struct str *provider_ids,
+                         size_t count, struct record_state *states, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!check_one(sqlite_store_of(store), arena, context, provider_ids[i], &states[i], err))
+            return error_wrap(err, "check record %.*s", STR_ARG(provider_ids[i]));
+    }
+    return true;
+}
+
+static const char ADD[] =
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
+    " deleted, content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id,"
+    " slice_id, task_id, run_id, batch_id, payload)"
+    " VALUES (:source, :endpoint, :provider_id, :updated, :version, :deleted, :content_hash,"
+    " :expr_hash, :now, :now, :schedule_instance, :plan, :slice, :task, :run, :batch, :payload)"
+    " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING";
+
+static const char CHANGE[] =
+    "UPDATE ing_record SET updated_at = :updated, version = :version, deleted = :deleted,"
+    " content_hash = :content_hash, expr_hash = :expr_hash, checked_at = max(checked_at, :now),"
+    " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
+    " task_id = :task, run_id = :run, batch_id = :batch, payload = :payload"
+    " WHERE id = :id AND version = :version - 1";
+
+static bool write_one(struct sqlite_store *sqlite, const struct record_context *context,
+                      const struct record_write *record, bool *written, struct error *err)
+{
+    const bool is_new = record->id == 0;
+    struct statement *st = statement_of(sqlite, is_new ? ADD : CHANGE);
+
+    if (is_new) {
+        bind_text(st, ":source", context->source);
+        bind_text(st, ":endpoint", context->endpoint);
+        bind_text(st, ":provider_id", record->provider_id);
+    } else {
+        bind_i64(st, ":id", record->id);
+    }
+    if (record->has_updated)
+        bind_i64(st, ":updated", record->updated_us);
+    bind_i64(st, ":version", record->version);
+    bind_bool(st, ":deleted", record->is_deleted);
+    bind_text(st, ":content_hash", record->content_hash);
+    bind_text(st, ":expr_hash", context->expr_hash);
+    bind_i64(st, ":now", context->now_us);
+    bind_lineage(st, &context->lineage);
+    bind_bytes(st, ":payload", record->payload);
+    if (!statement_run(st, err))
+        return error_wrap(err, "write record %.*s", STR_ARG(record->provider_id));
+    *written = statement_changes(st) == 1;
+    return true;
+}
+
+static bool record_write(struct store *store, const struct record_context *context,
+                         const struct record_write *records, size_t count, bool *written,
+                         struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!write_one(sqlite_store_of(store), context, &records[i], &written[i], err))
+            return false;
+    }
+    return true;
+}
+
+static const char TOUCH[] = "UPDATE ing_record SET checked_at = max(checked_at, :now),"
+                            " expr_hash = :expr_hash WHERE id = :id";
+
+static bool record_touch(struct store *store, const struct record_context *context,
+                         const int64_t *ids, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct statement *st = statement_of(sqlite_store_of(store), TOUCH);
+
+        bind_i64(st, ":now", context->now_us);
+        bind_text(st, ":expr_hash", context->expr_hash);
+        bind_i64(st, ":id", ids[i]);
+        if (!statement_run(st, err))
+            return error_wrap(err, "touch record %" PRId64, ids[i]);
+    }
+    return true;
+}
+
+static const char GET[] =
+    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, version, deleted,"
+    " content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id, slice_id,"
+    " task_id, run_id, batch_id, payload FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
+enum {
+    COL_ID,
+    COL_SOURCE,
+    COL_ENDPOINT,
+    COL_PROVIDER_ID,
+    COL_UPDATED,
+    COL_VERSION,
+    COL_DELETED,
+    COL_CONTENT_HASH,
+    COL_EXPR_HASH,
+    COL_CHECKED,
+    COL_CREATED,
+    COL_LINEAGE, /* six columns */
+    COL_PAYLOAD = COL_LINEAGE + 6,
+};
+
+static bool record_get(struct store *store, struct arena *arena, struct str source,
+                       struct str endpoint, struct str provider_id, struct record *record,
+                       bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), GET);
+
+    bind_text(st, ":source", source);
+    bind_text(st, ":endpoint", endpoint);
+    bind_text(st, ":provider_id", provider_id);
+    *found = statement_row(st);
+    if (*found) {
+        record->id = column_i64(st, COL_ID);
+        record->source = column_text(st, COL_SOURCE, arena);
+        record->endpoint = column_text(st, COL_ENDPOINT, arena);
+        record->provider_id = column_text(st, COL_PROVIDER_ID, arena);
+        record->has_updated = !column_is_null(st, COL_UPDATED);
+        record->updated_us = column_i64(st, COL_UPDATED);
+        record->version = column_i64(st, COL_VERSION);
+        record->is_deleted = column_i64(st, COL_DELETED) != 0;
+        record->content_hash = column_text(st, COL_CONTENT_HASH, arena);
+        record->expr_hash = column_text(st, COL_EXPR_HASH, arena);
+        record->checked_us = column_i64(st, COL_CHECKED);
+        record->created_us = column_i64(st, COL_CREATED);
+        record->lineage = column_lineage(st, COL_LINEAGE);
+        record->payload = column_text(st, COL_PAYLOAD, arena);
+    }
+    return statement_finish(st, err);
+}
+
+static const char STALE[] =
+    "SELECT id, provider_id, checked_at, '' FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
+    "   AND NOT deleted ORDER BY checked_at, id LIMIT :limit";
+
+static const char OLD_EXPR[] =
+    "SELECT id, provider_id, 0, expr_hash FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND expr_hash <> :expr_hash AND (expr_hash, id) > (:after_hash, :after_id)"
+    "   AND NOT deleted ORDER BY expr_hash, id LIMIT :limit";
+
+static const char SIGNALLED[] =
+    "SELECT id, provider_id, 0, '' FROM ing_signal"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND consumed_at IS NULL AND id > :after_id ORDER BY id LIMIT :limit";
+
+enum { FOUND_ID, FOUND_PROVIDER_ID, FOUND_CHECKED, FOUND_EXPR_HASH };
+
+static struct statement *candidate_statement(struct sqlite_store *sqlite,
+                                             const struct candidate_query *query)
+{
+    static const struct candidate BEFORE_ALL = { .checked_us = INT64_MIN };
+    const struct candidate *after = query->after != NULL ? query->after : &BEFORE_ALL;
+    struct statement *st = NULL;
+
+    switch (query->why) {
+    case CANDIDATE_STALENESS:
+        st = statement_of(sqlite, STALE);
+        bind_i64(st, ":before", query->checked_before_us);
+        bind_i64(st, ":after_checked", after->checked_us);
+        break;
+    case CANDIDATE_EXPR_CHANGE:
+        st = statement_of(sqlite, OLD_EXPR);
+        bind_text(st, ":expr_hash", query->expr_hash);
+        bind_text(st, ":after_hash", after->expr_hash);
+        break;
+    case CANDIDATE_SIGNAL:
+        st = statement_of(sqlite, SIGNALLED);
+        break;
+    }
+    bind_text(st, ":source", query->source);
+    bind_text(st, ":endpoint", query->endpoint);
+    bind_i64(st, ":after_id", after->id);
+    bind_i64(st, ":limit", query->limit);
+    return st;
+}
+
+static bool record_candidates(struct store *store, struct arena *arena,
+                              const struct candidate_query *query, struct candidate_list *list,
+                              struct error *err)
+{
+    struct statement *st = candidate_statement(sqlite_store_of(store), query);
+
+    *list = (struct candidate_list){ 0 };
+    while (statement_row(st)) {
+        struct candidate *candidate = LIST_ADD(arena, list);
+
+        if (candidate == NULL) {
+            st->full = arena;
+            break;
+        }
+        candidate->id = column_i64(st, FOUND_ID);
+        candidate->provider_id = column_text(st, FOUND_PROVIDER_ID, arena);
+        candidate->checked_us = column_i64(st, FOUND_CHECKED);
+        candidate->expr_hash = column_text(st, FOUND_EXPR_HASH, arena);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list candidates");
+}
+
+const struct store_record_ops SQLITE_RECORD = {
+    .check = record_check,
+    .write = record_write,
+    .touch = record_touch,
+    .get = record_get,
+    .candidates = record_candidates,
+    .quarantine = sqlite_quarantine_add,
+    .quarantine_list = sqlite_quarantine_list,
+    .quarantine_resolve = sqlite_quarantine_resolve,
+};

@@ -1,0 +1,211 @@
+/* store_record: what came in, one row per record of a source's endpoint.
+ *
+ * Writing is two steps, so that a record that has not changed costs a key and not a payload:
+ *
+ *      store_record_check()    which of these are here, and in what state
+ *      ... the caller judges each: new, newer, unchanged, older ...
+ *      store_record_write()    the new and the newer, with payloads
+ *      store_record_touch()    the unchanged: looked at, now
+ *
+ * all in one transaction. The write is a compare-and-set: a new record must still be missing, a
+ * changed one still have the version that was checked. Whoever finds `written` false for a record
+ * checks that one again. From the write on its row is locked, so the event of the new version
+ * (port/store_outbox.h), added after it, is the only one and in its place.
+ */
+#ifndef PATRA_PORT_STORE_RECORD_H
+#define PATRA_PORT_STORE_RECORD_H
+
+#include "core/codes.h"
+#include "port/store.h"
+#include "port/store_lineage.h"
+
+/* Longer ids are refused (L2): an index could not hold them. */
+enum { PROVIDER_ID_MAX = 1024 };
+
+/* What the records of one batch have in common. */
+struct record_context {
+    struct str source;
+    struct str endpoint;
+    struct str expr_hash; /* of the expression's prototype: what a change of it makes stale */
+    struct lineage lineage;
+    int64_t now_us; /* checked_at, and created_at of new ones */
+};
+
+struct record_state {
+    int64_t id; /* 0: not here */
+    int64_t version;
+    bool has_updated;
+    int64_t updated_us;
+    bool is_deleted;
+    struct str content_hash;
+    struct str expr_hash;
+    int64_t checked_us;
+};
+
+struct record_write {
+    int64_t id;      /* 0: a new one */
+    int64_t version; /* its version now: 1 for a new one, else one more than checked */
+    struct str provider_id;
+    bool has_updated; /* false: the source gives no date */
+    int64_t updated_us;
+    bool is_deleted; /* a tombstone */
+    struct str content_hash;
+    struct str payload; /* any bytes, kept as received */
+};
+
+struct record {
+    int64_t id;
+    struct str source;
+    struct str endpoint;
+    struct str provider_id;
+    bool has_updated;
+    int64_t updated_us;
+    int64_t version;
+    bool is_deleted;
+    struct str content_hash;
+    struct str expr_hash;
+    int64_t checked_us;
+    int64_t created_us;
+    struct lineage lineage; /* of the last write */
+    struct str payload;
+};
+
+/* A record that an UPDATE should look at again. */
+struct candidate {
+    int64_t id; /* of the record, or of the signal */
+    struct str provider_id;
+    int64_t checked_us;   /* STALENESS */
+    struct str expr_hash; /* EXPR_CHANGE */
+};
+
+struct candidate_list {
+    struct candidate *items;
+    size_t count;
+};
+
+struct candidate_query {
+    enum candidate_source why;
+    struct str source;
+    struct str endpoint;
+    int64_t checked_before_us;     /* STALENESS: those not looked at since */
+    struct str expr_hash;          /* EXPR_CHANGE: the present one; all others are old */
+    const struct candidate *after; /* the last of the page before; NULL = the first page */
+    int64_t limit;
+};
+
+/* A record that could not be judged. */
+struct quarantined {
+    int64_t id;
+    struct str source;
+    struct str endpoint;
+    struct str provider_id; /* '' where none could be read */
+    struct str reason;      /* a code: "record.no_id" */
+    struct str detail;
+    int64_t position; /* within the batch */
+    struct lineage lineage;
+    int64_t created_us;
+    struct str payload;
+};
+
+struct quarantined_list {
+    struct quarantined *items;
+    size_t count;
+};
+
+struct store_record_ops {
+    bool (*check)(struct store *store, struct arena *arena, const struct record_context *context,
+                  const struct str *provider_ids, size_t count, struct record_state *states,
+                  struct error *err);
+    bool (*write)(struct store *store, const struct record_context *context,
+                  const struct record_write *records, size_t count, bool *written,
+                  struct error *err);
+    bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
+                  size_t count, struct error *err);
+    bool (*get)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
+                struct str provider_id, struct record *record, bool *found, struct error *err);
+    bool (*candidates)(struct store *store, struct arena *arena,
+                       const struct candidate_query *query, struct candidate_list *list,
+                       struct error *err);
+    bool (*quarantine)(struct store *store, const struct quarantined *records, size_t count,
+                       int64_t *added, struct error *err);
+    bool (*quarantine_list)(struct store *store, struct arena *arena, struct str source,
+                            int64_t after_id, int64_t limit, struct quarantined_list *list,
+                            struct error *err);
+    bool (*quarantine_resolve)(struct store *store, int64_t id, int64_t now_us, bool *resolved,
+                               struct error *err);
+};
+
+/* states[i] is that of provider_ids[i]. */
+static inline bool MUST_CHECK store_record_check(struct store *store, struct arena *arena,
+                                                 const struct record_context *context,
+                                                 const struct str *provider_ids, size_t count,
+                                                 struct record_state *states, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->record->check(store, arena, context, provider_ids, count, states, err);
+}
+
+/* written[i] is false where records[i] was not written: a new one is here by now, or the version
+ * has moved on. The records must differ from one another. */
+static inline bool MUST_CHECK store_record_write(struct store *store,
+                                                 const struct record_context *context,
+                                                 const struct record_write *records, size_t count,
+                                                 bool *written, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->record->write(store, context, records, count, written, err);
+}
+
+/* Sets checked_at, never back, and expr_hash. */
+static inline bool MUST_CHECK store_record_touch(struct store *store,
+                                                 const struct record_context *context,
+                                                 const int64_t *ids, size_t count,
+                                                 struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->record->touch(store, context, ids, count, err);
+}
+
+static inline bool MUST_CHECK store_record_get(struct store *store, struct arena *arena,
+                                               struct str source, struct str endpoint,
+                                               struct str provider_id, struct record *record,
+                                               bool *found, struct error *err)
+{
+    return store->record->get(store, arena, source, endpoint, provider_id, record, found, err);
+}
+
+/* A page of candidates: by checked_at and id, by expr_hash and id, or by the signal's id. Records
+ * that are deleted are none. A record may leave the set while pages are read (it is touched), and
+ * is then not given; none that stays in the set is left out. */
+static inline bool MUST_CHECK store_candidate_list(struct store *store, struct arena *arena,
+                                                   const struct candidate_query *query,
+                                                   struct candidate_list *list, struct error *err)
+{
+    return store->record->candidates(store, arena, query, list, err);
+}
+
+/* Once per batch and position (a batch of 0 has none); *added counts the new ones. */
+static inline bool MUST_CHECK store_quarantine_add(struct store *store,
+                                                   const struct quarantined *records, size_t count,
+                                                   int64_t *added, struct error *err)
+{
+    return store->record->quarantine(store, records, count, added, err);
+}
+
+/* What is not resolved, by id, from the first above after_id. */
+static inline bool MUST_CHECK store_quarantine_list(struct store *store, struct arena *arena,
+                                                    struct str source, int64_t after_id,
+                                                    int64_t limit, struct quarantined_list *list,
+                                                    struct error *err)
+{
+    return store->record->quarantine_list(store, arena, source, after_id, limit, list, err);
+}
+
+static inline bool MUST_CHECK store_quarantine_resolve(struct store *store, int64_t id,
+                                                       int64_t now_us, bool *resolved,
+                                                       struct error *err)
+{
+    return store->record->quarantine_resolve(store, id, now_us, resolved, err);
+}
+
+#endif
