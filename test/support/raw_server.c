@@ -81,6 +81,8 @@ static size_t request_len(const char *bytes, size_t len)
     const char *end = memmem(bytes, len, "\r\n\r\n", 4);
     size_t body = 0;
 
+    if (len > 0 && bytes[0] == 0x16) /* a client that wants TLS waits for an answer to its hello */
+        return len;
     if (end == NULL)
         return 0;
     for (const char *line = bytes; line < end;

@@ -133,7 +133,6 @@ static bool set_transport(struct transfer *t)
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     result |= curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT, 1L); /* one connection, many streams */
     result |= curl_easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    result |= curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* unpack.h */
     return result == CURLE_OK;
 }
@@ -159,9 +158,23 @@ static bool set_callbacks(struct transfer *t)
     return result == CURLE_OK;
 }
 
-bool transfer_setup(struct transfer *t, struct error *err)
+/* A handle that served a stream of HTTP/2 may still hold that stream's buffer, and then refuses to
+ * hear of its size again. Another handle costs little: the connections are the multi's. */
+static bool make_blank(struct transfer *t)
 {
     curl_easy_reset(t->easy);
+    if (curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES) == CURLE_OK)
+        return true;
+    curl_easy_cleanup(t->easy);
+    t->easy = curl_easy_init();
+    return t->easy != NULL &&
+           curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES) == CURLE_OK;
+}
+
+bool transfer_setup(struct transfer *t, struct error *err)
+{
+    if (!make_blank(t))
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
     t->text[0] = '\0';
     if (!make_lines(t, err))
         return false;

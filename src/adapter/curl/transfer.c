@@ -18,17 +18,17 @@ enum {
 
 bool transfer_open(struct transfer *t, struct http *http, struct error *err)
 {
+    if (t->ticket.http == NULL)
+        arena_init(&t->scratch, SCRATCH_BYTES_MAX);
     t->ticket.http = http;
     t->easy = curl_easy_init();
-    if (t->easy == NULL)
-        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
-    arena_init(&t->scratch, SCRATCH_BYTES_MAX);
-    return true;
+    return t->easy != NULL ||
+           error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
 }
 
 void transfer_close(struct transfer *t)
 {
-    if (t->easy == NULL)
+    if (t->ticket.http == NULL)
         return;
     curl_easy_cleanup(t->easy);
     transfer_wipe(t);
