@@ -123,9 +123,9 @@ void answer_add_escaped(struct buf *out, struct str text)
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-void answer_add_base64(struct buf *out, struct str bytes, bool url)
+void answer_add_base64(struct buf *out, struct str bytes, enum base64 kind)
 {
-    const char *alphabet = url ? for_urls : standard;
+    const char *alphabet = kind == BASE64 ? standard : for_urls;
 
     for (size_t i = 0; i < bytes.len; i += 3) {
         const size_t left = bytes.len - i;
@@ -137,11 +137,11 @@ void answer_add_base64(struct buf *out, struct str bytes, bool url)
         buf_add_char(out, alphabet[group >> 12 & 63]);
         if (left > 1)
             buf_add_char(out, alphabet[group >> 6 & 63]);
-        else if (!url)
+        else if (kind != BASE64_URL)
             buf_add_char(out, '=');
         if (left > 2)
             buf_add_char(out, alphabet[group & 63]);
-        else if (!url)
+        else if (kind != BASE64_URL)
             buf_add_char(out, '=');
     }
 }

@@ -50,8 +50,12 @@ void answer_records(struct sim_world *world, struct exchange *exchange,
 /* Percent-encodes what is not unreserved. */
 void answer_add_escaped(struct buf *out, struct str text);
 
-/* Standard alphabet with padding, or the URL one without. */
-void answer_add_base64(struct buf *out, struct str bytes, bool url);
+enum base64 {
+    BASE64,            /* + and /, padded */
+    BASE64_URL,        /* - and _, not padded */
+    BASE64_URL_PADDED, /* - and _, padded */
+};
+void answer_add_base64(struct buf *out, struct str bytes, enum base64 kind);
 /* Either alphabet, padding optional; false when it is none. */
 bool answer_decode_base64(struct arena *arena, struct str text, struct str *bytes);
 

@@ -7,7 +7,9 @@
 static const struct body_form forms[] = {
     { STR_INIT("arxiv"), ID_ARXIV, VIEW_ALL, US_PER_DAY, body_arxiv },
     { STR_INIT("crossref"), ID_CROSSREF, VIEW_NOT_MERGED, US_PER_SECOND, body_crossref },
+    { STR_INIT("crossref-work"), ID_CROSSREF, VIEW_NOT_MERGED, US_PER_SECOND, body_crossref_work },
     { STR_INIT("datacite"), ID_DATACITE, VIEW_LIVE, US_PER_SECOND, body_datacite },
+    { STR_INIT("datacite-doi"), ID_DATACITE, VIEW_LIVE, US_PER_SECOND, body_datacite_doi },
     { STR_INIT("europepmc"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_core },
     { STR_INIT("europepmc-idlist"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist },
     { STR_INIT("europepmc-idlist-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist_xml },

@@ -80,7 +80,9 @@ void body_write(const struct body_form *form, const struct sim_world *world, str
 /* Of each body_*.c: how it writes, and its blocks. */
 void body_arxiv(struct body *body);
 void body_crossref(struct body *body);
+void body_crossref_work(struct body *body);
 void body_datacite(struct body *body);
+void body_datacite_doi(struct body *body);
 void body_europepmc_core(struct body *body);
 void body_europepmc_core_xml(struct body *body);
 void body_europepmc_idlist(struct body *body);

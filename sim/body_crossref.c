@@ -189,6 +189,32 @@ static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
     }
 }
 
+static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
+{
+    if (index % 2 == 0) {
+        buf_add(out, STR(",\"subtitle\":["));
+        add_string(out, index % 4 == 0 ? STR("") : words_keyword(hash));
+        buf_add_char(out, ']');
+    }
+    if (index % 3 == 0)
+        buf_printf(out, ",\"alternative-id\":[\"S%u\"]", dice_below(hash, 99999999));
+    if (index % 5 == 0)
+        buf_printf(out,
+                   ",\"funder\":[{\"name\":\"European Commission\",\"award\":[\"%u\"],"
+                   "\"award-info\":[{\"award-number\":[\"%u\"]}]}]",
+                   dice_below(hash, 999999), dice_below(hash, 999999));
+    if (index % 7 == 0)
+        buf_printf(out,
+                   ",\"relation\":{\"is-version-of\":[{\"id-type\":\"doi\",\"id\":"
+                   "\"10.59350\\/%u\",\"asserted-by\":\"object\"}]}",
+                   dice_below(hash, 99999999));
+    if (index % 11 == 0) {
+        buf_add(out, STR(",\"original-title\":["));
+        add_string(out, words_journal(hash).title);
+        buf_add_char(out, ']');
+    }
+}
+
 static void make_license(struct buf *out, uint64_t hash, uint32_t index)
 {
     (void)hash;
@@ -209,6 +235,7 @@ static const struct block_spec blocks[] = {
     { BLOCK_CROSSREF_REFERENCES, 120, make_references },
     { BLOCK_CROSSREF_ABSTRACT, 240, make_abstract },
     { BLOCK_CROSSREF_KIND, 64, make_kind },
+    { BLOCK_CROSSREF_EXTRAS, 128, make_extras },
     { BLOCK_CROSSREF_LICENSE, 42, make_license },
 };
 const struct block_table body_crossref_blocks = { blocks, ARRAY_LEN(blocks) };
@@ -312,7 +339,7 @@ static void add_names(struct body *body)
                        "\"intended-application\":\"similarity-checking\"}]"));
 }
 
-void body_crossref(struct body *body)
+static void write(struct body *body)
 {
     struct buf *out = body->out;
 
@@ -328,6 +355,7 @@ void body_crossref(struct body *body)
     buf_add(out, STR("\"]"));
     body_pick(body, BLOCK_CROSSREF_KIND, body_hash(body, 3));
     body_pick(body, BLOCK_CROSSREF_LICENSE, body_hash(body, 4));
+    body_pick(body, BLOCK_CROSSREF_EXTRAS, body_hash(body, 9));
     body_pick(body, BLOCK_CROSSREF_ABSTRACT, body_version_hash(body, 5));
     body_pick(body, BLOCK_CROSSREF_AUTHORS, body_hash(body, 6));
     body_pick(body, BLOCK_CROSSREF_REFERENCES, body_hash(body, 7));
@@ -341,5 +369,17 @@ void body_crossref(struct body *body)
     }
     buf_add(out, STR(",\"is-referenced-by-count\":"));
     words_number(out, body_version_hash(body, 8) % 1000 + body->ordinal);
-    buf_add(out, STR(",\"score\":0.0}"));
+}
+
+/* A list tells how well a work matched, a work on its own has 1. */
+void body_crossref(struct body *body)
+{
+    write(body);
+    body_add(body, STR(",\"score\":0.0}"));
+}
+
+void body_crossref_work(struct body *body)
+{
+    write(body);
+    body_add(body, STR(",\"score\":1}"));
 }

@@ -1,5 +1,5 @@
-/* A DOI of DataCite as a JSON:API resource. Times end in Z, with milliseconds in some records and
- * without in others; the dates[] that people wrote are free-form. */
+/* A DOI of DataCite as a JSON:API resource. Times have milliseconds (always zero) in the answer for
+ * a single DOI and none in lists; the dates[] that people wrote are free-form. */
 #include <inttypes.h>
 
 #include "base/attr.h"
@@ -111,8 +111,7 @@ static const struct block_spec blocks[] = {
 };
 const struct block_table body_datacite_blocks = { blocks, ARRAY_LEN(blocks) };
 
-/* To the second; records of some clients show milliseconds, always zero. */
-static void add_time(struct body *body, struct str name, int64_t at_us)
+static void add_time(struct body *body, struct str name, int64_t at_us, bool single)
 {
     struct buf *out = body->out;
 
@@ -120,24 +119,24 @@ static void add_time(struct body *body, struct str name, int64_t at_us)
     body_add(body, name);
     body_add(body, STR("\":\""));
     when_add_second(out, at_us);
-    if (body->record_hash % 4 == 0) {
-        out->len -= out->len > 0;
+    if (single) {
+        out->len -= out->len > 0; /* the Z */
         body_add(body, STR(".000Z"));
     }
     body_add(body, STR("\""));
 }
 
-static void add_times(struct body *body)
+static void add_times(struct body *body, bool single)
 {
     const struct published published = corpus_published(body->corpus, body->record);
 
     if (body->flaw != FLAW_NO_DATE && body->flaw != FLAW_BAD_DATE) {
-        add_time(body, STR("created"), body->created_us);
+        add_time(body, STR("created"), body->created_us, single);
         if (body->record_hash % 5 == 0)
             body_add(body, STR(",\"registered\":null"));
         else
-            add_time(body, STR("registered"), body->created_us);
-        add_time(body, STR("updated"), body->at_us);
+            add_time(body, STR("registered"), body->created_us, single);
+        add_time(body, STR("updated"), body->at_us, single);
     }
     if (body->flaw == FLAW_BAD_DATE)
         body_add(body, STR(",\"created\":\"2026-00-00\",\"updated\":\"2026-01-02T03:04\\u0000\""));
@@ -179,7 +178,7 @@ static void add_counts(struct body *body)
     }
 }
 
-void body_datacite(struct body *body)
+static void write(struct body *body, bool single)
 {
     const struct id id = body_id(body, ID_DATACITE);
 
@@ -210,7 +209,17 @@ void body_datacite(struct body *body)
     body_add(body, STR(",\"schemaVersion\":\"http://datacite.org/schema/kernel-4\",\"source\":"
                        "\"api\",\"isActive\":true,\"state\":\"findable\",\"reason\":null"));
     add_counts(body);
-    add_times(body);
+    add_times(body, single);
     body_add(body, STR("},\"relationships\":{\"client\":{\"data\":{\"id\":\"cern.zenodo\",\"type\":"
                        "\"clients\"}}}}"));
+}
+
+void body_datacite(struct body *body)
+{
+    write(body, false);
+}
+
+void body_datacite_doi(struct body *body)
+{
+    write(body, true);
 }

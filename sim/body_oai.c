@@ -32,6 +32,16 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
     for (uint32_t i = 0; i < index % 5; i++)
         add_element(out, "dc:subject", words_term(dice_mix(hash + i)));
     add_element(out, "dc:publisher", words_journal(hash).publisher);
+    if (index % 3 == 0)
+        add_element(out, "dc:contributor", words_person(dice_mix(hash)).family);
+    if (index % 4 == 0)
+        buf_add(out, STR("<dc:coverage>Nairobi, Kenya</dc:coverage>"));
+    if (index % 5 == 0)
+        buf_add(out, STR("<dc:format>application/pdf</dc:format><dc:source>Simulator, 7(2), 1-9"
+                         "</dc:source>"));
+    if (index % 2 == 0)
+        buf_printf(out, "<dc:relation>https://doi.org/10.5281/zenodo.%u</dc:relation>",
+                   dice_below(hash, 99999999));
     buf_add(out, STR("<dc:type>info:eu-repo/semantics/article</dc:type><dc:language>eng"
                      "</dc:language><dc:rights>info:eu-repo/semantics/openAccess</dc:rights>"
                      "<dc:rights>https://creativecommons.org/licenses/by/4.0/legalcode"
@@ -66,11 +76,15 @@ static void make_arxiv(struct buf *out, uint64_t hash, uint32_t index)
             buf_add(out, STR(", "));
         words_xml(out, words_person(dice_mix(hash + i)).family, false);
     }
-    buf_printf(out,
-               "</authors><categories>cond-mat.stat-mech physics.bio-ph</categories><comments>%u "
-               "pages, 2 figures</comments><license>http://arxiv.org/licenses/nonexclusive-distrib/"
-               "1.0/</license>",
-               5 + index % 30);
+    buf_printf(
+        out,
+        "</authors><categories>cond-mat.stat-mech physics.bio-ph</categories><comments>%u "
+        "pages, 2 figures</comments>%s<license>http://arxiv.org/licenses/nonexclusive-distrib/"
+        "1.0/</license>",
+        5 + index % 30,
+        index % 2 == 0 ? "<journal-ref>EPL 124,60006 (2018)</journal-ref><doi>"
+                         "10.1209/0295-5075/124/60006</doi>"
+                       : "");
 }
 
 static const struct block_spec blocks[] = {

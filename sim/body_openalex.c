@@ -189,7 +189,7 @@ static void make_funding(struct buf *out, uint64_t hash, uint32_t index)
         buf_printf(out,
                    ",\"grants\":[{\"funder\":\"https://openalex.org/F4320334764\","
                    "\"funder_display_name\":\"Japan Society for the Promotion of Science\","
-                   "\"award_id\":\"%u\"}],\"awards\":[],\"funders\":[{\"id\":"
+                   "\"award_id\":\"JPMJCR%u\"}],\"awards\":[],\"funders\":[{\"id\":"
                    "\"https://openalex.org/F4320334764\",\"display_name\":"
                    "\"Japan Society for the Promotion of Science\",\"ror\":"
                    "\"https://ror.org/00hhkn466\"}]",
@@ -301,6 +301,11 @@ static void add_names(struct body *body)
         body_add(body, id_str(&doi));
         body_add(body, STR("\","));
     }
+    if (body->record_hash % 4 == 0) {
+        body_add(body, STR("\"pmid\":\"https://pubmed.ncbi.nlm.nih.gov/"));
+        words_number(body->out, UINT64_C(30000000) + body->record);
+        body_add(body, STR("\","));
+    }
     body_add(body, STR("\"mag\":\""));
     words_number(body->out, UINT64_C(2000000000) + body->record);
     body_add(body, STR("\"}"));
@@ -310,14 +315,17 @@ static void add_published(struct body *body)
 {
     const struct published published = corpus_published(body->corpus, body->record);
 
-    if (published.year == 0) {
-        body_add(body, STR(",\"publication_year\":null,\"publication_date\":null"));
-        return;
-    }
+    const int year = published.year > 0 ? published.year : instant_to_civil(body->created_us).year;
+
     body_add(body, STR(",\"publication_year\":"));
-    words_number(body->out, (uint64_t)published.year);
+    words_number(body->out, (uint64_t)year);
     body_add(body, STR(",\"publication_date\":\""));
-    when_add_date(body->out, corpus_published_us(body->corpus, body->record));
+    if (published.year > 0) {
+        when_add_date(body->out, corpus_published_us(body->corpus, body->record));
+    } else { /* what is not known is said to be the first of January */
+        words_number(body->out, (uint64_t)year);
+        body_add(body, STR("-01-01"));
+    }
     body_add(body, STR("\""));
 }
 
@@ -325,7 +333,11 @@ static void add_counts(struct body *body)
 {
     const uint64_t hash = body_version_hash(body, 10);
 
-    body_add(body, STR(",\"apc_list\":null,\"apc_paid\":null,\"fwci\":"));
+    body_add(body, body->record_hash % 5 == 0
+                       ? STR(",\"apc_list\":{\"value\":600,\"currency\":\"EUR\",\"value_usd\":647},"
+                             "\"apc_paid\":{\"value\":600,\"currency\":\"EUR\",\"value_usd\":647}")
+                       : STR(",\"apc_list\":null,\"apc_paid\":null"));
+    body_add(body, STR(",\"fwci\":"));
     words_number(body->out, hash % 9);
     body_add(body, STR(".5078825,\"cited_by_count\":"));
     words_number(body->out, hash % 500 + body->ordinal);

@@ -415,13 +415,19 @@ void body_pubmed(struct body *body)
     body_pick(body, BLOCK_PUBMED_JOURNAL, journal);
     body_add(body, STR("<ArticleTitle>"));
     body_pick(body, BLOCK_TITLE_XML, body_hash(body, 2));
-    body_add(body, STR("</ArticleTitle><ELocationID EIdType=\"pii\" ValidYN=\"Y\">S"));
+    body_add(body, STR("</ArticleTitle>"));
+    if (body->record_hash % 2 == 0)
+        body_add(body, STR("<Pagination><StartPage>2603</StartPage><EndPage>2604</EndPage>"
+                           "<MedlinePgn>2603-4</MedlinePgn></Pagination>"));
+    body_add(body, STR("<ELocationID EIdType=\"pii\" ValidYN=\"Y\">S"));
     words_number(body->out, body_hash(body, 3) % 99999999);
     body_add(body, STR("</ELocationID>"));
     body_pick(body, BLOCK_PUBMED_ABSTRACT, body_version_hash(body, 5));
     body_pick(body, BLOCK_PUBMED_AUTHORS, body_hash(body, 6));
     body_pick(body, BLOCK_PUBMED_KIND, body_hash(body, 7));
-    body_add(body, STR("</Article>"));
+    body_add(body, STR("<ArticleDate DateType=\"Electronic\">"));
+    add_day(body->out, local(body, body->created_us));
+    body_add(body, STR("</ArticleDate></Article>"));
     body_pick(body, BLOCK_PUBMED_JOURNAL_INFO, journal);
     body_pick(body, BLOCK_PUBMED_MESH, body_version_hash(body, 8));
     body_add(body, STR("</MedlineCitation><PubmedData>"));

@@ -213,18 +213,20 @@ static bool take_request(const struct exchange *exchange, struct request *reques
            take_filters(exchange, &request->query, complaint);
 }
 
-/* ---- the scroll's token: Elasticsearch's scroll id, five shards long ---- */
+/* ---- the scroll's token: Elasticsearch's scroll id, a part for each of 36 shards ---- */
 
-#define SCROLL_MARK STR("\x0equeryThenFetch\x05")
+enum { SHARDS = 36 };
+
+#define SCROLL_MARK STR("\x0equeryThenFetch\x24")
 
 static struct str token_of(struct exchange *exchange, uint64_t name)
 {
     struct buf plain, token;
 
-    buf_init(&plain, exchange->arena, 1024);
-    buf_init(&token, exchange->arena, 2048);
+    buf_init(&plain, exchange->arena, 4096);
+    buf_init(&token, exchange->arena, 8192);
     buf_add(&plain, SCROLL_MARK);
-    for (int shard = 0; shard < 5; shard++) {
+    for (int shard = 0; shard < SHARDS; shard++) {
         const uint64_t number = shard == 0 ? name : dice_mix(name + (uint64_t)shard);
         struct buf node;
 
@@ -232,10 +234,10 @@ static struct str token_of(struct exchange *exchange, uint64_t name)
             buf_add_char(&plain, (char)(number >> 8 * byte & 0xFF));
         buf_add_char(&plain, 0x16);
         buf_init(&node, exchange->arena, 64);
-        answer_add_base64(&node, str_slice(buf_str(&plain), plain.len - 9, plain.len), true);
+        answer_add_base64(&node, str_slice(buf_str(&plain), plain.len - 16, plain.len), BASE64_URL);
         buf_add(&plain, buf_str(&node));
     }
-    answer_add_base64(&token, buf_str(&plain), false);
+    answer_add_base64(&token, buf_str(&plain), BASE64_URL_PADDED);
     return buf_str(&token);
 }
 
@@ -457,7 +459,8 @@ static bool single(struct sim_world *world, struct exchange *exchange, struct st
     out = answer_begin(exchange, JSON);
     buf_add(out, STR("{\"status\":\"ok\",\"message-type\":\"work\",\"message-version\":\"1.0.0\","
                      "\"message\":"));
-    body_write(body_form_find(STR("crossref")), world, out, version, answer_flaw(exchange, 0, 1));
+    body_write(body_form_find(STR("crossref-work")), world, out, version,
+               answer_flaw(exchange, 0, 1));
     buf_add_char(out, '}');
     return buf_ok(out, err);
 }

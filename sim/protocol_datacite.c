@@ -118,7 +118,7 @@ static void add_cursor(struct sim_world *world, struct exchange *exchange, struc
                       arena_printf(exchange->arena, "%" PRId64 ",%.*s",
                                    corpus_created_us(corpus, last.record) / US_PER_MS,
                                    STR_ARG(id_str(&id))),
-                      true);
+                      BASE64_URL);
 }
 
 /* ---- the answer ---- */
@@ -176,24 +176,29 @@ static void add_next(struct sim_world *world, struct exchange *exchange,
 
 static void add_facets(struct buf *out, size_t total)
 {
-    static const char *const facets[] = { "resourceTypes", "created",   "published",
-                                          "registered",    "providers", "clients" };
-    static const char *const names[][2] = {
-        { "dataset", "Dataset" }, { "2026", "2026" }, { "2025", "2025" },
-        { "2026", "2026" },       { "cern", "CERN" }, { "cern.zenodo", "Zenodo" },
+    static const char *const facets[][3] = {
+        { "resourceTypes", "dataset", "Dataset" },
+        { "created", "2026", "2026" },
+        { "published", "2025", "2025" },
+        { "registered", "2026", "2026" },
+        { "providers", "cern", "CERN" },
+        { "clients", "cern.zenodo", "Zenodo" },
+        { "affiliations", "ror.org/01ggx4157", "CERN" },
+        { "prefixes", "10.5281", "10.5281" },
+        { "certificates", "CoreTrustSeal", "Core Trust Seal" },
+        { "licenses", "cc-by-4.0", "CC-BY-4.0" },
+        { "schemaVersions", "4", "Schema 4" },
+        { "linkChecksStatus", "200", "200" },
+        { "subjects", "Anatomy", "Anatomy" },
+        { "fieldsOfScience", "clinical_medicine", "Clinical medicine" },
     };
-    static const char *const empty[] = { "affiliations", "prefixes",        "certificates",
-                                         "licenses",     "schemaVersions",  "linkChecksStatus",
-                                         "subjects",     "fieldsOfScience", "citations",
-                                         "views",        "downloads" };
 
     buf_printf(out, ",\"states\":[{\"id\":\"findable\",\"title\":\"Findable\",\"count\":%zu}]",
                total);
     for (size_t i = 0; i < ARRAY_LEN(facets); i++)
-        buf_printf(out, ",\"%s\":[{\"id\":\"%s\",\"title\":\"%s\",\"count\":%zu}]", facets[i],
-                   names[i][0], names[i][1], total);
-    for (size_t i = 0; i < ARRAY_LEN(empty); i++)
-        buf_printf(out, ",\"%s\":[]", empty[i]);
+        buf_printf(out, ",\"%s\":[{\"id\":\"%s\",\"title\":\"%s\",\"count\":%zu}]", facets[i][0],
+                   facets[i][1], facets[i][2], total);
+    buf_add(out, STR(",\"citations\":[],\"views\":[],\"downloads\":[]"));
 }
 
 static void add_meta(struct exchange *exchange, const struct request *request, size_t total)
@@ -281,7 +286,8 @@ static bool single(struct sim_world *world, struct exchange *exchange, struct st
         return fail(exchange, 404, STR("The resource you are looking for doesn't exist."), err);
     out = answer_begin(exchange, JSON);
     buf_add(out, STR("{\"data\":"));
-    body_write(body_form_find(STR("datacite")), world, out, version, answer_flaw(exchange, 0, 1));
+    body_write(body_form_find(STR("datacite-doi")), world, out, version,
+               answer_flaw(exchange, 0, 1));
     buf_add_char(out, '}');
     return buf_ok(out, err);
 }

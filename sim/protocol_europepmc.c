@@ -114,7 +114,7 @@ static struct str mark_of(struct exchange *exchange, int64_t key_us, uint32_t re
     buf_init(&mark, exchange->arena, 256);
     buf_add(&plain, MARK);
     buf_printf(&plain, "%" PRId64 "(%u", key_us, record);
-    answer_add_base64(&mark, buf_str(&plain), false);
+    answer_add_base64(&mark, buf_str(&plain), BASE64);
     return buf_str(&mark);
 }
 

@@ -136,7 +136,7 @@ static void add_token(struct exchange *exchange, struct buf *out, size_t positio
     const struct str plain =
         arena_printf(exchange->arena, "%" PRId64 ",%zu", exchange->now_us / US_PER_MS, position);
 
-    answer_add_base64(out, plain, true);
+    answer_add_base64(out, plain, BASE64_URL);
 }
 
 static bool read_token(const struct exchange *exchange, const struct sim_world *world,

@@ -144,7 +144,7 @@ static bool fail(struct exchange *exchange, const struct mount *mount, const cha
     const bool blames_request =
         str_eq(str_of(code), STR("badVerb")) || str_eq(str_of(code), STR("badArgument"));
 
-    begin(exchange, !blames_request);
+    begin(exchange, !blames_request && !mount->errors_422);
     if (mount->errors_422)
         exchange->status = 422;
     buf_printf(&exchange->reply, "<error code=\"%s\">%s</error>", code, text);

@@ -163,7 +163,7 @@ static void add_cursor(struct exchange *exchange, struct buf *out, int64_t key_u
     answer_add_base64(
         out,
         arena_printf(exchange->arena, "\"[%" PRId64 ", '%.*s']\"", key_us, STR_ARG(id_str(&id))),
-        false);
+        BASE64);
 }
 
 static bool read_cursor(const struct exchange *exchange, uint32_t records, struct str cursor,
