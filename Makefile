@@ -7,7 +7,7 @@ DESTDIR ?=
 build:
 	@scripts/deps build
 	@test -f build/build.ninja || CC=gcc meson setup build --prefix=$(PREFIX) >/dev/null
-	@ninja -C build
+	@ninja -C build programs
 
 test:
 	@scripts/test $(TESTS)
@@ -23,7 +23,8 @@ bench:
 
 install: build
 	@meson configure build --prefix=$(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C build
+	@ninja -C build programs
+	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
 
 clean:
 	rm -rf build build-asan
