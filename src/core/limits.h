@@ -32,6 +32,16 @@ static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / 4 && INSTANT_MAX < INT64_MAX / 4,
 #define SLICE_BUCKETS_MAX 65536
 static_assert(SLICE_BUCKETS_MAX <= PLAN_SLICES_MAX, "every bucket may become a slice");
 
+/* Slices, and their tasks, that are written at once: enough to make a statement's own cost small,
+ * little enough to be held in memory however long the plan is. */
+#define PLAN_BATCH 500
+
+/* Where a source does not tell its last page: further than any walk goes. */
+#define PLAN_PAGES_OPEN 1000000000
+
+/* Complete replays of the same window; each is looked at by the next. */
+#define REPLAY_ROUNDS_MAX 1000
+
 /* ---- cursors ---- */
 
 /* The columns: cursor_value VARCHAR(1024), normalized_numeric DECIMAL(38,0). */

@@ -103,6 +103,8 @@ struct store_task_ops {
                  struct task_list *list, struct error *err);
     bool (*queued)(struct store *store, const struct task_partition *partition, int64_t *count,
                    struct error *err);
+    bool (*live)(struct store *store, struct arena *arena, const struct task_partition *partition,
+                 int64_t after_id, int64_t limit, struct task_list *list, struct error *err);
     bool (*coverage)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                      int64_t after_us, struct coverage_list *list, struct error *err);
 };
@@ -136,6 +138,15 @@ static inline bool MUST_CHECK store_task_queued(struct store *store,
                                                 int64_t *count, struct error *err)
 {
     return store->task->queued(store, partition, count, err);
+}
+
+/* Tasks of a partition that wait or run, by id, from the first above after_id. */
+static inline bool MUST_CHECK store_task_live(struct store *store, struct arena *arena,
+                                              const struct task_partition *partition,
+                                              int64_t after_id, int64_t limit,
+                                              struct task_list *list, struct error *err)
+{
+    return store->task->live(store, arena, partition, after_id, limit, list, err);
 }
 
 /* The windows of a namespace that reach beyond after_us. */

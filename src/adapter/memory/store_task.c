@@ -132,6 +132,15 @@ static bool is_meant(const struct task_filter *filter, const struct task *task)
            (!filter->has_status || task->status == filter->status);
 }
 
+static bool give_task(struct memory_db *db, struct arena *arena, const struct task *row,
+                      struct task_list *list, struct error *err)
+{
+    struct task *task = LIST_ADD(arena, list);
+
+    return task != NULL ? memory_give(db, MEMORY_TASK, row, arena, task, err)
+                        : arena_error(arena, err);
+}
+
 static bool list_tasks(struct memory_db *db, struct arena *arena, const struct task_filter *filter,
                        struct task_list *list, struct error *err)
 {
@@ -140,14 +149,8 @@ static bool list_tasks(struct memory_db *db, struct arena *arena, const struct t
     for (int64_t id = filter->after_id + 1;
          id < table->next_id && (int64_t)list->count < filter->limit; id++) {
         const struct task *row = table_get(table, id);
-        struct task *task;
 
-        if (row == NULL || !is_meant(filter, row))
-            continue;
-        task = LIST_ADD(arena, list);
-        if (task == NULL)
-            return arena_error(arena, err);
-        if (!memory_give(db, MEMORY_TASK, row, arena, task, err))
+        if (row != NULL && is_meant(filter, row) && !give_task(db, arena, row, list, err))
             return false;
     }
     return true;
@@ -161,6 +164,36 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     *list = (struct task_list){ 0 };
     return memory_enter(&call, store, "task_list", err) &&
            memory_leave(&call, list_tasks(call.db, arena, filter, list, err), err);
+}
+
+static bool is_live_of(const struct task_partition *partition, const struct task *task)
+{
+    return (task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
+            task->status == TASK_EXECUTING) &&
+           str_eq(task->source, partition->source) && str_eq(task->endpoint, partition->endpoint) &&
+           task->operation == partition->operation;
+}
+
+static bool task_live(struct store *store, struct arena *arena,
+                      const struct task_partition *partition, int64_t after_id, int64_t limit,
+                      struct task_list *list, struct error *err)
+{
+    struct memory_call call;
+    const struct table *table;
+    bool ok = true;
+
+    *list = (struct task_list){ 0 };
+    if (!memory_enter(&call, store, "task_live", err))
+        return false;
+    table = &call.db->tables[MEMORY_TASK];
+    for (int64_t id = after_id + 1; ok && id < table->next_id && (int64_t)list->count < limit;
+         id++) {
+        const struct task *row = table_get(table, id);
+
+        if (row != NULL && is_live_of(partition, row))
+            ok = give_task(call.db, arena, row, list, err);
+    }
+    return memory_leave(&call, ok, err);
 }
 
 static bool task_queued(struct store *store, const struct task_partition *partition, int64_t *count,
@@ -224,5 +257,6 @@ const struct store_task_ops MEMORY_TASK_OPS = {
     .get = task_get,
     .list = task_list,
     .queued = task_queued,
+    .live = task_live,
     .coverage = task_coverage,
 };

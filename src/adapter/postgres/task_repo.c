@@ -165,6 +165,22 @@ static void read_task(struct query *q, struct arena *arena, struct task *task)
     task->created_us = get_i64(q, COL_CREATED);
 }
 
+static bool read_tasks(struct query *q, struct arena *arena, struct task_list *list,
+                       struct error *err)
+{
+    *list = (struct task_list){ 0 };
+    while (query_row(q)) {
+        struct task *task = LIST_ADD(arena, list);
+
+        if (task == NULL) {
+            q->full = arena;
+            break;
+        }
+        read_task(q, arena, task);
+    }
+    return query_finish(q, err);
+}
+
 enum { GET_ID = 1 };
 static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = $1";
 
@@ -194,23 +210,13 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
 {
     struct query q;
 
-    *list = (struct task_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_AFTER, filter->after_id);
     set_i64(&q, LIST_PLAN, filter->plan_id);
     set_text(&q, LIST_SOURCE, filter->source);
     set_code_opt(&q, LIST_STATUS, filter->has_status, &TASK_STATUS_CODES, (int)filter->status);
     set_i64(&q, LIST_LIMIT, filter->limit);
-    while (query_row(&q)) {
-        struct task *task = LIST_ADD(arena, list);
-
-        if (task == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_task(&q, arena, task);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list tasks");
+    return read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 enum { QUEUED_SOURCE = 1, QUEUED_ENDPOINT, QUEUED_OPERATION };
@@ -230,6 +236,30 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     if (query_row(&q))
         *count = get_i64(&q, 0);
     return query_finish(&q, err);
+}
+
+/* In two parts, each by an index of live tasks alone. */
+enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION, LIVE_AFTER, LIVE_LIMIT };
+#define OF_PARTITION \
+    " AND provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3 AND id > $4"
+static const char LIVE[] =
+    "SELECT " COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
+    "SELECT " COLUMNS " FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION
+    " ORDER BY id LIMIT $5";
+
+static bool task_live(struct store *store, struct arena *arena,
+                      const struct task_partition *partition, int64_t after_id, int64_t limit,
+                      struct task_list *list, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), LIVE);
+    set_text(&q, LIVE_SOURCE, partition->source);
+    set_text(&q, LIVE_ENDPOINT, partition->endpoint);
+    set_code(&q, LIVE_OPERATION, &OPERATION_CODES, (int)partition->operation);
+    set_i64(&q, LIVE_AFTER, after_id);
+    set_i64(&q, LIVE_LIMIT, limit);
+    return read_tasks(&q, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 enum {
@@ -283,5 +313,6 @@ const struct store_task_ops POSTGRES_TASK = {
     .get = task_get,
     .list = task_list,
     .queued = task_queued,
+    .live = task_live,
     .coverage = task_coverage,
 };

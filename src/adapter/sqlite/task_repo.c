@@ -127,6 +127,22 @@ static void read_task(struct statement *st, struct arena *arena, struct task *ta
     task->created_us = column_i64(st, COL_CREATED);
 }
 
+static bool read_tasks(struct statement *st, struct arena *arena, struct task_list *list,
+                       struct error *err)
+{
+    *list = (struct task_list){ 0 };
+    while (statement_row(st)) {
+        struct task *task = LIST_ADD(arena, list);
+
+        if (task == NULL) {
+            st->full = arena;
+            break;
+        }
+        read_task(st, arena, task);
+    }
+    return statement_finish(st, err);
+}
+
 static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = :id";
 
 static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
@@ -153,23 +169,13 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct task_list){ 0 };
     bind_i64(st, ":after", filter->after_id);
     bind_i64(st, ":plan", filter->plan_id);
     bind_text(st, ":source", filter->source);
     if (filter->has_status)
         bind_code(st, ":status", &TASK_STATUS_CODES, (int)filter->status);
     bind_i64(st, ":limit", filter->limit);
-    while (statement_row(st)) {
-        struct task *task = LIST_ADD(arena, list);
-
-        if (task == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_task(st, arena, task);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list tasks");
+    return read_tasks(st, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 static const char QUEUED[] =
@@ -187,6 +193,29 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     if (statement_row(st))
         *count = column_i64(st, 0);
     return statement_finish(st, err);
+}
+
+/* In two parts, each by an index of live tasks alone. */
+#define OF_PARTITION                                               \
+    " AND provenance_code = :source AND endpoint_name = :endpoint" \
+    " AND operation_code = :operation AND id > :after"
+static const char LIVE[] =
+    "SELECT " COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
+    "SELECT " COLUMNS " FROM ing_task"
+    " WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION " ORDER BY id LIMIT :limit";
+
+static bool task_live(struct store *store, struct arena *arena,
+                      const struct task_partition *partition, int64_t after_id, int64_t limit,
+                      struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIVE);
+
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+    bind_i64(st, ":after", after_id);
+    bind_i64(st, ":limit", limit);
+    return read_tasks(st, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 static const char COVERAGE[] =
@@ -231,5 +260,6 @@ const struct store_task_ops SQLITE_TASK = {
     .get = task_get,
     .list = task_list,
     .queued = task_queued,
+    .live = task_live,
     .coverage = task_coverage,
 };
