@@ -136,7 +136,7 @@ struct spec_batch {
 
 /* ---- pages and windows ---- */
 
-struct spec_path {
+struct spec_path {               /* one that leads to a list stands for the list's elements */
     struct str text;             /* empty: there is none */
     const struct jsonpath *json; /* of endpoints whose format is JSON */
 };
