@@ -52,8 +52,10 @@ bool entrez_kept(struct sim_world *world, struct exchange *exchange, size_t skip
 
 struct str entrez_lost_query(const struct exchange *exchange)
 {
-    return arena_printf(exchange->arena, "Unable to obtain query #%.*s",
-                        STR_ARG(exchange_param(exchange, STR("query_key"))));
+    size_t key = 0;
+
+    (void)answer_number(exchange, STR("query_key"), &key);
+    return arena_printf(exchange->arena, "Unable to obtain query #%zu", key);
 }
 
 /* ---- ids: "1,2,3", id= repeated, or a history ---- */

@@ -274,10 +274,17 @@ static bool too_long(struct exchange *exchange, struct error *err)
 
 static bool unknown_db(struct exchange *exchange, struct str db, struct error *err)
 {
-    const struct str text =
-        arena_printf(exchange->arena, "Invalid db name specified: %.*s", STR_ARG(db));
+    struct buf text;
 
-    return search_error(exchange, text, err);
+    buf_init(&text, exchange->arena, 256);
+    buf_add(&text, STR("Invalid db name specified: "));
+    for (size_t i = 0; i < db.len && i < 64; i++) {
+        const char c = db.data[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+            buf_add_char(&text, c);
+    }
+    return search_error(exchange, buf_str(&text), err);
 }
 
 bool protocol_entrez(struct sim_world *world, struct exchange *exchange, struct error *err)

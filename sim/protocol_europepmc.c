@@ -217,9 +217,10 @@ static void add_xml(struct sim_world *world, struct exchange *exchange,
     words_xml(out, request->text, false);
     buf_printf(out,
                "</queryString><resultType>%.*s</resultType><cursorMark>%.*s</cursorMark><pageSize>"
-               "%zu</pageSize><sort>%.*s</sort><synonym>false</synonym></request><resultList>",
-               STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size,
-               STR_ARG(request->sort));
+               "%zu</pageSize><sort>",
+               STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size);
+    words_xml(out, request->sort, false);
+    buf_add(out, STR("</sort><synonym>false</synonym></request><resultList>"));
     answer_records(world, exchange, request->form, page, STR(""));
     buf_add(out, STR("</resultList></responseWrapper>"));
 }

@@ -425,9 +425,21 @@ static bool get_record(struct sim_world *world, struct exchange *exchange,
     return end(exchange, err);
 }
 
-static bool has_twice(const struct exchange *exchange)
+/* Each argument of the protocol at most once, and no others. */
+static bool has_bad_arguments(const struct exchange *exchange)
 {
+    static const struct str names[] = {
+        STR_INIT("verb"), STR_INIT("metadataPrefix"),  STR_INIT("from"),       STR_INIT("until"),
+        STR_INIT("set"),  STR_INIT("resumptionToken"), STR_INIT("identifier"),
+    };
+
     for (size_t i = 0; i < exchange->param_count; i++) {
+        bool known = false;
+
+        for (size_t j = 0; j < ARRAY_LEN(names); j++)
+            known = known || str_eq(names[j], exchange->params[i].name);
+        if (!known)
+            return true;
         for (size_t j = 0; j < i; j++) {
             if (str_eq(exchange->params[i].name, exchange->params[j].name))
                 return true;
@@ -445,8 +457,9 @@ bool protocol_oai(struct sim_world *world, struct exchange *exchange, struct err
                         STR("<html><body>Not found</body></html>"));
         return buf_ok(&exchange->reply, err);
     }
-    if (has_twice(exchange))
-        return fail(exchange, &request.mount, "badArgument", "an argument is given twice", err);
+    if (has_bad_arguments(exchange))
+        return fail(exchange, &request.mount, "badArgument",
+                    "an argument is unknown or given twice", err);
     if (exchange->twist == TWIST_BODY_ERROR)
         return fail(exchange, &request.mount, "badArgument", "The database is not available", err);
     if (str_eq(request.verb, STR("Identify")))

@@ -247,25 +247,35 @@ void words_orcid(struct buf *out, uint64_t hash)
 
 /* ---- writing it down ---- */
 
-/* One character of well-formed UTF-8; returns its length. */
-static size_t decode(struct str s, uint32_t *code)
-{
-    const unsigned char *c = (const unsigned char *)s.data;
+#define REPLACEMENT STR("\ufffd")
 
-    if (c[0] < 0x80) {
-        *code = c[0];
-        return 1;
+/* Takes one character off the front. What an echo brings may be no UTF-8 at all: a byte that does
+ * not belong comes out as U+FFFD. */
+static struct str take(struct str *rest, uint32_t *code)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const unsigned char *c = (const unsigned char *)rest->data;
+    const size_t len = c[0] < 0x80   ? 1
+                       : c[0] < 0xC0 ? 0
+                       : c[0] < 0xE0 ? 2
+                       : c[0] < 0xF0 ? 3
+                       : c[0] < 0xF8 ? 4
+                                     : 0;
+    struct str bytes = str_slice(*rest, 0, len);
+    bool valid = len > 0 && bytes.len == len;
+
+    *code = len == 1 ? c[0] : c[0] & (0x7FU >> len);
+    for (size_t i = 1; valid && i < len; i++) {
+        valid = (c[i] & 0xC0) == 0x80;
+        *code = *code << 6 | (c[i] & 0x3FU);
     }
-    if (c[0] < 0xE0) {
-        *code = (c[0] & 0x1FU) << 6 | (c[1] & 0x3FU);
-        return 2;
+    valid = valid && *code >= least[len] && *code <= 0x10FFFF && (*code < 0xD800 || *code > 0xDFFF);
+    if (!valid) {
+        *code = 0xFFFD;
+        bytes = REPLACEMENT;
     }
-    if (c[0] < 0xF0) {
-        *code = (c[0] & 0x0FU) << 12 | (c[1] & 0x3FU) << 6 | (c[2] & 0x3FU);
-        return 3;
-    }
-    *code = (c[0] & 0x07U) << 18 | (c[1] & 0x3FU) << 12 | (c[2] & 0x3FU) << 6 | (c[3] & 0x3FU);
-    return 4;
+    *rest = str_slice(*rest, valid ? len : 1, rest->len);
+    return bytes;
 }
 
 static void add_unit(struct buf *out, uint32_t unit)
@@ -298,10 +308,9 @@ void words_json(struct buf *out, struct str text, int flags)
 {
     while (text.len > 0) {
         uint32_t code;
-        const size_t len = decode(text, &code);
+        const struct str bytes = take(&text, &code);
 
-        add_escaped(out, str_slice(text, 0, len), code, flags);
-        text = str_slice(text, len, text.len);
+        add_escaped(out, bytes, code, flags);
     }
 }
 
@@ -309,7 +318,7 @@ void words_xml(struct buf *out, struct str text, bool references)
 {
     while (text.len > 0) {
         uint32_t code;
-        const size_t len = decode(text, &code);
+        const struct str bytes = take(&text, &code);
 
         if (code == '&')
             buf_add(out, STR("&amp;"));
@@ -317,11 +326,14 @@ void words_xml(struct buf *out, struct str text, bool references)
             buf_add(out, STR("&lt;"));
         else if (code == '>')
             buf_add(out, STR("&gt;"));
+        else if (code == '"')
+            buf_add(out, STR("&quot;"));
+        else if ((code < 0x20 && code != '\t' && code != '\n') || code == 0xFFFE || code == 0xFFFF)
+            buf_add(out, REPLACEMENT);
         else if (code < 0x80 || !references)
-            buf_add(out, str_slice(text, 0, len));
+            buf_add(out, bytes);
         else
             buf_printf(out, "&#x%x;", code);
-        text = str_slice(text, len, text.len);
     }
 }
 

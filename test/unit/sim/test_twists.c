@@ -1,0 +1,254 @@
+/* Every twist in every protocol that knows it: the fault is there, and the envelope is whole. */
+#include <stdio.h>
+
+#include "ask.h"
+#include "base/instant.h"
+
+enum { SIZE = 20, URL_MAX = 4096 };
+
+/* A list of twenty, how to get from it to the next page, and what its faults look like. */
+static const struct protocol_case {
+    const char *name;
+    const char *first; /* the URL of the first page */
+    const char *next;  /* ... of the next, with %s for the token; NULL: by page number in `first` */
+    struct str token_before;
+    struct str token_behind;
+    struct str id; /* stands before the id of each record, once */
+    struct str total_before;
+    struct str expired;  /* in the answer to a token that is gone; empty: no tokens */
+    struct str error;    /* in a 200 that is an error */
+    struct str bad_date; /* in a page with one */
+    bool keeps_token;    /* the same on every page: a scroll */
+} cases[] = {
+    { "crossref", "/crossref/works?rows=20&cursor=*", "/crossref/works?rows=20&cursor=%s",
+      STR_INIT("\"next-cursor\":\""), STR_INIT("\""),
+      STR_INIT("\"resource\":{\"primary\":{\"URL\":\""), STR_INIT("\"total-results\":"),
+      STR_INIT("cursor-invalid"), STR_INIT("\"message-type\":\"exception\""), STR_INIT("yesterday"),
+      true },
+    { "openalex", "/openalex/works?per_page=20&cursor=*", "/openalex/works?per_page=20&cursor=%s",
+      STR_INIT("\"next_cursor\":\""), STR_INIT("\""), STR_INIT("\"openalex\":\""),
+      STR_INIT("\"count\":"), STR_INIT("Cursor value is invalid."), STR_INIT("Elasticsearch error"),
+      STR_INIT("2026-02-30T99:99:99"), false },
+    { "europepmc",
+      "/europepmc/webservices/rest/search?query=a&format=json&pageSize=20&resultType=core",
+      "/europepmc/webservices/rest/"
+      "search?query=a&format=json&pageSize=20&resultType=core&cursorMark=%s",
+      STR_INIT("\"nextCursorMark\":\""), STR_INIT("\""), STR_INIT("{\"id\":\""),
+      STR_INIT("\"hitCount\":"), STR_INIT("Invalid cursorMark"), STR_INIT("\"errCode\":500"),
+      STR_INIT("2026-02-31"), false },
+    { "datacite", "/datacite/dois?page%5Bsize%5D=20&page%5Bcursor%5D=1",
+      "/datacite/dois?page%%5Bsize%%5D=20&page%%5Bcursor%%5D=%s",
+      STR_INIT("\"next\":\"http://127.0.0.1:8080/datacite/dois?page%5Bcursor%5D="),
+      STR_INIT("\\u0026page"), STR_INIT("{\"doi\":\""), STR_INIT("\"total\":"), STR_INIT(""),
+      STR_INIT("{\"errors\":["), STR_INIT("2026-00-00"), false },
+    { "oai", "/oai/size20?verb=ListRecords&metadataPrefix=oai_dc",
+      "/oai/size20?verb=ListRecords&resumptionToken=%s", STR_INIT("cursor=\"0\">"),
+      STR_INIT("</resumptionToken>"), STR_INIT("<identifier>"), STR_INIT("completeListSize=\""),
+      STR_INIT("badResumptionToken"), STR_INIT("The database is not available"),
+      STR_INIT("0000-00-00T00:00:00"), false },
+    { "generic token", "/generic/token?size=20", "/generic/token?size=20&token=%s",
+      STR_INIT("\"nextToken\":\""), STR_INIT("\""), STR_INIT("\"id\":\""), STR_INIT("\"total\":"),
+      STR_INIT("token_expired"), STR_INIT("\"code\":\"backend\""), STR_INIT("Junuary"), false },
+    { "esearch", "/entrez/eutils/esearch.fcgi?term=a&retmax=20",
+      "/entrez/eutils/esearch.fcgi?term=a&retmax=20&retstart=20", STR_INIT(""), STR_INIT(""),
+      STR_INIT("<Id>"), STR_INIT("<Count>"), STR_INIT(""), STR_INIT("Search Backend failed"),
+      STR_INIT(""), false },
+};
+
+static struct sim_world *world;
+static struct world_options options;
+
+/* ---- asking ---- */
+
+static struct str token_in(struct arena *arena, const struct protocol_case *c, struct str body)
+{
+    const struct str raw = ask_between(body, c->token_before, c->token_behind);
+    struct buf token;
+
+    buf_init(&token, arena, URL_MAX);
+    for (size_t i = 0; i < raw.len; i++) {
+        if (raw.data[i] != '\\')
+            buf_add_char(&token, raw.data[i]);
+    }
+    return buf_str(&token);
+}
+
+/* The second page, twisted. The first is asked for anew: scrolls have a position. */
+static void second_page(const struct protocol_case *c, enum exchange_twist twist, struct ask *ask,
+                        char *url)
+{
+    struct ask first;
+    struct str token;
+
+    ask_get(&first, world, options.to_us, str_of(c->first));
+    token = ask_escaped(&first.arena, token_in(&first.arena, c, first.body));
+    token = arena_copy(&first.arena, token);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(url, URL_MAX, c->next, token.data);
+#pragma GCC diagnostic pop
+    ask_end(&first);
+    ask_begin(ask, options.to_us, "GET", str_of(url));
+    ask->exchange.twist = twist;
+    ask->exchange.roll = 7;
+    ask_send(ask, world);
+}
+
+static size_t ids_in(const struct protocol_case *c, struct str body)
+{
+    return ask_count(body, c->id);
+}
+
+static struct str total_in(const struct protocol_case *c, struct str body)
+{
+    struct str rest = ask_between(body, c->total_before, STR("\0"));
+    size_t digits = 0;
+
+    while (digits < rest.len && rest.data[digits] >= '0' && rest.data[digits] <= '9')
+        digits++;
+    return str_slice(rest, 0, digits);
+}
+
+static void begin(void)
+{
+    world_options_init(&options);
+    options.records = 500;
+    world = ask_world(&options);
+}
+
+#define FOR_EACH_CASE(c) \
+    for (const struct protocol_case *c = cases; c < cases + ARRAY_LEN(cases); c++)
+
+static char url[URL_MAX];
+
+/* ---- the twists ---- */
+
+TEST(repeated_pages_are_the_page_before)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask first, again, shifted;
+        struct str a, b;
+
+        ask_get(&first, world, options.to_us, str_of(c->first));
+        second_page(c, TWIST_REPEAT_PAGE, &again, url);
+        a = ask_between(first.body, c->id, STR("<\"\0"));
+        b = ask_between(again.body, c->id, STR("<\"\0"));
+        CHECK_EQ(ids_in(c, again.body), SIZE, c->name);
+        CHECK_STR(str_slice(b, 0, 200), str_slice(a, 0, 200), c->name);
+        ask_end(&again);
+        second_page(c, TWIST_SHIFT_PAGE, &shifted, url);
+        second_page(c, TWIST_NONE, &again, url);
+        a = ask_between(again.body, c->id, STR("<\"\0"));
+        b = ask_between(shifted.body, c->id, STR("<\"\0"));
+        CHECK_EQ(ids_in(c, shifted.body), SIZE, c->name);
+        CHECK(!str_eq(str_slice(b, 0, 200), str_slice(a, 0, 200)), c->name);
+        ask_end(&again);
+        ask_end(&shifted);
+        ask_end(&first);
+    }
+    world_close(world);
+}
+
+TEST(empty_pages_have_their_envelope)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask ask;
+
+        second_page(c, TWIST_EMPTY_PAGE, &ask, url);
+        CHECK_EQ(ids_in(c, ask.body), 0, c->name);
+        CHECK(total_in(c, ask.body).len > 0, c->name);
+        ask_end(&ask);
+    }
+    world_close(world);
+}
+
+TEST(totals_move)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask straight, moved;
+
+        second_page(c, TWIST_NONE, &straight, url);
+        second_page(c, TWIST_MOVING_TOTAL, &moved, url);
+        CHECK(total_in(c, straight.body).len > 0, c->name);
+        CHECK(!str_eq(total_in(c, moved.body), total_in(c, straight.body)), c->name);
+        CHECK_EQ(ids_in(c, moved.body), SIZE, c->name);
+        ask_end(&straight);
+        ask_end(&moved);
+    }
+    world_close(world);
+}
+
+TEST(one_record_is_spoilt)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask ask;
+
+        if (c->bad_date.len == 0)
+            continue; /* a list of ids has no records */
+        second_page(c, TWIST_RECORD_NO_ID, &ask, url);
+        CHECK_EQ(ids_in(c, ask.body), SIZE - 1, c->name);
+        ask_end(&ask);
+        second_page(c, TWIST_RECORD_BAD_DATE, &ask, url);
+        CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
+        CHECK_EQ(ask_count(ask.body, c->bad_date), 1, c->name);
+        ask_end(&ask);
+        second_page(c, TWIST_RECORD_NO_DATE, &ask, url);
+        CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
+        ask_end(&ask);
+    }
+    world_close(world);
+}
+
+TEST(tokens_are_gone_or_come_back)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask ask;
+
+        if (c->expired.len > 0) {
+            second_page(c, TWIST_EXPIRED_TOKEN, &ask, url);
+            CHECK(str_find(ask.body, c->expired) < ask.body.len, c->name);
+            CHECK_EQ(ids_in(c, ask.body), 0, c->name);
+            ask_end(&ask);
+        }
+        if (c->token_before.len > 0 && !str_eq(c->token_before, STR("cursor=\"0\">"))) {
+            second_page(c, TWIST_REPEAT_TOKEN, &ask, url);
+            CHECK(str_ends(str_of(url), ask_escaped(&ask.arena, token_in(&ask.arena, c, ask.body))),
+                  c->name);
+            CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
+            ask_end(&ask);
+            second_page(c, TWIST_NONE, &ask, url);
+            CHECK(
+                str_ends(str_of(url), ask_escaped(&ask.arena, token_in(&ask.arena, c, ask.body))) ==
+                    c->keeps_token,
+                c->name);
+            ask_end(&ask);
+        }
+    }
+    world_close(world);
+}
+
+TEST(errors_hide_in_a_200)
+{
+    begin();
+    FOR_EACH_CASE(c)
+    {
+        struct ask ask;
+
+        second_page(c, TWIST_BODY_ERROR, &ask, url);
+        CHECK_EQ(ask.exchange.status, 200, c->name);
+        CHECK(str_find(ask.body, c->error) < ask.body.len, c->name);
+        CHECK_EQ(ids_in(c, ask.body), 0, c->name);
+        ask_end(&ask);
+    }
+    world_close(world);
+}
