@@ -56,13 +56,6 @@ enum plan_status budget_plan_status(enum budget_stop stop)
 
 /* ---- quota ---- */
 
-static const struct code_item QUOTA_WINDOW_ITEMS[] = {
-    [QUOTA_HOUR] = CODE_ITEM("HOUR", "an hour of the clock"),
-    [QUOTA_DAY] = CODE_ITEM("DAY", "a day of UTC"),
-};
-const struct code_table QUOTA_WINDOW_CODES =
-    CODE_TABLE("ing_quota_window", "what a quota is counted in", QUOTA_WINDOW_ITEMS);
-
 enum quota_class quota_class_of(enum operation operation)
 {
     switch (operation) {

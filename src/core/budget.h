@@ -54,10 +54,6 @@ enum plan_status budget_plan_status(enum budget_stop stop);
 enum quota_class { QUOTA_HARVEST, QUOTA_UPDATE, QUOTA_BACKFILL, QUOTA_CLASSES };
 enum quota_class quota_class_of(enum operation operation);
 
-/* What a quota is counted in: hours and days of UTC. */
-enum quota_window { QUOTA_HOUR, QUOTA_DAY };
-extern const struct code_table QUOTA_WINDOW_CODES;
-
 /* One window of one quota. `booked` counts requests promised to tasks that have not sent them yet;
  * sending one moves it from booked to used. */
 struct quota {

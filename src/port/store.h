@@ -79,7 +79,6 @@ struct store {
     const struct store_task_ops *task;
     const struct store_cursor_ops *cursor;
     const struct store_pause_ops *pause;
-    const struct store_quota_ops *quota;
     const struct store_signal_ops *signal;
     const struct store_record_ops *record;
     const struct store_outbox_ops *outbox;

@@ -31,7 +31,6 @@ enum memory_table_id {
     MEMORY_CURSOR,
     MEMORY_CURSOR_EVENT,
     MEMORY_PAUSE,
-    MEMORY_QUOTA,
     MEMORY_SIGNAL,
     MEMORY_RESLICE,
     MEMORY_RECORD,
@@ -49,7 +48,6 @@ extern const struct table_def MEMORY_TASK_TABLE;
 extern const struct table_def MEMORY_CURSOR_TABLE;
 extern const struct table_def MEMORY_CURSOR_EVENT_TABLE;
 extern const struct table_def MEMORY_PAUSE_TABLE;
-extern const struct table_def MEMORY_QUOTA_TABLE;
 extern const struct table_def MEMORY_SIGNAL_TABLE;
 extern const struct table_def MEMORY_RESLICE_TABLE;
 extern const struct table_def MEMORY_RECORD_TABLE;
@@ -119,7 +117,6 @@ extern const struct store_plan_ops MEMORY_PLAN_OPS;
 extern const struct store_task_ops MEMORY_TASK_OPS;
 extern const struct store_cursor_ops MEMORY_CURSOR_OPS;
 extern const struct store_pause_ops MEMORY_PAUSE_OPS;
-extern const struct store_quota_ops MEMORY_QUOTA_OPS;
 extern const struct store_signal_ops MEMORY_SIGNAL_OPS;
 extern const struct store_record_ops MEMORY_RECORD_OPS;
 extern const struct store_outbox_ops MEMORY_OUTBOX_OPS;

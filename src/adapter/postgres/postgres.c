@@ -115,7 +115,6 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .task = &POSTGRES_TASK,
         .cursor = &POSTGRES_CURSOR,
         .pause = &POSTGRES_PAUSE,
-        .quota = &POSTGRES_QUOTA,
         .signal = &POSTGRES_SIGNAL,
         .record = &POSTGRES_RECORD,
         .outbox = &POSTGRES_OUTBOX,

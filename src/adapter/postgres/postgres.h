@@ -76,7 +76,6 @@ extern const struct store_plan_ops POSTGRES_PLAN;
 extern const struct store_task_ops POSTGRES_TASK;
 extern const struct store_cursor_ops POSTGRES_CURSOR;
 extern const struct store_pause_ops POSTGRES_PAUSE;
-extern const struct store_quota_ops POSTGRES_QUOTA;
 extern const struct store_signal_ops POSTGRES_SIGNAL;
 extern const struct store_record_ops POSTGRES_RECORD;
 extern const struct store_outbox_ops POSTGRES_OUTBOX;

@@ -181,7 +181,6 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .task = &SQLITE_TASK,
         .cursor = &SQLITE_CURSOR,
         .pause = &SQLITE_PAUSE,
-        .quota = &SQLITE_QUOTA,
         .signal = &SQLITE_SIGNAL,
         .record = &SQLITE_RECORD,
         .outbox = &SQLITE_OUTBOX,

@@ -67,7 +67,6 @@ extern const struct store_plan_ops SQLITE_PLAN;
 extern const struct store_task_ops SQLITE_TASK;
 extern const struct store_cursor_ops SQLITE_CURSOR;
 extern const struct store_pause_ops SQLITE_PAUSE;
-extern const struct store_quota_ops SQLITE_QUOTA;
 extern const struct store_signal_ops SQLITE_SIGNAL;
 extern const struct store_record_ops SQLITE_RECORD;
 extern const struct store_outbox_ops SQLITE_OUTBOX;
