@@ -123,7 +123,8 @@ static inline struct xml_node xml_root(const struct xml *xml, const struct xml_d
     return xml->root(doc);
 }
 
-/* The element's bytes, from its < to its >. The node must be an element. */
+/* The element's bytes, from its < to its >; empty for attributes, texts and the document, which
+ * have none of their own. */
 static inline struct str xml_raw(const struct xml *xml, const struct xml_doc *doc,
                                  struct xml_node node)
 {

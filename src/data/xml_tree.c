@@ -291,7 +291,9 @@ struct str xml_tree_raw(const struct xml_doc *doc, struct xml_node node)
     const xmlNode *element = node.node;
     const struct xml_span *span;
 
-    assert(element->type == XML_ELEMENT_NODE && element->_private != NULL);
+    if (element->type != XML_ELEMENT_NODE)
+        return (struct str){ NULL, 0 };
+    assert(element->_private != NULL);
     span = element->_private;
     assert(span->from < span->to && span->to <= doc->text.len);
     assert(doc->text.data[span->from] == '<' && doc->text.data[span->to - 1] == '>');

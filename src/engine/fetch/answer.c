@@ -1,0 +1,332 @@
+#include "engine/fetch/answer.h"
+
+#include <string.h>
+
+#include "base/quote.h"
+#include "core/errors.h"
+#include "data/media_type.h"
+
+struct reading {
+    const struct answer_ask *ask;
+    struct arena *arena;
+    struct answer *answer;
+    struct error fault; /* why the body could not be read; level NONE when it could */
+};
+
+static const struct spec_response *response_of(const struct reading *reading)
+{
+    return &reading->ask->reader->endpoint->response;
+}
+
+static bool is_success(int status)
+{
+    return status >= 200 && status < 300;
+}
+
+/* ---- the body ---- */
+
+static struct str content_type_of(const struct http_reply *reply)
+{
+    return http_header_value(reply->headers, STR("Content-Type"));
+}
+
+/* A body that its parser refused: cut off, broken, or beyond a limit. */
+static void judge_fault(const struct reading *reading, struct error *fault)
+{
+    const struct http_reply *reply = reading->ask->reply;
+    struct error charset;
+
+    if (strcmp(fault->code, "memory.limit") == 0)
+        return;
+    if (strcmp(fault->code, "json.limit") == 0 || strcmp(fault->code, "xml.limit") == 0 ||
+        strcmp(fault->code, "xml.entity") == 0) {
+        fault->code = "answer.limit";
+        return;
+    }
+    if (!body_charset_check(content_type_of(reply), reply->body, &charset)) {
+        *fault = charset;
+        return;
+    }
+    fault->level = ERROR_TRANSIENT; /* a server under load; another try may well be whole */
+    fault->code = "answer.syntax";
+}
+
+static bool open_document(struct reading *reading, struct error *err)
+{
+    const struct reader *reader = reading->ask->reader;
+    const struct http_reply *reply = reading->ask->reply;
+    const enum response_format format = response_of(reading)->format;
+    struct answer *answer = reading->answer;
+    struct media_type media;
+
+    if (!body_check(content_type_of(reply), reply->body,
+                    format == RESPONSE_JSON ? BODY_JSON : BODY_XML, err))
+        return false;
+    (void)media_type_parse(content_type_of(reply), &media);
+    answer->is_open = document_open(
+        &answer->document, reading->arena,
+        &(struct document_source){
+            .format = format, .xml = reader->xml, .body = reply->body, .charset = media.charset },
+        err);
+    if (!answer->is_open) {
+        judge_fault(reading, err);
+        return false;
+    }
+    return document_items(&answer->document, &reader->items, reading->arena, &answer->items, err);
+}
+
+static void read_body(struct reading *reading)
+{
+    reading->fault.level = ERROR_NONE;
+    if (!open_document(reading, &reading->fault))
+        reading->answer->items = (struct document_items){ 0 };
+}
+
+/* ---- rules ---- */
+
+static bool has_status(const struct spec_rule *rule, int status)
+{
+    if (rule->status_count == 0)
+        return true;
+    for (size_t i = 0; i < rule->status_count; i++) {
+        if (rule->statuses[i] == status)
+            return true;
+    }
+    return false;
+}
+
+static bool text_fits(const struct spec_rule *rule, struct str text)
+{
+    if (rule->has_equals)
+        return str_eq(text, rule->equals);
+    return rule->contains.len == 0 || str_find(text, rule->contains) < text.len;
+}
+
+static bool header_fits(const struct spec_rule *rule, struct http_headers headers)
+{
+    const struct http_header *header = NULL;
+
+    while ((header = http_header_find(headers, rule->header, header)) != NULL) {
+        if (text_fits(rule, header->value))
+            return true;
+    }
+    return false;
+}
+
+static bool path_fits(const struct reading *reading, const struct spec_rule *rule,
+                      const struct document_path *path, bool *fits, struct error *err)
+{
+    const struct document *document = &reading->answer->document;
+    const struct document_node root = document_root(document);
+    struct str text;
+
+    if (!document_is_there(document, path, root, reading->arena, fits, err))
+        return false;
+    if (!*fits || (!rule->has_equals && rule->contains.len == 0))
+        return true;
+    if (!document_text(document, path, root, reading->arena, &text, err))
+        return false;
+    *fits = text.data != NULL && text_fits(rule, text);
+    return true;
+}
+
+static bool rule_applies(const struct reading *reading, size_t index, bool *applies,
+                         struct error *err)
+{
+    const struct spec_rule *rule = &response_of(reading)->error_when.items[index];
+    const struct http_reply *reply = reading->ask->reply;
+    const struct answer *answer = reading->answer;
+
+    *applies = false;
+    if (!has_status(rule, reply->status))
+        return true;
+    if (rule->path.text.len > 0)
+        return !answer->is_open ||
+               path_fits(reading, rule, &reading->ask->reader->errors[index], applies, err);
+    if (rule->header.len > 0)
+        *applies = header_fits(rule, reply->headers);
+    else if (rule->contains.len > 0)
+        *applies =
+            !(is_success(reply->status) && answer->items.count > 0) && text_fits(rule, reply->body);
+    else
+        *applies = true; /* the status was the condition */
+    return true;
+}
+
+/* What a rule says when it applies. True: there is nothing wrong. */
+static bool obey_rule(struct answer *answer, const struct spec_rule *rule, int status,
+                      struct error *err)
+{
+    static const struct {
+        enum answer_kind kind;
+        enum error_level level;
+        const char *code;
+        const char *text;
+    } meanings[] = {
+        [RULE_ERROR] = { ANSWER_ERROR, ERROR_NONE, "answer.rule", "an error" },
+        [RULE_THROTTLED] = { ANSWER_THROTTLED, ERROR_TRANSIENT, "answer.throttled", "too fast" },
+        [RULE_QUOTA] = { ANSWER_QUOTA, ERROR_TRANSIENT, "answer.quota", "the quota is gone" },
+        [RULE_EXPIRED] = { ANSWER_EXPIRED, ERROR_TRANSIENT, "answer.expired",
+                           "the token or history is gone" },
+        [RULE_TOO_DEEP] = { ANSWER_TOO_DEEP, ERROR_REQUEST, "answer.too_deep",
+                            "beyond what the source hands out" },
+        [RULE_EMPTY] = { ANSWER_EMPTY, ERROR_NONE, NULL, NULL },
+    };
+
+    answer->rule = rule;
+    answer->kind = meanings[rule->meaning].kind;
+    if (rule->meaning == RULE_EMPTY)
+        return true;
+    return error_set(err, rule->meaning == RULE_ERROR ? rule->level : meanings[rule->meaning].level,
+                     meanings[rule->meaning].code, "status %d: %s, by the rule%s%.*s", status,
+                     meanings[rule->meaning].text, rule->code.len > 0 ? " " : "",
+                     STR_ARG(rule->code));
+}
+
+/* *is_decided tells whether a rule has spoken. */
+static bool apply_error_rules(const struct reading *reading, bool *is_decided, struct error *err)
+{
+    const struct spec_rule_list *rules = &response_of(reading)->error_when;
+
+    for (size_t i = 0; i < rules->count; i++) {
+        if (!rule_applies(reading, i, is_decided, err))
+            return false;
+        if (*is_decided)
+            return obey_rule(reading->answer, &rules->items[i], reading->ask->reply->status, err);
+    }
+    *is_decided = false;
+    return true;
+}
+
+static bool apply_success_rules(const struct reading *reading, struct error *err)
+{
+    const struct spec_rule_list *rules = &response_of(reading)->success_when;
+    bool fits;
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct spec_rule *rule = &rules->items[i];
+
+        if (!path_fits(reading, rule, &reading->ask->reader->success[i], &fits, err))
+            return false;
+        if (fits)
+            continue;
+        reading->answer->rule = rule;
+        return error_set(err, rule->level, "answer.rule",
+                         "status %d: a good answer has %.*s%s%s, this one begins %s",
+                         reading->ask->reply->status, STR_ARG(rule->path.text),
+                         rule->has_equals ? " with the value " : "",
+                         rule->has_equals ? QUOTE(rule->equals) : "",
+                         QUOTE(reading->ask->reply->body));
+    }
+    return true;
+}
+
+/* ---- the status ---- */
+
+static bool judge_status(const struct reading *reading, struct error *err)
+{
+    const struct http_reply *reply = reading->ask->reply;
+    const struct spec_endpoint *endpoint = reading->ask->reader->endpoint;
+    const struct str type = content_type_of(reply);
+    enum error_level level =
+        errors_of_status(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
+
+    if (is_success(reply->status))
+        return true;
+    if (reply->status == 429) {
+        const bool is_quota = endpoint->rate.meaning_429 == MEANING_429_QUOTA;
+
+        reading->answer->kind = is_quota ? ANSWER_QUOTA : ANSWER_THROTTLED;
+        return error_set(err, ERROR_TRANSIENT, is_quota ? "answer.quota" : "answer.throttled",
+                         "status 429");
+    }
+    if (level == ERROR_NONE)
+        level = ERROR_REQUEST; /* 304: nobody asked for that */
+    if (reply->status == 401 || reply->status == 403 || reply->status == 407)
+        return error_set(err, level, "answer.status", "status %d", reply->status);
+    return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,
+                     type.data != NULL ? (int)type.len : 7,
+                     type.data != NULL ? type.data : "no type", QUOTE(reply->body));
+}
+
+/* ---- the list ---- */
+
+/* A list that is not there may mean that there is nothing to list; then the total says so. */
+static bool check_items(const struct reading *reading, struct error *err)
+{
+    const struct reader *reader = reading->ask->reader;
+    const struct document *document = &reading->answer->document;
+    struct str total = { NULL, 0 };
+
+    if (reading->answer->items.is_there)
+        return true;
+    if (document_has_path(&reader->total) &&
+        !document_text(document, &reader->total, document_root(document), reading->arena, &total,
+                       err))
+        return false;
+    if (str_eq(total, STR("0")))
+        return true;
+    return error_set(err, ERROR_TRANSIENT, "answer.items", "there is no %.*s in the answer: %s",
+                     STR_ARG(response_of(reading)->items.text), QUOTE(reading->ask->reply->body));
+}
+
+/* ---- the whole ---- */
+
+static bool judge(struct reading *reading, struct error *err)
+{
+    struct answer *answer = reading->answer;
+    bool is_decided;
+
+    read_body(reading);
+    answer->kind = ANSWER_ERROR;
+    if (!apply_error_rules(reading, &is_decided, err))
+        return false;
+    if (is_decided) /* the only rule that is no error is EMPTY */
+        return true;
+    if (!judge_status(reading, err))
+        return false;
+    if (reading->fault.level != ERROR_NONE) {
+        *err = reading->fault;
+        if (answer_of_failure(err) == ANSWER_OVERSIZED)
+            answer->kind = ANSWER_OVERSIZED;
+        return false;
+    }
+    if (!apply_success_rules(reading, err) || !check_items(reading, err))
+        return false;
+    answer->kind = ANSWER_PAGE;
+    return true;
+}
+
+bool answer_read(struct answer *answer, struct arena *arena, const struct answer_ask *ask,
+                 struct error *err)
+{
+    struct reading reading = { .ask = ask, .arena = arena, .answer = answer };
+    bool ok;
+
+    *answer = (struct answer){ 0 };
+    ok = judge(&reading, err);
+    answer->hints = rate_hints_of(
+        ask->reply, answer->kind == ANSWER_THROTTLED || answer->kind == ANSWER_QUOTA, ask->now_us);
+    if (answer->kind == ANSWER_EMPTY)
+        answer->items = (struct document_items){ 0 };
+    return ok;
+}
+
+void answer_close(struct answer *answer)
+{
+    if (answer->is_open)
+        document_close(&answer->document);
+    answer->is_open = false;
+}
+
+enum answer_kind answer_of_failure(const struct error *err)
+{
+    static const char *const oversized[] = { "http.too_large", "http.inflate_limit",
+                                             "memory.limit" };
+
+    for (size_t i = 0; i < ARRAY_LEN(oversized); i++) {
+        if (strcmp(err->code, oversized[i]) == 0)
+            return ANSWER_OVERSIZED;
+    }
+    return ANSWER_ERROR;
+}

@@ -1,0 +1,69 @@
+/* answer: what a reply is, before anybody reads records from it.
+ *
+ *      reply ── rules of the source (error_when: the first that applies decides)
+ *            ── status
+ *            ── the body: is it there, is it the format, is it whole
+ *            ── rules of the source (success_when: all must hold)
+ *            ── the list of items
+ *
+ * HTTP 200 does not mean success, and nothing that can not be read is ever "no records":
+ *
+ *      L1  answer.status     429, 5xx, and what retry.statuses adds
+ *          answer.throttled  too fast           answer.quota    the quota is gone
+ *          answer.expired    the token is gone  answer.syntax   broken or cut off
+ *          body.empty  body.html  body.kind  body.charset       (data/media_type.h)
+ *          answer.items      well-formed, but the list is not there
+ *      L2  answer.status     other 4xx, 3xx     answer.too_deep beyond what the source hands out
+ *          answer.limit      nested too deep, declares entities, ...
+ *      L4  answer.status     401, 407
+ *      any answer.rule       as the source's rule says; its name is in the text
+ *
+ * `contains` without path or header looks into the body only where no records were found: an
+ * abstract may well speak of exceeded rate limits.
+ *
+ * 429 has two meanings. A rule may tell which; else rate.meaning_429 does.
+ */
+#ifndef PATRA_ENGINE_FETCH_ANSWER_H
+#define PATRA_ENGINE_FETCH_ANSWER_H
+
+#include "data/http_message.h"
+#include "engine/fetch/rate_hints.h"
+#include "engine/fetch/reader.h"
+
+enum answer_kind {                   /* what can be done about it */
+                   ANSWER_PAGE,      /* read it */
+                   ANSWER_EMPTY,     /* there are no records, by a rule of the source */
+                   ANSWER_THROTTLED, /* wait */
+                   ANSWER_QUOTA,     /* wait long: until the quota's reset */
+                   ANSWER_EXPIRED,   /* walk again from the last stable place */
+                   ANSWER_TOO_DEEP,  /* cut the slice */
+                   ANSWER_OVERSIZED, /* ask for less */
+                   ANSWER_ERROR,     /* as the error's level says */
+};
+
+struct answer {
+    enum answer_kind kind;
+    const struct spec_rule *rule; /* that decided; NULL: none did */
+    struct rate_hints hints;
+    bool is_open; /* the document is, and must be closed */
+    struct document document;
+    struct document_items items;
+};
+
+/* True for PAGE and EMPTY. Otherwise err tells what it is, without the request's URL, which the
+ * caller knows. Close it in any case. */
+struct answer_ask {
+    const struct reader *reader;
+    const struct http_reply *reply;
+    int64_t now_us;
+};
+bool answer_read(struct answer *answer, struct arena *arena, const struct answer_ask *ask,
+                 struct error *err) MUST_CHECK;
+
+void answer_close(struct answer *answer); /* accepts the zero value */
+
+/* A request that failed in port/http.h's words: OVERSIZED where a smaller page may fit, else ERROR.
+ */
+enum answer_kind answer_of_failure(const struct error *err);
+
+#endif

@@ -1,0 +1,308 @@
+#include "engine/fetch/document.h"
+
+#include <assert.h>
+
+#include "base/list.h"
+
+bool document_open(struct document *document, struct arena *arena,
+                   const struct document_source *source, struct error *err)
+{
+    *document = (struct document){ .format = source->format, .xml = source->xml };
+    if (source->format == RESPONSE_JSON)
+        return json_parse(&document->json, arena, source->body, err);
+    assert(source->xml != NULL);
+    return xml_open(source->xml, arena,
+                    &(struct xml_source){ .bytes = source->body, .charset = source->charset },
+                    &document->tree, err);
+}
+
+void document_close(struct document *document)
+{
+    if (document->tree != NULL)
+        xml_close(document->xml, document->tree);
+    document->tree = NULL;
+}
+
+struct document_node document_root(const struct document *document)
+{
+    if (document->format == RESPONSE_JSON)
+        return (struct document_node){ .json = json_root(&document->json) };
+    return (struct document_node){ .xml = xml_root(document->xml, document->tree) };
+}
+
+struct str document_raw(const struct document *document, struct document_node node)
+{
+    if (document->format == RESPONSE_JSON)
+        return json_raw(&document->json, node.json);
+    return xml_raw(document->xml, document->tree, node.xml);
+}
+
+/* ---- JSON ---- */
+
+bool document_node(const struct document *document, const struct document_path *path,
+                   struct document_node from, struct arena *arena, struct json_node *node,
+                   struct error *err)
+{
+    assert(document->format == RESPONSE_JSON);
+    if (jsonpath_is_singular(path->json)) {
+        *node = jsonpath_get(path->json, &document->json, from.json);
+        return true;
+    }
+    return jsonpath_first(path->json, arena, &document->json, from.json, node, err);
+}
+
+static bool json_text(const struct document *document, struct json_node node, struct arena *arena,
+                      struct str *text, struct error *err)
+{
+    *text = (struct str){ NULL, 0 };
+    switch (json_type(&document->json, node)) {
+    case JSON_STRING:
+        if (!json_string(&document->json, node, arena, text, err))
+            return false;
+        if (text->data == NULL)
+            *text = STR(""); /* it is there */
+        return true;
+    case JSON_NUMBER:
+    case JSON_BOOL:
+        *text = json_raw(&document->json, node);
+        return true;
+    case JSON_NONE:
+    case JSON_NULL:
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        return true;
+    }
+    return true;
+}
+
+/* ---- both ---- */
+
+bool document_text(const struct document *document, const struct document_path *path,
+                   struct document_node from, struct arena *arena, struct str *text,
+                   struct error *err)
+{
+    struct json_node node;
+
+    if (document->format == RESPONSE_JSON)
+        return document_node(document, path, from, arena, &node, err) &&
+               json_text(document, node, arena, text, err);
+    if (!xml_text(document->xml, path->xml, arena, from.xml, text, err))
+        return false;
+    if (text->data != NULL) {
+        const struct str trimmed = str_trim(*text);
+
+        *text = trimmed.len > 0 ? trimmed : STR("");
+    }
+    return true;
+}
+
+bool document_is_there(const struct document *document, const struct document_path *path,
+                       struct document_node from, struct arena *arena, bool *result,
+                       struct error *err)
+{
+    struct json_node node;
+
+    if (document->format == RESPONSE_XML)
+        return xml_test(document->xml, path->xml, from.xml, result, err);
+    if (!document_node(document, path, from, arena, &node, err))
+        return false;
+    *result = json_type(&document->json, node) > JSON_NULL;
+    return true;
+}
+
+static bool is_false_word(struct str text)
+{
+    static const struct str words[] = { STR_INIT(""), STR_INIT("0"), STR_INIT("false"),
+                                        STR_INIT("no"), STR_INIT("n") };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_eq_nocase(text, words[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool json_is_true(const struct document *document, struct json_node node,
+                         struct arena *arena, bool *result, struct error *err)
+{
+    double number;
+    struct str text;
+
+    switch (json_type(&document->json, node)) {
+    case JSON_NONE:
+    case JSON_NULL:
+        *result = false;
+        return true;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        *result = true;
+        return true;
+    case JSON_NUMBER:
+        *result = json_double(&document->json, node, &number) && number != 0;
+        return true;
+    case JSON_BOOL:
+    case JSON_STRING:
+        break;
+    }
+    if (!json_text(document, node, arena, &text, err))
+        return false;
+    *result = !is_false_word(text);
+    return true;
+}
+
+bool document_is_true(const struct document *document, const struct document_path *path,
+                      struct document_node from, struct arena *arena, bool *result,
+                      struct error *err)
+{
+    struct json_node node;
+    struct str text;
+
+    if (document->format == RESPONSE_JSON)
+        return document_node(document, path, from, arena, &node, err) &&
+               json_is_true(document, node, arena, result, err);
+    if (!document_is_there(document, path, from, arena, result, err) ||
+        !document_text(document, path, from, arena, &text, err))
+        return false;
+    /* An element that is there and empty says yes: being there is its message. */
+    *result = *result && (text.len == 0 || !is_false_word(text));
+    return true;
+}
+
+/* ---- items ---- */
+
+static bool add_item(struct document_items *items, struct arena *arena, struct document_node node,
+                     struct error *err)
+{
+    struct {
+        struct document_node *items;
+        size_t count;
+    } list = { items->nodes, items->count };
+    struct document_node *slot = LIST_ADD(arena, &list);
+
+    if (slot == NULL)
+        return arena_error(arena, err);
+    *slot = node;
+    items->nodes = list.items;
+    items->count = list.count;
+    return true;
+}
+
+static bool add_json(const struct document *document, struct document_items *items,
+                     struct arena *arena, struct json_node node, struct error *err)
+{
+    if (json_type(&document->json, node) == JSON_NULL) {
+        items->nulls++;
+        return true;
+    }
+    return add_item(items, arena, (struct document_node){ .json = node }, err);
+}
+
+static bool json_items(const struct document *document, const struct document_path *path,
+                       struct arena *arena, struct document_items *items, struct error *err)
+{
+    const struct json_doc *doc = &document->json;
+    struct jsonpath_nodes found;
+    struct json_node list;
+
+    if (!jsonpath_is_singular(path->json)) {
+        items->is_there = true; /* an empty list can not be told from none */
+        if (!jsonpath_run(path->json, arena, doc, json_root(doc), &found, err))
+            return false;
+        for (size_t i = 0; i < found.count; i++) {
+            if (!add_json(document, items, arena, found.items[i], err))
+                return false;
+        }
+        return true;
+    }
+    list = jsonpath_get(path->json, doc, json_root(doc));
+    items->is_there = json_type(doc, list) > JSON_NULL;
+    if (json_type(doc, list) != JSON_ARRAY)
+        return !items->is_there || add_json(document, items, arena, list, err);
+    for (struct json_iter it = json_each(doc, list); json_next(&it);) {
+        if (!add_json(document, items, arena, it.value, err))
+            return false;
+    }
+    return true;
+}
+
+bool document_items(const struct document *document, const struct document_path *path,
+                    struct arena *arena, struct document_items *items, struct error *err)
+{
+    struct xml_node_list found;
+
+    *items = (struct document_items){ 0 };
+    if (document->format == RESPONSE_JSON)
+        return json_items(document, path, arena, items, err);
+    items->is_there = true;
+    if (!xml_nodes(document->xml, path->xml, arena, xml_root(document->xml, document->tree), &found,
+                   err))
+        return false;
+    for (size_t i = 0; i < found.count; i++) {
+        if (!add_item(items, arena, (struct document_node){ .xml = found.nodes[i] }, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- fields ---- */
+
+static bool write_json_field(const struct document *document, const struct document_field *field,
+                             struct arena *arena, struct json_writer *writer, bool *is_there,
+                             struct error *err)
+{
+    struct jsonpath_nodes found = { 0 };
+    struct json_node single;
+
+    if (jsonpath_is_singular(field->path->json)) {
+        single = jsonpath_get(field->path->json, &document->json, field->from.json);
+        *is_there = json_type(&document->json, single) > JSON_NULL;
+        if (*is_there) {
+            json_write_name(writer, field->name);
+            json_write_node(writer, &document->json, single);
+        }
+        return true;
+    }
+    if (!jsonpath_run(field->path->json, arena, &document->json, field->from.json, &found, err))
+        return false;
+    *is_there = found.count > 0;
+    if (!*is_there)
+        return true;
+    json_write_name(writer, field->name);
+    json_write_array(writer);
+    for (size_t i = 0; i < found.count; i++)
+        json_write_node(writer, &document->json, found.items[i]);
+    json_write_end(writer);
+    return true;
+}
+
+static bool write_xml_field(const struct document *document, const struct document_field *field,
+                            struct arena *arena, struct json_writer *writer, bool *is_there,
+                            struct error *err)
+{
+    struct xml_text_list found;
+
+    if (!document->xml->texts(field->path->xml, arena, field->from.xml, &found, err))
+        return false;
+    *is_there = found.count > 1 || (found.count == 1 && str_trim(found.texts[0]).len > 0);
+    if (!*is_there)
+        return true;
+    json_write_name(writer, field->name);
+    if (found.count == 1) {
+        json_write_str(writer, str_trim(found.texts[0]));
+        return true;
+    }
+    json_write_array(writer);
+    for (size_t i = 0; i < found.count; i++)
+        json_write_str(writer, str_trim(found.texts[i]));
+    json_write_end(writer);
+    return true;
+}
+
+bool document_write_field(const struct document *document, const struct document_field *field,
+                          struct arena *arena, struct json_writer *writer, bool *is_there,
+                          struct error *err)
+{
+    if (document->format == RESPONSE_JSON)
+        return write_json_field(document, field, arena, writer, is_there, err);
+    return write_xml_field(document, field, arena, writer, is_there, err);
+}

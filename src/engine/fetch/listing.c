@@ -1,0 +1,302 @@
+#include "engine/fetch/listing.h"
+
+#include <string.h>
+
+#include "base/instant.h"
+#include "base/list.h"
+#include "base/quote.h"
+#include "data/link_header.h"
+#include "data/url.h"
+#include "engine/fetch/id_set.h"
+
+struct reading {
+    const struct listing_ask *ask;
+    struct arena *arena;
+    struct listing *listing;
+    struct error *err;
+};
+
+static const struct document *document_of(const struct reading *reading)
+{
+    return &reading->ask->answer->document;
+}
+
+/* ---- dates ---- */
+
+int64_t listing_date_end_us(int64_t at_us, enum date_precision precision)
+{
+    static const int64_t lengths[] = {
+        [DATE_YEAR] = 366 * US_PER_DAY,
+        [DATE_QUARTER] = 92 * US_PER_DAY,
+        [DATE_MONTH] = 31 * US_PER_DAY,
+        [DATE_DAY] = US_PER_DAY,
+        [DATE_MINUTE] = 60 * US_PER_SECOND,
+        [DATE_SECOND] = US_PER_SECOND,
+        [DATE_MICROSECOND] = 1,
+    };
+
+    return at_us + lengths[precision];
+}
+
+static bool is_wanted(const struct reading *reading, const struct record *record)
+{
+    const struct window keep = reading->ask->keep;
+
+    if (!window_is_valid(keep) || !record->has_updated_at)
+        return true;
+    return record->updated_at_us < keep.to_us &&
+           listing_date_end_us(record->updated_at_us, record->precision) > keep.from_us;
+}
+
+static void note_date(struct listing *listing, const struct record *record)
+{
+    if (!record->has_updated_at)
+        return;
+    if (!listing->has_dates || record->updated_at_us < listing->earliest_us)
+        listing->earliest_us = record->updated_at_us;
+    if (!listing->has_dates || record->updated_at_us > listing->latest_us)
+        listing->latest_us = record->updated_at_us;
+    listing->has_dates = true;
+}
+
+/* All records of a sorted list that come behind this page are outside of the window. */
+static bool is_past(const struct reading *reading)
+{
+    const struct listing *listing = reading->listing;
+    const struct window keep = reading->ask->keep;
+
+    if (!listing->has_dates || !window_is_valid(keep))
+        return false;
+    if (reading->ask->order == LISTING_OLDEST_FIRST)
+        return listing->earliest_us >= keep.to_us;
+    return reading->ask->order == LISTING_NEWEST_FIRST && listing->latest_us < keep.from_us &&
+           listing->dropped == listing->items;
+}
+
+/* ---- items ---- */
+
+static bool add_id(const struct reading *reading, struct str id)
+{
+    struct listing *listing = reading->listing;
+
+    if (id.data == NULL) {
+        listing->unnamed++;
+        return true;
+    }
+    if (reading->ask->ids_only)
+        listing->ids[listing->hash_count] = id;
+    listing->hashes[listing->hash_count++] = id_set_hash(id);
+    return true;
+}
+
+static bool add_record(const struct reading *reading, const struct record_item *item)
+{
+    struct listing *listing = reading->listing;
+    enum record_judgement judgement;
+    struct record record, *kept;
+    struct bad_record bad, *put_away;
+
+    if (!record_judge(item, reading->arena, &judgement, &record, &bad, reading->err))
+        return false;
+    if (judgement == RECORD_BAD) {
+        put_away = LIST_ADD(reading->arena, &listing->bad);
+        if (put_away == NULL)
+            return arena_error(reading->arena, reading->err);
+        *put_away = bad;
+        return add_id(reading, bad.provider_id);
+    }
+    note_date(listing, &record);
+    if (!is_wanted(reading, &record))
+        listing->dropped++;
+    else {
+        kept = LIST_ADD(reading->arena, &listing->records);
+        if (kept == NULL)
+            return arena_error(reading->arena, reading->err);
+        *kept = record;
+    }
+    return add_id(reading, record.provider_id);
+}
+
+static bool read_items(const struct reading *reading)
+{
+    const struct document_items *items = &reading->ask->answer->items;
+    struct listing *listing = reading->listing;
+    struct str id;
+
+    listing->items = items->count;
+    listing->hashes = ARENA_ARRAY(reading->arena, uint64_t, items->count);
+    listing->ids =
+        ARENA_ARRAY(reading->arena, struct str, reading->ask->ids_only ? items->count : 0);
+    if (listing->hashes == NULL || listing->ids == NULL)
+        return arena_error(reading->arena, reading->err);
+    for (size_t i = 0; i < items->count; i++) {
+        const struct record_item item = { .reader = reading->ask->reader,
+                                          .document = document_of(reading),
+                                          .node = items->nodes[i],
+                                          .position = i };
+
+        if (!reading->ask->ids_only) {
+            if (!add_record(reading, &item))
+                return false;
+        } else if (!record_id(&item, reading->arena, &id, reading->err) || !add_id(reading, id))
+            return false;
+    }
+    return true;
+}
+
+static bool check_schema(const struct reading *reading)
+{
+    const struct listing *listing = reading->listing;
+    const struct bad_record *first = listing->bad.items;
+
+    if (reading->ask->ids_only && listing->unnamed == listing->items &&
+        listing->items >= LISTING_SCHEMA_MIN)
+        return error_set(reading->err, ERROR_FATAL, "listing.schema",
+                         "none of the %zu items of the page has an id at %.*s: has the source "
+                         "changed?",
+                         listing->items,
+                         STR_ARG(reading->ask->reader->endpoint->response.id[0].text));
+    if (listing->bad.count < LISTING_SCHEMA_MIN || listing->bad.count < listing->items)
+        return true;
+    for (size_t i = 1; i < listing->bad.count; i++) {
+        if (strcmp(listing->bad.items[i].reason, first->reason) != 0)
+            return true;
+    }
+    return error_set(reading->err, ERROR_FATAL, "listing.schema",
+                     "all %zu records of the page are bad (%s, %.*s): has the source changed?",
+                     listing->items, first->reason, STR_ARG(first->detail));
+}
+
+/* ---- what it says about other pages ---- */
+
+static bool page_text(const struct reading *reading, const struct document_path *path,
+                      struct str *text)
+{
+    *text = (struct str){ NULL, 0 };
+    return !document_has_path(path) || !reading->ask->answer->is_open ||
+           document_text(document_of(reading), path, document_root(document_of(reading)),
+                         reading->arena, text, reading->err);
+}
+
+static bool read_total(const struct reading *reading)
+{
+    struct listing *listing = reading->listing;
+    struct str text;
+
+    if (!page_text(reading, &reading->ask->reader->total, &text))
+        return false;
+    listing->has_total = text.len > 0 && str_to_i64(text, &listing->total) && listing->total >= 0;
+    return true;
+}
+
+static bool read_more(const struct reading *reading)
+{
+    const struct document_path *path = &reading->ask->reader->has_more;
+    const struct document *document = document_of(reading);
+    bool is_there, is_true;
+
+    if (!document_has_path(path) || !reading->ask->answer->is_open)
+        return true;
+    if (!document_is_there(document, path, document_root(document), reading->arena, &is_there,
+                           reading->err) ||
+        !document_is_true(document, path, document_root(document), reading->arena, &is_true,
+                          reading->err))
+        return false;
+    if (is_there)
+        reading->listing->more = is_true ? PAGE_MORE_YES : PAGE_MORE_NO;
+    return true;
+}
+
+static bool link_of(const struct reading *reading, struct str *next)
+{
+    const struct http_headers headers = reading->ask->reply->headers;
+    const struct http_header *header = NULL;
+
+    *next = (struct str){ NULL, 0 };
+    while (next->data == NULL &&
+           (header = http_header_find(headers, STR("Link"), header)) != NULL) {
+        if (!link_header_find(header->value, STR("next"), next, reading->err)) {
+            reading->err->code = "page.next";
+            return error_wrap(reading->err, "header Link");
+        }
+    }
+    return true;
+}
+
+/* A URL that may be followed: absolute, and of the source's own origin. */
+static bool follow(const struct reading *reading, struct str reference, struct str *next)
+{
+    const struct str base_url = reading->ask->reader->endpoint->http.base_url;
+    struct url ours, theirs;
+    struct error *err = reading->err;
+
+    if (!url_resolve(reading->arena, reading->ask->request_url, reference, next, err) ||
+        !url_parse(*next, &theirs, err)) {
+        err->code = "page.next";
+        return error_wrap(err, "next URL %s", QUOTE(reference));
+    }
+    if (!url_parse(base_url, &ours, err))
+        return false;
+    if (!url_same_origin(&ours, &theirs))
+        return error_set(err, ERROR_REQUEST, "page.next",
+                         "the next URL leads to %.*s, which is not the source's host %.*s",
+                         STR_ARG(theirs.host), STR_ARG(ours.host));
+    return true;
+}
+
+static bool read_next(const struct reading *reading)
+{
+    const struct spec_page *page = &reading->ask->reader->endpoint->page;
+    struct str text = { NULL, 0 };
+
+    if (page->type != PAGINATION_TOKEN && page->type != PAGINATION_URL)
+        return true;
+    if (page->next_header.len == 0) {
+        if (!page_text(reading, &reading->ask->reader->next, &text))
+            return false;
+    } else if (str_eq_nocase(page->next_header, STR("Link"))) {
+        if (!link_of(reading, &text))
+            return false;
+    } else
+        text = http_header_value(reading->ask->reply->headers, page->next_header);
+    if (text.len == 0)
+        return true;
+    if (page->type == PAGINATION_URL)
+        return follow(reading, text, &reading->listing->next);
+    reading->listing->next = text;
+    return true;
+}
+
+static bool read_history(const struct reading *reading)
+{
+    const struct spec_field_list *fields = &reading->ask->reader->endpoint->response.history;
+    struct listing_value *values = ARENA_ARRAY(reading->arena, struct listing_value, fields->count);
+
+    if (values == NULL)
+        return arena_error(reading->arena, reading->err);
+    for (size_t i = 0; i < fields->count; i++) {
+        values[i].name = fields->items[i].name;
+        if (!page_text(reading, &reading->ask->reader->history[i], &values[i].value))
+            return false;
+        if (values[i].value.len == 0)
+            return error_set(reading->err, ERROR_TRANSIENT, "listing.history",
+                             "there is no %.*s in the answer, which phase two needs",
+                             STR_ARG(fields->items[i].path.text));
+    }
+    reading->listing->history = values;
+    reading->listing->history_count = fields->count;
+    return true;
+}
+
+bool listing_read(struct listing *listing, struct arena *arena, const struct listing_ask *ask,
+                  struct error *err)
+{
+    const struct reading reading = { .ask = ask, .arena = arena, .listing = listing, .err = err };
+
+    *listing = (struct listing){ 0 };
+    if (!read_items(&reading) || !check_schema(&reading) || !read_total(&reading) ||
+        !read_more(&reading) || !read_next(&reading))
+        return false;
+    listing->is_past = is_past(&reading);
+    return ask->answer->kind == ANSWER_EMPTY || read_history(&reading);
+}

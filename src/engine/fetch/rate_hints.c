@@ -1,0 +1,77 @@
+#include "engine/fetch/rate_hints.h"
+
+#include <stdio.h>
+
+#include "base/duration.h"
+#include "core/bucket.h"
+#include "data/retry_after.h"
+
+/* Resets beyond this are instants: 1,000,000,000 s ended in 2001, and nobody waits thirty years. */
+#define RESET_SPAN_MAX_S INT64_C(1000000000)
+#define RESET_AT_MAX_S INT64_C(100000000000)
+
+static const char *const spellings[] = { "X-RateLimit-", "X-Rate-Limit-", "RateLimit-" };
+
+/* The first of the spellings that is there. */
+static struct str hint(const struct http_reply *reply, const char *what)
+{
+    char name[64];
+    struct str value;
+
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
+        (void)snprintf(name, sizeof(name), "%s%s", spellings[i], what);
+        value = http_header_value(reply->headers, str_of(name));
+        if (value.data != NULL)
+            return str_trim(value);
+    }
+    return (struct str){ NULL, 0 };
+}
+
+/* "50", or "50, 50;w=1" of an older draft: what stands before the first comma. */
+static bool hint_number(const struct http_reply *reply, const char *what, int64_t *number)
+{
+    struct str rest = hint(reply, what);
+
+    return rest.data != NULL && str_to_i64(str_trim(str_cut(&rest, ',')), number) && *number >= 0;
+}
+
+static int64_t reset_at_us(int64_t reset, int64_t now_us)
+{
+    if (reset <= 0 || reset > RESET_AT_MAX_S)
+        return 0;
+    if (reset < RESET_SPAN_MAX_S)
+        return now_us + reset * US_PER_SECOND;
+    return reset * US_PER_SECOND;
+}
+
+static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
+{
+    const struct str interval = hint(reply, "Interval");
+    int64_t interval_us;
+    struct error ignored; /* an interval that nobody understands tells nothing */
+
+    if (limit <= 0 || interval.data == NULL ||
+        !duration_parse_us(interval, &interval_us, &ignored) || interval_us <= 0)
+        return 0;
+    return (int64_t)((__int128)limit * MICRO * US_PER_SECOND / interval_us);
+}
+
+struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us)
+{
+    const struct retry_after wait =
+        retry_after_parse(http_header_value(reply->headers, STR("Retry-After")), now_us);
+    struct rate_hints hints = { 0 };
+    int64_t reset;
+
+    if ((is_refused || retry_after_is_obeyed(reply->status)) && wait.kind == RETRY_AFTER_WAIT &&
+        !wait.is_past) {
+        hints.has_retry_after = true;
+        hints.retry_after_us = wait.wait_us;
+    }
+    hints.has_remaining = hint_number(reply, "Remaining", &hints.remaining);
+    if (hint_number(reply, "Reset", &reset))
+        hints.reset_at_us = reset_at_us(reset, now_us);
+    if (hint_number(reply, "Limit", &hints.limit))
+        hints.provider_rate = provider_rate(reply, hints.limit);
+    return hints;
+}

@@ -1,0 +1,143 @@
+#include "engine/fetch/reader.h"
+
+#include <assert.h>
+
+/* Paths beside those of rules and fields. */
+enum { FIXED_PATHS = 8 + SPEC_ID_PARTS_MAX };
+
+struct opening {
+    struct reader *reader;
+    struct arena *arena;
+    const struct xml_namespace *namespaces;
+    size_t namespace_count;
+    struct error *err;
+};
+
+static bool open_path(struct opening *opening, const struct spec_path *spec,
+                      struct document_path *path)
+{
+    struct reader *reader = opening->reader;
+
+    *path = (struct document_path){ 0 };
+    if (spec->text.len == 0)
+        return true;
+    if (reader->xml == NULL) {
+        assert(spec->json != NULL);
+        path->json = spec->json;
+        return true;
+    }
+    if (!xml_path_compile(reader->xml, spec->text, opening->namespaces, opening->namespace_count,
+                          &path->xml, opening->err)) {
+        opening->err->level = ERROR_FATAL;
+        return error_wrap(opening->err, "path %.*s", STR_ARG(spec->text));
+    }
+    reader->opened[reader->opened_count++] = path->xml;
+    return true;
+}
+
+static bool open_rules(struct opening *opening, const struct spec_rule_list *rules,
+                       struct document_path **paths)
+{
+    *paths = ARENA_ARRAY(opening->arena, struct document_path, rules->count);
+    if (*paths == NULL)
+        return arena_error(opening->arena, opening->err);
+    for (size_t i = 0; i < rules->count; i++) {
+        if (!open_path(opening, &rules->items[i].path, &(*paths)[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool open_fields(struct opening *opening, const struct spec_field_list *fields,
+                        struct document_path **paths)
+{
+    *paths = ARENA_ARRAY(opening->arena, struct document_path, fields->count);
+    if (*paths == NULL)
+        return arena_error(opening->arena, opening->err);
+    for (size_t i = 0; i < fields->count; i++) {
+        if (!open_path(opening, &fields->items[i].path, &(*paths)[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool open_fixed(struct opening *opening)
+{
+    struct reader *reader = opening->reader;
+    const struct spec_response *response = &reader->endpoint->response;
+    const struct {
+        const struct spec_path *spec;
+        struct document_path *path;
+    } paths[] = {
+        { &response->items, &reader->items },
+        { &response->updated_at, &reader->updated_at },
+        { &response->version, &reader->version },
+        { &response->total, &reader->total },
+        { &response->has_more, &reader->has_more },
+        { &response->deleted, &reader->deleted },
+        { &response->merged_into, &reader->merged_into },
+        { &reader->endpoint->page.next, &reader->next },
+    };
+
+    static_assert(ARRAY_LEN(paths) + SPEC_ID_PARTS_MAX <= FIXED_PATHS, "all are counted");
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        if (!open_path(opening, paths[i].spec, paths[i].path))
+            return false;
+    }
+    for (size_t i = 0; i < response->id_count; i++) {
+        if (!open_path(opening, &response->id[i], &reader->id[i]))
+            return false;
+    }
+    return true;
+}
+
+/* What XML needs: the module, the namespaces, a list of all that is to be closed. */
+static bool open_xml(struct opening *opening, const struct xml *xml)
+{
+    struct reader *reader = opening->reader;
+    const struct spec_response *response = &reader->endpoint->response;
+    const size_t paths_max = FIXED_PATHS + response->success_when.count +
+                             response->error_when.count + response->history.count +
+                             response->fields.count;
+    struct xml_namespace *namespaces =
+        ARENA_ARRAY(opening->arena, struct xml_namespace, response->namespace_count);
+
+    reader->opened =
+        (struct xml_path **)arena_alloc_array(opening->arena, paths_max, sizeof(reader->opened[0]));
+    if (namespaces == NULL || reader->opened == NULL)
+        return arena_error(opening->arena, opening->err);
+    for (size_t i = 0; i < response->namespace_count; i++)
+        namespaces[i] =
+            (struct xml_namespace){ response->namespaces[i].prefix, response->namespaces[i].uri };
+    opening->namespaces = namespaces;
+    opening->namespace_count = response->namespace_count;
+    reader->xml = xml != NULL ? xml : module_load("xml", opening->err);
+    return reader->xml != NULL;
+}
+
+bool reader_open(struct reader *reader, struct arena *arena, const struct spec_endpoint *endpoint,
+                 const struct xml *xml, struct error *err)
+{
+    const struct spec_response *response = &endpoint->response;
+    struct opening opening = { .reader = reader, .arena = arena, .err = err };
+
+    *reader = (struct reader){ .endpoint = endpoint };
+    if (response->format == RESPONSE_XML && !open_xml(&opening, xml))
+        goto fail;
+    if (!open_fixed(&opening) || !open_rules(&opening, &response->success_when, &reader->success) ||
+        !open_rules(&opening, &response->error_when, &reader->errors) ||
+        !open_fields(&opening, &response->history, &reader->history) ||
+        !open_fields(&opening, &response->fields, &reader->fields))
+        goto fail;
+    return true;
+fail:
+    reader_close(reader);
+    return error_wrap(err, "endpoint %.*s", STR_ARG(endpoint->name));
+}
+
+void reader_close(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->opened_count; i++)
+        xml_path_close(reader->xml, reader->opened[i]);
+    *reader = (struct reader){ 0 };
+}

@@ -1,0 +1,38 @@
+/* reader: all the paths of one endpoint's answers, ready to be run.
+ *
+ * JSONPaths come compiled with the spec; XPaths are compiled here, because libxml2's must not be
+ * shared between threads. So: one reader per endpoint and walk.
+ */
+#ifndef PATRA_ENGINE_FETCH_READER_H
+#define PATRA_ENGINE_FETCH_READER_H
+
+#include "engine/fetch/document.h"
+
+struct reader {
+    const struct spec_endpoint *endpoint;
+    const struct xml *xml; /* NULL for JSON */
+    struct document_path items;
+    struct document_path id[SPEC_ID_PARTS_MAX];
+    struct document_path updated_at;
+    struct document_path version;
+    struct document_path total;
+    struct document_path has_more;
+    struct document_path deleted;
+    struct document_path merged_into;
+    struct document_path next;
+    struct document_path *success; /* by the index of the rule or field in the spec */
+    struct document_path *errors;
+    struct document_path *history;
+    struct document_path *fields;
+    struct xml_path **opened; /* all that must be closed */
+    size_t opened_count;
+};
+
+/* `xml` may be NULL: the module is then loaded when the endpoint answers in XML. The endpoint must
+ * outlive the reader. "xpath.syntax" for a path that does not compile, "module.*" where the module
+ * is not to be had: both L4, as a checked source has neither. */
+bool reader_open(struct reader *reader, struct arena *arena, const struct spec_endpoint *endpoint,
+                 const struct xml *xml, struct error *err) MUST_CHECK;
+void reader_close(struct reader *reader); /* accepts the zero value */
+
+#endif

@@ -1,0 +1,341 @@
+#include "engine/fetch/record.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+#include "data/json_canonical.h"
+
+struct judging {
+    const struct record_item *item;
+    const struct spec_response *response;
+    struct arena *arena;
+    struct record *record;
+    struct bad_record *bad;
+    struct error *err;
+};
+
+/* ---- what is wrong with a record ---- */
+
+/* Returns true: a bad record is a result, not a failure. */
+static bool refuse(struct judging *judging, const char *reason, struct str path, struct str sample)
+{
+    struct bad_record *bad = judging->bad;
+
+    bad->reason = reason;
+    bad->detail = arena_printf(judging->arena, "%.*s: %s", STR_ARG(path),
+                               sample.data != NULL ? QUOTE(sample) : "nothing there");
+    return bad->detail.data != NULL || arena_error(judging->arena, judging->err);
+}
+
+static bool is_refused(const struct judging *judging)
+{
+    return judging->bad->reason != NULL;
+}
+
+static bool find_text(const struct judging *judging, const struct document_path *path,
+                      struct str *text)
+{
+    const struct record_item *item = judging->item;
+
+    return document_text(item->document, path, item->node, judging->arena, text, judging->err);
+}
+
+/* ---- the id ---- */
+
+static void lower(char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] >= 'A' && text[i] <= 'Z')
+            text[i] = (char)(text[i] - 'A' + 'a');
+    }
+}
+
+bool record_id_normal(const struct spec_endpoint *endpoint, struct arena *arena, struct str text,
+                      struct str *id, struct error *err)
+{
+    char *bytes;
+
+    *id = text;
+    if (endpoint->response.id_case == LETTER_CASE_KEEP)
+        return true;
+    bytes = arena_alloc(arena, text.len);
+    if (bytes == NULL)
+        return arena_error(arena, err);
+    if (text.len > 0)
+        memcpy(bytes, text.data, text.len);
+    lower(bytes, text.len);
+    *id = (struct str){ bytes, text.len };
+    return true;
+}
+
+/* Joins the parts; *missing is the number of the first that is not there, or the count. */
+static bool join_id(const struct record_item *item, struct arena *arena, struct str *id,
+                    size_t *missing, struct error *err)
+{
+    const struct spec_response *response = &item->reader->endpoint->response;
+    struct buf joined;
+    struct str part;
+
+    buf_init(&joined, arena, SIZE_MAX / 2);
+    *id = (struct str){ NULL, 0 };
+    for (*missing = 0; *missing < response->id_count; (*missing)++) {
+        if (!document_text(item->document, &item->reader->id[*missing], item->node, arena, &part,
+                           err))
+            return false;
+        if (part.len == 0)
+            return true;
+        if (response->id_count == 1)
+            return ++*missing > 0 && record_id_normal(item->reader->endpoint, arena, part, id, err);
+        if (*missing > 0)
+            buf_add(&joined, response->id_separator);
+        buf_add(&joined, part);
+    }
+    return buf_ok(&joined, err) &&
+           record_id_normal(item->reader->endpoint, arena, buf_str(&joined), id, err);
+}
+
+/* What a store can keep as a key. */
+static bool is_usable(struct str id)
+{
+    return id.len > 0 && id.len <= RECORD_ID_MAX && str_find_char(id, '\0') == id.len &&
+           str_is_utf8(id);
+}
+
+bool record_id(const struct record_item *item, struct arena *arena, struct str *id,
+               struct error *err)
+{
+    size_t missing;
+
+    if (!join_id(item, arena, id, &missing, err))
+        return false;
+    if (!is_usable(*id))
+        *id = (struct str){ NULL, 0 };
+    return true;
+}
+
+static bool judge_id(struct judging *judging)
+{
+    const struct spec_response *response = judging->response;
+    struct str id;
+    size_t missing;
+
+    if (!join_id(judging->item, judging->arena, &id, &missing, judging->err))
+        return false;
+    if (missing < response->id_count)
+        return refuse(judging, "id.missing", response->id[missing].text, (struct str){ NULL, 0 });
+    if (!is_usable(id))
+        return refuse(judging, "id.invalid", response->id[0].text, id);
+    judging->record->provider_id = id;
+    judging->bad->provider_id = id;
+    return true;
+}
+
+/* ---- tombstones ---- */
+
+static bool judge_tombstone(struct judging *judging)
+{
+    const struct reader *reader = judging->item->reader;
+    struct record *record = judging->record;
+    struct str text = { NULL, 0 };
+
+    if (document_has_path(&reader->deleted) &&
+        !document_is_true(judging->item->document, &reader->deleted, judging->item->node,
+                          judging->arena, &record->is_deleted, judging->err))
+        return false;
+    if (document_has_path(&reader->merged_into) && !find_text(judging, &reader->merged_into, &text))
+        return false;
+    if (text.len == 0)
+        return true;
+    if (!record_id_normal(reader->endpoint, judging->arena, text, &text, judging->err))
+        return false;
+    /* Some say of every record into what it was merged: into itself. */
+    if (str_eq(text, record->provider_id))
+        return true;
+    record->is_deleted = true;
+    record->merged_into = text;
+    return true;
+}
+
+/* ---- dates ---- */
+
+/* Crossref's [[2001, 9, 15]] and the like: a list of numbers, perhaps inside another one. */
+static bool parts_of(const struct json_doc *doc, struct json_node node, struct date *date)
+{
+    int64_t parts[3];
+    size_t count = 0;
+    struct error ignored; /* the caller tells what stands there */
+
+    if (json_type(doc, json_at(doc, node, 0)) == JSON_ARRAY)
+        node = json_at(doc, node, 0);
+    for (struct json_iter it = json_each(doc, node); json_next(&it);) {
+        if (count == ARRAY_LEN(parts) || !json_i64(doc, it.value, &parts[count++]))
+            return false;
+    }
+    return count > 0 && date_from_parts(parts, count, date, &ignored);
+}
+
+static bool read_date(const struct judging *judging, struct str text, struct date *date)
+{
+    struct error ignored; /* the last form's complaint would not be the right one */
+
+    for (size_t i = 0; i < judging->response->date_format_count; i++) {
+        if (date_parse(judging->response->date_formats[i], text, date, &ignored))
+            return true;
+    }
+    return false;
+}
+
+/* Text or date parts; *raw is what stands there, for people. */
+static bool find_date(const struct judging *judging, struct str *raw, struct date *date,
+                      bool *is_read)
+{
+    const struct record_item *item = judging->item;
+    struct json_node node;
+
+    if (!find_text(judging, &item->reader->updated_at, raw))
+        return false;
+    *is_read = raw->len > 0 && read_date(judging, *raw, date);
+    if (raw->data != NULL || item->document->format != RESPONSE_JSON)
+        return true;
+    if (!document_node(item->document, &item->reader->updated_at, item->node, judging->arena, &node,
+                       judging->err))
+        return false;
+    if (json_type(&item->document->json, node) <= JSON_NULL)
+        return true;
+    *raw = json_raw(&item->document->json, node);
+    *is_read = parts_of(&item->document->json, node, date);
+    return true;
+}
+
+static bool judge_date(struct judging *judging)
+{
+    struct record *record = judging->record;
+    struct date date;
+    struct str raw;
+    bool is_read;
+
+    if (!document_has_path(&judging->item->reader->updated_at))
+        return true;
+    if (!find_date(judging, &raw, &date, &is_read))
+        return false;
+    if (!is_read && raw.len == 0 && record->is_deleted)
+        return true;
+    if (!is_read)
+        return refuse(judging, raw.len == 0 ? "date.missing" : "date.syntax",
+                      judging->response->updated_at.text,
+                      raw.len == 0 ? (struct str){ NULL, 0 } : raw);
+    record->has_updated_at = true;
+    record->updated_at_us = date.at_us;
+    record->precision = date.precision;
+    return true;
+}
+
+/* ---- fields ---- */
+
+static bool judge_fields(struct judging *judging)
+{
+    const struct spec_field_list *fields = &judging->response->fields;
+    const struct record_item *item = judging->item;
+    bool is_there;
+
+    if (judging->record->is_deleted)
+        return true;
+    for (size_t i = 0; i < fields->count; i++) {
+        if (!fields->items[i].is_required)
+            continue;
+        if (!document_is_there(item->document, &item->reader->fields[i], item->node, judging->arena,
+                               &is_there, judging->err))
+            return false;
+        if (!is_there)
+            return refuse(judging, "field.missing", fields->items[i].path.text,
+                          (struct str){ NULL, 0 });
+    }
+    return true;
+}
+
+static bool judge_version(struct judging *judging)
+{
+    const struct reader *reader = judging->item->reader;
+
+    return !document_has_path(&reader->version) ||
+           find_text(judging, &reader->version, &judging->record->version);
+}
+
+/* ---- the whole ---- */
+
+bool record_judge(const struct record_item *item, struct arena *arena,
+                  enum record_judgement *judgement, struct record *record, struct bad_record *bad,
+                  struct error *err)
+{
+    struct judging judging = { .item = item,
+                               .response = &item->reader->endpoint->response,
+                               .arena = arena,
+                               .record = record,
+                               .bad = bad,
+                               .err = err };
+    static bool (*const steps[])(struct judging *) = { judge_id, judge_tombstone, judge_date,
+                                                       judge_version, judge_fields };
+    const struct str payload = document_raw(item->document, item->node);
+
+    *record = (struct record){ .position = item->position, .payload = payload, .node = item->node };
+    *bad = (struct bad_record){ .position = item->position, .payload = payload };
+    if (payload.len == 0 &&
+        !refuse(&judging, "item.type", judging.response->items.text, (struct str){ NULL, 0 }))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(steps) && !is_refused(&judging); i++) {
+        if (!steps[i](&judging))
+            return false;
+    }
+    *judgement = is_refused(&judging) ? RECORD_BAD : RECORD_GOOD;
+    return true;
+}
+
+/* ---- hash and fields ---- */
+
+bool record_hash(const struct reader *reader, const struct document *document,
+                 const struct record *record, struct arena *scratch, char hex[HASH_HEX_MAX],
+                 struct error *err)
+{
+    const bool is_canonical =
+        document->format == RESPONSE_JSON && !document_has_path(&reader->updated_at);
+    struct str bytes = record->payload;
+    struct hash_sum sum;
+
+    if (is_canonical &&
+        !json_canonical_node(scratch, &document->json, record->node.json, &bytes, err)) {
+        if (strcmp(err->code, "json.canonical") != 0)
+            return false;
+        bytes = record->payload; /* no canonical form: as it came */
+    }
+    if (!hash_of(bytes, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    return true;
+}
+
+bool record_fields(const struct reader *reader, const struct document *document,
+                   const struct record *record, struct arena *arena, struct str *json,
+                   struct error *err)
+{
+    const struct spec_field_list *fields = &reader->endpoint->response.fields;
+    struct json_writer writer;
+    struct buf out;
+    bool is_there;
+
+    buf_init(&out, arena, SIZE_MAX / 2);
+    json_writer_init(&writer, &out);
+    json_write_object(&writer);
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct document_field field = { fields->items[i].name, &reader->fields[i],
+                                              record->node };
+
+        if (!document_write_field(document, &field, arena, &writer, &is_there, err))
+            return false;
+    }
+    json_write_end(&writer);
+    json_writer_finish(&writer);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
+}

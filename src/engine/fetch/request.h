@@ -1,0 +1,108 @@
+/* request: from a spec, a slice and a page state to the HTTP request that asks for it.
+ *
+ *      request_form_open()   once per endpoint and walk: what does not change
+ *      request_render()      for each attempt: URL, headers, body, and the digest of them
+ *      arena_wipe(scratch)   when the http port has it, or has answered
+ *
+ * Secrets. auth is only described (port/http_auth.h): the http port fetches the credential when the
+ * request goes out. Templates may name the credential themselves, and parameters may stand for
+ * what an environment variable or a file holds; those are fetched here, for this one request, and
+ * overwritten by request_wipe(). Their names are told to the http port as secret (error texts,
+ * other hosts), and the digest shows *** in their place: it is rendered a second time, redacted,
+ * and not cut out of the first.
+ *
+ * The digest is the request's part of a batch row (JSON):
+ *
+ *      {"method":"GET","urlTemplate":"https://api.crossref.org/works",
+ *       "query":{"cursor":"*","mailto":"***","rows":"500"},
+ *       "headers":["Accept: application/json"],"bodyHash":"sha256:..."}
+ *
+ * with "url" in place of "query" where the source's own next URL is followed. bodyHash is over the
+ * redacted body, so that equal requests have equal digests whoever's key they were sent with.
+ *
+ * What templates see: window.* is the query's window of the slice (TIME: what is left of it), with
+ * window.last one step of the source's granularity before its end; page.* the state; ids.* the ids
+ * of one detail request; history.* what phase one captured.
+ */
+#ifndef PATRA_ENGINE_FETCH_REQUEST_H
+#define PATRA_ENGINE_FETCH_REQUEST_H
+
+#include "core/slice.h"
+#include "data/http_message.h"
+#include "engine/fetch/listing.h"
+#include "engine/fetch/page.h"
+#include "port/http_auth.h"
+#include "port/secret.h"
+#include "spec/spec.h"
+
+/* A URL longer than this is refused by servers in use (nginx: 8 kB with the whole request line). */
+enum { REQUEST_GET_URL_MAX = 8000 };
+/* Of a rendered parameter or body: ten thousand ids of a hundred bytes. */
+enum { REQUEST_BYTES_MAX = 1 << 20 };
+
+/* ---- what does not change ---- */
+
+struct request_form {
+    const struct spec *spec;
+    const struct spec_endpoint *endpoint;
+    struct json_doc body;       /* of endpoint->json */
+    struct template *templates; /* of its texts, in the order of the document */
+    size_t template_count;
+    bool uses_ids;
+    bool uses_history;
+    bool uses_credential; /* in templates: the http port attaches none */
+    const struct str *secret_names;
+    size_t secret_count;
+};
+
+/* The spec must outlive the form. "request.body" (L4) for a body that is no JSON or whose texts are
+ * no templates: a checked source has none such. */
+bool request_form_open(struct request_form *form, struct arena *arena, const struct spec *spec,
+                       const struct spec_endpoint *endpoint, struct error *err) MUST_CHECK;
+
+/* True for parameters and headers whose values must not be told. */
+bool request_is_secret_name(const struct request_form *form, struct str name);
+
+/* The source's next URL without the secrets it may echo; they are put back when it is followed. */
+bool request_clean_url(const struct request_form *form, struct arena *arena, struct str url,
+                       struct str *clean, struct error *err) MUST_CHECK;
+
+/* Whether the endpoint's credential is there: for sources that have a rate for either case. */
+bool request_has_credential(const struct spec_endpoint *endpoint, struct secret_source *secrets);
+
+/* ---- one request ---- */
+
+struct request_ask {
+    const struct request_form *form;
+    struct secret_source *secrets;
+    const struct slice *slice;
+    struct str plan_id;
+    const struct page_state *state;
+    struct window window; /* not valid: none */
+    const struct str *ids;
+    size_t id_count;
+    const struct listing_value *history;
+    size_t history_count;
+    struct str correlation_id;
+    struct str traceparent;
+    struct str tracestate;
+    int64_t now_us;
+};
+
+struct request {
+    struct http_request http; /* in scratch */
+    struct http_auth auth;    /* http.auth looks at it: keep the request where it is */
+    struct str digest;        /* in the arena; no secrets */
+};
+
+/* Errors of templates (L2) name the parameter. "request.param" (L4): a required parameter of the
+ * installation has no value; "request.required" (L2): a required value of the request has none;
+ * secret.* (L4). */
+struct request_memory {
+    struct arena *scratch; /* holds secrets afterwards, also on failure */
+    struct arena *arena;
+};
+bool request_render(struct request *request, struct request_memory memory,
+                    const struct request_ask *ask, struct error *err) MUST_CHECK;
+
+#endif
