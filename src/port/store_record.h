@@ -141,7 +141,7 @@ static inline bool MUST_CHECK store_record_check(struct store *store, struct are
                                                  const struct str *provider_ids, size_t count,
                                                  struct record_state *states, struct error *err)
 {
-    assert(store->state == STORE_WRITING);
+    assert(store->state != STORE_IDLE);
     return store->record->check(store, arena, context, provider_ids, count, states, err);
 }
 

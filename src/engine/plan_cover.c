@@ -1,0 +1,188 @@
+/* What of a window has to be fetched, and how it is cut. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/coverage.h"
+#include "core/limits.h"
+#include "engine/plan_coverage.h"
+#include "engine/plan_draft.h"
+
+/* ---- what has ended ---- */
+
+static int compare_windows(const void *a, const void *b)
+{
+    const struct window *x = a, *y = b;
+
+    if (x->from_us != y->from_us)
+        return x->from_us < y->from_us ? -1 : 1;
+    return (x->to_us > y->to_us) - (x->to_us < y->to_us);
+}
+
+static bool keep_ended(struct arena *arena, const struct coverage_list *list,
+                       struct window_list *ended, struct error *err)
+{
+    const size_t count = list->covered.count + list->lost.count;
+
+    *ended = (struct window_list){ ARENA_ARRAY(arena, struct window, count), count };
+    if (ended->items == NULL)
+        return arena_error(arena, err);
+    if (list->covered.count > 0)
+        memcpy(ended->items, list->covered.items, list->covered.count * sizeof(*ended->items));
+    if (list->lost.count > 0)
+        memcpy(ended->items + list->covered.count, list->lost.items,
+               list->lost.count * sizeof(*ended->items));
+    qsort(ended->items, count, sizeof(*ended->items), compare_windows);
+    return true;
+}
+
+/* The first place at which the window could stand. */
+static size_t first_of(struct window_list sorted, const struct window *window)
+{
+    size_t from = 0, to = sorted.count;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+
+        if (compare_windows(&sorted.items[middle], window) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+int64_t draft_generation(const struct plan_draft *draft, struct window window)
+{
+    int64_t count = 0;
+
+    for (size_t i = first_of(draft->ended, &window);
+         i < draft->ended.count && compare_windows(&draft->ended.items[i], &window) == 0; i++)
+        count++;
+    return count;
+}
+
+/* ---- what is to be fetched ---- */
+
+static bool subtract(struct arena *arena, struct plan_draft *draft,
+                     const struct coverage_list *list, struct error *err)
+{
+    const struct window wanted = draft->decision.window;
+    const struct maybe_instant cursor = draft->decision.request.cursor;
+    const bool looks_back = draft->plan.operation == OPERATION_HARVEST && cursor.is_set;
+    const struct coverage_request request = {
+        .wanted = wanted,
+        .cursor_us = looks_back ? cursor.at_us : wanted.from_us,
+        .covered = list->covered,
+        .live = list->live,
+    };
+
+    return coverage_plan(arena, &request, &draft->pieces, err) &&
+           keep_ended(arena, list, &draft->ended, err);
+}
+
+static bool cover_once(struct store *store, struct arena *arena, struct plan_draft *draft,
+                       struct coverage_list *list, struct error *err)
+{
+    return plan_coverage(store, arena, &draft->plan, draft->spec.operation.slice_by,
+                         draft->decision.window.from_us, list, err) &&
+           subtract(arena, draft, list, err);
+}
+
+static bool is_under_way(const struct coverage_list *list, struct window wanted)
+{
+    for (size_t i = 0; i < list->live.count; i++) {
+        if (window_is_valid(window_intersect(list->live.items[i], wanted)))
+            return true;
+    }
+    return false;
+}
+
+/* A replay that is under way, or was cut short, is continued; one that is complete is begun anew,
+ * in a namespace of its own: the first one's coverage must not spare the second. */
+static bool name_round(struct arena *arena, struct plan_draft *draft, int64_t round,
+                       struct error *err)
+{
+    char *hex = ARENA_ARRAY(arena, char, HASH_HEX_MAX);
+    const struct str text = arena_printf(arena, "%.*s#%" PRId64, STR_ARG(draft->campaign), round);
+    struct hash_sum sum;
+
+    if (hex == NULL || text.data == NULL)
+        return arena_error(arena, err);
+    if (!hash_of(text, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    draft->plan.namespace_key = str_of(hex);
+    return true;
+}
+
+static bool cover_replay(struct store *store, struct arena *arena, struct plan_draft *draft,
+                         struct error *err)
+{
+    struct coverage_list list;
+
+    for (int64_t round = 0; round < REPLAY_ROUNDS_MAX; round++) {
+        if (round > 0 && !name_round(arena, draft, round, err))
+            return false;
+        if (!cover_once(store, arena, draft, &list, err))
+            return false;
+        if (draft->pieces.count > 0 || is_under_way(&list, draft->decision.window))
+            return true;
+    }
+    return error_set(err, ERROR_REQUEST, "plan.request",
+                     "this window has been replayed %d times; --campaign NAME begins a new count",
+                     REPLAY_ROUNDS_MAX);
+}
+
+bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
+                 struct error *err)
+{
+    const bool is_replay = draft->plan.operation == OPERATION_REPLAY;
+    struct coverage_list list;
+
+    assert(draft->decision.empty == WINDOW_EMPTY_NOT);
+    if (is_replay ? !cover_replay(store, arena, draft, err)
+                  : !cover_once(store, arena, draft, &list, err))
+        return false;
+    /* Pages are walked for the whole of what is missing: they know nothing of dates. */
+    if (draft->spec.operation.slice_by == SLICE_PAGE && draft->pieces.count > 0)
+        draft->plan.window = (struct window){ draft->pieces.items[0].from_us,
+                                              draft->pieces.items[draft->pieces.count - 1].to_us };
+    return true;
+}
+
+/* ---- how it is cut ---- */
+
+struct slice_cut draft_cut(const struct spec *spec)
+{
+    const struct spec_window *window = &spec->endpoint.window;
+
+    return (struct slice_cut){ .max_us = window->max_us,
+                               .min_us = window->min_us,
+                               .overlap_us = window->overlap_us,
+                               .align = window->align,
+                               .granularity = window->granularity };
+}
+
+struct slice_request draft_slices(const struct plan_draft *draft)
+{
+    const struct spec *spec = &draft->spec;
+    const struct spec_page *page = &spec->endpoint.page;
+    const int64_t pages = page->max_pages > 0 ? page->max_pages : PLAN_PAGES_OPEN;
+
+    return (struct slice_request){
+        .operation = draft->plan.operation,
+        .dimension = spec->operation.slice_by,
+        .pieces = draft->pieces,
+        .window = draft->plan.window,
+        .cut = draft_cut(spec),
+        .cost = { .page_size = page->size,
+                  .id_batch_size = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0 },
+        .record_cap = page->cap,
+        .pages = { page->base, page->base + pages },
+        /* Without a last page there is nothing to share out: one slice walks to the end. */
+        .pages_per_slice = page->max_pages > 0 ? spec->operation.slice_pages : pages,
+        .ids_total = SLICE_UNKNOWN,
+    };
+}

@@ -1,0 +1,21 @@
+/* plan_coverage: what a namespace has behind it and what is under way, whatever its plans are cut
+ * by.
+ *
+ * By time, every task covers its own window. By pages it takes all tasks of a plan to cover the
+ * plan's window: a record of any date may stand on any page. Planners subtract this from what they
+ * want; whoever moves the cursor gives it to watermark_low().
+ */
+#ifndef PATRA_ENGINE_PLAN_COVERAGE_H
+#define PATRA_ENGINE_PLAN_COVERAGE_H
+
+#include "core/codes.h"
+#include "port/store_plan.h"
+#include "port/store_task.h"
+
+/* The windows that reach beyond after_us, of the namespace that `plan` names (source, endpoint,
+ * operation, cursor_key, scope, namespace_key). */
+bool plan_coverage(struct store *store, struct arena *arena, const struct plan *plan,
+                   enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
+                   struct error *err) MUST_CHECK;
+
+#endif

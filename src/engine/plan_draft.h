@@ -1,0 +1,82 @@
+/* plan_draft: a plan while it is being made. The steps of engine/plan.h, in their order; each fills
+ * in what the next one needs. They read, but for the one that says so.
+ */
+#ifndef PATRA_ENGINE_PLAN_DRAFT_H
+#define PATRA_ENGINE_PLAN_DRAFT_H
+
+#include "engine/plan.h"
+#include "port/store_cursor.h"
+#include "port/store_plan.h"
+#include "spec/fault.h"
+#include "spec/snapshot.h"
+#include "spec/spec.h"
+
+struct plan_draft {
+    const struct plan_request *request;
+
+    /* compiled */
+    struct source source;
+    struct fault_list faults; /* warnings alone, once it is compiled */
+    struct str operation;     /* its name in the source */
+    struct snapshot snapshot;
+    struct spec spec;
+    struct str base;   /* by id: the endpoint whose records are looked at again */
+    struct str target; /* the endpoint under which records are stored */
+
+    /* decided */
+    struct plan plan;    /* the row as it will be written */
+    struct str lock;     /* the namespace that is locked; REPLAY's own comes later */
+    struct str campaign; /* canonical JSON of what the namespace is a hash of; empty: not CUSTOM */
+    struct cursor cursor;
+    struct window_decision decision;
+
+    /* covered: by time */
+    struct window_list pieces;
+    struct window_list ended; /* windows of tasks that ended, sorted */
+
+    /* to be spent */
+    int64_t queued;
+    struct budget budget;
+    struct spread spread;
+};
+
+/* Loads and compiles. False with the faults in the draft ("spec.invalid"); `draft->plan` then has
+ * source, endpoint (where it is known) and operation for the record of the failed trigger, and
+ * is_known tells whether there is anything to record: a source nobody knows leaves no row. */
+bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
+                   struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* L2 "plan.paused" or "plan.disabled" when the source shall rest. */
+bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                   struct error *err) MUST_CHECK;
+
+/* The namespace: whose cursor, whose coverage, and what to lock. */
+bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* The window, from the namespace's cursor. */
+bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *draft,
+                  struct error *err) MUST_CHECK;
+
+/* Saves where coverage begins as the cursor's first value, event first. The plan must be added
+ * already, in the same transaction. Writes. */
+bool draft_start_cursor(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                        struct error *err) MUST_CHECK;
+
+/* What of the window has to be fetched. */
+bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
+                 struct error *err) MUST_CHECK;
+
+/* How many of its tasks have ended before: the generation of the next one. */
+int64_t draft_generation(const struct plan_draft *draft, struct window window);
+
+/* Room in the queue, and the pace. */
+bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* True when it is driven by ids rather than by a window. */
+bool draft_is_by_id(const struct plan_draft *draft);
+
+/* How the window is cut, of what is known so far; pieces for time, pages for pages. */
+struct slice_cut draft_cut(const struct spec *spec);
+struct slice_request draft_slices(const struct plan_draft *draft);
+
+#endif
