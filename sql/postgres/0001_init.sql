@@ -281,6 +281,7 @@ CREATE UNIQUE INDEX uk_run_before_tok ON ing_task_run_batch (run_id, sha256(befo
 CREATE UNIQUE INDEX uk_batch_idem ON ing_task_run_batch (idempotent_key);
 CREATE INDEX idx_batch_time ON ing_task_run_batch (run_id, created_at);
 CREATE INDEX idx_batch_status ON ing_task_run_batch (run_id, status_code);
+CREATE INDEX idx_batch_task ON ing_task_run_batch (task_id, id);
 
 -- ---- cursors ----
 

@@ -81,41 +81,41 @@ CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
 
 -- ---- the rate gate ----
 
--- The bucket of a rate key, shared by all processes. Every decision is one short transaction on it.
+-- The bucket of a rate key (core/bucket.h), shared by all processes; in millionths of a permit.
 CREATE TABLE ing_rate_gate (
-    rate_key       text             NOT NULL PRIMARY KEY CHECK (rate_key <> ''),
-    tokens         double precision NOT NULL,
-    refilled_at    timestamptz      NOT NULL,
-    -- as learned; survives restarts
-    rate_per_s     double precision NOT NULL CHECK (rate_per_s > 0),
-    raised_at      timestamptz      NOT NULL,
-    cooldown_until timestamptz,
-    parked_until   timestamptz, -- quota gone: not before the provider's reset
-    in_flight      integer          NOT NULL CHECK (in_flight >= 0),
-    version        bigint           NOT NULL CHECK (version >= 1),
-    updated_at     timestamptz      NOT NULL
+    rate_key       text        NOT NULL PRIMARY KEY CHECK (rate_key <> ''),
+    tokens         bigint      NOT NULL,
+    carry          bigint      NOT NULL,
+    refilled_at    timestamptz NOT NULL,
+    rate           bigint      NOT NULL CHECK (rate > 0), -- as learned; survives restarts
+    provider_rate  bigint      NOT NULL CHECK (provider_rate >= 0),
+    raised_at      timestamptz NOT NULL,
+    demoted_at     timestamptz NOT NULL,
+    cooldown_until timestamptz NOT NULL,
+    line_until     timestamptz NOT NULL,
+    started_at     timestamptz NOT NULL,
+    parked_until   timestamptz NOT NULL, -- quota gone: not before the provider's reset
+    version        bigint      NOT NULL CHECK (version >= 1),
+    updated_at     timestamptz NOT NULL
 );
 
--- Permits handed out ahead to a worker; what is not used by then comes back.
+-- Requests under way, where a source limits them; a slot whose holder died comes back by itself.
 CREATE TABLE ing_rate_permit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    rate_key   text             NOT NULL REFERENCES ing_rate_gate,
-    owner      text             NOT NULL,
-    permits    double precision NOT NULL CHECK (permits > 0),
-    expires_at timestamptz      NOT NULL
+    rate_key   text        NOT NULL CHECK (rate_key <> ''),
+    owner      text        NOT NULL,
+    expires_at timestamptz NOT NULL
 );
 
 CREATE INDEX idx_permit_expiry ON ing_rate_permit (rate_key, expires_at);
 
--- Requests counted against the provider's hour or day, by operation.
+-- Requests counted against the provider's hour or day, by the class of their operation.
 CREATE TABLE ing_rate_quota (
-    rate_key       text        NOT NULL,
-    window_code    text        NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),
-    window_from    timestamptz NOT NULL,
-    operation_code text        NOT NULL
-        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
-    used           bigint      NOT NULL CHECK (used >= 0),
-    -- booked by the planner, not yet used
-    reserved       bigint      NOT NULL CHECK (reserved >= 0),
-    PRIMARY KEY (rate_key, window_code, window_from, operation_code)
+    rate_key    text        NOT NULL CHECK (rate_key <> ''),
+    window_code text        NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),
+    window_from timestamptz NOT NULL,
+    class_code  text        NOT NULL CHECK (class_code IN ('HARVEST', 'UPDATE', 'BACKFILL')),
+    used        bigint      NOT NULL CHECK (used >= 0),
+    booked      bigint      NOT NULL CHECK (booked >= 0), -- promised to tasks, not yet sent
+    PRIMARY KEY (rate_key, window_code, window_from, class_code)
 );

@@ -71,39 +71,41 @@ CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
 
 -- ---- the rate gate ----
 
--- The bucket of a rate key, shared by all processes. Every decision is one short transaction on it.
+-- The bucket of a rate key (core/bucket.h), shared by all processes; in millionths of a permit.
 CREATE TABLE ing_rate_gate (
     rate_key       TEXT    NOT NULL PRIMARY KEY CHECK (rate_key <> ''),
-    tokens         REAL    NOT NULL,
+    tokens         INTEGER NOT NULL,
+    carry          INTEGER NOT NULL,
     refilled_at    INTEGER NOT NULL,
-    rate_per_s     REAL    NOT NULL CHECK (rate_per_s > 0), -- as learned; survives restarts
+    rate           INTEGER NOT NULL CHECK (rate > 0), -- as learned; survives restarts
+    provider_rate  INTEGER NOT NULL CHECK (provider_rate >= 0),
     raised_at      INTEGER NOT NULL,
-    cooldown_until INTEGER,
-    parked_until   INTEGER, -- quota gone: not before the provider's reset
-    in_flight      INTEGER NOT NULL CHECK (in_flight >= 0),
+    demoted_at     INTEGER NOT NULL,
+    cooldown_until INTEGER NOT NULL,
+    line_until     INTEGER NOT NULL,
+    started_at     INTEGER NOT NULL,
+    parked_until   INTEGER NOT NULL, -- quota gone: not before the provider's reset
     version        INTEGER NOT NULL CHECK (version >= 1),
     updated_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Permits handed out ahead to a worker; what is not used by then comes back.
+-- Requests under way, where a source limits them; a slot whose holder died comes back by itself.
 CREATE TABLE ing_rate_permit (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    rate_key   TEXT    NOT NULL REFERENCES ing_rate_gate,
+    rate_key   TEXT    NOT NULL CHECK (rate_key <> ''),
     owner      TEXT    NOT NULL,
-    permits    REAL    NOT NULL CHECK (permits > 0),
     expires_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX idx_permit_expiry ON ing_rate_permit (rate_key, expires_at);
 
--- Requests counted against the provider's hour or day, by operation.
+-- Requests counted against the provider's hour or day, by the class of their operation.
 CREATE TABLE ing_rate_quota (
-    rate_key       TEXT    NOT NULL,
-    window_code    TEXT    NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),
-    window_from    INTEGER NOT NULL,
-    operation_code TEXT    NOT NULL
-        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
-    used           INTEGER NOT NULL CHECK (used >= 0),
-    reserved       INTEGER NOT NULL CHECK (reserved >= 0), -- booked by the planner, not yet used
-    PRIMARY KEY (rate_key, window_code, window_from, operation_code)
+    rate_key    TEXT    NOT NULL CHECK (rate_key <> ''),
+    window_code TEXT    NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),
+    window_from INTEGER NOT NULL,
+    class_code  TEXT    NOT NULL CHECK (class_code IN ('HARVEST', 'UPDATE', 'BACKFILL')),
+    used        INTEGER NOT NULL CHECK (used >= 0),
+    booked      INTEGER NOT NULL CHECK (booked >= 0), -- promised to tasks, not yet sent
+    PRIMARY KEY (rate_key, window_code, window_from, class_code)
 ) STRICT, WITHOUT ROWID;

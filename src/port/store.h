@@ -82,6 +82,9 @@ struct store {
     const struct store_signal_ops *signal;
     const struct store_record_ops *record;
     const struct store_outbox_ops *outbox;
+    const struct store_lease_ops *lease;
+    const struct store_run_ops *run;
+    const struct store_rate_ops *rate;
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */

@@ -4,7 +4,12 @@
 #include "adapter/memory/store.h"
 #include "contract.h"
 #include "port/store_dict.h"
+#include "port/store_lease.h"
+#include "port/store_outbox.h"
+#include "port/store_record.h"
 #include "port/store_registry.h"
+#include "port/store_run.h"
+#include "rows.h"
 
 /* A transaction of several calls; false as soon as one of them fails. */
 static bool work(struct store *store, struct error *err)
@@ -58,6 +63,102 @@ TEST(a_failure_at_any_call_leaves_the_store_unchanged)
     }
     CHECK_EQ(i, 8, "begin, lock, insert, load, close, insert, commit have failed");
     CHECK_EQ(memory_store_calls(store) - calls, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 7, "calls");
+    CHECK_EQ(memory_store_hash(store) != before, 1, "and then it went through");
+    contract_end();
+}
+
+/* All that a worker does for one page, in one transaction. */
+static bool one_batch(struct store *store, const struct task *task, struct error *err)
+{
+    const struct lease lease = { task->id, task->lease_epoch };
+    const struct record_context context = { .source = task->source,
+                                            .endpoint = task->endpoint,
+                                            .expr_hash = STR(HASH_A),
+                                            .now_us = NOW_US };
+    const struct str id = STR("10.1/x");
+    const struct outbox_event event = { .event_id = STR("0190a000-0000-7000-8000-000000000001"),
+                                        .aggregate_type = STR("works"),
+                                        .aggregate_id = id,
+                                        .event_type = STR("RecordCreated"),
+                                        .version = 1,
+                                        .schema_version = 1,
+                                        .occurred_us = NOW_US };
+    const struct quarantined bad = { .source = task->source,
+                                     .endpoint = task->endpoint,
+                                     .reason = STR("record.no_id"),
+                                     .created_us = NOW_US };
+    const struct cursor_event moved = { .name = rows_cursor_name(),
+                                        .next = { .type = CURSOR_TIME, .instant_us = NOW_US },
+                                        .idempotent_key = STR("e"),
+                                        .remarks = STR("{}"),
+                                        .created_us = NOW_US };
+    const struct record_write write = {
+        .version = 1, .provider_id = id, .content_hash = STR(HASH_B), .payload = STR("x")
+    };
+    struct run run = { .task_id = task->id,
+                       .source = task->source,
+                       .status = RUN_RUNNING,
+                       .stats = STR("{}"),
+                       .started_us = NOW_US };
+    struct batch batch = { .task_id = task->id,
+                           .number = 1,
+                           .idempotent_key = STR("b"),
+                           .status = BATCH_SUCCEEDED,
+                           .request_digest = STR("{}"),
+                           .response_digest = STR("{}"),
+                           .stats = STR("{}"),
+                           .created_us = NOW_US };
+    struct batch old;
+    struct record_state state;
+    int64_t added;
+    bool is_so;
+
+    if (!store_begin(store, err))
+        return false;
+    if (!store_lease_renew(store, lease, NOW_US * 2, NOW_US, &is_so, err) ||
+        !store_run_add(store, &run, err))
+        goto rollback;
+    batch.run_id = run.id;
+    if (!store_record_check(store, contract_arena(), &context, &id, 1, &state, err) ||
+        !store_record_write(store, &context, &write, 1, &is_so, err) ||
+        !store_outbox_add(store, &event, 1, err) ||
+        !store_quarantine_add(store, &bad, 1, &added, err) ||
+        !store_batch_add(store, contract_arena(), &batch, &added, &is_so, &old, err) ||
+        !store_run_save(store, &run, NOW_US, &is_so, err) ||
+        !store_cursor_event_add(store, &moved, &is_so, err) || !store_commit(store, err))
+        goto rollback;
+    return true;
+rollback:
+    store_rollback(store);
+    return false;
+}
+
+TEST(a_batch_that_fails_at_any_call_leaves_nothing)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct task_list list;
+    struct error err = { 0 };
+    uint64_t before;
+    int64_t i;
+
+    rows_add_tasks(store, &plan, 1);
+    REQUIRE_OK(store_task_claim(store, contract_arena(),
+                                &(struct task_claim){ .owner = STR("me"),
+                                                      .now_us = NOW_US + 9,
+                                                      .until_us = NOW_US + 99,
+                                                      .limit = 1 },
+                                &list, &err),
+               err);
+    before = memory_store_hash(store);
+    for (i = 1; i <= 100; i++) {
+        memory_store_fail(store, &(struct memory_fault){ .call = i, .level = ERROR_FATAL });
+        if (one_batch(store, &list.items[0], &err))
+            break;
+        CHECK_EQ(err.level, ERROR_FATAL, "the level asked for");
+        CHECK_EQ(memory_store_hash(store) == before, 1, "unchanged");
+    }
+    CHECK_EQ(i, 12, "eleven calls have failed");
     CHECK_EQ(memory_store_hash(store) != before, 1, "and then it went through");
     contract_end();
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "contract.h"
+#include "port/store_lease.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
 #include "rows.h"
@@ -71,6 +72,63 @@ TEST(processes_that_add_the_same_tasks_add_each_once)
                                &list, &err),
                err);
     CHECK_EQ(list.count, TASKS, "no more");
+    store_close(store);
+    contract_end();
+}
+
+/* Claims until nothing is left, and ends each task; returns how many it got. */
+static int claim_all(int index, const char *dsn)
+{
+    struct store *store = open_here(dsn);
+    struct error err = { 0 };
+    int claimed = 0;
+    bool held;
+
+    if (store == NULL)
+        return -1;
+    for (;;) {
+        const struct task_claim claim = { .partition = { STR("crossref"), STR("works"),
+                                                         OPERATION_HARVEST },
+                                          .owner = index % 2 == 0 ? STR("even") : STR("odd"),
+                                          .now_us = NOW_US + US_PER_HOUR,
+                                          .until_us = NOW_US + US_PER_DAY,
+                                          .limit = 3,
+                                          .live_max = index % 2 == 0 ? 0 : PROCESSES * 3 };
+        struct task_list list;
+
+        if (!store_task_claim(store, contract_arena(), &claim, &list, &err))
+            return fail_with(&err);
+        if (list.count == 0)
+            break;
+        for (size_t i = 0; i < list.count; i++) {
+            const struct task_end end = { .lease = { list.items[i].id, list.items[i].lease_epoch },
+                                          .status = TASK_SUCCEEDED,
+                                          .now_us = NOW_US };
+
+            if (list.items[i].lease_epoch != 1 || !store_lease_finish(store, &end, &held, &err) ||
+                !held)
+                return fail_with(&err);
+            claimed++;
+        }
+    }
+    store_close(store);
+    return claimed;
+}
+
+TEST(processes_that_claim_share_the_queue)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn);
+    struct plan plan = rows_add_plan(store);
+    struct plan_progress progress;
+    struct error err = { 0 };
+
+    rows_add_tasks(store, &plan, 96);
+    store_close(store);
+    CHECK_EQ(contract_processes(PROCESSES, claim_all, dsn), 96, "each task once");
+    store = contract_open(dsn);
+    REQUIRE_OK(store_plan_progress(store, plan.id, &progress, &err), err);
+    CHECK_EQ(progress.tasks[TASK_SUCCEEDED], 96, "all done");
     store_close(store);
     contract_end();
 }

@@ -143,7 +143,7 @@ bool memory_text_ok(struct str text, const char *what, struct error *err)
 
 enum { JSON_CHECK_BYTES_MAX = 64 << 20 };
 
-static bool json_ok(struct str text, const char *what, struct error *err)
+bool memory_json_ok(struct str text, const char *what, struct error *err)
 {
     struct json_doc doc;
     struct arena arena;
@@ -163,7 +163,7 @@ static bool check_texts(const struct table_def *def, const void *row, struct err
 
         if (text->kind != TEXT_BYTES && !memory_text_ok(table_row_text(row, text), text->name, err))
             return false;
-        if (text->kind == TEXT_JSON && !json_ok(table_row_text(row, text), text->name, err))
+        if (text->kind == TEXT_JSON && !memory_json_ok(table_row_text(row, text), text->name, err))
             return false;
     }
     return true;
@@ -333,6 +333,11 @@ static const struct table_def *const TABLES[MEMORY_TABLE_COUNT] = {
     [MEMORY_RECORD] = &MEMORY_RECORD_TABLE,
     [MEMORY_QUARANTINE] = &MEMORY_QUARANTINE_TABLE,
     [MEMORY_OUTBOX] = &MEMORY_OUTBOX_TABLE,
+    [MEMORY_RUN] = &MEMORY_RUN_TABLE,
+    [MEMORY_BATCH] = &MEMORY_BATCH_TABLE,
+    [MEMORY_RATE] = &MEMORY_RATE_TABLE,
+    [MEMORY_QUOTA] = &MEMORY_QUOTA_TABLE,
+    [MEMORY_SLOT] = &MEMORY_SLOT_TABLE,
 };
 
 static void init_tables(struct memory_db *db)
@@ -366,6 +371,9 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
         .signal = &MEMORY_SIGNAL_OPS,
         .record = &MEMORY_RECORD_OPS,
         .outbox = &MEMORY_OUTBOX_OPS,
+        .lease = &MEMORY_LEASE_OPS,
+        .run = &MEMORY_RUN_OPS,
+        .rate = &MEMORY_RATE_OPS,
     };
     *store = &session->store;
     return true;

@@ -19,6 +19,7 @@
 #include "adapter/memory/table.h"
 #include "core/registry.h"
 #include "port/store_signal.h"
+#include "port/store_task.h"
 
 enum memory_table_id {
     MEMORY_REGISTRY, /* and the other tables of the Registry, in the order of their enum */
@@ -36,6 +37,11 @@ enum memory_table_id {
     MEMORY_RECORD,
     MEMORY_QUARANTINE,
     MEMORY_OUTBOX,
+    MEMORY_RUN,
+    MEMORY_BATCH,
+    MEMORY_RATE,
+    MEMORY_QUOTA,
+    MEMORY_SLOT,
     MEMORY_TABLE_COUNT,
 };
 
@@ -53,6 +59,22 @@ extern const struct table_def MEMORY_RESLICE_TABLE;
 extern const struct table_def MEMORY_RECORD_TABLE;
 extern const struct table_def MEMORY_QUARANTINE_TABLE;
 extern const struct table_def MEMORY_OUTBOX_TABLE;
+extern const struct table_def MEMORY_RUN_TABLE;
+extern const struct table_def MEMORY_BATCH_TABLE;
+extern const struct table_def MEMORY_RATE_TABLE;
+extern const struct table_def MEMORY_QUOTA_TABLE;
+extern const struct table_def MEMORY_SLOT_TABLE;
+
+/* The indexes of tasks, which two repositories read. */
+enum {
+    TASK_BY_KEY,
+    TASK_BY_COVERAGE,
+    TASK_BY_QUEUE, /* QUEUED: partition, priority, scheduled_at */
+    TASK_BY_PICK,  /* QUEUED: priority, scheduled_at */
+    TASK_BY_LIVE,  /* DISPATCHED and EXECUTING: partition */
+    TASK_BY_LEASE, /* leased: until when */
+};
+void memory_add_partition(struct key *key, const struct task_partition *partition);
 
 struct signal_stored {    /* a row that two repositories read */
     struct signal signal; /* first: its id is the row's */
@@ -93,6 +115,7 @@ bool memory_leave(struct memory_call *call, bool ok, struct error *err) MUST_CHE
 
 /* L3 store.text for what no store can keep as text; `what` names it. */
 bool memory_text_ok(struct str text, const char *what, struct error *err) MUST_CHECK;
+bool memory_json_ok(struct str text, const char *what, struct error *err) MUST_CHECK; /* L2 */
 
 /* table_insert() and table_update() of a row whose texts are checked: L3 for what is no text, L2
  * for what is no JSON. `table` is a memory_table_id. */
@@ -120,5 +143,8 @@ extern const struct store_pause_ops MEMORY_PAUSE_OPS;
 extern const struct store_signal_ops MEMORY_SIGNAL_OPS;
 extern const struct store_record_ops MEMORY_RECORD_OPS;
 extern const struct store_outbox_ops MEMORY_OUTBOX_OPS;
+extern const struct store_lease_ops MEMORY_LEASE_OPS;
+extern const struct store_run_ops MEMORY_RUN_OPS;
+extern const struct store_rate_ops MEMORY_RATE_OPS;
 
 #endif

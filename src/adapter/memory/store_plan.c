@@ -2,7 +2,6 @@
 
 #include "adapter/memory/store_base.h"
 #include "port/store_plan.h"
-#include "port/store_task.h"
 
 const struct table_def MEMORY_PLAN_TABLE = {
     .name = "ing_plan",

@@ -1,7 +1,4 @@
-#include "port/store_task.h"
 #include "adapter/memory/store_base.h"
-
-enum { BY_KEY, BY_COVERAGE, BY_QUEUE };
 
 static bool idempotent_key(const void *row, struct key *key)
 {
@@ -32,16 +29,41 @@ static bool coverage_key(const void *row, struct key *key)
     return window_is_valid(task->window);
 }
 
-static bool queue_key(const void *row, struct key *key)
+void memory_add_partition(struct key *key, const struct task_partition *partition)
+{
+    key_add_str(key, partition->source);
+    key_add_str(key, partition->endpoint);
+    key_add_str(key, code_of(&OPERATION_CODES, (int)partition->operation));
+}
+
+static bool live_key(const void *row, struct key *key)
 {
     const struct task *task = row;
 
-    key_add_str(key, task->source);
-    key_add_str(key, task->endpoint);
-    key_add_i64(key, (int64_t)task->operation);
+    memory_add_partition(key,
+                         &(struct task_partition){ task->source, task->endpoint, task->operation });
+    return task->status == TASK_DISPATCHED || task->status == TASK_EXECUTING;
+}
+
+static bool pick_key(const void *row, struct key *key)
+{
+    const struct task *task = row;
+
     key_add_i64(key, task->priority);
     key_add_i64(key, task->scheduled_us);
     return task->status == TASK_QUEUED;
+}
+
+static bool queue_key(const void *row, struct key *key)
+{
+    (void)live_key(row, key);
+    return pick_key(row, key);
+}
+
+static bool lease_key(const void *row, struct key *key)
+{
+    key_add_i64(key, ((const struct task *)row)->leased_until_us);
+    return ((const struct task *)row)->lease_owner.len > 0;
 }
 
 const struct table_def MEMORY_TASK_TABLE = {
@@ -58,10 +80,13 @@ const struct table_def MEMORY_TASK_TABLE = {
                TEXT_DEF(struct task, idempotent_key, TEXT_PLAIN),
                TEXT_DEF(struct task, lease_owner, TEXT_PLAIN),
                TEXT_DEF(struct task, last_error, TEXT_PLAIN) },
-    .index_count = 3,
-    .indexes = { { "uk_task_idem", true, idempotent_key },
-                 { "idx_task_coverage", false, coverage_key },
-                 { "idx_task_queue", false, queue_key } },
+    .index_count = 6,
+    .indexes = { [TASK_BY_KEY] = { "uk_task_idem", true, idempotent_key },
+                 [TASK_BY_COVERAGE] = { "idx_task_coverage", false, coverage_key },
+                 [TASK_BY_QUEUE] = { "idx_task_queue", false, queue_key },
+                 [TASK_BY_PICK] = { "idx_task_pick", false, pick_key },
+                 [TASK_BY_LIVE] = { "idx_task_live", false, live_key },
+                 [TASK_BY_LEASE] = { "idx_task_lease", false, lease_key } },
 };
 
 static bool add_task(struct memory_db *db, const struct task *task, int64_t *added,
@@ -73,7 +98,7 @@ static bool add_task(struct memory_db *db, const struct task *task, int64_t *add
     bool is_new;
 
     (void)idempotent_key(task, &key);
-    is_new = table_find(&db->tables[MEMORY_TASK], BY_KEY, &key) == NULL;
+    is_new = table_find(&db->tables[MEMORY_TASK], TASK_BY_KEY, &key) == NULL;
     key_release(&key);
     if (!is_new)
         return true;
@@ -206,10 +231,8 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     if (!memory_enter(&call, store, "task_queued", err))
         return false;
     *count = 0;
-    key_add_str(&key, partition->source);
-    key_add_str(&key, partition->endpoint);
-    key_add_i64(&key, (int64_t)partition->operation);
-    scan_init(&scan, &call.db->tables[MEMORY_TASK], BY_QUEUE, &key, key.len);
+    memory_add_partition(&key, partition);
+    scan_init(&scan, &call.db->tables[MEMORY_TASK], TASK_BY_QUEUE, &key, key.len);
     while (scan_next(&scan) != NULL)
         ++*count;
     scan_release(&scan);
@@ -225,7 +248,7 @@ static bool list_coverage(struct memory_db *db, struct arena *arena, const struc
     struct scan scan;
     bool ok = true;
 
-    scan_init(&scan, &db->tables[MEMORY_TASK], BY_COVERAGE, from, prefix);
+    scan_init(&scan, &db->tables[MEMORY_TASK], TASK_BY_COVERAGE, from, prefix);
     while (ok && (task = scan_next(&scan)) != NULL)
         ok = coverage_list_add(arena, task, after_us, list) || arena_error(arena, err);
     scan_release(&scan);

@@ -118,6 +118,9 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .signal = &POSTGRES_SIGNAL,
         .record = &POSTGRES_RECORD,
         .outbox = &POSTGRES_OUTBOX,
+        .lease = &POSTGRES_LEASE,
+        .run = &POSTGRES_RUN,
+        .rate = &POSTGRES_RATE,
     };
     arena_init(&postgres->texts, TEXTS_MAX);
     arena_init(&postgres->scratch, SCRATCH_MAX);

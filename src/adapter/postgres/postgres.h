@@ -79,6 +79,9 @@ extern const struct store_pause_ops POSTGRES_PAUSE;
 extern const struct store_signal_ops POSTGRES_SIGNAL;
 extern const struct store_record_ops POSTGRES_RECORD;
 extern const struct store_outbox_ops POSTGRES_OUTBOX;
+extern const struct store_lease_ops POSTGRES_LEASE;
+extern const struct store_run_ops POSTGRES_RUN;
+extern const struct store_rate_ops POSTGRES_RATE;
 
 /* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);

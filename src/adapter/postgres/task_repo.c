@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
-#include "port/store_task.h"
+#include "adapter/postgres/task_row.h"
 
 /* All of them arrays. */
 enum {
@@ -100,89 +100,8 @@ static bool task_add(struct store *store, const struct task *tasks, size_t count
     return query_run(&q, added, err) || error_wrap(err, "add %zu tasks", count);
 }
 
-#define COLUMNS                                                                                  \
-    "id, schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"               \
-    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
-    " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
-    " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
-    " attempt_count, last_error, created_at"
-enum {
-    COL_ID,
-    COL_SCHEDULE_INSTANCE_ID,
-    COL_PLAN_ID,
-    COL_SLICE_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_CREDENTIAL,
-    COL_CURSOR_KEY,
-    COL_SCOPE,
-    COL_NAMESPACE_KEY,
-    COL_WINDOW,                   /* two columns */
-    COL_COVERED = COL_WINDOW + 2, /* two columns */
-    COL_PARAMS = COL_COVERED + 2,
-    COL_EXPR_HASH,
-    COL_IDEMPOTENT_KEY,
-    COL_STATUS,
-    COL_PRIORITY,
-    COL_SCHEDULED,
-    COL_LEASE_OWNER,
-    COL_LEASED_UNTIL,
-    COL_LEASE_COUNT,
-    COL_LEASE_EPOCH,
-    COL_ATTEMPTS,
-    COL_LAST_ERROR,
-    COL_CREATED,
-};
-
-static void read_task(struct query *q, struct arena *arena, struct task *task)
-{
-    task->id = get_i64(q, COL_ID);
-    task->schedule_instance_id = get_i64(q, COL_SCHEDULE_INSTANCE_ID);
-    task->plan_id = get_i64(q, COL_PLAN_ID);
-    task->slice_id = get_i64(q, COL_SLICE_ID);
-    task->source = get_text(q, COL_SOURCE, arena);
-    task->endpoint = get_text(q, COL_ENDPOINT, arena);
-    task->operation = (enum operation)get_code(q, COL_OPERATION, &OPERATION_CODES);
-    task->credential = get_text(q, COL_CREDENTIAL, arena);
-    task->cursor_key = get_text(q, COL_CURSOR_KEY, arena);
-    task->scope = (enum namespace_scope)get_code(q, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
-    task->namespace_key = get_text(q, COL_NAMESPACE_KEY, arena);
-    task->window = get_window(q, COL_WINDOW);
-    task->covered = get_window(q, COL_COVERED);
-    task->params = get_text(q, COL_PARAMS, arena);
-    task->expr_hash = get_text(q, COL_EXPR_HASH, arena);
-    task->idempotent_key = get_text(q, COL_IDEMPOTENT_KEY, arena);
-    task->status = (enum task_status)get_code(q, COL_STATUS, &TASK_STATUS_CODES);
-    task->priority = get_i64(q, COL_PRIORITY);
-    task->scheduled_us = get_i64(q, COL_SCHEDULED);
-    task->lease_owner = get_text(q, COL_LEASE_OWNER, arena);
-    task->leased_until_us = get_i64(q, COL_LEASED_UNTIL);
-    task->lease_count = get_i64(q, COL_LEASE_COUNT);
-    task->lease_epoch = get_i64(q, COL_LEASE_EPOCH);
-    task->attempts = get_i64(q, COL_ATTEMPTS);
-    task->last_error = get_text(q, COL_LAST_ERROR, arena);
-    task->created_us = get_i64(q, COL_CREATED);
-}
-
-static bool read_tasks(struct query *q, struct arena *arena, struct task_list *list,
-                       struct error *err)
-{
-    *list = (struct task_list){ 0 };
-    while (query_row(q)) {
-        struct task *task = LIST_ADD(arena, list);
-
-        if (task == NULL) {
-            q->full = arena;
-            break;
-        }
-        read_task(q, arena, task);
-    }
-    return query_finish(q, err);
-}
-
 enum { GET_ID = 1 };
-static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = $1";
+static const char GET[] = "SELECT " TASK_COLUMNS " FROM ing_task WHERE id = $1";
 
 static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
                      bool *found, struct error *err)
@@ -193,12 +112,12 @@ static bool task_get(struct store *store, struct arena *arena, int64_t id, struc
     set_i64(&q, GET_ID, id);
     *found = query_row(&q);
     if (*found)
-        read_task(&q, arena, task);
+        postgres_read_task(&q, arena, task);
     return query_finish(&q, err);
 }
 
 enum { LIST_AFTER = 1, LIST_PLAN, LIST_SOURCE, LIST_STATUS, LIST_LIMIT };
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_task"
+static const char LIST[] = "SELECT " TASK_COLUMNS " FROM ing_task"
                            " WHERE id > $1"
                            "   AND ($2 = 0 OR plan_id = $2)"
                            "   AND $3 IN ('', provenance_code)"
@@ -216,7 +135,7 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     set_text(&q, LIST_SOURCE, filter->source);
     set_code_opt(&q, LIST_STATUS, filter->has_status, &TASK_STATUS_CODES, (int)filter->status);
     set_i64(&q, LIST_LIMIT, filter->limit);
-    return read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks");
+    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 enum { QUEUED_SOURCE = 1, QUEUED_ENDPOINT, QUEUED_OPERATION };
@@ -243,8 +162,8 @@ enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION, LIVE_AFTER, LIVE_LIMIT };
 #define OF_PARTITION \
     " AND provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3 AND id > $4"
 static const char LIVE[] =
-    "SELECT " COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
-    "SELECT " COLUMNS " FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION
+    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
+    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION
     " ORDER BY id LIMIT $5";
 
 static bool task_live(struct store *store, struct arena *arena,
@@ -259,7 +178,7 @@ static bool task_live(struct store *store, struct arena *arena,
     set_code(&q, LIVE_OPERATION, &OPERATION_CODES, (int)partition->operation);
     set_i64(&q, LIVE_AFTER, after_id);
     set_i64(&q, LIVE_LIMIT, limit);
-    return read_tasks(&q, arena, list, err) || error_wrap(err, "list live tasks");
+    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 enum {

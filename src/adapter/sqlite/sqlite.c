@@ -184,6 +184,9 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .signal = &SQLITE_SIGNAL,
         .record = &SQLITE_RECORD,
         .outbox = &SQLITE_OUTBOX,
+        .lease = &SQLITE_LEASE,
+        .run = &SQLITE_RUN,
+        .rate = &SQLITE_RATE,
     };
     arena_init(&sqlite->texts, TEXTS_MAX);
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);

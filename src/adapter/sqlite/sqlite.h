@@ -70,6 +70,9 @@ extern const struct store_pause_ops SQLITE_PAUSE;
 extern const struct store_signal_ops SQLITE_SIGNAL;
 extern const struct store_record_ops SQLITE_RECORD;
 extern const struct store_outbox_ops SQLITE_OUTBOX;
+extern const struct store_lease_ops SQLITE_LEASE;
+extern const struct store_run_ops SQLITE_RUN;
+extern const struct store_rate_ops SQLITE_RATE;
 
 /* error.c: the one place that knows SQLite's codes. `message` is SQLite's text. */
 enum error_level sqlite_error_level(int code, const char **name);

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/sqlite/sqlite.h"
-#include "port/store_task.h"
+#include "adapter/sqlite/task_row.h"
 
 static const char ADD[] =
     "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"
@@ -60,90 +60,7 @@ static bool task_add(struct store *store, const struct task *tasks, size_t count
     return !alone || store_commit(store, err);
 }
 
-#define COLUMNS                                                                                  \
-    "id, schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"               \
-    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
-    " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
-    " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
-    " attempt_count, last_error, created_at"
-enum {
-    COL_ID,
-    COL_SCHEDULE_INSTANCE_ID,
-    COL_PLAN_ID,
-    COL_SLICE_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_CREDENTIAL,
-    COL_CURSOR_KEY,
-    COL_SCOPE,
-    COL_NAMESPACE_KEY,
-    COL_WINDOW_FROM,
-    COL_WINDOW_TO,
-    COL_COVERED_FROM,
-    COL_COVERED_TO,
-    COL_PARAMS,
-    COL_EXPR_HASH,
-    COL_IDEMPOTENT_KEY,
-    COL_STATUS,
-    COL_PRIORITY,
-    COL_SCHEDULED,
-    COL_LEASE_OWNER,
-    COL_LEASED_UNTIL,
-    COL_LEASE_COUNT,
-    COL_LEASE_EPOCH,
-    COL_ATTEMPTS,
-    COL_LAST_ERROR,
-    COL_CREATED,
-};
-
-static void read_task(struct statement *st, struct arena *arena, struct task *task)
-{
-    task->id = column_i64(st, COL_ID);
-    task->schedule_instance_id = column_i64(st, COL_SCHEDULE_INSTANCE_ID);
-    task->plan_id = column_i64(st, COL_PLAN_ID);
-    task->slice_id = column_i64(st, COL_SLICE_ID);
-    task->source = column_text(st, COL_SOURCE, arena);
-    task->endpoint = column_text(st, COL_ENDPOINT, arena);
-    task->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
-    task->credential = column_text(st, COL_CREDENTIAL, arena);
-    task->cursor_key = column_text(st, COL_CURSOR_KEY, arena);
-    task->scope = (enum namespace_scope)column_code(st, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
-    task->namespace_key = column_text(st, COL_NAMESPACE_KEY, arena);
-    task->window = column_window(st, COL_WINDOW_FROM);
-    task->covered = column_window(st, COL_COVERED_FROM);
-    task->params = column_text(st, COL_PARAMS, arena);
-    task->expr_hash = column_text(st, COL_EXPR_HASH, arena);
-    task->idempotent_key = column_text(st, COL_IDEMPOTENT_KEY, arena);
-    task->status = (enum task_status)column_code(st, COL_STATUS, &TASK_STATUS_CODES);
-    task->priority = column_i64(st, COL_PRIORITY);
-    task->scheduled_us = column_i64(st, COL_SCHEDULED);
-    task->lease_owner = column_text(st, COL_LEASE_OWNER, arena);
-    task->leased_until_us = column_i64(st, COL_LEASED_UNTIL);
-    task->lease_count = column_i64(st, COL_LEASE_COUNT);
-    task->lease_epoch = column_i64(st, COL_LEASE_EPOCH);
-    task->attempts = column_i64(st, COL_ATTEMPTS);
-    task->last_error = column_text(st, COL_LAST_ERROR, arena);
-    task->created_us = column_i64(st, COL_CREATED);
-}
-
-static bool read_tasks(struct statement *st, struct arena *arena, struct task_list *list,
-                       struct error *err)
-{
-    *list = (struct task_list){ 0 };
-    while (statement_row(st)) {
-        struct task *task = LIST_ADD(arena, list);
-
-        if (task == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_task(st, arena, task);
-    }
-    return statement_finish(st, err);
-}
-
-static const char GET[] = "SELECT " COLUMNS " FROM ing_task WHERE id = :id";
+static const char GET[] = "SELECT " TASK_COLUMNS " FROM ing_task WHERE id = :id";
 
 static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
                      bool *found, struct error *err)
@@ -153,11 +70,11 @@ static bool task_get(struct store *store, struct arena *arena, int64_t id, struc
     bind_i64(st, ":id", id);
     *found = statement_row(st);
     if (*found)
-        read_task(st, arena, task);
+        sqlite_read_task(st, arena, task);
     return statement_finish(st, err);
 }
 
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_task"
+static const char LIST[] = "SELECT " TASK_COLUMNS " FROM ing_task"
                            " WHERE id > :after"
                            "   AND (:plan = 0 OR plan_id = :plan)"
                            "   AND (:source = '' OR provenance_code = :source)"
@@ -175,7 +92,7 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     if (filter->has_status)
         bind_code(st, ":status", &TASK_STATUS_CODES, (int)filter->status);
     bind_i64(st, ":limit", filter->limit);
-    return read_tasks(st, arena, list, err) || error_wrap(err, "list tasks");
+    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 static const char QUEUED[] =
@@ -200,8 +117,8 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     " AND provenance_code = :source AND endpoint_name = :endpoint" \
     " AND operation_code = :operation AND id > :after"
 static const char LIVE[] =
-    "SELECT " COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
-    "SELECT " COLUMNS " FROM ing_task"
+    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
+    "SELECT " TASK_COLUMNS " FROM ing_task"
     " WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION " ORDER BY id LIMIT :limit";
 
 static bool task_live(struct store *store, struct arena *arena,
@@ -215,7 +132,7 @@ static bool task_live(struct store *store, struct arena *arena,
     bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
     bind_i64(st, ":after", after_id);
     bind_i64(st, ":limit", limit);
-    return read_tasks(st, arena, list, err) || error_wrap(err, "list live tasks");
+    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 static const char COVERAGE[] =

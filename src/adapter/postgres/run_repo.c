@@ -1,0 +1,177 @@
+#include <inttypes.h>
+
+#include "adapter/postgres/batch_repo.h"
+#include "adapter/postgres/postgres.h"
+
+enum { COUNT_TASK = 1 };
+static const char COUNT[] = "UPDATE ing_task SET attempt_count = attempt_count + 1 WHERE id = $1"
+                            " RETURNING attempt_count";
+
+/* What a run is added with and saved with alike has the first places. */
+enum {
+    STATE_STATUS = 1,
+    STATE_REASON,
+    STATE_CHECKPOINT,
+    STATE_STATS,
+    STATE_ERROR,
+    STATE_FINISHED,
+    STATE_END,
+};
+
+static void set_state(struct query *q, const struct run *run)
+{
+    set_code(q, STATE_STATUS, &RUN_STATUS_CODES, (int)run->status);
+    set_code_opt(q, STATE_REASON, run->has_reason, &PARTIAL_REASON_CODES, (int)run->reason);
+    set_text_opt(q, STATE_CHECKPOINT, run->checkpoint.len > 0, run->checkpoint);
+    set_json(q, STATE_STATS, run->stats);
+    set_text(q, STATE_ERROR, run->error);
+    set_time_opt(q, STATE_FINISHED, run->finished_us != 0, run->finished_us);
+}
+
+enum {
+    ADD_TASK = STATE_END,
+    ADD_ATTEMPT,
+    ADD_SOURCE,
+    ADD_OPERATION,
+    ADD_OWNER,
+    ADD_EPOCH,
+    ADD_WINDOW, /* two places */
+    ADD_STARTED = ADD_WINDOW + 2,
+};
+static const char ADD[] =
+    "INSERT INTO ing_task_run (status_code, partial_reason_code, checkpoint, stats, error,"
+    " finished_at, task_id, attempt_no, provenance_code, operation_code, lease_owner,"
+    " lease_epoch, window_from, window_to, started_at, updated_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)"
+    " RETURNING id";
+
+static bool count_attempt(struct postgres_store *postgres, struct run *run, struct error *err)
+{
+    struct query q;
+
+    run->attempt = 0;
+    query_init(&q, postgres, COUNT);
+    set_i64(&q, COUNT_TASK, run->task_id);
+    if (query_row(&q))
+        run->attempt = get_i64(&q, 0);
+    if (!query_finish(&q, err))
+        return false;
+    return run->attempt > 0 ||
+           error_set(err, ERROR_REQUEST, "store.constraint", "no task %" PRId64, run->task_id);
+}
+
+static bool run_add(struct store *store, struct run *run, struct error *err)
+{
+    struct query q;
+
+    if (!count_attempt(postgres_store_of(store), run, err))
+        return false;
+    query_init(&q, postgres_store_of(store), ADD);
+    set_state(&q, run);
+    set_i64(&q, ADD_TASK, run->task_id);
+    set_i64(&q, ADD_ATTEMPT, run->attempt);
+    set_text(&q, ADD_SOURCE, run->source);
+    set_code(&q, ADD_OPERATION, &OPERATION_CODES, (int)run->operation);
+    set_text(&q, ADD_OWNER, run->lease_owner);
+    set_i64(&q, ADD_EPOCH, run->lease_epoch);
+    set_window(&q, ADD_WINDOW, run->window);
+    set_time(&q, ADD_STARTED, run->started_us);
+    if (query_row(&q))
+        run->id = get_i64(&q, 0);
+    return query_finish(&q, err) || error_wrap(err, "add a run of task %" PRId64, run->task_id);
+}
+
+enum { SAVE_NOW = STATE_END, SAVE_ID };
+static const char SAVE[] =
+    "UPDATE ing_task_run SET status_code = $1, partial_reason_code = $2, checkpoint = $3,"
+    " stats = $4, error = $5, finished_at = $6, updated_at = $7"
+    " WHERE id = $8 AND status_code IN ('PLANNED', 'RUNNING')";
+
+static bool run_save(struct store *store, const struct run *run, int64_t now_us, bool *saved,
+                     struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), SAVE);
+    set_state(&q, run);
+    set_time(&q, SAVE_NOW, now_us);
+    set_i64(&q, SAVE_ID, run->id);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "save run %" PRId64, run->id);
+    *saved = changes == 1;
+    return true;
+}
+
+enum { LIST_TASK = 1 };
+static const char LIST[] =
+    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner, lease_epoch,"
+    " status_code, partial_reason_code, window_from, window_to, checkpoint, stats, error,"
+    " started_at, finished_at FROM ing_task_run WHERE task_id = $1 ORDER BY attempt_no";
+enum {
+    COL_ID,
+    COL_TASK_ID,
+    COL_ATTEMPT,
+    COL_SOURCE,
+    COL_OPERATION,
+    COL_LEASE_OWNER,
+    COL_LEASE_EPOCH,
+    COL_STATUS,
+    COL_REASON,
+    COL_WINDOW, /* two columns */
+    COL_CHECKPOINT = COL_WINDOW + 2,
+    COL_STATS,
+    COL_ERROR,
+    COL_STARTED,
+    COL_FINISHED,
+};
+
+static void read_run(struct query *q, struct arena *arena, struct run *run)
+{
+    run->id = get_i64(q, COL_ID);
+    run->task_id = get_i64(q, COL_TASK_ID);
+    run->attempt = get_i64(q, COL_ATTEMPT);
+    run->source = get_text(q, COL_SOURCE, arena);
+    run->operation = (enum operation)get_code(q, COL_OPERATION, &OPERATION_CODES);
+    run->lease_owner = get_text(q, COL_LEASE_OWNER, arena);
+    run->lease_epoch = get_i64(q, COL_LEASE_EPOCH);
+    run->status = (enum run_status)get_code(q, COL_STATUS, &RUN_STATUS_CODES);
+    run->has_reason = !get_is_null(q, COL_REASON);
+    if (run->has_reason)
+        run->reason = (enum partial_reason)get_code(q, COL_REASON, &PARTIAL_REASON_CODES);
+    run->window = get_window(q, COL_WINDOW);
+    run->checkpoint = get_text(q, COL_CHECKPOINT, arena);
+    run->stats = get_text(q, COL_STATS, arena);
+    run->error = get_text(q, COL_ERROR, arena);
+    run->started_us = get_i64(q, COL_STARTED);
+    run->finished_us = get_i64(q, COL_FINISHED);
+}
+
+static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
+                     struct run_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct run_list){ 0 };
+    query_init(&q, postgres_store_of(store), LIST);
+    set_i64(&q, LIST_TASK, task_id);
+    while (query_row(&q)) {
+        struct run *run = LIST_ADD(arena, list);
+
+        if (run == NULL) {
+            q.full = arena;
+            break;
+        }
+        read_run(&q, arena, run);
+    }
+    return query_finish(&q, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+}
+
+const struct store_run_ops POSTGRES_RUN = {
+    .add = run_add,
+    .save = run_save,
+    .list = run_list,
+    .batch_add = postgres_batch_add,
+    .batch_last = postgres_batch_last,
+    .batch_list = postgres_batch_list,
+};

@@ -1,0 +1,238 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/sqlite.h"
+#include "adapter/sqlite/task_row.h"
+#include "port/store_lease.h"
+
+/* From one partition to the next by the index, however many tasks lie between; then of each the
+ * first task that is due, and how many are under way. */
+static const char PARTITIONS[] =
+    "WITH RECURSIVE first (id) AS ("
+    "  SELECT * FROM (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"
+    "                  ORDER BY provenance_code, endpoint_name, operation_code LIMIT 1)"
+    "  UNION ALL"
+    "  SELECT (SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED'"
+    "             AND (n.provenance_code, n.endpoint_name, n.operation_code)"
+    "               > (t.provenance_code, t.endpoint_name, t.operation_code)"
+    "           ORDER BY n.provenance_code, n.endpoint_name, n.operation_code LIMIT 1)"
+    "    FROM first JOIN ing_task t ON t.id = first.id)"
+    "SELECT p.provenance_code, p.endpoint_name, p.operation_code, d.priority, d.scheduled_at,"
+    "       (SELECT count(*) FROM ing_task l WHERE l.status_code IN ('DISPATCHED', 'EXECUTING')"
+    "           AND l.provenance_code = p.provenance_code AND l.endpoint_name = p.endpoint_name"
+    "           AND l.operation_code = p.operation_code)"
+    "  FROM first JOIN ing_task p ON p.id = first.id"
+    "  LEFT JOIN ing_task d ON d.id ="
+    "       (SELECT q.id FROM ing_task q WHERE q.status_code = 'QUEUED'"
+    "           AND q.provenance_code = p.provenance_code AND q.endpoint_name = p.endpoint_name"
+    "           AND q.operation_code = p.operation_code AND q.scheduled_at <= :now"
+    "         ORDER BY q.priority, q.scheduled_at, q.id LIMIT 1)"
+    " ORDER BY p.provenance_code, p.endpoint_name, p.operation_code";
+enum {
+    PARTITION_SOURCE,
+    PARTITION_ENDPOINT,
+    PARTITION_OPERATION,
+    PARTITION_PRIORITY,
+    PARTITION_SCHEDULED,
+    PARTITION_LIVE,
+};
+
+static bool lease_partitions(struct store *store, struct arena *arena, int64_t now_us,
+                             struct partition_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), PARTITIONS);
+
+    *list = (struct partition_list){ 0 };
+    bind_i64(st, ":now", now_us);
+    while (statement_row(st)) {
+        struct partition_state *state = LIST_ADD(arena, list);
+
+        if (state == NULL) {
+            st->full = arena;
+            break;
+        }
+        state->partition.source = column_text(st, PARTITION_SOURCE, arena);
+        state->partition.endpoint = column_text(st, PARTITION_ENDPOINT, arena);
+        state->partition.operation =
+            (enum operation)column_code(st, PARTITION_OPERATION, &OPERATION_CODES);
+        state->has_due = !column_is_null(st, PARTITION_PRIORITY);
+        state->priority = column_i64(st, PARTITION_PRIORITY);
+        state->scheduled_us = column_i64(st, PARTITION_SCHEDULED);
+        state->live = column_i64(st, PARTITION_LIVE);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list partitions");
+}
+
+static const char LIVE[] =
+    "SELECT count(*) FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
+    "   AND provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND operation_code = :operation";
+
+static void bind_partition(struct statement *st, const struct task_partition *partition)
+{
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+}
+
+static bool count_live(struct sqlite_store *sqlite, const struct task_partition *partition,
+                       int64_t *live, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, LIVE);
+
+    bind_partition(st, partition);
+    if (statement_row(st))
+        *live = column_i64(st, 0);
+    return statement_finish(st, err);
+}
+
+#define TAKE                                                                                \
+    "UPDATE ing_task SET status_code = 'DISPATCHED', lease_owner = :owner,"                 \
+    " leased_until = :until, lease_count = lease_count + 1, lease_epoch = lease_epoch + 1," \
+    " updated_at = :now WHERE id IN (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"  \
+    "   AND scheduled_at <= :now"
+#define TAKEN " ORDER BY priority, scheduled_at, id LIMIT :limit) RETURNING " TASK_COLUMNS
+
+static const char CLAIM[] = TAKE " AND provenance_code = :source AND endpoint_name = :endpoint"
+                                 " AND operation_code = :operation" TAKEN;
+static const char CLAIM_ANY[] = TAKE TAKEN;
+
+static bool claim_tasks(struct sqlite_store *sqlite, struct arena *arena,
+                        const struct task_claim *claim, struct task_list *list, struct error *err)
+{
+    const bool is_any = claim->partition.source.len == 0;
+    int64_t limit = claim->limit;
+    struct statement *st;
+    int64_t live = 0;
+
+    if (claim->live_max > 0 && !is_any) {
+        if (!count_live(sqlite, &claim->partition, &live, err))
+            return false;
+        if (limit > claim->live_max - live)
+            limit = claim->live_max > live ? claim->live_max - live : 0;
+    }
+    st = statement_of(sqlite, is_any ? CLAIM_ANY : CLAIM);
+    if (!is_any)
+        bind_partition(st, &claim->partition);
+    bind_text(st, ":owner", claim->owner);
+    bind_i64(st, ":until", claim->until_us);
+    bind_i64(st, ":now", claim->now_us);
+    bind_i64(st, ":limit", limit);
+    return sqlite_read_tasks(st, arena, list, err);
+}
+
+static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,
+                        struct task_list *list, struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    if (alone && !store_begin(store, err))
+        return false;
+    if (!claim_tasks(sqlite_store_of(store), arena, claim, list, err)) {
+        if (alone)
+            store_rollback(store);
+        return error_wrap(err, "claim tasks");
+    }
+    return !alone || store_commit(store, err);
+}
+
+/* What only the holder of a lease may do. */
+#define HELD \
+    " WHERE id = :id AND lease_epoch = :epoch AND status_code IN ('DISPATCHED', 'EXECUTING')"
+
+static bool run_held(struct statement *st, struct lease lease, bool *held, struct error *err)
+{
+    bind_i64(st, ":id", lease.task_id);
+    bind_i64(st, ":epoch", lease.epoch);
+    if (!statement_run(st, err))
+        return error_wrap(err, "lease of task %" PRId64, lease.task_id);
+    *held = statement_changes(st) == 1;
+    return true;
+}
+
+static const char START[] = "UPDATE ing_task SET status_code = 'EXECUTING', updated_at = :now,"
+                            " started_at = coalesce(started_at, :now)" HELD;
+
+static bool lease_start(struct store *store, struct lease lease, int64_t now_us, bool *held,
+                        struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), START);
+
+    bind_i64(st, ":now", now_us);
+    return run_held(st, lease, held, err);
+}
+
+static const char RENEW[] =
+    "UPDATE ing_task SET leased_until = max(leased_until, :until), updated_at = :now" HELD;
+
+static bool lease_renew(struct store *store, struct lease lease, int64_t until_us, int64_t now_us,
+                        bool *held, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RENEW);
+
+    bind_i64(st, ":until", until_us);
+    bind_i64(st, ":now", now_us);
+    return run_held(st, lease, held, err);
+}
+
+static const char FINISH[] =
+    "UPDATE ing_task SET status_code = :status, partial_reason_code = :reason,"
+    " covered_from = :covered_from, covered_to = :covered_to, last_error = :error,"
+    " lease_owner = NULL, leased_until = NULL, finished_at = :now, updated_at = :now" HELD;
+
+static bool lease_finish(struct store *store, const struct task_end *end, bool *held,
+                         struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), FINISH);
+
+    bind_code(st, ":status", &TASK_STATUS_CODES, (int)end->status);
+    if (end->has_reason)
+        bind_code(st, ":reason", &PARTIAL_REASON_CODES, (int)end->reason);
+    bind_window(st, ":covered_from", ":covered_to", end->covered);
+    bind_text(st, ":error", end->error);
+    bind_i64(st, ":now", end->now_us);
+    return run_held(st, end->lease, held, err);
+}
+
+static const char RELEASE[] =
+    "UPDATE ing_task SET status_code = 'QUEUED', scheduled_at = :scheduled, last_error = :why,"
+    " lease_owner = NULL, leased_until = NULL, updated_at = :now" HELD;
+
+static bool lease_release(struct store *store, struct lease lease, int64_t scheduled_us,
+                          struct str why, int64_t now_us, bool *held, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RELEASE);
+
+    bind_i64(st, ":scheduled", scheduled_us);
+    bind_text(st, ":why", why);
+    bind_i64(st, ":now", now_us);
+    return run_held(st, lease, held, err);
+}
+
+static const char RECLAIM[] =
+    "UPDATE ing_task SET status_code = 'QUEUED', lease_owner = NULL, leased_until = NULL,"
+    " updated_at = :now"
+    " WHERE id IN (SELECT id FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
+    "                 AND leased_until <= :now ORDER BY leased_until LIMIT :limit)";
+
+static bool lease_reclaim(struct store *store, int64_t now_us, int64_t limit, int64_t *count,
+                          struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RECLAIM);
+
+    bind_i64(st, ":now", now_us);
+    bind_i64(st, ":limit", limit);
+    if (!statement_run(st, err))
+        return error_wrap(err, "reclaim leases");
+    *count = statement_changes(st);
+    return true;
+}
+
+const struct store_lease_ops SQLITE_LEASE = {
+    .partitions = lease_partitions,
+    .claim = lease_claim,
+    .start = lease_start,
+    .renew = lease_renew,
+    .finish = lease_finish,
+    .release = lease_release,
+    .reclaim = lease_reclaim,
+};

@@ -1,0 +1,194 @@
+#include "adapter/sqlite/sqlite.h"
+#include "port/store_rate.h"
+
+/* All processes are on one host: their clocks are one. */
+static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, struct error *err)
+{
+    (void)store;
+    (void)err;
+    *now_us = local_us;
+    return true;
+}
+
+static const char LOAD[] =
+    "SELECT tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"
+    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate"
+    " WHERE rate_key = :key";
+enum {
+    COL_TOKENS,
+    COL_CARRY,
+    COL_REFILLED,
+    COL_RATE,
+    COL_PROVIDER_RATE,
+    COL_RAISED,
+    COL_DEMOTED,
+    COL_COOLDOWN_UNTIL,
+    COL_LINE_UNTIL,
+    COL_STARTED,
+    COL_PARKED_UNTIL,
+    COL_VERSION,
+};
+
+static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
+                      struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LOAD);
+
+    *gate = (struct rate_gate){ .parked_until_us = INT64_MIN };
+    bind_text(st, ":key", key);
+    if (statement_row(st)) {
+        gate->bucket = (struct bucket){
+            .tokens = column_i64(st, COL_TOKENS),
+            .carry = column_i64(st, COL_CARRY),
+            .refilled_at_us = column_i64(st, COL_REFILLED),
+            .rate = column_i64(st, COL_RATE),
+            .provider_rate = column_i64(st, COL_PROVIDER_RATE),
+            .raised_at_us = column_i64(st, COL_RAISED),
+            .demoted_at_us = column_i64(st, COL_DEMOTED),
+            .cooldown_until_us = column_i64(st, COL_COOLDOWN_UNTIL),
+            .line_until_us = column_i64(st, COL_LINE_UNTIL),
+            .started_at_us = column_i64(st, COL_STARTED),
+        };
+        gate->parked_until_us = column_i64(st, COL_PARKED_UNTIL);
+        gate->version = column_i64(st, COL_VERSION);
+    }
+    return statement_finish(st, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
+}
+
+static const char MAKE[] =
+    "INSERT INTO ing_rate_gate (rate_key, tokens, carry, refilled_at, rate, provider_rate,"
+    " raised_at, demoted_at, cooldown_until, line_until, started_at, parked_until, version,"
+    " updated_at) VALUES (:key, :tokens, :carry, :refilled, :rate, :provider_rate, :raised,"
+    " :demoted, :cooldown_until, :line_until, :started, :parked_until, 1, :now)"
+    " ON CONFLICT DO NOTHING";
+
+static const char SAVE[] =
+    "UPDATE ing_rate_gate SET tokens = :tokens, carry = :carry, refilled_at = :refilled,"
+    " rate = :rate, provider_rate = :provider_rate, raised_at = :raised, demoted_at = :demoted,"
+    " cooldown_until = :cooldown_until, line_until = :line_until, started_at = :started,"
+    " parked_until = :parked_until, version = version + 1, updated_at = :now"
+    " WHERE rate_key = :key AND version = :version";
+
+static bool rate_save(struct store *store, struct str key, const struct rate_gate *gate,
+                      int64_t now_us, bool *saved, struct error *err)
+{
+    const bool is_new = gate->version == 0;
+    struct statement *st = statement_of(sqlite_store_of(store), is_new ? MAKE : SAVE);
+
+    bind_text(st, ":key", key);
+    if (!is_new)
+        bind_i64(st, ":version", gate->version);
+    bind_i64(st, ":tokens", gate->bucket.tokens);
+    bind_i64(st, ":carry", gate->bucket.carry);
+    bind_i64(st, ":refilled", gate->bucket.refilled_at_us);
+    bind_i64(st, ":rate", gate->bucket.rate);
+    bind_i64(st, ":provider_rate", gate->bucket.provider_rate);
+    bind_i64(st, ":raised", gate->bucket.raised_at_us);
+    bind_i64(st, ":demoted", gate->bucket.demoted_at_us);
+    bind_i64(st, ":cooldown_until", gate->bucket.cooldown_until_us);
+    bind_i64(st, ":line_until", gate->bucket.line_until_us);
+    bind_i64(st, ":started", gate->bucket.started_at_us);
+    bind_i64(st, ":parked_until", gate->parked_until_us);
+    bind_i64(st, ":now", now_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "save rate %.*s", STR_ARG(key));
+    *saved = statement_changes(st) == 1;
+    return true;
+}
+
+static void bind_quota(struct statement *st, const struct quota_key *key)
+{
+    bind_text(st, ":key", key->rate_key);
+    bind_text(st, ":window", quota_window_word(key->window));
+    bind_i64(st, ":from", key->from_us);
+}
+
+static const char QUOTA_LOAD[] =
+    "SELECT used, booked FROM ing_rate_quota WHERE rate_key = :key AND window_code = :window"
+    "   AND window_from = :from AND class_code = :class";
+enum { QUOTA_USED, QUOTA_BOOKED };
+
+static bool quota_load(struct store *store, const struct quota_key *key, struct quota_count *count,
+                       struct error *err)
+{
+    *count = (struct quota_count){ 0 };
+    for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
+        struct statement *st = statement_of(sqlite_store_of(store), QUOTA_LOAD);
+
+        bind_quota(st, key);
+        bind_text(st, ":class", quota_class_word((enum quota_class)rank));
+        if (statement_row(st)) {
+            count->used[rank] = column_i64(st, QUOTA_USED);
+            count->booked[rank] = column_i64(st, QUOTA_BOOKED);
+        }
+        if (!statement_finish(st, err))
+            return error_wrap(err, "load quota %.*s", STR_ARG(key->rate_key));
+    }
+    return true;
+}
+
+static const char QUOTA_ADD[] =
+    "INSERT INTO ing_rate_quota (rate_key, window_code, window_from, class_code, used, booked)"
+    " VALUES (:key, :window, :from, :class, max(:used, 0), max(:booked, 0))"
+    " ON CONFLICT (rate_key, window_code, window_from, class_code) DO UPDATE"
+    " SET used = max(used + :used, 0), booked = max(booked + :booked, 0)";
+
+static bool quota_add(struct store *store, const struct quota_key *key, enum quota_class rank,
+                      int64_t used, int64_t booked, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), QUOTA_ADD);
+
+    bind_quota(st, key);
+    bind_text(st, ":class", quota_class_word(rank));
+    bind_i64(st, ":used", used);
+    bind_i64(st, ":booked", booked);
+    return statement_run(st, err) || error_wrap(err, "count quota %.*s", STR_ARG(key->rate_key));
+}
+
+static const char SLOT_FREE[] =
+    "DELETE FROM ing_rate_permit WHERE rate_key = :key AND expires_at <= :now";
+
+static const char SLOT_TAKE[] =
+    "INSERT INTO ing_rate_permit (rate_key, owner, expires_at)"
+    " SELECT :key, :owner, :until"
+    "  WHERE (SELECT count(*) FROM ing_rate_permit WHERE rate_key = :key) < :max RETURNING id";
+
+static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t *id,
+                      struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), SLOT_FREE);
+
+    *id = 0;
+    bind_text(st, ":key", slot->rate_key);
+    bind_i64(st, ":now", slot->now_us);
+    if (!statement_run(st, err))
+        return false;
+    st = statement_of(sqlite_store_of(store), SLOT_TAKE);
+    bind_text(st, ":key", slot->rate_key);
+    bind_text(st, ":owner", slot->owner);
+    bind_i64(st, ":until", slot->until_us);
+    bind_i64(st, ":max", slot->max);
+    if (statement_row(st))
+        *id = column_i64(st, 0);
+    return statement_finish(st, err) || error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
+}
+
+static const char SLOT_RETURN[] = "DELETE FROM ing_rate_permit WHERE id = :id";
+
+static bool slot_return(struct store *store, int64_t id, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), SLOT_RETURN);
+
+    bind_i64(st, ":id", id);
+    return statement_run(st, err) || error_wrap(err, "return a slot");
+}
+
+const struct store_rate_ops SQLITE_RATE = {
+    .clock = rate_clock,
+    .load = rate_load,
+    .save = rate_save,
+    .quota_load = quota_load,
+    .quota_add = quota_add,
+    .slot_take = slot_take,
+    .slot_return = slot_return,
+};

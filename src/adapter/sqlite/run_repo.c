@@ -1,0 +1,153 @@
+#include <inttypes.h>
+
+#include "adapter/sqlite/batch_repo.h"
+#include "adapter/sqlite/sqlite.h"
+
+static const char COUNT[] = "UPDATE ing_task SET attempt_count = attempt_count + 1 WHERE id = :task"
+                            " RETURNING attempt_count";
+
+static const char ADD[] =
+    "INSERT INTO ing_task_run (task_id, attempt_no, provenance_code, operation_code, lease_owner,"
+    " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint, stats,"
+    " error, started_at, finished_at, updated_at)"
+    " VALUES (:task, :attempt, :source, :operation, :owner, :epoch, :status, :reason,"
+    " :window_from, :window_to, :checkpoint, :stats, :error, :started, :finished, :started)"
+    " RETURNING id";
+
+/* What a run is added with and saved with alike. */
+static void bind_state(struct statement *st, const struct run *run)
+{
+    bind_code(st, ":status", &RUN_STATUS_CODES, (int)run->status);
+    if (run->has_reason)
+        bind_code(st, ":reason", &PARTIAL_REASON_CODES, (int)run->reason);
+    if (run->checkpoint.len > 0)
+        bind_text(st, ":checkpoint", run->checkpoint);
+    bind_text(st, ":stats", run->stats);
+    bind_text(st, ":error", run->error);
+    bind_id(st, ":finished", run->finished_us);
+}
+
+static bool count_attempt(struct sqlite_store *sqlite, struct run *run, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, COUNT);
+
+    run->attempt = 0;
+    bind_i64(st, ":task", run->task_id);
+    while (statement_row(st))
+        run->attempt = column_i64(st, 0);
+    if (!statement_finish(st, err))
+        return false;
+    return run->attempt > 0 ||
+           error_set(err, ERROR_REQUEST, "store.constraint", "no task %" PRId64, run->task_id);
+}
+
+static bool run_add(struct store *store, struct run *run, struct error *err)
+{
+    struct statement *st;
+
+    if (!count_attempt(sqlite_store_of(store), run, err))
+        return false;
+    st = statement_of(sqlite_store_of(store), ADD);
+    bind_i64(st, ":task", run->task_id);
+    bind_i64(st, ":attempt", run->attempt);
+    bind_text(st, ":source", run->source);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)run->operation);
+    bind_text(st, ":owner", run->lease_owner);
+    bind_i64(st, ":epoch", run->lease_epoch);
+    bind_window(st, ":window_from", ":window_to", run->window);
+    bind_i64(st, ":started", run->started_us);
+    bind_state(st, run);
+    if (statement_row(st))
+        run->id = column_i64(st, 0);
+    return statement_finish(st, err) || error_wrap(err, "add a run of task %" PRId64, run->task_id);
+}
+
+static const char SAVE[] =
+    "UPDATE ing_task_run SET status_code = :status, partial_reason_code = :reason,"
+    " checkpoint = :checkpoint, stats = :stats, error = :error, finished_at = :finished,"
+    " updated_at = :now WHERE id = :id AND status_code IN ('PLANNED', 'RUNNING')";
+
+static bool run_save(struct store *store, const struct run *run, int64_t now_us, bool *saved,
+                     struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), SAVE);
+
+    bind_state(st, run);
+    bind_i64(st, ":now", now_us);
+    bind_i64(st, ":id", run->id);
+    if (!statement_run(st, err))
+        return error_wrap(err, "save run %" PRId64, run->id);
+    *saved = statement_changes(st) == 1;
+    return true;
+}
+
+static const char LIST[] =
+    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner, lease_epoch,"
+    " status_code, partial_reason_code, window_from, window_to, checkpoint, stats, error,"
+    " started_at, finished_at FROM ing_task_run WHERE task_id = :task ORDER BY attempt_no";
+enum {
+    COL_ID,
+    COL_TASK_ID,
+    COL_ATTEMPT,
+    COL_SOURCE,
+    COL_OPERATION,
+    COL_LEASE_OWNER,
+    COL_LEASE_EPOCH,
+    COL_STATUS,
+    COL_REASON,
+    COL_WINDOW, /* two columns */
+    COL_CHECKPOINT = COL_WINDOW + 2,
+    COL_STATS,
+    COL_ERROR,
+    COL_STARTED,
+    COL_FINISHED,
+};
+
+static void read_run(struct statement *st, struct arena *arena, struct run *run)
+{
+    run->id = column_i64(st, COL_ID);
+    run->task_id = column_i64(st, COL_TASK_ID);
+    run->attempt = column_i64(st, COL_ATTEMPT);
+    run->source = column_text(st, COL_SOURCE, arena);
+    run->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
+    run->lease_owner = column_text(st, COL_LEASE_OWNER, arena);
+    run->lease_epoch = column_i64(st, COL_LEASE_EPOCH);
+    run->status = (enum run_status)column_code(st, COL_STATUS, &RUN_STATUS_CODES);
+    run->has_reason = !column_is_null(st, COL_REASON);
+    if (run->has_reason)
+        run->reason = (enum partial_reason)column_code(st, COL_REASON, &PARTIAL_REASON_CODES);
+    run->window = column_window(st, COL_WINDOW);
+    run->checkpoint = column_text(st, COL_CHECKPOINT, arena);
+    run->stats = column_text(st, COL_STATS, arena);
+    run->error = column_text(st, COL_ERROR, arena);
+    run->started_us = column_i64(st, COL_STARTED);
+    run->finished_us = column_i64(st, COL_FINISHED);
+}
+
+static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
+                     struct run_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIST);
+
+    *list = (struct run_list){ 0 };
+    bind_i64(st, ":task", task_id);
+    while (statement_row(st)) {
+        struct run *run = LIST_ADD(arena, list);
+
+        if (run == NULL) {
+            st->full = arena;
+            break;
+        }
+        read_run(st, arena, run);
+    }
+    return statement_finish(st, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+}
+
+const struct store_run_ops SQLITE_RUN = {
+    .add = run_add,
+    .save = run_save,
+    .list = run_list,
+    .batch_add = sqlite_batch_add,
+    .batch_last = sqlite_batch_last,
+    .batch_list = sqlite_batch_list,
+};

@@ -1,0 +1,22 @@
+/* task_row: a task as a SELECT gives it, for all who read tasks. */
+#ifndef PATRA_ADAPTER_SQLITE_TASK_ROW_H
+#define PATRA_ADAPTER_SQLITE_TASK_ROW_H
+
+#include "adapter/sqlite/statement.h"
+#include "port/store_task.h"
+
+#define TASK_COLUMNS                                                                             \
+    "id, schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"               \
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
+    " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
+    " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
+    " attempt_count, last_error, created_at"
+
+/* The current row of a statement that selects TASK_COLUMNS and nothing before them. */
+void sqlite_read_task(struct statement *st, struct arena *arena, struct task *task);
+
+/* All rows; runs and ends the statement. */
+bool sqlite_read_tasks(struct statement *st, struct arena *arena, struct task_list *list,
+                       struct error *err) MUST_CHECK;
+
+#endif

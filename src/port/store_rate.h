@@ -1,0 +1,122 @@
+/* store_rate: what the rate gate remembers, shared by all processes.
+ *
+ *      begin; load (locks the key's row); bucket_acquire() or bucket_feedback(); save; commit
+ *
+ * The decisions are core/bucket.h's and core/budget.h's; here are only their rows.
+ */
+#ifndef PATRA_PORT_STORE_RATE_H
+#define PATRA_PORT_STORE_RATE_H
+
+#include "core/bucket.h"
+#include "core/budget.h"
+#include "port/store.h"
+
+struct rate_gate {
+    struct bucket bucket;
+    int64_t parked_until_us; /* INT64_MIN: not parked */
+    int64_t version;         /* 0: there is no row yet */
+};
+
+enum quota_window { QUOTA_HOUR, QUOTA_DAY };
+
+struct quota_key {
+    struct str rate_key;
+    enum quota_window window;
+    int64_t from_us; /* the window's beginning */
+};
+
+struct quota_count { /* by class */
+    int64_t used[QUOTA_CLASSES];
+    int64_t booked[QUOTA_CLASSES];
+};
+
+struct rate_slot { /* one request under way */
+    struct str rate_key;
+    struct str owner;
+    int64_t now_us;
+    int64_t until_us; /* then it is free again, whatever became of its holder */
+    int64_t max;      /* how many there are */
+};
+
+struct store_rate_ops {
+    bool (*clock)(struct store *store, int64_t local_us, int64_t *now_us, struct error *err);
+    bool (*load)(struct store *store, struct str key, struct rate_gate *gate, struct error *err);
+    bool (*save)(struct store *store, struct str key, const struct rate_gate *gate, int64_t now_us,
+                 bool *saved, struct error *err);
+    bool (*quota_load)(struct store *store, const struct quota_key *key, struct quota_count *count,
+                       struct error *err);
+    bool (*quota_add)(struct store *store, const struct quota_key *key, enum quota_class rank,
+                      int64_t used, int64_t booked, struct error *err);
+    bool (*slot_take)(struct store *store, const struct rate_slot *slot, int64_t *id,
+                      struct error *err);
+    bool (*slot_return)(struct store *store, int64_t id, struct error *err);
+};
+
+/* The clock that all who share the database share: the server's, where there is one; else what the
+ * caller's own clock says. */
+static inline bool MUST_CHECK store_clock(struct store *store, int64_t local_us, int64_t *now_us,
+                                          struct error *err)
+{
+    return store->rate->clock(store, local_us, now_us, err);
+}
+
+/* Others wait until this transaction ends. Without a row gate->version is 0; start a bucket. */
+static inline bool MUST_CHECK store_rate_load(struct store *store, struct str key,
+                                              struct rate_gate *gate, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->rate->load(store, key, gate, err);
+}
+
+/* *saved is false when the row is not of gate->version any more: for a new key somebody else may
+ * have been first. */
+static inline bool MUST_CHECK store_rate_save(struct store *store, struct str key,
+                                              const struct rate_gate *gate, int64_t now_us,
+                                              bool *saved, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->rate->save(store, key, gate, now_us, saved, err);
+}
+
+static inline bool MUST_CHECK store_quota_load(struct store *store, const struct quota_key *key,
+                                               struct quota_count *count, struct error *err)
+{
+    return store->rate->quota_load(store, key, count, err);
+}
+
+/* Adds to both counts, atomically; either may be negative. A count stops at 0. */
+static inline bool MUST_CHECK store_quota_add(struct store *store, const struct quota_key *key,
+                                              enum quota_class rank, int64_t used, int64_t booked,
+                                              struct error *err)
+{
+    return store->rate->quota_add(store, key, rank, used, booked, err);
+}
+
+/* *id is 0 when all `max` slots of the key are taken. Needs a transaction. */
+static inline bool MUST_CHECK store_slot_take(struct store *store, const struct rate_slot *slot,
+                                              int64_t *id, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->rate->slot_take(store, slot, id, err);
+}
+
+/* Returning one that ran out already does nothing. */
+static inline bool MUST_CHECK store_slot_return(struct store *store, int64_t id, struct error *err)
+{
+    return store->rate->slot_return(store, id, err);
+}
+
+/* As the rows have them. */
+static inline struct str quota_window_word(enum quota_window window)
+{
+    return window == QUOTA_HOUR ? STR("HOUR") : STR("DAY");
+}
+
+static inline struct str quota_class_word(enum quota_class rank)
+{
+    return rank == QUOTA_HARVEST  ? STR("HARVEST")
+           : rank == QUOTA_UPDATE ? STR("UPDATE")
+                                  : STR("BACKFILL");
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* store_run: attempts at a task, and the batches of each: the smallest account of what was done.
+ *
+ * A batch is written once, in the transaction of its records. Three keys guard it: its number in
+ * the run, the token it was asked with, and its idempotent key. Whoever writes one that is there
+ * gets the old one to read, and goes on from it.
+ */
+#ifndef PATRA_PORT_STORE_RUN_H
+#define PATRA_PORT_STORE_RUN_H
+
+#include "core/codes.h"
+#include "core/window.h"
+#include "port/store.h"
+
+struct run {
+    int64_t id;
+    int64_t task_id;
+    int64_t attempt; /* from 1; given by the store */
+    struct str source;
+    enum operation operation;
+    struct str lease_owner;
+    int64_t lease_epoch;
+    enum run_status status;
+    bool has_reason; /* PARTIAL */
+    enum partial_reason reason;
+    struct window window;  /* not valid for tasks without one */
+    struct str checkpoint; /* JSON, byte by byte; '' = none */
+    struct str stats;      /* JSON */
+    struct str error;      /* '' = none */
+    int64_t started_us;
+    int64_t finished_us; /* 0 while it runs */
+};
+
+struct run_list {
+    struct run *items;
+    size_t count;
+};
+
+struct batch {
+    int64_t id;
+    int64_t run_id;
+    int64_t task_id;
+    int64_t slice_id;
+    int64_t plan_id;
+    int64_t number; /* within the run, from 1 */
+    bool has_page;  /* PAGE and OFFSET */
+    int64_t page_no;
+    int64_t page_size;
+    bool has_before; /* TOKEN and URL: what it was asked with; any bytes */
+    struct str before_token;
+    bool has_after; /* what to go on with */
+    struct str after_token;
+    struct str expr_hash;
+    struct str idempotent_key;
+    enum batch_status status;
+    struct str request_digest;  /* JSON, without secrets */
+    struct str response_digest; /* JSON */
+    struct str stats;           /* JSON */
+    bool has_next;
+    int64_t created_us;
+};
+
+struct batch_list {
+    struct batch *items;
+    size_t count;
+};
+
+struct store_run_ops {
+    bool (*add)(struct store *store, struct run *run, struct error *err);
+    bool (*save)(struct store *store, const struct run *run, int64_t now_us, bool *saved,
+                 struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, int64_t task_id, struct run_list *list,
+                 struct error *err);
+    bool (*batch_add)(struct store *store, struct arena *arena, const struct batch *batch,
+                      int64_t *id, bool *added, struct batch *old, struct error *err);
+    bool (*batch_last)(struct store *store, struct arena *arena, int64_t task_id,
+                       struct batch *batch, bool *found, struct error *err);
+    bool (*batch_list)(struct store *store, struct arena *arena, int64_t run_id,
+                       int64_t after_number, int64_t limit, struct batch_list *list,
+                       struct error *err);
+};
+
+/* Adds a run as the task's next attempt, and counts it there. Sets run->id and run->attempt. L2
+ * when there is no such task. Needs a transaction. */
+static inline bool MUST_CHECK store_run_add(struct store *store, struct run *run, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->run->add(store, run, err);
+}
+
+/* Writes status, reason, checkpoint, stats, error and finished_us of the run with run->id. *saved
+ * is false, and nothing written, when the run has ended already. */
+static inline bool MUST_CHECK store_run_save(struct store *store, const struct run *run,
+                                             int64_t now_us, bool *saved, struct error *err)
+{
+    return store->run->save(store, run, now_us, saved, err);
+}
+
+/* The runs of a task by attempt. */
+static inline bool MUST_CHECK store_run_list(struct store *store, struct arena *arena,
+                                             int64_t task_id, struct run_list *list,
+                                             struct error *err)
+{
+    return store->run->list(store, arena, task_id, list, err);
+}
+
+/* Adds a batch; *id is its id. When one of its three keys is there already, *added is false and
+ * *old (and *id) the batch that has it. */
+static inline bool MUST_CHECK store_batch_add(struct store *store, struct arena *arena,
+                                              const struct batch *batch, int64_t *id, bool *added,
+                                              struct batch *old, struct error *err)
+{
+    return store->run->batch_add(store, arena, batch, id, added, old, err);
+}
+
+/* The last batch of a task that was committed (SUCCEEDED), in whichever run: where to go on. */
+static inline bool MUST_CHECK store_batch_last(struct store *store, struct arena *arena,
+                                               int64_t task_id, struct batch *batch, bool *found,
+                                               struct error *err)
+{
+    return store->run->batch_last(store, arena, task_id, batch, found, err);
+}
+
+/* By number, from the first above after_number. */
+static inline bool MUST_CHECK store_batch_list(struct store *store, struct arena *arena,
+                                               int64_t run_id, int64_t after_number, int64_t limit,
+                                               struct batch_list *list, struct error *err)
+{
+    return store->run->batch_list(store, arena, run_id, after_number, limit, list, err);
+}
+
+#endif

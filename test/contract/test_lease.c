@@ -1,0 +1,343 @@
+/* The queue as executors see it: each task to one of them, and a fence against the overtaken. */
+#include <string.h>
+
+#include "contract.h"
+#include "port/store_lease.h"
+#include "rows.h"
+
+static const struct str ME = STR_INIT("me"), YOU = STR_INIT("you");
+
+static struct task_claim claim_of(struct str owner, int64_t now_us, int64_t limit)
+{
+    return (struct task_claim){
+        .partition = { STR("crossref"), STR("works"), OPERATION_HARVEST },
+        .owner = owner,
+        .now_us = now_us,
+        .until_us = now_us + US_PER_MINUTE,
+        .limit = limit,
+    };
+}
+
+static struct task_list claims(struct store *store, struct task_claim claim)
+{
+    struct task_list list = { 0 };
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_claim(store, contract_arena(), &claim, &list, &err), err);
+    return list;
+}
+
+static struct lease lease_of(const struct task *task)
+{
+    return (struct lease){ task->id, task->lease_epoch };
+}
+
+static struct task get(struct store *store, int64_t id)
+{
+    struct task task = { 0 };
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_task_get(store, contract_arena(), id, &task, &found, &err), err);
+    REQUIRE(found, "the task");
+    return task;
+}
+
+/* Tasks 1..count, scheduled one microsecond after the other. */
+static struct store *store_with(int64_t count)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+
+    rows_add_tasks(store, &plan, count);
+    return store;
+}
+
+TEST(tasks_are_claimed_in_the_order_of_the_queue)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    static const struct {
+        int64_t priority;
+        int64_t scheduled_us;
+    } queue[] = { { 50, NOW_US }, { 10, NOW_US + 9 }, { 10, NOW_US + 5 },
+                  { 90, NOW_US }, { 10, NOW_US + 5 }, { 10, NOW_US + 100 } };
+    static const int wanted[] = { 2, 4, 1, 0, 3 }; /* the last one is not due */
+    struct task tasks[ARRAY_LEN(queue)];
+    struct task_list list;
+    struct error err = { 0 };
+    int64_t added;
+
+    rows_add_tasks(store, &plan, 1);
+    list = claims(store, claim_of(ME, NOW_US + 1, 1));
+    for (size_t i = 0; i < ARRAY_LEN(queue); i++) {
+        tasks[i] = rows_task(&plan, list.items[0].slice_id, 100 + (int64_t)i);
+        tasks[i].priority = queue[i].priority;
+        tasks[i].scheduled_us = queue[i].scheduled_us;
+    }
+    REQUIRE_OK(store_task_add(store, tasks, ARRAY_LEN(queue), &added, &err), err);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        struct task_claim claim = claim_of(ME, NOW_US + 50, 1);
+
+        if (i % 2 == 1)
+            claim.partition = (struct task_partition){ 0 }; /* whichever comes first */
+        list = claims(store, claim);
+        REQUIRE(list.count == 1, "one");
+        CHECK_STR(list.items[0].idempotent_key, tasks[wanted[i]].idempotent_key, "the next");
+    }
+    CHECK_EQ(claims(store, claim_of(ME, NOW_US + 50, 10)).count, 0, "nothing is due");
+    contract_end();
+}
+
+TEST(a_claim_gives_a_lease)
+{
+    struct store *store = store_with(3);
+    struct task_list list = claims(store, claim_of(ME, NOW_US + 10, 2));
+    struct task task;
+
+    REQUIRE(list.count == 2, "two of three");
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_EQ(list.items[i].status, TASK_DISPATCHED, "status");
+        CHECK_STR(list.items[i].lease_owner, ME, "owner");
+        CHECK_EQ(list.items[i].leased_until_us, NOW_US + 10 + US_PER_MINUTE, "until");
+        CHECK_EQ(list.items[i].lease_count, 1, "count");
+        CHECK_EQ(list.items[i].lease_epoch, 1, "epoch");
+        task = get(store, list.items[i].id);
+        CHECK_EQ(task.status, TASK_DISPATCHED, "as stored");
+        CHECK_STR(task.lease_owner, ME, "as stored");
+    }
+    list = claims(store, claim_of(YOU, NOW_US + 10, 10));
+    CHECK_EQ(list.count, 1, "the third");
+    CHECK_EQ(claims(store, claim_of(YOU, NOW_US + 10, 10)).count, 0, "no more");
+    contract_end();
+}
+
+TEST(a_partition_has_its_limit)
+{
+    struct store *store = store_with(6);
+    struct task_claim claim = claim_of(ME, NOW_US + 10, 10);
+    struct task_list list;
+    struct error err = { 0 };
+    bool held;
+
+    claim.live_max = 4;
+    list = claims(store, claim);
+    REQUIRE(list.count == 4, "as many as may be under way");
+    CHECK_EQ(claims(store, claim).count, 0, "no more");
+    REQUIRE_OK(store_lease_finish(store,
+                                  &(struct task_end){ .lease = lease_of(&list.items[0]),
+                                                      .status = TASK_FAILED,
+                                                      .now_us = NOW_US },
+                                  &held, &err),
+               err);
+    CHECK_EQ(claims(store, claim).count, 1, "one is over, one may begin");
+    contract_end();
+}
+
+TEST(partitions_are_told_with_their_first_task)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct task tasks[6];
+    struct task_list claimed;
+    struct partition_list list;
+    struct error err = { 0 };
+    int64_t added;
+
+    rows_add_tasks(store, &plan, 2);
+    claimed = claims(store, claim_of(ME, NOW_US + 5, 2));
+    for (int i = 0; i < 6; i++) {
+        tasks[i] = rows_task(&plan, claimed.items[0].slice_id, 100 + i);
+        tasks[i].source = i < 4 ? STR("crossref") : STR("Zenodo");
+        tasks[i].operation = i == 3 ? OPERATION_BACKFILL : OPERATION_HARVEST;
+        tasks[i].priority = i == 1 ? 5 : 10;
+        tasks[i].scheduled_us = NOW_US + (i == 1 || i == 3 ? 1000 : i);
+    }
+    REQUIRE_OK(store_task_add(store, tasks, 6, &added, &err), err);
+    REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 100, &list, &err), err);
+    REQUIRE(list.count == 3, "three partitions wait");
+    CHECK_STR(list.items[0].partition.source, STR("Zenodo"), "bytewise order");
+    CHECK_EQ(list.items[0].live, 0, "nothing under way");
+    CHECK(list.items[0].has_due, "one is due");
+    CHECK_EQ(list.items[0].scheduled_us, NOW_US + 4, "its first");
+    CHECK_EQ(list.items[1].partition.operation, OPERATION_BACKFILL, "by the operation's word");
+    CHECK(!list.items[1].has_due, "not yet");
+    CHECK_STR(list.items[2].partition.endpoint, STR("works"), "endpoint");
+    CHECK_EQ(list.items[2].live, 2, "two under way");
+    CHECK_EQ(list.items[2].priority, 10, "the urgent one is not due");
+    CHECK_EQ(list.items[2].scheduled_us, NOW_US, "the first that is");
+    REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 2000, &list, &err), err);
+    CHECK_EQ(list.items[2].priority, 5, "now it is");
+    contract_end();
+}
+
+TEST(who_was_overtaken_can_do_nothing)
+{
+    struct store *store = store_with(1);
+    struct task_list mine = claims(store, claim_of(ME, NOW_US + 10, 1)), yours;
+    const int64_t later_us = NOW_US + 10 + US_PER_MINUTE;
+    struct lease lease = lease_of(&mine.items[0]);
+    struct error err = { 0 };
+    int64_t count;
+    bool held;
+
+    REQUIRE_OK(store_lease_start(store, lease, NOW_US, &held, &err), err);
+    CHECK(held, "in time");
+    REQUIRE_OK(store_lease_reclaim(store, later_us - 1, 10, &count, &err), err);
+    CHECK_EQ(count, 0, "not yet");
+    REQUIRE_OK(store_lease_reclaim(store, later_us, 10, &count, &err), err);
+    CHECK_EQ(count, 1, "run out");
+    CHECK_EQ(get(store, lease.task_id).status, TASK_QUEUED, "in the queue again");
+    for (int round = 0; round < 2; round++) {
+        REQUIRE_OK(store_lease_renew(store, lease, later_us * 2, later_us, &held, &err), err);
+        CHECK(!held, "renew");
+        REQUIRE_OK(store_lease_start(store, lease, later_us, &held, &err), err);
+        CHECK(!held, "start");
+        REQUIRE_OK(store_lease_release(store, lease, later_us, STR(""), later_us, &held, &err),
+                   err);
+        CHECK(!held, "release");
+        REQUIRE_OK(
+            store_lease_finish(
+                store,
+                &(struct task_end){ .lease = lease, .status = TASK_SUCCEEDED, .now_us = later_us },
+                &held, &err),
+            err);
+        CHECK(!held, "finish");
+        if (round == 0) {
+            yours = claims(store, claim_of(YOU, later_us, 1));
+            REQUIRE(yours.count == 1, "another one takes it");
+            CHECK_EQ(yours.items[0].lease_epoch, 2, "a new epoch");
+            CHECK_EQ(yours.items[0].lease_count, 2, "a second lease");
+        }
+    }
+    REQUIRE_OK(
+        store_lease_renew(store, lease_of(&yours.items[0]), later_us * 2, later_us, &held, &err),
+        err);
+    CHECK(held, "the other one goes on");
+    contract_end();
+}
+
+TEST(a_lease_is_made_longer_never_shorter)
+{
+    struct store *store = store_with(1);
+    const struct task_list list = claims(store, claim_of(ME, NOW_US + 10, 1));
+    const struct lease lease = lease_of(&list.items[0]);
+    struct error err = { 0 };
+    bool held;
+
+    REQUIRE_OK(store_lease_renew(store, lease, NOW_US + US_PER_HOUR, NOW_US, &held, &err), err);
+    REQUIRE_OK(store_lease_renew(store, lease, NOW_US, NOW_US, &held, &err), err);
+    CHECK_EQ(get(store, lease.task_id).leased_until_us, NOW_US + US_PER_HOUR, "until");
+    contract_end();
+}
+
+TEST(a_task_ends_with_what_it_covered)
+{
+    struct store *store = store_with(4);
+    const struct task_list list = claims(store, claim_of(ME, NOW_US + 10, 4));
+    struct coverage_namespace of;
+    struct coverage_list coverage;
+    struct error err = { 0 };
+    struct task_end end;
+    struct task task;
+    bool held;
+
+    REQUIRE(list.count == 4, "four");
+    for (size_t i = 0; i < 4; i++) {
+        end = (struct task_end){ .lease = lease_of(&list.items[i]), .now_us = NOW_US + 99 };
+        task = list.items[i];
+        switch (task.window.from_us - NOW_US) {
+        case 0:
+            end.status = TASK_SUCCEEDED;
+            break;
+        case US_PER_HOUR: /* from its end, as a source that sorts downwards does */
+            end.status = TASK_PARTIAL;
+            end.has_reason = true;
+            end.reason = PARTIAL_CUT_SHORT;
+            end.covered = (struct window){ task.window.from_us + 100, task.window.to_us };
+            end.error = STR("over the cap");
+            break;
+        case 2 * US_PER_HOUR:
+            end.status = TASK_PARTIAL;
+            end.has_reason = true;
+            end.reason = PARTIAL_HOLES;
+            break;
+        default:
+            end.status = TASK_FAILED;
+            break;
+        }
+        REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
+        CHECK(held, "mine");
+        REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
+        CHECK(!held, "over");
+        task = get(store, task.id);
+        CHECK_EQ(task.status, end.status, "status");
+        CHECK_EQ(task.lease_owner.len, 0, "nobody's");
+        CHECK_STR(task.last_error, end.error, "error");
+    }
+    of = (struct coverage_namespace){ task.source,     task.endpoint, task.operation,
+                                      task.cursor_key, task.scope,    task.namespace_key };
+    REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, INT64_MIN, &coverage, &err), err);
+    CHECK_EQ(coverage.live.count, 0, "nothing under way");
+    REQUIRE(coverage.covered.count == 2, "what succeeded, and the finished part of one");
+    for (size_t i = 0; i < 2; i++) {
+        const struct window window = coverage.covered.items[i];
+
+        if (window.from_us == NOW_US)
+            CHECK_EQ(window.to_us, NOW_US + US_PER_HOUR, "the whole");
+        else
+            CHECK_EQ(window.from_us, NOW_US + US_PER_HOUR + 100, "the part");
+    }
+    contract_end();
+}
+
+TEST(what_was_covered_lies_within_the_window)
+{
+    struct store *store = store_with(1);
+    const struct task_list list = claims(store, claim_of(ME, NOW_US + 10, 1));
+    const struct task *task = &list.items[0];
+    struct error err = { 0 };
+    bool held;
+
+    CHECK(!store_lease_finish(
+              store,
+              &(struct task_end){ .lease = lease_of(task),
+                                  .status = TASK_PARTIAL,
+                                  .covered = { task->window.from_us, task->window.to_us + 1 },
+                                  .now_us = NOW_US },
+              &held, &err),
+          "too much");
+    CHECK_EQ(err.level, ERROR_REQUEST, err.text);
+    CHECK(str_find(str_of(err.text), STR("ck_task_covered")) < strlen(err.text), err.text);
+    CHECK_EQ(get(store, task->id).status, TASK_DISPATCHED, "as it was");
+    contract_end();
+}
+
+TEST(a_task_given_back_waits_for_its_time)
+{
+    struct store *store = store_with(1);
+    const struct task_list list = claims(store, claim_of(ME, NOW_US + 10, 1));
+    struct error err = { 0 };
+    bool held;
+
+    REQUIRE_OK(store_lease_release(store, lease_of(&list.items[0]), NOW_US + 500, STR("no permit"),
+                                   NOW_US + 20, &held, &err),
+               err);
+    CHECK(held, "mine");
+    CHECK_EQ(claims(store, claim_of(YOU, NOW_US + 499, 1)).count, 0, "not yet");
+    CHECK_EQ(claims(store, claim_of(YOU, NOW_US + 500, 1)).count, 1, "now");
+    CHECK_STR(get(store, list.items[0].id).last_error, STR("no permit"), "why");
+    contract_end();
+}
+
+TEST(a_rolled_back_claim_was_none)
+{
+    struct store *store = store_with(2);
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK_EQ(claims(store, claim_of(ME, NOW_US + 10, 2)).count, 2, "claimed");
+    store_rollback(store);
+    CHECK_EQ(claims(store, claim_of(YOU, NOW_US + 10, 2)).count, 2, "free");
+    contract_end();
+}

@@ -1,0 +1,252 @@
+/* Runs and batches: attempts are counted, a batch is written once and read again. */
+#include <string.h>
+
+#include "contract.h"
+#include "port/store_run.h"
+#include "rows.h"
+
+static struct run run_of(const struct task *task)
+{
+    return (struct run){ .task_id = task->id,
+                         .source = task->source,
+                         .operation = task->operation,
+                         .lease_owner = STR("me"),
+                         .lease_epoch = 1,
+                         .status = RUN_RUNNING,
+                         .window = task->window,
+                         .stats = STR("{}"),
+                         .started_us = NOW_US };
+}
+
+static struct batch batch_of(const struct run *run, const struct task *task, int64_t number)
+{
+    return (struct batch){
+        .run_id = run->id,
+        .task_id = task->id,
+        .slice_id = task->slice_id,
+        .plan_id = task->plan_id,
+        .number = number,
+        .has_before = true,
+        .before_token = arena_printf(contract_arena(), "token-%" PRId64, number),
+        .has_after = true,
+        .after_token = arena_printf(contract_arena(), "token-%" PRId64, number + 1),
+        .expr_hash = STR(HASH_B),
+        .idempotent_key = arena_printf(contract_arena(), "%" PRId64 "-%" PRId64, run->id, number),
+        .status = BATCH_SUCCEEDED,
+        .request_digest = STR("{\"a\":1}"),
+        .response_digest = STR("{\"b\":2}"),
+        .stats = STR("{\"c\":3}"),
+        .has_next = true,
+        .created_us = NOW_US + number,
+    };
+}
+
+static struct task one_task(struct store *store)
+{
+    const struct plan plan = rows_add_plan(store);
+    struct task_list list;
+    struct error err = { 0 };
+
+    rows_add_tasks(store, &plan, 1);
+    REQUIRE_OK(
+        store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 1 }, &list, &err),
+        err);
+    return list.items[0];
+}
+
+static struct run add_run(struct store *store, const struct task *task)
+{
+    struct run run = run_of(task);
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_run_add(store, &run, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    return run;
+}
+
+TEST(attempts_are_counted)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    struct run first = add_run(store, &task), second = add_run(store, &task), none = first;
+    struct run_list list;
+    struct task read;
+    struct error err = { 0 };
+    bool is_so;
+
+    CHECK_EQ(first.attempt, 1, "the first");
+    CHECK_EQ(second.attempt, 2, "the second");
+    REQUIRE_OK(store_task_get(store, contract_arena(), task.id, &read, &is_so, &err), err);
+    CHECK_EQ(read.attempts, 2, "told by the task");
+    first.status = RUN_PARTIAL;
+    first.has_reason = true;
+    first.reason = PARTIAL_HOLES;
+    first.checkpoint = STR("{\"z\": 1.10, \"t\":\"\\u0000\"}");
+    first.stats = STR("{\"n\":7}");
+    first.error = STR("two pages lost");
+    first.finished_us = NOW_US + 50;
+    REQUIRE_OK(store_run_save(store, &first, NOW_US + 50, &is_so, &err), err);
+    CHECK(is_so, "saved");
+    REQUIRE_OK(store_run_save(store, &first, NOW_US + 51, &is_so, &err), err);
+    CHECK(!is_so, "it has ended");
+    REQUIRE_OK(store_run_list(store, contract_arena(), task.id, &list, &err), err);
+    REQUIRE(list.count == 2, "two");
+    CHECK_EQ(list.items[0].id, first.id, "by attempt");
+    CHECK_EQ(list.items[0].status, RUN_PARTIAL, "status");
+    CHECK(list.items[0].has_reason, "reason");
+    CHECK_EQ(list.items[0].reason, PARTIAL_HOLES, "reason");
+    CHECK_STR(list.items[0].checkpoint, first.checkpoint, "byte by byte");
+    CHECK_STR(list.items[0].error, first.error, "error");
+    CHECK_EQ(list.items[0].started_us, NOW_US, "started");
+    CHECK_EQ(list.items[0].finished_us, NOW_US + 50, "finished");
+    CHECK_EQ(list.items[0].window.to_us, task.window.to_us, "window");
+    CHECK_STR(list.items[0].lease_owner, STR("me"), "owner");
+    CHECK_EQ(list.items[0].lease_epoch, 1, "epoch");
+    CHECK_EQ(list.items[1].status, RUN_RUNNING, "the other one runs");
+    CHECK_EQ(list.items[1].checkpoint.len, 0, "without a checkpoint");
+    CHECK_EQ(list.items[1].finished_us, 0, "not finished");
+    none.task_id = 999;
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK(!store_run_add(store, &none, &err), "no such task");
+    CHECK_EQ(err.level, ERROR_REQUEST, "no such task");
+    store_rollback(store);
+    second.checkpoint = STR("{");
+    CHECK(!store_run_save(store, &second, NOW_US, &is_so, &err), "not JSON");
+    CHECK_EQ(err.level, ERROR_REQUEST, "not JSON");
+    contract_end();
+}
+
+TEST(a_batch_comes_back_whole)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    const struct run run = add_run(store, &task);
+    struct batch batch = batch_of(&run, &task, 1), read = { 0 }, old;
+    char token[5000];
+    struct batch_list list;
+    struct error err = { 0 };
+    int64_t id;
+    bool is_so;
+
+    for (size_t i = 0; i < sizeof(token); i++) /* as long as those of scrolls, and any bytes */
+        token[i] = (char)(i * 7);
+    batch.after_token = (struct str){ token, sizeof(token) };
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+    CHECK(is_so, "new");
+    REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
+    REQUIRE(is_so, "it is there");
+    CHECK_EQ(read.id, id, "id");
+    CHECK_EQ(read.run_id, run.id, "run");
+    CHECK_EQ(read.slice_id, task.slice_id, "slice");
+    CHECK_EQ(read.plan_id, task.plan_id, "plan");
+    CHECK(!read.has_page, "no page");
+    CHECK(read.has_before && read.has_after && read.has_next, "tokens");
+    CHECK_STR(read.before_token, STR("token-1"), "before");
+    CHECK(str_eq(read.after_token, batch.after_token), "every byte of it");
+    CHECK_STR(read.expr_hash, STR(HASH_B), "expression");
+    CHECK_EQ(read.status, BATCH_SUCCEEDED, "status");
+    CHECK_EQ(read.created_us, NOW_US + 1, "when");
+    batch = batch_of(&run, &task, 2);
+    batch.has_before = batch.has_after = batch.has_next = false;
+    batch.has_page = true;
+    batch.page_no = 0;
+    batch.page_size = 100;
+    batch.before_token = (struct str){ token, sizeof(token) };
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), run.id, 1, 10, &list, &err), err);
+    REQUIRE(list.count == 1, "above number 1");
+    CHECK(list.items[0].has_page, "a page");
+    CHECK_EQ(list.items[0].page_no, 0, "page");
+    CHECK_EQ(list.items[0].page_size, 100, "size");
+    CHECK(!list.items[0].has_before && !list.items[0].has_after, "no tokens");
+    CHECK_EQ(list.items[0].before_token.len, 0, "no tokens");
+    contract_end();
+}
+
+TEST(a_batch_that_is_there_is_read_and_not_rewritten)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    const struct run run = add_run(store, &task), other = add_run(store, &task);
+    struct batch batch = batch_of(&run, &task, 1), same, old = { 0 };
+    struct error err = { 0 };
+    int64_t id = 0, again = 0;
+    bool added;
+
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &added, &old, &err), err);
+    for (int key = 0; key < 3; key++) {
+        same = batch_of(key == 2 ? &other : &run, &task, 9);
+        if (key == 0)
+            same.number = 1;
+        else if (key == 1)
+            same.before_token = batch.before_token;
+        else
+            same.idempotent_key = batch.idempotent_key;
+        same.after_token = STR("another");
+        old = (struct batch){ 0 };
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &again, &added, &old, &err),
+                   err);
+        CHECK(!added, "one of the three keys");
+        CHECK_EQ(again, id, "the old one");
+        CHECK_EQ(old.id, id, "the old one");
+        CHECK_STR(old.after_token, STR("token-2"), "as it was");
+    }
+    same = batch_of(&other, &task, 1);
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &again, &added, &old, &err), err);
+    CHECK(added, "number and token of another run");
+    contract_end();
+}
+
+TEST(the_last_committed_batch_is_where_to_go_on)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    struct run run = add_run(store, &task);
+    struct batch batch, read, old;
+    struct error err = { 0 };
+    int64_t id;
+    bool is_so;
+
+    REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
+    CHECK(!is_so, "none yet");
+    for (int64_t i = 1; i <= 3; i++) {
+        batch = batch_of(&run, &task, i);
+        batch.status = i == 3 ? BATCH_FAILED : BATCH_SUCCEEDED;
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+    }
+    REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
+    CHECK_EQ(read.number, 2, "the failed one does not count");
+    run = add_run(store, &task);
+    batch = batch_of(&run, &task, 1);
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+    REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
+    CHECK_EQ(read.run_id, run.id, "of a later run");
+    contract_end();
+}
+
+TEST(every_word_of_runs_and_batches_is_accepted)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    struct run run = { 0 };
+    struct batch batch, old;
+    struct error err = { 0 };
+    int64_t id;
+    bool added;
+
+    for (size_t i = 0; i < RUN_STATUS_CODES.count; i++) {
+        run = run_of(&task);
+        run.status = (enum run_status)i;
+        REQUIRE_OK(store_begin(store, &err), err);
+        REQUIRE_OK(store_run_add(store, &run, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+    }
+    for (size_t i = 0; i < BATCH_STATUS_CODES.count; i++) {
+        batch = batch_of(&run, &task, (int64_t)i + 1);
+        batch.status = (enum batch_status)i;
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &added, &old, &err), err);
+        CHECK(added, "accepted");
+    }
+    contract_end();
+}
