@@ -15,6 +15,7 @@ struct arena_chunk {
     struct arena_chunk *next;
     size_t size;
     size_t used;
+    size_t dirty; /* what lies behind was never handed out, and is zero */
     alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -40,13 +41,26 @@ void arena_release(struct arena *arena)
     *arena = (struct arena){ 0 };
 }
 
+/* The largest chunk is the one that held a page, and will hold the next: it is kept. */
 void arena_reset(struct arena *arena)
 {
-    if (arena->chunks != NULL) {
-        free_from(arena->chunks->next);
-        arena->chunks->next = NULL;
-        memset(arena->chunks->bytes, 0, arena->chunks->used);
-        arena->chunks->used = 0;
+    struct arena_chunk *chunk = arena->chunks, *kept = chunk;
+
+    for (; chunk != NULL; chunk = chunk->next) {
+        if (chunk->size > kept->size)
+            kept = chunk;
+    }
+    while (arena->chunks != NULL) {
+        chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        if (chunk != kept)
+            free(chunk);
+    }
+    if (kept != NULL) {
+        kept->next = NULL;
+        kept->dirty = kept->used > kept->dirty ? kept->used : kept->dirty;
+        kept->used = 0;
+        arena->chunks = kept;
     }
     arena->used = 0;
     arena->failed = false;
@@ -73,8 +87,8 @@ static bool add_chunk(struct arena *arena, size_t size)
 
     if (wanted > CHUNK_MAX)
         wanted = CHUNK_MAX;
-    if (wanted < size)
-        wanted = size;
+    if (wanted < size) /* with room for a page that is a little larger, once it is kept */
+        wanted = size > CHUNK_MAX && size < SIZE_MAX / 2 ? size + size / 8 : size;
     chunk = calloc(1, sizeof(*chunk) + wanted);
     if (chunk == NULL)
         return false;
@@ -84,12 +98,21 @@ static bool add_chunk(struct arena *arena, size_t size)
     return true;
 }
 
+/* Zeroes what an earlier use left between two places of the chunk. */
+static void clean(struct arena_chunk *chunk, size_t from, size_t to)
+{
+    const size_t end = to < chunk->dirty ? to : chunk->dirty;
+
+    if (from < end)
+        memset(chunk->bytes + from, 0, end - from);
+}
+
 static bool must_fail(struct arena *arena)
 {
     return arena->fail_at > 0 && --arena->fail_at == 0;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_alloc_raw(struct arena *arena, size_t size)
 {
     struct arena_chunk *chunk = arena->chunks;
     size_t rounded;
@@ -110,6 +133,16 @@ void *arena_alloc(struct arena *arena, size_t size)
     bytes = chunk->bytes + chunk->used;
     chunk->used += rounded;
     arena->used += size;
+    return bytes;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    void *bytes = arena_alloc_raw(arena, size);
+
+    if (bytes != NULL) /* it ends where the chunk's used part does, padding included */
+        clean(arena->chunks, (size_t)((unsigned char *)bytes - arena->chunks->bytes),
+              arena->chunks->used);
     return bytes;
 }
 
@@ -138,6 +171,7 @@ static bool grow_in_place(struct arena *arena, const void *old, size_t old_size,
         return false;
     if (new_size - old_size > arena->limit - arena->used)
         return false;
+    clean(chunk, chunk->used - old_rounded + old_size, chunk->used - old_rounded + new_rounded);
     chunk->used += new_rounded - old_rounded;
     arena->used += new_size - old_size;
     return true;
@@ -145,25 +179,29 @@ static bool grow_in_place(struct arena *arena, const void *old, size_t old_size,
 
 void *arena_grow(struct arena *arena, void *old, size_t old_size, size_t new_size)
 {
-    void *bytes;
+    unsigned char *bytes;
 
     assert(new_size >= old_size);
     if (grow_in_place(arena, old, old_size, new_size))
         return old;
-    bytes = arena_alloc(arena, new_size);
-    if (bytes != NULL && old_size > 0)
+    bytes = arena_alloc_raw(arena, new_size);
+    if (bytes == NULL)
+        return NULL;
+    if (old_size > 0)
         memcpy(bytes, old, old_size);
+    clean(arena->chunks, (size_t)(bytes - arena->chunks->bytes) + old_size, arena->chunks->used);
     return bytes;
 }
 
 struct str arena_copy(struct arena *arena, struct str s)
 {
-    char *bytes = arena_alloc(arena, s.len + 1);
+    char *bytes = arena_alloc_raw(arena, s.len + 1);
 
     if (bytes == NULL)
         return (struct str){ NULL, 0 };
     if (s.len > 0)
         memcpy(bytes, s.data, s.len);
+    bytes[s.len] = '\0';
     return (struct str){ bytes, s.len };
 }
 

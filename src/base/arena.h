@@ -32,6 +32,8 @@ void arena_wipe(struct arena *arena);    /* overwrites all that was made, then r
 
 /* Zeroed, aligned for any type; NULL when the ceiling is met. size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size) MUST_CHECK;
+/* The same with whatever bytes lie there: for what is overwritten at once, a page above all. */
+void *arena_alloc_raw(struct arena *arena, size_t size) MUST_CHECK;
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size) MUST_CHECK;
 
 /* Makes the last allocation longer in place when it can, else copies it. Bytes beyond the old

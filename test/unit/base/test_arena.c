@@ -117,6 +117,68 @@ TEST(arena_reset_gives_zeroed_memory_again)
     arena_release(&arena); /* and the zero value */
 }
 
+/* Raw pieces leave their bytes behind; nothing that promises zeroes may show them. */
+TEST(arena_zeroes_what_raw_pieces_left)
+{
+    struct arena arena;
+    char *bytes;
+
+    arena_init(&arena, 1 << 20);
+    for (int round = 0; round < 3; round++) {
+        bytes = arena_alloc_raw(&arena, 3001);
+        REQUIRE(bytes != NULL, "room");
+        memset(bytes, 0xFF, 3001);
+        arena_reset(&arena);
+        bytes = arena_alloc(&arena, 100);
+        REQUIRE(bytes != NULL && is_zero(bytes, 100), "a piece");
+        bytes = arena_alloc_raw(&arena, 5);
+        REQUIRE(bytes != NULL, "room");
+        memset(bytes, 'x', 5);
+        bytes = arena_grow(&arena, bytes, 5, 1000);
+        REQUIRE(bytes != NULL && is_zero(bytes + 5, 995), "what a raw piece grows by, in place");
+        REQUIRE(arena_alloc_raw(&arena, 1) != NULL, "room");
+        bytes = arena_grow(&arena, bytes, 1000, 1500);
+        REQUIRE(bytes != NULL && is_zero(bytes + 5, 1495), "... and when it moves");
+        arena_reset(&arena);
+    }
+    arena_release(&arena);
+}
+
+TEST(arena_reset_keeps_the_memory_of_a_page)
+{
+    enum { PAGE = 3 << 20 };
+    struct arena arena;
+    char *page, *again;
+
+    arena_init(&arena, 64 << 20);
+    page = arena_alloc_raw(&arena, PAGE);
+    REQUIRE(page != NULL, "room");
+    for (int i = 0; i < 100; i++)
+        REQUIRE(arena_alloc(&arena, 10000) != NULL, "what became of it");
+    arena_reset(&arena);
+    REQUIRE(arena_alloc(&arena, 1000) != NULL, "headers");
+    again = arena_alloc_raw(&arena, PAGE + PAGE / 16);
+    CHECK(again > page && again < page + 2000,
+          "a page a little larger lies where the last one lay");
+    arena_release(&arena);
+}
+
+TEST(arena_wipe_leaves_no_secret_behind)
+{
+    struct arena arena;
+    char *bytes;
+
+    arena_init(&arena, 1 << 20);
+    bytes = arena_alloc_raw(&arena, 1000);
+    REQUIRE(bytes != NULL, "room");
+    memset(bytes, 'S', 1000);
+    arena_wipe(&arena);
+    CHECK_EQ(arena.used, 0, "reset");
+    CHECK(arena_alloc_raw(&arena, 1000) == bytes && is_zero(bytes, 1000), "the same place, wiped");
+    arena_release(&arena);
+    arena_wipe(&arena);
+}
+
 TEST(arena_grows_the_last_piece_in_place)
 {
     struct arena arena;
