@@ -22,7 +22,7 @@ size_t transfer_on_header(char *bytes, size_t size, size_t count, void *context)
     struct transfer *t = context;
     const struct str line = { bytes, size * count };
 
-    t->moved_us = transfer_clock_us();
+    t->has_moved = true;
     if (!http_head_add(&t->head, line, &t->err))
         return line.len + 1; /* anything but the line's length ends the transfer */
     return line.len;
@@ -54,7 +54,7 @@ static bool place_body(struct transfer *t)
     if (announced > (curl_off_t)t->body.max)
         return too_large(t);
     if (announced > 0 && !t->body.is_coded) {
-        t->body.data = arena_alloc(t->arena, (size_t)announced);
+        t->body.data = arena_alloc_raw(t->arena, (size_t)announced);
         t->body.room = (size_t)announced;
         t->body.is_direct = true;
         return t->body.data != NULL || arena_error(t->arena, &t->err);
@@ -89,7 +89,7 @@ size_t transfer_on_body(char *bytes, size_t size, size_t count, void *context)
     struct transfer *t = context;
     const size_t len = size * count;
 
-    t->moved_us = transfer_clock_us();
+    t->has_moved = true;
     if (!t->body.is_placed && !place_body(t))
         return len + 1;
     if (len > t->body.max - t->body.len) {
@@ -116,12 +116,13 @@ int transfer_on_connected(void *context, char *remote_ip, char *local_ip, int re
     (void)local_ip;
     (void)remote_port;
     (void)local_port;
-    if (t->moved_us != 0) {
+    if (t->has_begun) {
         (void)error_set(&t->err, ERROR_TRANSIENT, "http.reset",
                         "the server closed a kept connection instead of answering");
         return CURL_PREREQFUNC_ABORT;
     }
-    t->moved_us = transfer_clock_us();
+    t->has_begun = true;
+    t->has_moved = true;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -135,7 +136,7 @@ int transfer_on_progress(void *context, curl_off_t down_total, curl_off_t down, 
     (void)up_total;
     if (up > t->sent_bytes) {
         t->sent_bytes = up;
-        t->moved_us = transfer_clock_us();
+        t->has_moved = true;
     }
     return 0;
 }

@@ -105,12 +105,14 @@ static int64_t mind_deadlines(struct curl_handle *handle, struct slot *const *ru
     for (size_t i = 0; i < count; i++) {
         struct transfer *transfer = &running[i]->transfer;
         const bool wanted = is_wanted(handle, running[i]);
+        int64_t deadline_us;
 
         if (transfer->is_settled)
             return now_us;
-        if (wanted && transfer_deadline_us(transfer) > now_us) {
-            if (transfer_deadline_us(transfer) < next_us)
-                next_us = transfer_deadline_us(transfer);
+        deadline_us = transfer_deadline_us(transfer, now_us);
+        if (wanted && deadline_us > now_us) {
+            if (deadline_us < next_us)
+                next_us = deadline_us;
             continue;
         }
         (void)curl_multi_remove_handle(handle->multi, transfer->easy);

@@ -1,6 +1,8 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "adapter/curl/transfer.h"
 #include "adapter/curl/unpack.h"
-#include "data/url.h"
 
 /* One read of the socket: with less, large bodies cost more calls than bytes. */
 enum { RECEIVE_BYTES = 512 << 10 };
@@ -9,27 +11,32 @@ enum { RECEIVE_BYTES = 512 << 10 };
 
 /* The list's nodes lie in the scratch arena, so that no copy of a credential outlives the wiping;
  * the library only reads them. */
-static bool add_line(struct transfer *t, struct curl_slist ***end, struct str line,
+static bool add_line(struct transfer *t, struct curl_slist ***end, const char *line,
                      struct error *err)
 {
     struct curl_slist *node = ARENA_NEW(&t->scratch, struct curl_slist);
 
-    if (node == NULL || line.data == NULL)
+    if (node == NULL)
         return arena_error(&t->scratch, err);
-    node->data = (char *)line.data;
+    node->data = (char *)line;
     **end = node;
     *end = &node->next;
     return true;
 }
 
+/* "Name: value", or "Name;", which is how the library is told to send an empty value. */
 static bool add_header(struct transfer *t, struct curl_slist ***end, struct str name,
                        struct str value, struct error *err)
 {
-    /* A name with a semicolon is how the library is told to send an empty value. */
-    const struct str line =
-        value.len > 0 ? arena_printf(&t->scratch, "%.*s: %.*s", STR_ARG(name), STR_ARG(value))
-                      : arena_printf(&t->scratch, "%.*s;", STR_ARG(name));
+    const struct str between = value.len > 0 ? STR(": ") : STR(";");
+    char *line = arena_alloc(&t->scratch, name.len + between.len + value.len + 1);
 
+    if (line == NULL)
+        return arena_error(&t->scratch, err);
+    memcpy(line, name.data, name.len);
+    memcpy(line + name.len, between.data, between.len);
+    if (value.len > 0)
+        memcpy(line + name.len + between.len, value.data, value.len);
     return add_line(t, end, line, err);
 }
 
@@ -59,9 +66,9 @@ static bool add_own(struct transfer *t, struct curl_slist ***end, struct error *
             return false;
     }
     /* The library's own ideas: an Expect that costs a second, a form's type for every body. */
-    if (!add_line(t, end, STR("Expect:"), err))
+    if (!add_line(t, end, "Expect:", err))
         return false;
-    return has_header(request, STR("Content-Type")) || add_line(t, end, STR("Content-Type:"), err);
+    return has_header(request, STR("Content-Type")) || add_line(t, end, "Content-Type:", err);
 }
 
 static bool make_lines(struct transfer *t, struct error *err)
@@ -76,60 +83,19 @@ static bool make_lines(struct transfer *t, struct error *err)
     return add_own(t, &end, err);
 }
 
-/* ---- options ---- */
+/* ---- options that stay ---- */
 
-static bool set_method(struct transfer *t)
+static bool set_transport(struct transfer *t)
 {
-    const struct http_request *request = &t->hop;
     CURLcode result = CURLE_OK;
 
-    if (str_eq(request->method, STR("GET")))
-        return curl_easy_setopt(t->easy, CURLOPT_HTTPGET, 1L) == CURLE_OK;
-    if (str_eq(request->method, STR("HEAD")))
-        return curl_easy_setopt(t->easy, CURLOPT_NOBODY, 1L) == CURLE_OK;
-    if (request->body.len > 0 || str_eq(request->method, STR("POST"))) {
-        result |=
-            curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
-        result |= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS,
-                                   request->body.len > 0 ? request->body.data : "");
-    }
-    result |= curl_easy_setopt(t->easy, CURLOPT_CUSTOMREQUEST, request->method.data);
-    return result == CURLE_OK;
-}
-
-/* Where it goes, and that it goes nowhere else. */
-static bool set_way(struct transfer *t)
-{
-    const struct http_request *request = &t->hop;
-    CURLcode result = CURLE_OK;
-
-    result |= curl_easy_setopt(t->easy, CURLOPT_URL, request->url.data);
+    result |= curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_PATH_AS_IS, 1L); /* what is signed is sent */
-    result |= curl_easy_setopt(t->easy, CURLOPT_PROTOCOLS_STR,
-                               request->allow_plain_http ? "http,https" : "https");
     result |= curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
-    if (!str_eq(request->proxy, STR("env"))) {
-        result |= curl_easy_setopt(t->easy, CURLOPT_PROXY, request->proxy.data);
-        result |= curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "");
-    }
     result |= curl_easy_setopt(t->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     result |= curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (request->ca_file.len > 0) {
-        result |= curl_easy_setopt(t->easy, CURLOPT_CAINFO, request->ca_file.data);
-        result |= curl_easy_setopt(t->easy, CURLOPT_CAPATH, NULL);
-    }
-    return result == CURLE_OK;
-}
-
-static bool set_transport(struct transfer *t)
-{
-    const int64_t connect_ms = (t->request.timeouts.connect_us + 999) / 1000;
-    CURLcode result = CURLE_OK;
-
-    result |= curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
-    result |= curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     result |= curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT, 1L); /* one connection, many streams */
     result |= curl_easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -143,43 +109,126 @@ static bool set_callbacks(struct transfer *t)
 
     result |= curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
     result |= curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->text);
-    result |= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->lines);
     result |= curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, transfer_on_header);
     result |= curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
     result |= curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, transfer_on_body);
     result |= curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
     result |= curl_easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, transfer_on_connected);
     result |= curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t);
-    if (t->hop.body.len > 0) { /* a long upload is no silence */
-        result |= curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, 0L);
-        result |= curl_easy_setopt(t->easy, CURLOPT_XFERINFOFUNCTION, transfer_on_progress);
-        result |= curl_easy_setopt(t->easy, CURLOPT_XFERINFODATA, t);
+    result |= curl_easy_setopt(t->easy, CURLOPT_XFERINFOFUNCTION, transfer_on_progress);
+    result |= curl_easy_setopt(t->easy, CURLOPT_XFERINFODATA, t);
+    return result == CURLE_OK;
+}
+
+/* ---- the way: options that stay while the source does ---- */
+
+static bool is_same_way(const struct transfer *t)
+{
+    return t->way.is_set && t->way.allow_plain_http == t->hop.allow_plain_http &&
+           str_eq(str_of(t->way.proxy), t->hop.proxy) &&
+           str_eq(str_of(t->way.ca_file), t->hop.ca_file);
+}
+
+static bool set_way(struct transfer *t)
+{
+    const struct http_request *request = &t->hop;
+    CURLcode result = CURLE_OK;
+
+    result |= curl_easy_setopt(t->easy, CURLOPT_PROTOCOLS_STR,
+                               request->allow_plain_http ? "http,https" : "https");
+    if (!str_eq(request->proxy, STR("env"))) {
+        result |= curl_easy_setopt(t->easy, CURLOPT_PROXY, request->proxy.data);
+        result |= curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "");
+    }
+    if (request->ca_file.len > 0) {
+        result |= curl_easy_setopt(t->easy, CURLOPT_CAINFO, request->ca_file.data);
+        result |= curl_easy_setopt(t->easy, CURLOPT_CAPATH, NULL);
     }
     return result == CURLE_OK;
 }
 
-/* A handle that served a stream of HTTP/2 may still hold that stream's buffer, and then refuses to
- * hear of its size again. Another handle costs little: the connections are the multi's. */
+void transfer_forget_way(struct transfer *t)
+{
+    if (t->way.proxy != NULL)
+        explicit_bzero(t->way.proxy, strlen(t->way.proxy)); /* it may have a password in it */
+    free(t->way.proxy);
+    free(t->way.ca_file);
+    memset(&t->way, 0, sizeof(t->way));
+}
+
+static bool remember_way(struct transfer *t)
+{
+    t->way.proxy = strdup(t->hop.proxy.data);
+    t->way.ca_file = strdup(t->hop.ca_file.data);
+    t->way.allow_plain_http = t->hop.allow_plain_http;
+    t->way.is_set = t->way.proxy != NULL && t->way.ca_file != NULL;
+    return t->way.is_set;
+}
+
+/* An easy handle as new. One that served a stream of HTTP/2 may still hold that stream's buffer,
+ * and then refuses to hear of its size; another one costs little: the connections are the multi's.
+ */
 static bool make_blank(struct transfer *t)
 {
+    transfer_forget_way(t);
     curl_easy_reset(t->easy);
-    if (curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES) == CURLE_OK)
-        return true;
-    curl_easy_cleanup(t->easy);
-    t->easy = curl_easy_init();
-    return t->easy != NULL &&
-           curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES) == CURLE_OK;
+    if (curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES) != CURLE_OK) {
+        curl_easy_cleanup(t->easy);
+        t->easy = curl_easy_init();
+        if (t->easy == NULL)
+            return false;
+        (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
+    }
+    return set_transport(t) && set_callbacks(t) && set_way(t) && remember_way(t);
+}
+
+/* ---- the request: options of this one, each set every time ---- */
+
+static bool set_method(struct transfer *t)
+{
+    const struct http_request *request = &t->hop;
+    const bool is_get = str_eq(request->method, STR("GET"));
+    const bool is_head = str_eq(request->method, STR("HEAD"));
+    CURLcode result = CURLE_OK;
+
+    /* GET first: it takes back whatever the last request made of the handle. */
+    result |= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, NULL);
+    result |= curl_easy_setopt(t->easy, CURLOPT_HTTPGET, 1L);
+    result |= curl_easy_setopt(t->easy, CURLOPT_CUSTOMREQUEST,
+                               is_get || is_head ? NULL : request->method.data);
+    if (is_head)
+        result |= curl_easy_setopt(t->easy, CURLOPT_NOBODY, 1L);
+    if (request->body.len > 0 || str_eq(request->method, STR("POST"))) {
+        result |=
+            curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
+        result |= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS,
+                                   request->body.len > 0 ? request->body.data : "");
+    }
+    return result == CURLE_OK;
+}
+
+static bool set_request(struct transfer *t)
+{
+    const int64_t connect_ms = (t->request.timeouts.connect_us + 999) / 1000;
+    CURLcode result = CURLE_OK;
+
+    result |= curl_easy_setopt(t->easy, CURLOPT_URL, t->hop.url.data);
+    result |= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->lines);
+    result |= curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    /* A long upload is no silence: somebody must count. */
+    result |= curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, t->hop.body.len > 0 ? 0L : 1L);
+    return result == CURLE_OK && set_method(t);
 }
 
 bool transfer_setup(struct transfer *t, struct error *err)
 {
-    if (!make_blank(t))
-        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
     t->text[0] = '\0';
     if (!make_lines(t, err))
         return false;
-    if (set_method(t) && set_way(t) && set_transport(t) && set_callbacks(t))
+    if ((is_same_way(t) || make_blank(t)) && set_request(t))
         return true;
+    if (t->easy == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
     return error_set(err, ERROR_FATAL, "http.module", "libcurl %s refuses an option",
                      curl_version_info(CURLVERSION_NOW)->version);
 }

@@ -21,6 +21,7 @@ bool transfer_open(struct transfer *t, struct http *http, struct error *err)
     if (t->ticket.http == NULL)
         arena_init(&t->scratch, SCRATCH_BYTES_MAX);
     t->ticket.http = http;
+    transfer_forget_way(t);
     t->easy = curl_easy_init();
     return t->easy != NULL ||
            error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a request");
@@ -32,6 +33,7 @@ void transfer_close(struct transfer *t)
         return;
     curl_easy_cleanup(t->easy);
     transfer_wipe(t);
+    transfer_forget_way(t);
     arena_release(&t->scratch);
     free(t->buffer);
     *t = (struct transfer){ 0 };
@@ -86,7 +88,7 @@ bool transfer_begin(struct transfer *t, int64_t now_us)
 {
     if (t->begun_us == 0)
         t->begun_us = now_us;
-    t->moved_us = 0;
+    t->has_begun = t->has_moved = false;
     t->sent_bytes = 0;
     t->err = (struct error){ 0 };
     memset(&t->body, 0, sizeof(t->body));
@@ -113,7 +115,7 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
     struct http_reply *reply = &t->reply;
     struct buf url;
     long connects = 0, port = 0;
-    char *ip = NULL;
+    char *ip = NULL, address[80];
 
     buf_init(&url, t->arena, 4 * HTTP_URL_BYTES_MAX);
     http_redact_url(&url, &t->request, t->hop.url);
@@ -126,8 +128,8 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
         .wire_bytes = (int64_t)t->body.len,
         .url = buf_str(&url),
         .redirects = t->followed,
-        .attempts = t->moved_us != 0,
-        .reused = connects == 0 && t->moved_us != 0,
+        .attempts = t->has_begun,
+        .reused = connects == 0 && t->has_begun,
         .timings = { .name_us = time_of(t->easy, CURLINFO_NAMELOOKUP_TIME_T),
                      .connect_us = time_of(t->easy, CURLINFO_CONNECT_TIME_T),
                      .tls_us = time_of(t->easy, CURLINFO_APPCONNECT_TIME_T),
@@ -140,8 +142,9 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
         return false;
     if (ip == NULL || ip[0] == '\0')
         return true;
-    reply->address =
-        arena_printf(t->arena, strchr(ip, ':') != NULL ? "[%s]:%ld" : "%s:%ld", ip, port);
+    (void)snprintf(address, sizeof(address), strchr(ip, ':') != NULL ? "[%s]:%ld" : "%s:%ld", ip,
+                   port);
+    reply->address = arena_copy(t->arena, str_of(address));
     return reply->address.data != NULL || arena_error(t->arena, &t->err);
 }
 
@@ -186,7 +189,7 @@ static void name_fault(struct transfer *t, CURLcode result)
     fault = curl_fault((struct curl_outcome){
         .result = result,
         .has_proxy = t->request.proxy.len > 0,
-        .has_begun = t->moved_us != 0,
+        .has_begun = t->has_begun,
         .head_is_complete = t->head.is_complete,
     });
     if (curl_fault_has_text(result) && t->text[0] != '\0')
@@ -242,12 +245,19 @@ bool transfer_end(struct transfer *t, CURLcode result, int64_t now_us)
 
 /* ---- giving up ---- */
 
-int64_t transfer_deadline_us(const struct transfer *t)
+int64_t transfer_deadline_us(struct transfer *t, int64_t now_us)
 {
     const int64_t total_us = t->begun_us + t->request.timeouts.total_us;
-    const int64_t idle_us = t->moved_us + t->request.timeouts.idle_us;
+    int64_t idle_us;
 
-    return t->moved_us != 0 && idle_us < total_us ? idle_us : total_us;
+    if (!t->has_begun) /* the library minds the connection's own */
+        return total_us;
+    if (t->has_moved) {
+        t->has_moved = false;
+        t->moved_us = now_us;
+    }
+    idle_us = t->moved_us + t->request.timeouts.idle_us;
+    return idle_us < total_us ? idle_us : total_us;
 }
 
 void transfer_abort(struct transfer *t, const char *code, int64_t now_us)

@@ -26,9 +26,17 @@ struct transfer {
     int followed;
     int64_t begun_us;   /* monotonic */
     int64_t sent_bytes; /* of the body */
-    int64_t moved_us;   /* when a byte last went either way; 0 before the connection stands */
+    int64_t moved_us;   /* when a byte was last seen to have gone either way */
+    bool has_begun;     /* the request was put on the wire */
+    bool has_moved;     /* since moved_us was last set */
 
     CURL *easy;
+    struct { /* what the easy handle was last told of it */
+        bool is_set;
+        bool allow_plain_http;
+        char *proxy;
+        char *ca_file;
+    } way;
     struct curl_slist *lines; /* of the request's headers */
     char text[CURL_ERROR_SIZE];
     struct http_head head;
@@ -65,7 +73,7 @@ bool transfer_begin(struct transfer *transfer, int64_t now_us);
 bool transfer_end(struct transfer *transfer, CURLcode result, int64_t now_us);
 
 /* When it has to be given up, unless something moves. */
-int64_t transfer_deadline_us(const struct transfer *transfer);
+int64_t transfer_deadline_us(struct transfer *transfer, int64_t now_us);
 /* Settles it: its deadline has come, or (with "http.cancelled") somebody wants it to end. */
 void transfer_expire(struct transfer *transfer, int64_t now_us);
 void transfer_abort(struct transfer *transfer, const char *code, int64_t now_us);
@@ -75,6 +83,7 @@ void transfer_wipe(struct transfer *transfer);
 
 /* setup.c: everything the library must be told about transfer->hop. */
 bool transfer_setup(struct transfer *transfer, struct error *err) MUST_CHECK;
+void transfer_forget_way(struct transfer *transfer);
 /* callbacks.c */
 size_t transfer_on_header(char *bytes, size_t size, size_t count, void *context);
 size_t transfer_on_body(char *bytes, size_t size, size_t count, void *context);

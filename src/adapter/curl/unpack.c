@@ -44,7 +44,8 @@ static bool make_room(struct output *out, size_t first, struct error *err)
         wanted = ROOM_BYTES_MIN;
     if (wanted > out->bytes_max + 1)
         wanted = out->bytes_max + 1; /* one more than may be used: only so it shows */
-    data = arena_grow(out->arena, out->data, out->room, wanted);
+    data = out->room == 0 ? arena_alloc_raw(out->arena, wanted)
+                          : arena_grow(out->arena, out->data, out->room, wanted);
     if (data == NULL)
         return arena_error(out->arena, err);
     out->data = data;
