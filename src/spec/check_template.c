@@ -246,8 +246,8 @@ static void tell_faults(const struct walk *walk, const struct template_faults *f
     for (size_t i = 0; i < faults->count && i < TEMPLATE_FAULTS_MAX; i++) {
         const struct template_fault *fault = &faults->items[i];
 
-        check_row_error(walk->check, "spec.template.syntax", at(walk, fault->offset), "%.*s",
-                        STR_ARG(fault->text));
+        check_row_error(walk->check, "spec.template.syntax", at(walk, fault->offset),
+                        "is no template: %.*s", STR_ARG(fault->text));
         if (fault->hint.len > 0)
             check_hint(walk->check, "%.*s", STR_ARG(fault->hint));
     }

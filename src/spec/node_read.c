@@ -7,6 +7,7 @@
  * ends. What a fault drops (the value of a doubled key, say) is read all the same, and hung
  * nowhere.
  */
+#include <assert.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -100,6 +101,7 @@ static bool attach(struct reader *reader, struct node *node)
         return true;
     }
     frame = &reader->stack[reader->depth - 1];
+    assert(frame->node != NULL);
     if (frame->node->kind == NODE_LIST)
         return add_entry(reader, frame, (struct node_entry){ { 0 }, node->at, node });
     if (!frame->has_key) {

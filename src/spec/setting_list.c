@@ -265,7 +265,7 @@ bool value_list(const struct value_reader *reader, const struct node *node, stru
     struct buf out;
     bool is_good;
 
-    buf_init(&out, reader->arena, 2 * SOURCE_BYTES_MAX);
+    buf_init(&out, reader->arena, (size_t)2 * SOURCE_BYTES_MAX);
     json_writer_init(&w, &out);
     switch (reader->setting->type) {
     case SETTING_BODY:

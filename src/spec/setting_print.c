@@ -7,6 +7,9 @@
 #include "data/utf8.h"
 #include "spec/setting_value.h"
 
+#define KIB INT64_C(1024)
+#define MIB (KIB * 1024)
+
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -139,10 +142,10 @@ static void print_json(const struct setting *setting, struct str json, struct bu
 
 static void print_size(int64_t bytes, struct buf *out)
 {
-    if (bytes >= 1024 * 1024 && bytes % (1024 * 1024) == 0)
-        buf_printf(out, "%lldMiB", (long long)(bytes / (1024 * 1024)));
-    else if (bytes >= 1024 && bytes % 1024 == 0)
-        buf_printf(out, "%lldKiB", (long long)(bytes / 1024));
+    if (bytes >= MIB && bytes % MIB == 0)
+        buf_printf(out, "%lldMiB", (long long)(bytes / MIB));
+    else if (bytes >= KIB && bytes % KIB == 0)
+        buf_printf(out, "%lldKiB", (long long)(bytes / KIB));
     else
         buf_add_i64(out, bytes);
 }

@@ -132,8 +132,8 @@ static bool read_size(const struct value_reader *reader, const struct node *node
         int64_t bytes;
     } units[] = {
         { STR_INIT("KiB"), 1024 },
-        { STR_INIT("MiB"), 1024 * 1024 },
-        { STR_INIT("GiB"), 1024 * 1024 * 1024 },
+        { STR_INIT("MiB"), INT64_C(1024) * 1024 },
+        { STR_INIT("GiB"), INT64_C(1024) * 1024 * 1024 },
         { STR_INIT(""), 1 },
     };
     size_t u = 0;

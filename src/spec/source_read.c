@@ -219,7 +219,7 @@ static bool is_good_name(const struct setting *setting, struct str name)
     const struct str key = setting->key != NULL ? str_of(setting->key) : STR("*");
 
     if (str_starts(key, STR("QUERY:")) || str_starts(key, STR("FORM:")))
-        return name.len > 0 && name.len <= 2 * SETTING_NAME_MAX;
+        return name.len > 0 && name.len <= (size_t)2 * SETTING_NAME_MAX;
     if (str_starts(key, STR("HEADER:")))
         return setting_is_header(name);
     return setting_is_name(name) && str_find_char(name, '-') == name.len;
