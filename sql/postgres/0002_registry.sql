@@ -77,6 +77,7 @@ CREATE TABLE reg_prov_operation_cfg (
     stale_after_us bigint CHECK (stale_after_us >= 0),
     stale_buckets bigint,
     queued_max bigint,
+    running_max bigint,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_operation_cfg_in_force ON reg_prov_operation_cfg (provenance_code, endpoint_name, row_key)

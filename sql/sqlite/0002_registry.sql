@@ -76,6 +76,7 @@ CREATE TABLE reg_prov_operation_cfg (
     stale_after_us INTEGER CHECK (stale_after_us >= 0),
     stale_buckets INTEGER,
     queued_max INTEGER,
+    running_max INTEGER,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_operation_cfg_in_force ON reg_prov_operation_cfg (provenance_code, endpoint_name, row_key)

@@ -64,6 +64,7 @@ static const struct registry_column operation[] = {
     DURATION("stale_after_us"),
     INT("stale_buckets"),
     INT("queued_max"),
+    INT("running_max"),
 };
 
 static const struct registry_column http[] = {

@@ -332,6 +332,56 @@ static void check_names(const struct check *check)
     }
 }
 
+/* A database is outside: what a store holds is read like a file, value by value. */
+static void check_stored_value(const struct check *check, const struct registry_row *row,
+                               int column)
+{
+    const struct setting *setting = source_setting(row, column);
+    struct value_reader reader = { .arena = check->arena, .setting = setting };
+    struct registry_value again;
+    struct fault_list inner;
+    struct buf field, text;
+
+    buf_init(&field, check->arena, 1024);
+    source_print_field(row, column, &field);
+    reader.field = buf_str(&field);
+    reader.faults = &inner;
+    if (setting == NULL) {
+        fault_error(check->faults, "spec.row.unknown", check->source->at,
+                    "%.*s is nothing that a source can say", STR_ARG(buf_str(&field)));
+        fault_hint(check->faults, "apply the source's file again");
+        return;
+    }
+    buf_init(&text, check->arena, SOURCE_BYTES_MAX);
+    setting_print(setting, &row->values[column], &text);
+    fault_list_init(&inner, check->arena);
+    if (!text.failed && setting_read_text(&reader, buf_str(&text), &again) &&
+        registry_value_eq(setting_storage(setting), &row->values[column], &again))
+        return;
+    check->faults->failed |= inner.failed;
+    if (inner.errors > 0) {
+        fault_error(check->faults, inner.items[0].code, check->source->at, "%.*s",
+                    STR_ARG(inner.items[0].message));
+        fault_hint(check->faults, "%.*s", STR_ARG(inner.items[0].hint));
+        return;
+    }
+    fault_error(check->faults, "spec.row.value", check->source->at,
+                "%.*s has a value that no file could have given it", STR_ARG(buf_str(&field)));
+    fault_hint(check->faults, "apply the source's file again");
+}
+
+static void check_stored(const struct check *check)
+{
+    for (size_t i = 0; i < check->source->registry.count; i++) {
+        const struct registry_row *row = &check->source->registry.rows[i];
+
+        for (size_t c = 0; c < registry_table(row->table)->column_count; c++) {
+            if (row->values[c].is_set)
+                check_stored_value(check, row, (int)c);
+        }
+    }
+}
+
 static void check_whole(const struct check *check)
 {
     const struct mark at = check->source->at;
@@ -356,6 +406,8 @@ void source_check(struct arena *arena, const struct xml *xml, const struct sourc
     const struct registry_row *row = NULL;
     struct error err;
 
+    if (source->marks == NULL)
+        check_stored(&blank);
     check_whole(&blank);
     while ((row = source_next_endpoint(source, row)) != NULL) {
         struct check check = blank;
@@ -392,6 +444,8 @@ bool source_check_plan(struct arena *arena, const struct xml *xml, const struct 
     struct check check = blank;
     struct str details;
 
+    if (plan->source->marks == NULL)
+        check_stored(&blank);
     if (!begin(&check, &request, err))
         return false;
     details = resolution_text(&check.in, "details.endpoint");

@@ -446,6 +446,9 @@ const struct setting SETTINGS[] = {
     { "queued_max", O, REGISTRY_OPERATION, "queued_max", .type = SETTING_INT, .builtin = "1000",
       .min = 1, .max = 1e6, .is_override = true,
       .help = "Plans stop making tasks while this many are queued." },
+    { "running_max", O, REGISTRY_OPERATION, "running_max", .type = SETTING_INT, .builtin = "4",
+      .min = 1, .max = 1000, .is_override = true,
+      .help = "Its tasks under way at the same time, over all processes." },
 };
 
 const size_t SETTING_COUNT = ARRAY_LEN(SETTINGS);

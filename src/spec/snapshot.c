@@ -241,6 +241,10 @@ static bool write_endpoint(struct maker *maker, struct error *err)
         json_write_object(&maker->w);
         if (!write_group(maker, AT_ENDPOINT, group, err))
             return false;
+        if (str_eq(group, STR("window"))) { /* promises, not settings; a fingerprint covers them */
+            json_write_member_str(&maker->w, STR("bounds"), STR("[from,to)"));
+            json_write_member_str(&maker->w, STR("timezone"), STR("UTC"));
+        }
         if (str_eq(group, STR("expr")) && !write_sets(maker, expr_sets, ARRAY_LEN(expr_sets), err))
             return false;
         if (str_eq(group, STR("response")) &&

@@ -316,6 +316,7 @@ static void read_operation(struct spec_object root, struct spec_operation *opera
     operation->budget_records = spec_number(budget, "records");
     operation->budget_time_us = spec_number(budget, "time_us");
     operation->queued_max = spec_number(object, "queued_max");
+    operation->running_max = spec_number(object, "running_max");
 }
 
 bool spec_read(struct arena *arena, struct str json, struct spec *spec, struct error *err)

@@ -283,6 +283,7 @@ struct spec_operation {
     int64_t budget_records;
     int64_t budget_time_us;
     int64_t queued_max;
+    int64_t running_max;
 };
 
 struct spec {

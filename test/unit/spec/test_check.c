@@ -96,12 +96,13 @@ TEST(each_rule_has_a_file_that_breaks_it_and_nothing_else)
 TEST(each_code_has_a_file_that_trips_it)
 {
     static const char *const elsewhere[] = {
-        "spec.invalid",        /* the sum of all others */
-        "spec.override",       /* told to a trigger */
-        "spec.limit",          /* needs a very large file */
-        "spec.path.unchecked", /* needs a machine without the module */
-        "spec.unreadable",     /* told to whoever reads a snapshot */
-        "spec.snapshot",       /* told to whoever asks for an operation that is not there */
+        "spec.invalid",                            /* the sum of all others */
+        "spec.override",                           /* told to a trigger */
+        "spec.limit",                              /* needs a very large file */
+        "spec.row.unknown",                        /* needs a store that somebody has edited */
+        "spec.row.value",   "spec.path.unchecked", /* needs a machine without the module */
+        "spec.unreadable",                         /* told to whoever reads a snapshot */
+        "spec.snapshot", /* told to whoever asks for an operation that is not there */
     };
     static struct str texts[1000];
     glob_t sources, files;
@@ -237,6 +238,48 @@ TEST(a_plan_is_checked_with_what_its_trigger_says)
         CHECK_EQ(faults.errors, cases[i].code != NULL, cases[i].path);
         if (faults.count > 0)
             CHECK_STR(str_of(faults.items[0].code), str_of(cases[i].code), cases[i].path);
+    }
+    arena_release(&arena);
+}
+
+TEST(rows_that_no_file_could_have_made_are_found)
+{
+    static const struct {
+        enum setting_level level;
+        const char *path, *code;
+        struct registry_value value;
+    } edits[] = {
+        { AT_ENDPOINT, "method", "spec.code", { .is_set = true, .text = STR_INIT("FETCH") } },
+        { AT_ENDPOINT, "method", "spec.row.value", { .is_set = true, .text = STR_INIT("Get") } },
+        { AT_ENDPOINT, "page.size", "spec.range", { .is_set = true, .number = -5 } },
+        { AT_ENDPOINT, "auth_required", "spec.row.value", { .is_set = true, .number = 7 } },
+        { AT_ENDPOINT,
+          "response.id",
+          "spec.row.value",
+          { .is_set = true, .text = STR_INIT("[oops") } },
+        { AT_ENDPOINT, "path", "spec.control", { .is_set = true, .text = STR_INIT("/a\nb") } },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+        const struct setting *setting = setting_find(edits[i].level, str_of(edits[i].path));
+        const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
+        struct source source, stored;
+        const struct registry_row *row;
+
+        REQUIRE(lint(test_read("test/data/spec/clean.yaml")), "clean");
+        REQUIRE(source_read(&arena, test_read("test/data/spec/clean.yaml"), &faults, &source),
+                "clean");
+        stored = (struct source){ .registry = source.registry };
+        fault_list_init(&faults, &arena);
+        source_check(&arena, &xml_module, &stored, &faults);
+        CHECK_EQ(faults.count, 0, "what a file has made is fine");
+        row = source_row(&stored, setting->table, STR("works"), key);
+        REQUIRE(row != NULL, edits[i].path);
+        row->values[setting_column(setting)] = edits[i].value;
+        fault_list_init(&faults, &arena);
+        source_check(&arena, &xml_module, &stored, &faults);
+        CHECK(faults.errors > 0, edits[i].path);
+        CHECK_STR(str_of(faults.items[0].code), str_of(edits[i].code), edits[i].path);
     }
     arena_release(&arena);
 }

@@ -37,13 +37,13 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         const char *file, *operation, *fingerprint;
     } known[] = {
         { "sources/crossref.yaml", "harvest",
-          "781fd3f3075b627556571725b7445f0b511043201495331df3230db7f814da17" },
+          "c8122606f703f8cd6de4365455ad7558c34583e340ffe03eaabad9b8c9aa521f" },
         { "sources/crossref.yaml", "update",
-          "c74fa036e9007a874c6c5fb0c9830ce7e373d9905f0270306d5ce832870f1b8c" },
+          "ef312c5a774efd2b13b47601f2bdbdf749f408667ba1a0ed98742f18566d7957" },
         { "sources/pubmed.yaml", "harvest",
-          "980f3844910d8d032c1da79247fd9ac0e5c1d54bf4075adbfc4dbc7b788b7a8e" },
+          "277bea2bfe57ba198ca62b4d1433d346584184f884128a77135c2eb4eacfb9a2" },
         { "sources/pubmed.yaml", "update",
-          "af53e32802d1e6229a67f2df6409b9c12b8da01086d8ec416a3f4a0b24009092" },
+          "26027929812b0985af4553f6a51e7254fe1a688a27052de1558aa21f517eb128" },
     };
     struct source source;
 
