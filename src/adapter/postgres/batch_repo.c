@@ -83,7 +83,7 @@ static const char ADD[] =
 enum { OLD_IDEMPOTENT_KEY = 1, OLD_RUN, OLD_NUMBER, OLD_BEFORE };
 static const char OLD[] = "SELECT " COLUMNS " FROM ing_task_run_batch"
                           " WHERE idempotent_key = $1 OR (run_id = $2 AND batch_no = $3)"
-                          "    OR (run_id = $2 AND before_token = $4) LIMIT 1";
+                          "    OR (run_id = $2 AND sha256(before_token) = sha256($4)) LIMIT 1";
 
 static bool find_old(struct postgres_store *postgres, struct arena *arena,
                      const struct batch *batch, struct batch *old, struct error *err)

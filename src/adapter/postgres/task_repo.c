@@ -163,7 +163,8 @@ enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION, LIVE_AFTER, LIVE_LIMIT };
     " AND provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3 AND id > $4"
 static const char LIVE[] =
     "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
-    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION
+    "SELECT " TASK_COLUMNS
+    " FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION
     " ORDER BY id LIMIT $5";
 
 static bool task_live(struct store *store, struct arena *arena,
