@@ -22,7 +22,7 @@ ALLOWED = {
 LIBRARIES = {  # a library's header, and the only folders that may know it
     'sqlite3.h': {'adapter/sqlite', 'sim'},
     'libpq-fe.h': {'adapter/postgres', 'sim'},
-    'curl/curl.h': {'adapter/curl'},
+    'curl/curl.h': {'adapter/curl', 'sim'},
     'yaml.h': {'spec'},
     'libxml/': {'data'},
     'openssl/': {'data', 'sim'},

@@ -80,7 +80,7 @@ size_t bits_rank(const struct bits *bits, uint32_t place)
 
     for (size_t i = place / BLOCK_BITS; i > 0; i -= i & (~i + 1))
         rank += bits->tree[i];
-    for (size_t word = place / BLOCK_BITS * BLOCK_WORDS; word < place / WORD_BITS; word++)
+    for (size_t word = (size_t)place / BLOCK_BITS * BLOCK_WORDS; word < place / WORD_BITS; word++)
         rank += (size_t)__builtin_popcountll(bits->words[word]);
     if (place % WORD_BITS != 0)
         rank += (size_t)__builtin_popcountll(bits->words[place / WORD_BITS] &

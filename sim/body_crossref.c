@@ -339,7 +339,7 @@ static void add_names(struct body *body)
                        "\"intended-application\":\"similarity-checking\"}]"));
 }
 
-static void write(struct body *body)
+static void write_body(struct body *body)
 {
     struct buf *out = body->out;
 
@@ -374,12 +374,12 @@ static void write(struct body *body)
 /* A list tells how well a work matched, a work on its own has 1. */
 void body_crossref(struct body *body)
 {
-    write(body);
+    write_body(body);
     body_add(body, STR(",\"score\":0.0}"));
 }
 
 void body_crossref_work(struct body *body)
 {
-    write(body);
+    write_body(body);
     body_add(body, STR(",\"score\":1}"));
 }

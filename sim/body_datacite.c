@@ -178,7 +178,7 @@ static void add_counts(struct body *body)
     }
 }
 
-static void write(struct body *body, bool single)
+static void write_body(struct body *body, bool single)
 {
     const struct id id = body_id(body, ID_DATACITE);
 
@@ -216,10 +216,10 @@ static void write(struct body *body, bool single)
 
 void body_datacite(struct body *body)
 {
-    write(body, false);
+    write_body(body, false);
 }
 
 void body_datacite_doi(struct body *body)
 {
-    write(body, true);
+    write_body(body, true);
 }

@@ -172,7 +172,7 @@ static void put_core(const struct writer *writer)
 
 enum extent { EXTENT_IDLIST, EXTENT_LITE, EXTENT_CORE };
 
-static void write(struct body *body, enum extent extent, bool json)
+static void write_body(struct body *body, enum extent extent, bool json)
 {
     const struct writer writer = { body, json };
     const struct published published = corpus_published(body->corpus, body->record);
@@ -207,30 +207,30 @@ static void write(struct body *body, enum extent extent, bool json)
 
 void body_europepmc_core(struct body *body)
 {
-    write(body, EXTENT_CORE, true);
+    write_body(body, EXTENT_CORE, true);
 }
 
 void body_europepmc_lite(struct body *body)
 {
-    write(body, EXTENT_LITE, true);
+    write_body(body, EXTENT_LITE, true);
 }
 
 void body_europepmc_idlist(struct body *body)
 {
-    write(body, EXTENT_IDLIST, true);
+    write_body(body, EXTENT_IDLIST, true);
 }
 
 void body_europepmc_core_xml(struct body *body)
 {
-    write(body, EXTENT_CORE, false);
+    write_body(body, EXTENT_CORE, false);
 }
 
 void body_europepmc_lite_xml(struct body *body)
 {
-    write(body, EXTENT_LITE, false);
+    write_body(body, EXTENT_LITE, false);
 }
 
 void body_europepmc_idlist_xml(struct body *body)
 {
-    write(body, EXTENT_IDLIST, false);
+    write_body(body, EXTENT_IDLIST, false);
 }

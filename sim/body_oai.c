@@ -180,7 +180,7 @@ static void add_arxiv_raw(struct body *body)
     body_add(body, STR("\n</abstract></arXivRaw>"));
 }
 
-static void write(struct body *body, enum kind kind)
+static void write_body(struct body *body, enum kind kind)
 {
     const bool dead = (body->flags & (VERSION_DELETED | VERSION_MERGED)) != 0;
 
@@ -199,15 +199,15 @@ static void write(struct body *body, enum kind kind)
 
 void body_oai(struct body *body)
 {
-    write(body, KIND_SECONDS);
+    write_body(body, KIND_SECONDS);
 }
 
 void body_oai_days(struct body *body)
 {
-    write(body, KIND_DAYS);
+    write_body(body, KIND_DAYS);
 }
 
 void body_arxiv(struct body *body)
 {
-    write(body, KIND_ARXIV);
+    write_body(body, KIND_ARXIV);
 }

@@ -271,7 +271,7 @@ static void add_revised(struct body *body)
 
 static void add_month(struct buf *out, int month)
 {
-    buf_add(out, (struct str){ months + 3 * (month - 1), 3 });
+    buf_add(out, (struct str){ months + (size_t)3 * (size_t)(month - 1), 3 });
 }
 
 /* Whole dates, months, seasons, bare years, and what NLM could only copy. */

@@ -298,7 +298,7 @@ static bool list(struct sim_world *world, struct exchange *exchange, const struc
         return false;
     more = request->skip + request->size < page.total;
     exchange->confirmable = page.count == 0 || !more;
-    answer_reserve(exchange, page.count * 2048 + 4096);
+    answer_reserve(exchange, page.count * 2800 + 4096);
     buf_add(out, request->style == STYLE_LINK ? STR("[") : STR("{\"items\":["));
     answer_records(world, exchange, form, &page, STR(","));
     add_tail(exchange, request, &page, more);

@@ -238,7 +238,7 @@ static bool list(struct sim_world *world, struct exchange *exchange, const struc
     if (!find_page(world, exchange, request, &page, &more, err))
         return false;
     exchange->confirmable = !more;
-    answer_reserve(exchange, page.count * 8000 + 4096);
+    answer_reserve(exchange, page.count * 10000 + 4096);
     buf_printf(out, "{\"meta\":{\"count\":%zu,\"db_response_time_ms\":7,",
                answer_total(exchange, page.total));
     if (request->cursor.len > 0) {

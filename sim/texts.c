@@ -14,7 +14,7 @@ static bool make_block(struct texts *texts, const struct block_spec *spec, uint6
 
     if (items == NULL)
         return arena_error(&texts->arena, err);
-    arena_init(&scratch, 16 * ITEM_BYTES_MAX);
+    arena_init(&scratch, (size_t)16 * ITEM_BYTES_MAX);
     for (uint32_t i = 0; ok && i < spec->count; i++) {
         struct buf piece;
 

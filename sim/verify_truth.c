@@ -94,7 +94,7 @@ struct truth_reader *truth_reader_local(const struct world_options *options,
         (void)error_set(err, ERROR_FATAL, "memory", "no memory");
         return NULL;
     }
-    arena_init(&reader->arena, 16 * BODY_MAX);
+    arena_init(&reader->arena, (size_t)16 * BODY_MAX);
     buf_init(&reader->scratch, &reader->arena, BODY_MAX);
     reader->port = (struct truth_reader){ query->form, 0, local_next, local_look, local_close };
     if (query->form->ids == ID_PUBMED)
@@ -170,7 +170,7 @@ static struct str field(struct str line, struct str mark)
 
 static bool read_digest(struct str hex, uint8_t *digest)
 {
-    if (hex.len != 2 * TRUTH_DIGEST_BYTES)
+    if (hex.len != (size_t)2 * TRUTH_DIGEST_BYTES)
         return false;
     for (size_t i = 0; i < hex.len; i++) {
         const char c = hex.data[i];

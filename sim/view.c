@@ -84,8 +84,8 @@ static bool order_open(struct order *order, const struct keyed *sorted, size_t c
     bool ok = true;
 
     order->count = (uint32_t)count;
-    order->keys = malloc(count * sizeof(*order->keys));
-    order->items = malloc(count * sizeof(*order->items));
+    order->keys = calloc(count + 1, sizeof(*order->keys));
+    order->items = calloc(count + 1, sizeof(*order->items));
     order->place = calloc(places, sizeof(*order->place));
     for (int mode = 0; mode < VIEW_MODE_COUNT; mode++)
         ok = bits_open(&order->bits[mode], order->count) && ok;

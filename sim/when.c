@@ -205,11 +205,11 @@ void when_add_rfc822(struct buf *out, int64_t at_us)
     const struct civil civil = instant_to_civil(at_us);
     char text[8];
 
-    buf_add(out, (struct str){ days + 3 * instant_weekday(at_us), 3 });
+    buf_add(out, (struct str){ days + (size_t)3 * (size_t)instant_weekday(at_us), 3 });
     buf_add(out, STR(", "));
     buf_add_i64(out, civil.day);
     buf_add_char(out, ' ');
-    buf_add(out, (struct str){ months + 3 * (civil.month - 1), 3 });
+    buf_add(out, (struct str){ months + (size_t)3 * (size_t)(civil.month - 1), 3 });
     buf_add_char(out, ' ');
     buf_add_i64(out, civil.year);
     buf_add_char(out, ' ');

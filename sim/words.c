@@ -292,9 +292,7 @@ static void add_escaped(struct buf *out, struct str bytes, uint32_t code, int fl
         buf_add(out, STR("\\n"));
     } else if (code == '\t') {
         buf_add(out, STR("\\t"));
-    } else if (code < 0x20) {
-        add_unit(out, code);
-    } else if (code < 0x80 || (flags & JSON_ASCII) == 0) {
+    } else if (code >= 0x20 && (code < 0x80 || (flags & JSON_ASCII) == 0)) {
         buf_add(out, bytes);
     } else if (code >= 0x10000) {
         add_unit(out, 0xD800 + ((code - 0x10000) >> 10));
@@ -314,6 +312,11 @@ void words_json(struct buf *out, struct str text, int flags)
     }
 }
 
+static bool is_xml_char(uint32_t code)
+{
+    return (code >= 0x20 || code == '\t' || code == '\n') && code != 0xFFFE && code != 0xFFFF;
+}
+
 void words_xml(struct buf *out, struct str text, bool references)
 {
     while (text.len > 0) {
@@ -328,12 +331,10 @@ void words_xml(struct buf *out, struct str text, bool references)
             buf_add(out, STR("&gt;"));
         else if (code == '"')
             buf_add(out, STR("&quot;"));
-        else if ((code < 0x20 && code != '\t' && code != '\n') || code == 0xFFFE || code == 0xFFFF)
-            buf_add(out, REPLACEMENT);
-        else if (code < 0x80 || !references)
-            buf_add(out, bytes);
-        else
+        else if (references && code >= 0x80)
             buf_printf(out, "&#x%x;", code);
+        else
+            buf_add(out, is_xml_char(code) ? bytes : REPLACEMENT);
     }
 }
 
