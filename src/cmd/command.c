@@ -41,6 +41,18 @@ bool invocation_flag(const struct invocation *invocation, const char *name)
     return invocation_value(invocation, name) != NULL;
 }
 
+const char *invocation_each(const struct invocation *invocation, const char *name, int *at)
+{
+    const int i = option_index(invocation->command, str_of(name));
+
+    assert(i >= 0);
+    for (; *at < invocation->given_count; ++*at) {
+        if (invocation->given[*at].option == i)
+            return invocation->given[(*at)++].value;
+    }
+    return NULL;
+}
+
 static enum exit_code usage(const struct help_path *path, const char *problem, struct str what,
                             const char *meant)
 {
@@ -113,13 +125,13 @@ static enum exit_code take_option(struct invocation *invocation, const struct he
         invocation->values[i] = "";
         return EXIT_DONE;
     }
-    if (has_value) {
-        invocation->values[i] = rest.data;
-        return EXIT_DONE;
-    }
-    if (*at + 1 == argc)
+    if (!has_value && *at + 1 == argc)
         return usage(path, "this option needs a value:", str_of(argv[*at]), NULL);
-    invocation->values[i] = argv[++*at];
+    if (invocation->given_count == COMMAND_REPEATS_MAX)
+        return usage(path, "too many options at", str_of(argv[*at]), NULL);
+    invocation->values[i] = has_value ? rest.data : argv[++*at];
+    invocation->given[invocation->given_count].option = i;
+    invocation->given[invocation->given_count++].value = invocation->values[i];
     return EXIT_DONE;
 }
 

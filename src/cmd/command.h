@@ -30,7 +30,7 @@ struct option {
     const char *help;  /* one sentence */
 };
 
-enum { COMMAND_OPTIONS_MAX = 16 };
+enum { COMMAND_OPTIONS_MAX = 16, COMMAND_REPEATS_MAX = 64 };
 
 struct invocation;
 
@@ -48,7 +48,12 @@ struct command {
 
 struct invocation {
     const struct command *command;
-    const char *values[COMMAND_OPTIONS_MAX]; /* NULL: not given; flags are "" */
+    const char *values[COMMAND_OPTIONS_MAX]; /* NULL: not given; flags are ""; the last counts */
+    struct {
+        int option;
+        const char *value;
+    } given[COMMAND_REPEATS_MAX]; /* every value, in the order given */
+    int given_count;
     char *const *operands;
     int operand_count;
     FILE *out;  /* results */
@@ -58,6 +63,9 @@ struct invocation {
 /* The value of an option of this command, or NULL. The name must be in its table. */
 const char *invocation_value(const struct invocation *invocation, const char *name);
 bool invocation_flag(const struct invocation *invocation, const char *name);
+
+/* The values of an option that may be given more than once: begin with *at = 0, NULL at the end. */
+const char *invocation_each(const struct invocation *invocation, const char *name, int *at);
 
 /* Finds the command, parses its options, runs it. argv[0] is the program. */
 enum exit_code command_main(const struct command *root, int argc, char **argv);

@@ -2,13 +2,16 @@
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/init.h"
+#include "cmd/pause.h"
+#include "cmd/plan.h"
 #include "cmd/source.h"
+#include "cmd/trigger.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,
-    &COMMAND_SOURCE,
+    &COMMAND_INIT, &COMMAND_SOURCE, &COMMAND_TRIGGER,
+    &COMMAND_PLAN, &COMMAND_PAUSE,  &COMMAND_RESUME,
     NULL,
 };
 

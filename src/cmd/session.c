@@ -44,3 +44,18 @@ void session_close(struct session *session)
     arena_release(&session->arena);
     *session = (struct session){ 0 };
 }
+
+enum exit_code session_run(const struct invocation *invocation,
+                           bool (*verb)(const struct invocation *invocation,
+                                        struct session *session, enum exit_code *code,
+                                        struct error *err))
+{
+    struct session session = { 0 };
+    enum exit_code code = EXIT_DONE;
+    struct error err;
+
+    if (!session_open(&session, invocation, &err) || !verb(invocation, &session, &code, &err))
+        code = command_failed(invocation, &err);
+    session_close(&session);
+    return code;
+}

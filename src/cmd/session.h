@@ -32,4 +32,10 @@ bool session_create(struct session *session, const struct invocation *invocation
 
 void session_close(struct session *session); /* accepts the zero value */
 
+/* Opens, runs the verb, closes; a failure is printed. *code is EXIT_DONE before the verb. */
+enum exit_code session_run(const struct invocation *invocation,
+                           bool (*verb)(const struct invocation *invocation,
+                                        struct session *session, enum exit_code *code,
+                                        struct error *err));
+
 #endif

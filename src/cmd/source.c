@@ -15,22 +15,6 @@
         "json", NULL, "JSON instead of a text." \
     }
 
-/* The verb is what a command of this file does between opening and closing the store. */
-static enum exit_code with_store(const struct invocation *invocation,
-                                 bool (*verb)(const struct invocation *invocation,
-                                              struct session *session, enum exit_code *code,
-                                              struct error *err))
-{
-    struct session session = { 0 };
-    enum exit_code code = EXIT_DONE;
-    struct error err;
-
-    if (!session_open(&session, invocation, &err) || !verb(invocation, &session, &code, &err))
-        code = command_failed(invocation, &err);
-    session_close(&session);
-    return code;
-}
-
 /* ---- apply ---- */
 
 static bool apply_one(const struct invocation *invocation, struct session *session,
@@ -82,7 +66,7 @@ static bool apply_all(const struct invocation *invocation, struct session *sessi
 
 static enum exit_code cmd_apply(const struct invocation *invocation)
 {
-    return with_store(invocation, apply_all);
+    return session_run(invocation, apply_all);
 }
 
 static const struct command apply = {
@@ -127,7 +111,7 @@ static bool diff_one(const struct invocation *invocation, struct session *sessio
 
 static enum exit_code cmd_diff(const struct invocation *invocation)
 {
-    return with_store(invocation, diff_one);
+    return session_run(invocation, diff_one);
 }
 
 static const struct command diff = {
@@ -194,7 +178,7 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
 
 static enum exit_code cmd_list(const struct invocation *invocation)
 {
-    return with_store(invocation, list_all);
+    return session_run(invocation, list_all);
 }
 
 static const struct command list = {
@@ -224,7 +208,7 @@ static bool export_one(const struct invocation *invocation, struct session *sess
 
 static enum exit_code cmd_export(const struct invocation *invocation)
 {
-    return with_store(invocation, export_one);
+    return session_run(invocation, export_one);
 }
 
 static const struct command export = {

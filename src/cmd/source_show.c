@@ -35,7 +35,8 @@ static bool show_endpoints(const struct source *source, struct arena *arena, FIL
          row = source_next_endpoint(source, row)) {
         struct resolution resolution;
 
-        if (!resolve(arena, &(struct resolve_request){ .source = source, .endpoint = row->endpoint },
+        if (!resolve(arena,
+                     &(struct resolve_request){ .source = source, .endpoint = row->endpoint },
                      &resolution, err))
             return false;
         listing_cell(&listing, row->endpoint);

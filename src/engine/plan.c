@@ -115,6 +115,7 @@ static bool prepare(struct store *store, struct arena *arena, struct plan_draft 
     if (!draft_decide(store, arena, draft, err))
         return false;
     result->endpoint = draft->plan.endpoint;
+    result->operation = draft->plan.operation;
     result->decision = draft->decision;
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
@@ -229,6 +230,7 @@ bool plan_trigger(struct store *store, struct arena *arena, const struct plan_re
     *result = (struct plan_result){ .is_fired = true };
     if (draft == NULL)
         return arena_error(arena, err);
+    result->faults = &draft->faults;
     if (draft_compile(store, arena, request, draft, err) &&
         draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
         make_plan(store, arena, draft, result, err))
@@ -246,6 +248,7 @@ static bool preview(struct store *store, struct arena *arena, const struct plan_
 
     if (draft == NULL)
         return arena_error(arena, err);
+    result->faults = &draft->faults;
     return draft_compile(store, arena, request, draft, err) && draft_name(arena, draft, err) &&
            prepare(store, arena, draft, result, err) && cut(store, arena, &cutter, err) &&
            conclude(arena, draft, result, err);

@@ -32,6 +32,7 @@
 #include "core/slice.h"
 #include "core/window_decision.h"
 #include "port/store.h"
+#include "spec/fault.h"
 #include "spec/resolve.h"
 
 /* Ids of a trigger, handed over one by one. An adapter of a file or a request embeds it first. */
@@ -81,14 +82,16 @@ struct plan_result {
     int64_t plan_id; /* 0 when previewed */
     enum plan_status status;
     struct str endpoint;
+    enum operation operation;
     struct window_decision decision;
     enum plan_idle idle;
-    enum budget_stop stop; /* why it is PARTIAL */
-    int64_t slices;        /* that became tasks */
-    int64_t slices_left;   /* preview: that wait for the next trigger */
-    int64_t ids;           /* UPDATE, METRICS by id: records to be looked at again */
-    int64_t requests;      /* expected; unknown ones count as one */
-    struct str remarks;    /* JSON, as in record_remarks */
+    enum budget_stop stop;           /* why it is PARTIAL */
+    int64_t slices;                  /* that became tasks */
+    int64_t slices_left;             /* preview: that wait for the next trigger */
+    int64_t ids;                     /* UPDATE, METRICS by id: records to be looked at again */
+    int64_t requests;                /* expected; unknown ones count as one */
+    struct str remarks;              /* JSON, as in record_remarks */
+    const struct fault_list *faults; /* of the source: warnings, or why it does not compile */
 };
 
 /* Makes the plan. When the source does not compile, is paused or disabled, or when the request can

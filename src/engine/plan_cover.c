@@ -1,67 +1,11 @@
 /* What of a window has to be fetched, and how it is cut. */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/coverage.h"
 #include "core/limits.h"
 #include "engine/plan_coverage.h"
 #include "engine/plan_draft.h"
-
-/* ---- what has ended ---- */
-
-static int compare_windows(const void *a, const void *b)
-{
-    const struct window *x = a, *y = b;
-
-    if (x->from_us != y->from_us)
-        return x->from_us < y->from_us ? -1 : 1;
-    return (x->to_us > y->to_us) - (x->to_us < y->to_us);
-}
-
-static bool keep_ended(struct arena *arena, const struct coverage_list *list,
-                       struct window_list *ended, struct error *err)
-{
-    const size_t count = list->covered.count + list->lost.count;
-
-    *ended = (struct window_list){ ARENA_ARRAY(arena, struct window, count), count };
-    if (ended->items == NULL)
-        return arena_error(arena, err);
-    if (list->covered.count > 0)
-        memcpy(ended->items, list->covered.items, list->covered.count * sizeof(*ended->items));
-    if (list->lost.count > 0)
-        memcpy(ended->items + list->covered.count, list->lost.items,
-               list->lost.count * sizeof(*ended->items));
-    qsort(ended->items, count, sizeof(*ended->items), compare_windows);
-    return true;
-}
-
-/* The first place at which the window could stand. */
-static size_t first_of(struct window_list sorted, const struct window *window)
-{
-    size_t from = 0, to = sorted.count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (compare_windows(&sorted.items[middle], window) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-int64_t draft_generation(const struct plan_draft *draft, struct window window)
-{
-    int64_t count = 0;
-
-    for (size_t i = first_of(draft->ended, &window);
-         i < draft->ended.count && compare_windows(&draft->ended.items[i], &window) == 0; i++)
-        count++;
-    return count;
-}
 
 /* ---- what is to be fetched ---- */
 
@@ -79,7 +23,7 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
     };
 
     return coverage_plan(arena, &request, &draft->pieces, err) &&
-           keep_ended(arena, list, &draft->ended, err);
+           coverage_ended(arena, list, &draft->ended, err);
 }
 
 static bool cover_once(struct store *store, struct arena *arena, struct plan_draft *draft,

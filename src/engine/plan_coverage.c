@@ -1,6 +1,16 @@
 #include "engine/plan_coverage.h"
 
-enum { PLANS_PER_PAGE = 50 };
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLANS_PER_PAGE = 50, ROWS_PER_PAGE = 500 };
+
+struct id_list {
+    int64_t *items;
+    size_t count;
+};
+
+/* ---- by pages ---- */
 
 static bool is_same(const struct plan *a, const struct plan *b)
 {
@@ -8,33 +18,94 @@ static bool is_same(const struct plan *a, const struct plan *b)
            a->scope == b->scope && str_eq(a->namespace_key, b->namespace_key);
 }
 
-/* Where a plan by pages belongs; NULL where it covers nothing. */
-static struct window_list *list_for(const struct plan *plan, const struct plan_progress *progress,
-                                    struct coverage_list *list)
+/* The slices that were cut again: what they did not finish is their children's. */
+static bool list_parents(struct store *store, struct arena *arena, int64_t plan_id,
+                         struct id_list *parents, struct error *err)
 {
-    const int64_t live = progress->tasks[TASK_QUEUED] + progress->tasks[TASK_DISPATCHED] +
-                         progress->tasks[TASK_EXECUTING];
+    struct plan_slice_list slices;
+    int64_t after = 0;
 
-    if (live > 0)
-        return &list->live;
+    *parents = (struct id_list){ 0 };
+    do {
+        if (!store_slice_list(store, arena, plan_id, after, ROWS_PER_PAGE, &slices, err))
+            return false;
+        for (size_t i = 0; i < slices.count; i++) {
+            int64_t *id;
+
+            after = slices.items[i].number;
+            if (slices.items[i].parent_id == 0)
+                continue;
+            id = LIST_ADD(arena, parents);
+            if (id == NULL)
+                return arena_error(arena, err);
+            *id = slices.items[i].parent_id;
+        }
+    } while (slices.count == ROWS_PER_PAGE);
+    return true;
+}
+
+static bool is_done(const struct task *task, const struct id_list *parents)
+{
+    if (task->status == TASK_SUCCEEDED)
+        return true;
+    for (size_t i = 0; task->status == TASK_PARTIAL && i < parents->count; i++) {
+        if (parents->items[i] == task->slice_id)
+            return true;
+    }
+    return false;
+}
+
+static bool count_done(struct store *store, struct arena *arena, int64_t plan_id,
+                       const struct id_list *parents, int64_t *done, struct error *err)
+{
+    struct task_filter filter = { .plan_id = plan_id, .limit = ROWS_PER_PAGE };
+    struct task_list tasks;
+
+    *done = 0;
+    do {
+        if (!store_task_list(store, arena, &filter, &tasks, err))
+            return false;
+        for (size_t i = 0; i < tasks.count; i++) {
+            *done += is_done(&tasks.items[i], parents);
+            filter.after_id = tasks.items[i].id;
+        }
+    } while (tasks.count == ROWS_PER_PAGE);
+    return true;
+}
+
+static bool is_covered(struct store *store, struct arena *arena, const struct plan *plan,
+                       const struct plan_progress *progress, bool *covered, struct error *err)
+{
+    struct id_list parents;
+    int64_t done;
+
+    *covered = false;
     if (plan->status != PLAN_READY || progress->slices == 0)
-        return NULL;
-    return progress->tasks[TASK_SUCCEEDED] == progress->slices ? &list->covered : NULL;
+        return true;
+    if (!list_parents(store, arena, plan->id, &parents, err) ||
+        !count_done(store, arena, plan->id, &parents, &done, err))
+        return false;
+    *covered = done == progress->slices;
+    return true;
 }
 
 static bool add_plan(struct store *store, struct arena *arena, const struct plan *plan,
                      struct coverage_list *list, struct error *err)
 {
     struct plan_progress progress;
-    struct window_list *to;
     struct window *window;
+    bool is_live, covered = false;
 
     if (!store_plan_progress(store, plan->id, &progress, err))
         return false;
-    to = list_for(plan, &progress, list);
-    if (to == NULL)
+    is_live = progress.tasks[TASK_QUEUED] + progress.tasks[TASK_DISPATCHED] +
+                  progress.tasks[TASK_EXECUTING] >
+              0;
+    if (!is_live && !is_covered(store, arena, plan, &progress, &covered, err))
+        return false;
+    if (!is_live && !covered)
         return true;
-    window = LIST_ADD(arena, to);
+    window = LIST_ADD(arena, is_live ? &list->live : &list->covered);
     if (window == NULL)
         return arena_error(arena, err);
     *window = plan->window;
@@ -80,4 +151,58 @@ bool plan_coverage(struct store *store, struct arena *arena, const struct plan *
     if (dimension == SLICE_PAGE)
         return by_pages(store, arena, plan, after_us, list, err);
     return store_coverage_list(store, arena, &namespace, after_us, list, err);
+}
+
+/* ---- what has ended ---- */
+
+static int compare_windows(const void *a, const void *b)
+{
+    const struct window *x = a, *y = b;
+
+    if (x->from_us != y->from_us)
+        return x->from_us < y->from_us ? -1 : 1;
+    return (x->to_us > y->to_us) - (x->to_us < y->to_us);
+}
+
+bool coverage_ended(struct arena *arena, const struct coverage_list *list,
+                    struct window_list *ended, struct error *err)
+{
+    const size_t count = list->covered.count + list->lost.count;
+
+    *ended = (struct window_list){ ARENA_ARRAY(arena, struct window, count), count };
+    if (ended->items == NULL)
+        return arena_error(arena, err);
+    if (list->covered.count > 0)
+        memcpy(ended->items, list->covered.items, list->covered.count * sizeof(*ended->items));
+    if (list->lost.count > 0)
+        memcpy(ended->items + list->covered.count, list->lost.items,
+               list->lost.count * sizeof(*ended->items));
+    qsort(ended->items, count, sizeof(*ended->items), compare_windows);
+    return true;
+}
+
+/* The first place at which the window could stand. */
+static size_t first_of(struct window_list sorted, const struct window *window)
+{
+    size_t from = 0, to = sorted.count;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+
+        if (compare_windows(&sorted.items[middle], window) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+int64_t coverage_generation(struct window_list ended, struct window window)
+{
+    int64_t count = 0;
+
+    for (size_t i = first_of(ended, &window);
+         i < ended.count && compare_windows(&ended.items[i], &window) == 0; i++)
+        count++;
+    return count;
 }

@@ -18,4 +18,10 @@ bool plan_coverage(struct store *store, struct arena *arena, const struct plan *
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err) MUST_CHECK;
 
+/* How often a window's task has ended before is the generation of its next one
+ * (core/slice_spec.h). `ended` is sorted, and made once for many questions. */
+bool coverage_ended(struct arena *arena, const struct coverage_list *list,
+                    struct window_list *ended, struct error *err) MUST_CHECK;
+int64_t coverage_generation(struct window_list ended, struct window window);
+
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "core/limits.h"
+#include "engine/plan_coverage.h"
 
 static void show(struct plan_cutter *cutter, const struct plan_cut *cut, bool is_now)
 {
@@ -54,8 +55,8 @@ bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
                              "the window has more than %d slices; bound it with --from and --to, "
                              "or raise window.max",
                              PLAN_SLICES_MAX);
-        cut.generation =
-            is_time ? draft_generation(cutter->draft, slice.window) : cutter->draft->plan.id;
+        cut.generation = is_time ? coverage_generation(cutter->draft->ended, slice.window)
+                                 : cutter->draft->plan.id;
         if (!plan_cutter_take(cutter, &cut, &taken, err))
             return false;
     }

@@ -32,7 +32,7 @@ struct plan_draft {
 
     /* covered: by time */
     struct window_list pieces;
-    struct window_list ended; /* windows of tasks that ended, sorted */
+    struct window_list ended; /* engine/plan_coverage.h */
 
     /* to be spent */
     int64_t queued;
@@ -65,9 +65,6 @@ bool draft_start_cursor(struct store *store, struct arena *arena, const struct p
 /* What of the window has to be fetched. */
 bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
                  struct error *err) MUST_CHECK;
-
-/* How many of its tasks have ended before: the generation of the next one. */
-int64_t draft_generation(const struct plan_draft *draft, struct window window);
 
 /* Room in the queue, and the pace. */
 bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;

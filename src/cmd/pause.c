@@ -1,0 +1,177 @@
+#include "cmd/pause.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "cmd/listing.h"
+#include "cmd/session.h"
+#include "data/json_write.h"
+#include "engine/source_store.h"
+#include "port/store_pause.h"
+
+#define OUTPUT_BYTES_MAX ((size_t)16 << 20)
+
+/* SOURCE or SOURCE/ENDPOINT. */
+static void read_place(const struct invocation *invocation, struct str *source,
+                       struct str *endpoint)
+{
+    *endpoint = str_of(invocation->operands[0]);
+    *source = str_cut(endpoint, '/');
+}
+
+static bool is_there(struct session *session, struct str source, struct str endpoint,
+                     struct error *err)
+{
+    struct source rows;
+
+    if (!source_load(session->store, &session->arena, source, clock_now_us(&session->clock), &rows,
+                     err))
+        return false;
+    if (endpoint.len == 0 || source_row(&rows, REGISTRY_ENDPOINT, endpoint, STR("")) != NULL)
+        return true;
+    return error_set(err, ERROR_REQUEST, "pause.endpoint", "%.*s has no endpoint '%.*s'",
+                     STR_ARG(source), STR_ARG(endpoint));
+}
+
+/* ---- pause ---- */
+
+static bool list_json(const struct pause_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct pause *pause = &list->items[i];
+        char since[INSTANT_TEXT_MAX];
+        const size_t len = instant_format(pause->created_us, since);
+
+        json_write_object(&w);
+        json_write_member_str(&w, STR("source"), pause->source);
+        json_write_member_str(&w, STR("endpoint"), pause->endpoint);
+        json_write_member_str(&w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
+        json_write_member_str(&w, STR("since"), (struct str){ since, len });
+        json_write_member_str(&w, STR("by"), pause->created_by);
+        json_write_member_str(&w, STR("reason"), pause->reason);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    json_writer_finish(&w);
+    buf_add_char(&text, '\n');
+    if (!buf_ok(&text, err))
+        return false;
+    fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
+    return true;
+}
+
+static bool list_pauses(const struct invocation *invocation, struct session *session,
+                        struct error *err)
+{
+    static const char *const heads[] = { "SOURCE", "ENDPOINT", "KIND", "SINCE", "BY", "REASON" };
+    struct pause_list list;
+    struct listing listing;
+
+    if (!store_pause_list(session->store, &session->arena, STR(""), &list, err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return list_json(&list, session, invocation->out, err);
+    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < list.count; i++) {
+        const struct pause *pause = &list.items[i];
+
+        listing_cell(&listing, pause->source);
+        listing_cell(&listing, pause->endpoint.len > 0 ? pause->endpoint : STR("(all)"));
+        listing_cell(&listing, code_of(&PAUSE_KIND_CODES, (int)pause->kind));
+        listing_instant(&listing, pause->created_us);
+        listing_cell(&listing, pause->created_by);
+        listing_cell(&listing, pause->reason);
+    }
+    return listing_print(&listing, invocation->out, err);
+}
+
+static bool pause_one(const struct invocation *invocation, struct session *session,
+                      enum exit_code *code, struct error *err)
+{
+    const char *user = getenv("USER");
+    struct pause pause = { .kind = PAUSE_PAUSED,
+                           .reason = str_of(invocation_value(invocation, "reason")),
+                           .created_by = str_of(user != NULL && user[0] != '\0' ? user : "patra"),
+                           .created_us = clock_now_us(&session->clock) };
+    bool added;
+
+    (void)code;
+    if (invocation->operand_count == 0)
+        return list_pauses(invocation, session, err);
+    read_place(invocation, &pause.source, &pause.endpoint);
+    if (!is_there(session, pause.source, pause.endpoint, err) ||
+        !store_pause_add(session->store, &pause, &added, err))
+        return false;
+    fprintf(invocation->out, "%s: %s\n", invocation->operands[0],
+            added ? "paused" : "paused already");
+    return true;
+}
+
+static enum exit_code cmd_pause(const struct invocation *invocation)
+{
+    return session_run(invocation, pause_one);
+}
+
+const struct command COMMAND_PAUSE = {
+    .name = "pause",
+    .summary = "let a source or an endpoint rest",
+    .operands = "[SOURCE[/ENDPOINT]]",
+    .operands_min = 0,
+    .operands_max = 1,
+    .description =
+        "From now on nothing of it is planned or fetched; what is under way stops after its\n"
+        "batch. A pause is a row in the store: it survives restarts and counts for all processes.\n"
+        "Schedules that come due meanwhile fire once when it is resumed. Without SOURCE, all\n"
+        "pauses are listed, also those that a fatal error made (STOPPED).",
+    .options = { { "reason", "TEXT", "Why, for those who find it." },
+                 { "json", NULL, "JSON instead of a text." },
+                 SESSION_OPTION },
+    .run = cmd_pause,
+};
+
+/* ---- resume ---- */
+
+static bool resume_one(const struct invocation *invocation, struct session *session,
+                       enum exit_code *code, struct error *err)
+{
+    struct str source, endpoint;
+    bool was_paused, was_stopped;
+
+    (void)code;
+    read_place(invocation, &source, &endpoint);
+    if (!store_pause_remove(session->store, source, endpoint, PAUSE_PAUSED, &was_paused, err) ||
+        !store_pause_remove(session->store, source, endpoint, PAUSE_STOPPED, &was_stopped, err))
+        return false;
+    /* A pause may outlive its source; a name that is wrong is told all the same. */
+    if (!was_paused && !was_stopped && !is_there(session, source, endpoint, err))
+        return false;
+    fprintf(invocation->out, "%s: %s\n", invocation->operands[0],
+            was_paused || was_stopped ? "resumed" : "was not paused");
+    return true;
+}
+
+static enum exit_code cmd_resume(const struct invocation *invocation)
+{
+    return session_run(invocation, resume_one);
+}
+
+const struct command COMMAND_RESUME = {
+    .name = "resume",
+    .summary = "let a source or an endpoint go on",
+    .operands = "SOURCE[/ENDPOINT]",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Lifts a pause, and the stop that a fatal error made. A pause of the source and\n"
+        "one of its endpoint are two: each is lifted by its own name.",
+    .options = { SESSION_OPTION },
+    .run = cmd_resume,
+};

@@ -1,0 +1,406 @@
+#include "cmd/plan.h"
+
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "cmd/listing.h"
+#include "cmd/session.h"
+#include "data/json.h"
+#include "data/json_write.h"
+#include "port/store_plan.h"
+
+#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
+
+enum { PLANS_SHOWN = 20, SLICES_SHOWN = 20, SHOWN_MAX = 10000 };
+
+/* ---- options ---- */
+
+static bool read_number(const struct invocation *invocation, const char *option, int64_t otherwise,
+                        int64_t *number, struct error *err)
+{
+    const char *given = invocation_value(invocation, option);
+
+    *number = otherwise;
+    if (given == NULL ||
+        (str_to_i64(str_of(given), number) && *number >= 0 && *number <= SHOWN_MAX))
+        return true;
+    return error_set(err, ERROR_REQUEST, "plan.option", "--%s: '%s' is not 0 to %d", option, given,
+                     SHOWN_MAX);
+}
+
+static bool read_code(const struct invocation *invocation, const char *option,
+                      const struct code_table *codes, bool *has, int *value, struct error *err)
+{
+    const char *given = invocation_value(invocation, option);
+
+    *has = given != NULL;
+    *value = given != NULL ? code_find_written(codes, str_of(given)) : 0;
+    if (*value >= 0)
+        return true;
+    return error_set(err, ERROR_REQUEST, "plan.option", "--%s: '%s' is no word of %.*s", option,
+                     given, STR_ARG(codes->type));
+}
+
+static bool read_id(const struct invocation *invocation, int64_t *id, struct error *err)
+{
+    if (str_to_i64(str_of(invocation->operands[0]), id) && *id > 0)
+        return true;
+    return error_set(err, ERROR_REQUEST, "plan.id", "'%s' is no plan's number",
+                     invocation->operands[0]);
+}
+
+static bool get_plan(const struct invocation *invocation, struct session *session,
+                     struct plan *plan, struct error *err)
+{
+    int64_t id;
+    bool found;
+
+    if (!read_id(invocation, &id, err) ||
+        !store_plan_get(session->store, &session->arena, id, plan, &found, err))
+        return false;
+    return found || error_set(err, ERROR_REQUEST, "plan.id", "there is no plan %" PRId64, id);
+}
+
+/* ---- JSON ---- */
+
+static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(at_us, text);
+
+    json_write_member_str(w, name, (struct str){ text, len });
+}
+
+static void write_window(struct json_writer *w, struct window window)
+{
+    json_write_name(w, STR("window"));
+    if (!window_is_valid(window)) {
+        json_write_null(w);
+        return;
+    }
+    json_write_object(w);
+    write_instant(w, STR("from"), window.from_us);
+    write_instant(w, STR("to"), window.to_us);
+    json_write_end(w);
+}
+
+static void write_plan(struct json_writer *w, const struct plan *plan)
+{
+    json_write_member_i64(w, STR("id"), plan->id);
+    json_write_member_i64(w, STR("scheduleInstanceId"), plan->schedule_instance_id);
+    json_write_member_str(w, STR("source"), plan->source);
+    json_write_member_str(w, STR("endpoint"), plan->endpoint);
+    json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)plan->operation));
+    json_write_member_str(w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)plan->status));
+    write_window(w, plan->window);
+    write_instant(w, STR("createdAt"), plan->created_us);
+    json_write_member_str(w, STR("exprProtoHash"), plan->expr_proto_hash);
+    json_write_member_str(w, STR("specFingerprint"), plan->spec_fingerprint);
+    json_write_name(w, STR("remarks"));
+    json_write_raw(w, plan->remarks);
+}
+
+static bool print_json(struct json_writer *w, FILE *out, struct error *err)
+{
+    json_writer_finish(w);
+    buf_add_char(w->out, '\n');
+    if (!buf_ok(w->out, err))
+        return false;
+    fprintf(out, "%.*s", STR_ARG(buf_str(w->out)));
+    return true;
+}
+
+/* ---- list ---- */
+
+static bool list_json(const struct plan_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < list->count; i++) {
+        json_write_object(&w);
+        write_plan(&w, &list->items[i]);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    return print_json(&w, out, err);
+}
+
+static bool list_text(const struct plan_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    static const char *const heads[] = { "PLAN",   "CREATED", "SOURCE", "OPERATION",
+                                         "STATUS", "FROM",    "TO" };
+    struct listing listing;
+
+    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct plan *plan = &list->items[i];
+
+        listing_i64(&listing, plan->id);
+        listing_instant(&listing, plan->created_us);
+        listing_cell(&listing, plan->source);
+        listing_cell(&listing, code_of(&OPERATION_CODES, (int)plan->operation));
+        listing_cell(&listing, code_of(&PLAN_STATUS_CODES, (int)plan->status));
+        if (window_is_valid(plan->window)) {
+            listing_instant(&listing, plan->window.from_us);
+            listing_instant(&listing, plan->window.to_us);
+        } else {
+            listing_cell(&listing, STR("(empty)"));
+            listing_cell(&listing, STR(""));
+        }
+    }
+    return listing_print(&listing, out, err);
+}
+
+static bool list_plans(const struct invocation *invocation, struct session *session,
+                       enum exit_code *code, struct error *err)
+{
+    struct plan_filter filter = { .source = str_of(invocation_value(invocation, "source")) };
+    struct plan_list list;
+    int operation, status;
+
+    (void)code;
+    if (!read_code(invocation, "operation", &OPERATION_CODES, &filter.has_operation, &operation,
+                   err) ||
+        !read_code(invocation, "status", &PLAN_STATUS_CODES, &filter.has_status, &status, err) ||
+        !read_number(invocation, "limit", PLANS_SHOWN, &filter.limit, err))
+        return false;
+    filter.operation = (enum operation)operation;
+    filter.status = (enum plan_status)status;
+    if (!store_plan_list(session->store, &session->arena, &filter, &list, err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return list_json(&list, session, invocation->out, err);
+    return list_text(&list, session, invocation->out, err);
+}
+
+static enum exit_code cmd_list(const struct invocation *invocation)
+{
+    return session_run(invocation, list_plans);
+}
+
+static const struct command list = {
+    .name = "list",
+    .summary = "list plans, the newest first",
+    .operands_max = 0,
+    .description = "Lists plans, the newest first.",
+    .options = { { "source", "SOURCE", "Of this source only." },
+                 { "operation", "OPERATION", "Of this operation only." },
+                 { "status", "STATUS", "In this state only: ready, partial, failed, cancelled." },
+                 { "limit", "N", "How many (20)." },
+                 { "json", NULL, "JSON instead of a text." },
+                 SESSION_OPTION },
+    .run = cmd_list,
+};
+
+/* ---- show ---- */
+
+static void write_slice(struct json_writer *w, const struct plan_slice *slice)
+{
+    json_write_object(w);
+    json_write_member_i64(w, STR("id"), slice->id);
+    json_write_member_i64(w, STR("number"), slice->number);
+    if (slice->parent_id > 0)
+        json_write_member_i64(w, STR("parentId"), slice->parent_id);
+    json_write_member_str(w, STR("status"), code_of(&SLICE_STATUS_CODES, (int)slice->status));
+    write_window(w, slice->window);
+    json_write_name(w, STR("spec"));
+    json_write_raw(w, slice->spec);
+    json_write_end(w);
+}
+
+static bool show_json(const struct plan *plan, const struct plan_progress *progress,
+                      const struct plan_slice_list *slices, struct session *session, FILE *out,
+                      struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_object(&w);
+    write_plan(&w, plan);
+    json_write_member_i64(&w, STR("sliceCount"), progress->slices);
+    json_write_name(&w, STR("tasks"));
+    json_write_object(&w);
+    for (int i = 0; i < TASK_STATUS_COUNT; i++)
+        json_write_member_i64(&w, code_of(&TASK_STATUS_CODES, i), progress->tasks[i]);
+    json_write_end(&w);
+    json_write_name(&w, STR("slices"));
+    json_write_array(&w);
+    for (size_t i = 0; i < slices->count; i++)
+        write_slice(&w, &slices->items[i]);
+    json_write_end(&w);
+    json_write_end(&w);
+    return print_json(&w, out, err);
+}
+
+static bool show_slices(const struct plan_slice_list *slices, int64_t total,
+                        struct session *session, FILE *out, struct error *err)
+{
+    static const char *const heads[] = { "SLICE", "STATUS", "BY", "FROM", "TO" };
+    struct listing listing;
+
+    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < slices->count; i++) {
+        const struct plan_slice *slice = &slices->items[i];
+
+        listing_i64(&listing, slice->number);
+        listing_cell(&listing, code_of(&SLICE_STATUS_CODES, (int)slice->status));
+        listing_cell(&listing, code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
+        if (window_is_valid(slice->window)) {
+            listing_instant(&listing, slice->window.from_us);
+            listing_instant(&listing, slice->window.to_us);
+        } else {
+            listing_cell(&listing, STR("-"));
+            listing_cell(&listing, STR("-"));
+        }
+    }
+    fprintf(out, "\n");
+    if (!listing_print(&listing, out, err))
+        return false;
+    if (total > (int64_t)slices->count)
+        fprintf(out, "... and %" PRId64 " more (--limit)\n", total - (int64_t)slices->count);
+    return true;
+}
+
+/* "why: CODE" of the remarks, where there is something to say. */
+static void print_remark(const struct json_doc *doc, struct str group, struct str name,
+                         const char *label, struct str but, FILE *out)
+{
+    const struct json_node root = json_root(doc);
+    const struct json_node node =
+        json_get(doc, group.len > 0 ? json_get(doc, root, group) : root, name);
+
+    if (json_type(doc, node) == JSON_STRING && !json_string_is(doc, node, but))
+        fprintf(out, "%-10s %.*s\n", label, STR_ARG(json_string_raw(doc, node)));
+}
+
+static bool show_text(const struct plan *plan, const struct plan_progress *progress,
+                      struct session *session, FILE *out, struct error *err)
+{
+    char from[INSTANT_TEXT_MAX] = "", to[INSTANT_TEXT_MAX] = "";
+    struct json_doc remarks;
+
+    fprintf(out, "plan %" PRId64 ": %.*s %.*s of %.*s, %.*s\n", plan->id, STR_ARG(plan->source),
+            STR_ARG(code_of(&OPERATION_CODES, (int)plan->operation)), STR_ARG(plan->endpoint),
+            STR_ARG(code_of(&PLAN_STATUS_CODES, (int)plan->status)));
+    if (window_is_valid(plan->window)) {
+        (void)instant_format(plan->window.from_us, from);
+        (void)instant_format(plan->window.to_us, to);
+        fprintf(out, "%-10s %s .. %s\n", "window", from, to);
+    }
+    if (!json_parse(&remarks, &session->arena, plan->remarks, err))
+        return error_wrap(err, "remarks of plan %" PRId64, plan->id);
+    print_remark(&remarks, STR("decision"), STR("empty"), "empty", STR("NOT_EMPTY"), out);
+    print_remark(&remarks, STR(""), STR("idle"), "idle", STR(""), out);
+    print_remark(&remarks, STR("budget"), STR("stop"), "stopped by", STR("GO"), out);
+    print_remark(&remarks, STR("error"), STR("text"), "error", STR(""), out);
+    fprintf(out, "%-10s %" PRId64 "\n%-10s", "slices", progress->slices, "tasks");
+    for (int i = 0; i < TASK_STATUS_COUNT; i++) {
+        if (progress->tasks[i] > 0)
+            fprintf(out, " %" PRId64 " %.*s", progress->tasks[i],
+                    STR_ARG(code_of(&TASK_STATUS_CODES, i)));
+    }
+    fprintf(out, "\n");
+    return true;
+}
+
+static bool show_plan(const struct invocation *invocation, struct session *session,
+                      enum exit_code *code, struct error *err)
+{
+    struct plan_slice_list slices;
+    struct plan_progress progress;
+    struct plan plan;
+    int64_t limit;
+
+    (void)code;
+    if (!read_number(invocation, "limit", SLICES_SHOWN, &limit, err) ||
+        !get_plan(invocation, session, &plan, err) ||
+        !store_plan_progress(session->store, plan.id, &progress, err) ||
+        !store_slice_list(session->store, &session->arena, plan.id, 0, limit, &slices, err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return show_json(&plan, &progress, &slices, session, invocation->out, err);
+    return show_text(&plan, &progress, session, invocation->out, err) &&
+           (slices.count == 0 ||
+            show_slices(&slices, progress.slices, session, invocation->out, err));
+}
+
+static enum exit_code cmd_show(const struct invocation *invocation)
+{
+    return session_run(invocation, show_plan);
+}
+
+static const struct command show = {
+    .name = "show",
+    .summary = "show a plan, its slices and how far its tasks are",
+    .operands = "PLAN",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Shows a plan: its window, why it is empty or stopped early, its slices, and how\n"
+        "many of its tasks are in which state. --json has the whole audit (remarks).",
+    .options = { { "limit", "N", "Slices shown (20)." },
+                 { "json", NULL, "JSON instead of a text." },
+                 SESSION_OPTION },
+    .run = cmd_show,
+};
+
+/* ---- cancel ---- */
+
+static bool cancel_plan(const struct invocation *invocation, struct session *session,
+                        enum exit_code *code, struct error *err)
+{
+    struct plan plan;
+    int64_t cancelled;
+
+    (void)code;
+    if (!get_plan(invocation, session, &plan, err) || !store_begin(session->store, err))
+        return false;
+    if (!store_plan_cancel(session->store, plan.id, clock_now_us(&session->clock), &cancelled,
+                           err) ||
+        !store_commit(session->store, err)) {
+        store_rollback(session->store);
+        return false;
+    }
+    fprintf(invocation->out, "plan %" PRId64 ": %s, %" PRId64 " waiting tasks with it\n", plan.id,
+            plan.status == PLAN_CANCELLED || plan.status == PLAN_FAILED ? "was over already"
+                                                                        : "cancelled",
+            cancelled);
+    return true;
+}
+
+static enum exit_code cmd_cancel(const struct invocation *invocation)
+{
+    return session_run(invocation, cancel_plan);
+}
+
+static const struct command cancel = {
+    .name = "cancel",
+    .summary = "cancel a plan and its waiting tasks",
+    .operands = "PLAN",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Cancels a plan and those of its tasks that wait; a task under way stops after its\n"
+        "batch. What it had covered stays covered. The rest is planned by the next trigger, so\n"
+        "pause the source first when it shall not be fetched at all.",
+    .options = { SESSION_OPTION },
+    .run = cmd_cancel,
+};
+
+static const struct command *const children[] = { &list, &show, &cancel, NULL };
+
+const struct command COMMAND_PLAN = {
+    .name = "plan",
+    .summary = "list, show and cancel plans",
+    .description = "A plan is what became of a trigger: a window, its slices, and their tasks.",
+    .children = children,
+};

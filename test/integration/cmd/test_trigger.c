@@ -1,0 +1,257 @@
+/* patra trigger, plan, pause and resume, as a user runs them, on SQLite and on PostgreSQL. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json.h"
+#include "postgres.h"
+#include "run.h"
+#include "test.h"
+
+enum { PATH_BYTES = 512 };
+
+static const char *sqlite_store(const char *name)
+{
+    static char path[PATH_BYTES];
+
+    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
+    return path;
+}
+
+static const char *postgres_store(void)
+{
+    struct error err = { 0 };
+    const char *dsn = postgres_new_database(&err);
+
+    if (dsn == NULL && err.level == ERROR_NONE)
+        TEST_SKIP("PostgreSQL 15 is not installed");
+    REQUIRE(dsn != NULL, err.text);
+    return dsn;
+}
+
+static bool has(struct str text, const char *needle)
+{
+    return str_find(text, str_of(needle)) < text.len;
+}
+
+/* With Crossref in it, by the day: two runs a minute apart must plan the same. */
+static const char *with_source(const char *store)
+{
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "--store", store, "test/data/plan/daily.yaml").code ==
+                0,
+            "apply");
+    return store;
+}
+
+/* The value at names of a JSON object, as it stands there, strings without quotes. */
+static struct str value_at(struct str json, const char *path)
+{
+    static struct arena arena;
+    struct str rest = str_of(path);
+    struct json_doc doc;
+    struct json_node node;
+    struct error err = { 0 };
+
+    if (arena.limit == 0)
+        arena_init(&arena, (size_t)64 << 20);
+    REQUIRE_OK(json_parse(&doc, &arena, json, &err), err);
+    node = json_root(&doc);
+    while (rest.len > 0) {
+        const struct str name = str_cut(&rest, '.');
+        int64_t index;
+
+        node = str_to_i64(name, &index) ? json_at(&doc, node, (size_t)index)
+                                        : json_get(&doc, node, name);
+    }
+    if (!json_exists(node))
+        return STR("");
+    return json_type(&doc, node) == JSON_STRING ? json_string_raw(&doc, node)
+                                                : json_raw(&doc, node);
+}
+
+/* ---- trigger ---- */
+
+TEST(a_dry_run_tells_the_window_why_and_the_slices_and_writes_nothing)
+{
+    const char *store = with_source(sqlite_store("dry"));
+    struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-02-01",
+                         "--dry-run", "--limit", "3", "--store", store);
+
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "window  2026-01-01T00:00:00Z .. 2026-02-01T00:00:00Z"), "the window");
+    CHECK(has(run.out, "from    2026-01-01T00:00:00Z: --from"), "why it begins there");
+    CHECK(has(run.out, "to      2026-02-01T00:00:00Z: --to; also considered: now less the lag"),
+          "why it ends there");
+    CHECK(has(run.out, "31 slices would be queued"), "how many");
+    CHECK(has(run.out, "\n3 "), "the third");
+    CHECK(!has(run.out, "\n4 "), "and no more");
+    CHECK(has(run.out, "... and 28 more"), "the total");
+    run = RUN("patra", "plan", "list", "--json", "--store", store);
+    CHECK_STR(run.out, STR("[]\n"), "no plan");
+}
+
+TEST(a_dry_run_is_one_json_object)
+{
+    const char *store = with_source(sqlite_store("json"));
+    const struct run run =
+        RUN("patra", "trigger", "daily", "backfill", "--from", "2026-01-01", "--to", "2026-02-01",
+            "--dry-run", "--json", "--limit", "2", "--store", store);
+
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK_STR(value_at(run.out, "dryRun"), STR("true"), "dryRun");
+    CHECK_STR(value_at(run.out, "operation"), STR("BACKFILL"), "operation");
+    CHECK_STR(value_at(run.out, "window.from"), STR("2026-01-01T00:00:00Z"), "window.from");
+    CHECK_STR(value_at(run.out, "remarks.decision.from.rule"), STR("USER_FROM"), "why");
+    CHECK_STR(value_at(run.out, "sliceCount"), STR("31"), "how many");
+    CHECK_STR(value_at(run.out, "slices.0.window.from"), STR("2026-01-31T00:00:00Z"),
+              "the newest first");
+    CHECK_STR(value_at(run.out, "slices.1.window.from"), STR("2026-01-30T00:00:00Z"), "then back");
+    CHECK_STR(value_at(run.out, "slices.2"), STR(""), "the limit");
+}
+
+static void trigger_show_cancel(const char *store)
+{
+    struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11",
+                         "--json", "--store", store);
+
+    REQUIRE(run.code == 0, "trigger");
+    CHECK_STR(value_at(run.out, "sliceCount"), STR("10"), "ten days");
+    CHECK_STR(value_at(run.out, "status"), STR("READY"), "all of them");
+    CHECK_STR(value_at(run.out, "planId"), STR("1"), "the first plan");
+    run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--store",
+              store);
+    CHECK_EQ(run.code, 0, "again");
+    CHECK(has(run.out, "nothing to do: all of it is covered or under way"), "why nothing is done");
+    run = RUN("patra", "plan", "list", "--source", "daily", "--operation", "harvest", "--store",
+              store);
+    CHECK(has(run.out, "\n2 ") && has(run.out, "\n1 "), "both plans");
+    run = RUN("patra", "plan", "show", "1", "--store", store);
+    CHECK(has(run.out, "plan 1: daily HARVEST of works, READY"), "what it is");
+    CHECK(has(run.out, "10 QUEUED"), "its tasks");
+    run = RUN("patra", "plan", "show", "2", "--store", store);
+    CHECK(has(run.out, "idle       COVERED"), "why it is empty");
+    run = RUN("patra", "plan", "cancel", "1", "--store", store);
+    CHECK(has(run.out, "plan 1: cancelled, 10 waiting tasks with it"), "cancel");
+    run = RUN("patra", "plan", "show", "1", "--json", "--limit", "1", "--store", store);
+    CHECK_STR(value_at(run.out, "status"), STR("CANCELLED"), "its state");
+    CHECK_STR(value_at(run.out, "tasks.CANCELLED"), STR("10"), "and its tasks'");
+    CHECK_STR(value_at(run.out, "slices.0.spec.dimension"), STR("TIME"), "a slice");
+    run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--json",
+              "--store", store);
+    CHECK_STR(value_at(run.out, "sliceCount"), STR("10"), "what was cancelled is planned again");
+}
+
+TEST(plans_are_made_shown_and_cancelled_on_sqlite)
+{
+    trigger_show_cancel(with_source(sqlite_store("plans")));
+}
+
+TEST(plans_are_made_shown_and_cancelled_on_postgres)
+{
+    trigger_show_cancel(with_source(postgres_store()));
+}
+
+TEST(ids_of_a_file_become_an_update)
+{
+    const char *store = with_source(sqlite_store("ids"));
+    char path[PATH_BYTES];
+    struct run run;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/ids.txt", test_folder());
+    file = fopen(path, "w");
+    REQUIRE(file != NULL, path);
+    (void)fprintf(file, "10.1/b\n\n  10.1/A \n10.1/b\n");
+    REQUIRE(fclose(file) == 0, path);
+    run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
+    REQUIRE(run.code == 0, "update");
+    CHECK_STR(value_at(run.out, "remarks.totalEstimated"), STR("2"), "each once");
+    run = RUN("patra", "plan", "show", "1", "--json", "--store", store);
+    CHECK_STR(value_at(run.out, "slices.0.spec.dimension"), STR("ID"), "by id");
+    run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
+    CHECK_STR(value_at(run.out, "sliceCount"), STR("0"), "they are under way");
+}
+
+static const struct {
+    const char *label;
+    const char *argv[8];
+    int code;
+    const char *talk;
+} wrong[] = {
+    { "no source", { "patra", "trigger" }, 2, "SOURCE" },
+    { "a date that is none",
+      { "patra", "trigger", "daily", "--from", "yesterday" },
+      2,
+      "--from: 'yesterday'" },
+    { "a setting without value",
+      { "patra", "trigger", "daily", "--set", "page.size" },
+      2,
+      "--set" },
+    { "a file that is not there",
+      { "patra", "trigger", "daily", "update", "--ids", "/no/such" },
+      2,
+      "/no/such" },
+    { "a source nobody knows", { "patra", "trigger", "dialy" }, 4, "source.unknown" },
+    { "an operation it has not", { "patra", "trigger", "daily", "metrics" }, 4, "plan.operation" },
+    { "a setting triggers may not change",
+      { "patra", "trigger", "daily", "--set", "http.base_url=https://x.org" },
+      4,
+      "spec.override" },
+    { "a plan that is not there", { "patra", "plan", "show", "77" }, 4, "no plan 77" },
+    { "no plan's number", { "patra", "plan", "cancel", "seven" }, 4, "seven" },
+    { "an endpoint it has not", { "patra", "pause", "daily/jobs" }, 4, "no endpoint 'jobs'" },
+};
+
+TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
+{
+    const char *store = with_source(sqlite_store("wrong"));
+
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        const char *argv[11] = { 0 };
+        struct run run;
+        size_t n = 0;
+
+        for (; n < ARRAY_LEN(wrong[i].argv) && wrong[i].argv[n] != NULL; n++)
+            argv[n] = wrong[i].argv[n];
+        argv[n++] = "--store";
+        argv[n] = store;
+        run = run_program(argv);
+        CHECK_EQ(run.code, wrong[i].code, wrong[i].label);
+        CHECK(has(run.talk, wrong[i].talk), wrong[i].label);
+        CHECK_STR(run.out, STR(""), wrong[i].label);
+    }
+}
+
+/* ---- pause ---- */
+
+static void pause_and_resume(const char *store)
+{
+    struct run run = RUN("patra", "pause", "daily/works", "--reason", "moving", "--store", store);
+
+    CHECK_EQ(run.code, 0, "pause");
+    CHECK_STR(run.out, STR("daily/works: paused\n"), "pause");
+    run = RUN("patra", "pause", "daily/works", "--store", store);
+    CHECK_STR(run.out, STR("daily/works: paused already\n"), "a second time");
+    run = RUN("patra", "pause", "--json", "--store", store);
+    CHECK_STR(value_at(run.out, "0.endpoint"), STR("works"), "listed");
+    CHECK_STR(value_at(run.out, "0.reason"), STR("moving"), "the first reason stands");
+    run = RUN("patra", "trigger", "daily", "--store", store);
+    CHECK_EQ(run.code, 4, "not while it is paused");
+    CHECK(has(run.talk, "patra resume daily/works"), "and what to do");
+    run = RUN("patra", "trigger", "daily", "--dry-run", "--store", store);
+    CHECK_EQ(run.code, 0, "one may look");
+    CHECK_STR(RUN("patra", "resume", "daily/works", "--store", store).out,
+              STR("daily/works: resumed\n"), "resume");
+    CHECK_EQ(RUN("patra", "trigger", "daily", "--store", store).code, 0, "it goes on");
+}
+
+TEST(a_pause_outlives_the_process_on_sqlite)
+{
+    pause_and_resume(with_source(sqlite_store("pause")));
+}
+
+TEST(a_pause_outlives_the_process_on_postgres)
+{
+    pause_and_resume(with_source(postgres_store()));
+}
