@@ -8,6 +8,9 @@
 #include "adapter/postgres/postgres.h"
 #include "base/instant.h"
 
+/* To answer at all: a server that is busy or starting up takes its time. */
+#define CONNECT_TIMEOUT_US (15 * US_PER_SECOND)
+
 static void ignore_notice(void *context, const PGresult *result)
 {
     (void)context;
@@ -75,7 +78,7 @@ bool postgres_connect(struct postgres_store *postgres, struct error *err)
     const char *const keywords[] = { "dbname", "client_encoding", "fallback_application_name",
                                      NULL };
     const char *const values[] = { postgres->dsn, "UTF8", "patra", NULL };
-    const int64_t until_us = monotonic_us() + postgres->busy_timeout_us;
+    const int64_t until_us = monotonic_us() + CONNECT_TIMEOUT_US;
     PostgresPollingStatusType step = PGRES_POLLING_WRITING;
     PGconn *connection;
 
@@ -90,8 +93,8 @@ bool postgres_connect(struct postgres_store *postgres, struct error *err)
     while (PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
         if (!wait_for_server(connection, step, until_us))
             return error_set(err, ERROR_TRANSIENT, "store.lost",
-                             "no answer from the server within %" PRId64 " ms",
-                             postgres->busy_timeout_us / US_PER_MS);
+                             "no answer from the server within %" PRId64 " s",
+                             CONNECT_TIMEOUT_US / US_PER_SECOND);
         step = PQconnectPoll(connection);
     }
     if (PQstatus(connection) != CONNECTION_OK)

@@ -7,7 +7,7 @@
 
 struct postgres_options {
     const char *dsn;
-    int64_t busy_timeout_us; /* waiting for locks, and for the connection */
+    int64_t busy_timeout_us; /* waiting for locks */
 };
 
 struct postgres_module {
