@@ -23,8 +23,7 @@ struct protocol {
     const char *name;
     /* Fills the answer side, for every request: what the API refuses is an answer too. False only
      * when the simulator itself fails (memory, a reply beyond its limit). */
-    bool (*answer)(struct sim_world *world, struct exchange *exchange,
-                   struct error *err) MUST_CHECK;
+    bool (*answer)(struct sim_world *world, struct exchange *exchange, struct error *err);
 };
 
 /* The protocol that owns the path, or NULL. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/instant.h"
+#include "base/str.h"
 #include "sim/answer.h"
 #include "sim/when.h"
 #include "sim/words.h"

@@ -43,8 +43,7 @@ struct store_row {
 
 struct store_reader {
     /* The next row in the byte order of ids; *end when there is none. */
-    bool (*next)(struct store_reader *reader, struct store_row *row, bool *end,
-                 struct error *err) MUST_CHECK;
+    bool (*next)(struct store_reader *reader, struct store_row *row, bool *end, struct error *err);
     void (*close)(struct store_reader *reader);
 };
 
@@ -78,9 +77,9 @@ struct truth_reader {
     int64_t zone_us; /* in which the form's dates are told */
     /* The next record that must be held. */
     bool (*next)(struct truth_reader *reader, struct truth_line *line, bool *end,
-                 struct error *err) MUST_CHECK;
+                 struct error *err);
     bool (*look)(struct truth_reader *reader, struct str id, const uint8_t *digest,
-                 struct truth_look *look, struct error *err) MUST_CHECK;
+                 struct truth_look *look, struct error *err);
     void (*close)(struct truth_reader *reader);
 };
 

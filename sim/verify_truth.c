@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "sim/answer.h"
 #include "sim/verify.h"
 #include "sim/when.h"
