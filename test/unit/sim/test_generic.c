@@ -193,6 +193,64 @@ TEST(the_truth_has_the_same_ids)
     world_close(world);
 }
 
+TEST(the_truth_pages_and_sums_up)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    uint8_t wanted[RECORDS];
+    size_t total = expect(world, options.from_us, options.to_us, options.to_us, wanted);
+    size_t seen = 0, pages = 0;
+    struct str after = STR("");
+    struct arena arena;
+    struct ask ask;
+
+    arena_init(&arena, 1 << 20);
+    do {
+        truth_lines(world, options.to_us,
+                    arena_printf(&arena, "/_sim/truth?protocol=generic&limit=300%s%.*s",
+                                 after.len > 0 ? "&after=" : "", STR_ARG(after)),
+                    &ask);
+        seen += tick(world, ask.body, wanted);
+        after = arena_copy(&arena, ask_between(ask.body, STR("\"next\":\""), STR("\"")));
+        ask_end(&ask);
+        pages++;
+    } while (after.len > 0);
+    CHECK_EQ(seen, total, "all pages together");
+    CHECK_EQ(pages, total / 300 + 1, "pages");
+    truth_lines(world, options.to_us, STR("/_sim/truth?protocol=generic&summary=1"), &ask);
+    CHECK_EQ(ask_count(ask.body, STR("\n")), 1, "one line");
+    ask_end(&ask);
+    arena_release(&arena);
+    world_close(world);
+}
+
+/* What vanished is told only where asked for, with the versions that were shown. */
+TEST(the_truth_tells_what_may_be_held)
+{
+    const struct world_options options = some_options();
+    struct sim_world *world = ask_world(&options);
+    const struct corpus *corpus = world_corpus(world);
+    struct ask must, may;
+    size_t gone = 0;
+
+    for (uint32_t record = 0; record < corpus->count; record++) {
+        const uint32_t version = corpus_current(corpus, record, options.to_us);
+
+        gone += version != CORPUS_NONE &&
+                (corpus->flags[version] & (VERSION_DELETED | VERSION_MERGED)) != 0;
+    }
+    truth_lines(world, options.to_us, STR("/_sim/truth?protocol=datacite&limit=100000"), &must);
+    truth_lines(world, options.to_us, STR("/_sim/truth?protocol=datacite&limit=100000&may=1"),
+                &may);
+    CHECK(gone > 50, "some vanished");
+    CHECK_EQ(ask_count(must.body, STR("\"state\":\"gone\"")), 0, "not among what must be held");
+    CHECK_EQ(ask_count(may.body, STR("\"state\":\"gone\",\"versions\":[{")), gone,
+             "but among this");
+    ask_end(&must);
+    ask_end(&may);
+    world_close(world);
+}
+
 TEST(the_truth_hashes_the_bytes_that_are_served)
 {
     const struct world_options options = some_options();
