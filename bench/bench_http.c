@@ -174,9 +174,9 @@ static int start_server(void)
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     must(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-             listen(fd, 16) == 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
-             pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd) == 0,
+             listen(fd, 16) == 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0,
          "server");
+    must(pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd) == 0, "thread");
     (void)pthread_detach(thread);
     return ntohs(address.sin_port);
 }
