@@ -1,0 +1,356 @@
+#include "engine/fetch/checkpoint.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "data/json.h"
+#include "data/json_write.h"
+
+/* ---- numbers and flags, by one table for both directions ---- */
+
+enum { SCOPE_ROOT, SCOPE_PAGE, SCOPE_PROOF, SCOPE_IDS, SCOPES };
+static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids" };
+
+struct member {
+    int scope;
+    const char *name;
+    int64_t *number; /* one of these */
+    int *small;
+    size_t *size;
+    bool *flag;
+};
+
+enum { MEMBERS_MAX = 48 };
+
+struct members {
+    struct member items[MEMBERS_MAX];
+    size_t count;
+};
+
+static void list_members(struct members *list, struct checkpoint *c, struct proof *proof)
+{
+    const struct member members[] = {
+        { SCOPE_ROOT, "sweep", .small = &c->sweep },
+        { SCOPE_ROOT, "restarts", .small = &c->restarts },
+        { SCOPE_ROOT, "requests", .number = &c->requests },
+        { SCOPE_ROOT, "records", .number = &c->records },
+        { SCOPE_ROOT, "listed", .flag = &c->is_listed },
+        { SCOPE_PAGE, "number", .number = &c->page.number },
+        { SCOPE_PAGE, "offset", .number = &c->page.offset },
+        { SCOPE_PAGE, "pageNo", .number = &c->page.page_no },
+        { SCOPE_PAGE, "size", .number = &c->page.size },
+        { SCOPE_PAGE, "fromUs", .number = &c->page.rest.from_us },
+        { SCOPE_PAGE, "toUs", .number = &c->page.rest.to_us },
+        { SCOPE_PAGE, "largest", .number = &c->page.largest },
+        { SCOPE_PAGE, "emptyPages", .small = &c->page.empty_pages },
+        { SCOPE_PAGE, "isProbe", .flag = &c->page.is_probe },
+        { SCOPE_PAGE, "wasShort", .flag = &c->page.was_short },
+        { SCOPE_PAGE, "wasRepeat", .flag = &c->page.was_repeat },
+        { SCOPE_PROOF, "pages", .number = &proof->pages },
+        { SCOPE_PROOF, "items", .number = &proof->items },
+        { SCOPE_PROOF, "distinct", .number = &proof->distinct },
+        { SCOPE_PROOF, "unnamed", .number = &proof->unnamed },
+        { SCOPE_PROOF, "pageRepeats", .number = &proof->page_repeats },
+        { SCOPE_PROOF, "repeats", .number = &proof->repeats },
+        { SCOPE_PROOF, "hasTotal", .flag = &proof->has_total },
+        { SCOPE_PROOF, "totalMoved", .flag = &proof->total_moved },
+        { SCOPE_PROOF, "totalFirst", .number = &proof->total_first },
+        { SCOPE_PROOF, "totalLast", .number = &proof->total_last },
+        { SCOPE_IDS, "listed", .size = &c->id_count },
+        { SCOPE_IDS, "next", .size = &c->id_next },
+        { SCOPE_IDS, "lost", .number = &c->lost },
+        { SCOPE_IDS, "failed", .number = &c->failed },
+    };
+
+    static_assert(ARRAY_LEN(members) <= MEMBERS_MAX, "all fit");
+    memcpy(list->items, members, sizeof(members));
+    list->count = ARRAY_LEN(members);
+}
+
+/* ---- writing ---- */
+
+static void write_member(struct json_writer *w, const struct member *member)
+{
+    const struct str name = str_of(member->name);
+
+    if (member->flag != NULL) {
+        if (*member->flag)
+            json_write_member_bool(w, name, true);
+        return;
+    }
+    if (member->number != NULL && *member->number != 0)
+        json_write_member_i64(w, name, *member->number);
+    else if (member->small != NULL && *member->small != 0)
+        json_write_member_i64(w, name, *member->small);
+    else if (member->size != NULL && *member->size != 0)
+        json_write_member_i64(w, name, (int64_t)*member->size);
+}
+
+/* Text that a person can read stays readable. */
+static bool is_plain(struct str token)
+{
+    for (size_t i = 0; i < token.len; i++) {
+        if ((unsigned char)token.data[i] < ' ')
+            return false;
+    }
+    return str_is_utf8(token);
+}
+
+static void write_hex(struct json_writer *w, struct arena *arena, const char *name,
+                      const void *bytes, size_t count)
+{
+    struct buf hex;
+
+    buf_init(&hex, arena, CHECKPOINT_BYTES_MAX);
+    buf_add_hex(&hex, bytes, count);
+    json_write_member_str(w, str_of(name), buf_str(&hex));
+}
+
+static void write_tail(struct json_writer *w, struct arena *arena, const struct proof *proof)
+{
+    struct buf hex;
+
+    buf_init(&hex, arena, CHECKPOINT_BYTES_MAX);
+    for (size_t i = 0; i < proof->tail_count; i++)
+        buf_printf(&hex, "%016" PRIx64, proof->tail[i]);
+    json_write_member_str(w, STR("tail"), buf_str(&hex));
+}
+
+static void write_texts(struct json_writer *w, struct arena *arena, const struct checkpoint *c,
+                        int scope)
+{
+    const struct str token = c->page.token;
+
+    if (scope == SCOPE_ROOT)
+        json_write_member_str(w, STR("end"), str_of(page_why_name(c->end)));
+    if (scope == SCOPE_PAGE && token.data != NULL) {
+        if (is_plain(token))
+            json_write_member_str(w, STR("token"), token);
+        else
+            write_hex(w, arena, "tokenHex", token.data, token.len);
+    }
+    if (scope == SCOPE_PROOF && c->proof->tail_count > 0)
+        write_tail(w, arena, c->proof);
+    if (scope == SCOPE_IDS && c->again_count > 0) {
+        json_write_name(w, STR("again"));
+        json_write_array(w);
+        for (size_t i = 0; i < c->again_count; i++)
+            json_write_str(w, c->again[i]);
+        json_write_end(w);
+    }
+}
+
+bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, struct str *json,
+                      struct error *err)
+{
+    struct checkpoint copy = *checkpoint; /* the table has pointers to what it may change */
+    struct proof counts = *checkpoint->proof;
+    struct members members;
+    struct json_writer w;
+    struct buf out;
+
+    list_members(&members, &copy, &counts);
+    buf_init(&out, arena, CHECKPOINT_BYTES_MAX);
+    json_writer_init(&w, &out);
+    json_write_object(&w);
+    json_write_member_i64(&w, STR("v"), CHECKPOINT_VERSION);
+    for (int scope = 0; scope < SCOPES; scope++) {
+        if (scope_names[scope] != NULL) {
+            json_write_name(&w, str_of(scope_names[scope]));
+            json_write_object(&w);
+        }
+        for (size_t i = 0; i < members.count; i++) {
+            if (members.items[i].scope == scope)
+                write_member(&w, &members.items[i]);
+        }
+        write_texts(&w, arena, checkpoint, scope);
+        if (scope_names[scope] != NULL)
+            json_write_end(&w);
+    }
+    json_write_end(&w);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* ---- reading ---- */
+
+static bool unreadable(struct error *err, const char *what)
+{
+    return error_set(err, ERROR_FATAL, "fetch.checkpoint", "the checkpoint is unreadable: %s",
+                     what);
+}
+
+static bool read_member(const struct json_doc *doc, struct json_node scope,
+                        const struct member *member)
+{
+    const struct json_node node = json_get(doc, scope, str_of(member->name));
+    int64_t value = 0;
+
+    if (member->flag != NULL) {
+        *member->flag = false;
+        return !json_exists(node) || json_bool(doc, node, member->flag);
+    }
+    if (json_exists(node) && !json_i64(doc, node, &value))
+        return false;
+    if (member->number != NULL)
+        *member->number = value;
+    else if (value < 0 || value > INT32_MAX)
+        return false;
+    else if (member->small != NULL)
+        *member->small = (int)value;
+    else
+        *member->size = (size_t)value;
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_hex(struct str hex, unsigned char *out, size_t room, size_t *count)
+{
+    if (hex.len % 2 != 0 || hex.len / 2 > room)
+        return false;
+    for (*count = 0; *count < hex.len / 2; (*count)++) {
+        const int high = hex_digit(hex.data[2 * *count]);
+        const int low = hex_digit(hex.data[2 * *count + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        out[*count] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
+/* The decoded text of a member; data NULL where there is none. */
+static bool read_text(const struct json_doc *doc, struct json_node node, const char *name,
+                      struct arena *arena, struct str *text, struct error *err)
+{
+    const struct json_node member = json_get(doc, node, str_of(name));
+
+    *text = (struct str){ NULL, 0 };
+    if (!json_exists(member))
+        return true;
+    if (json_type(doc, member) != JSON_STRING)
+        return unreadable(err, name);
+    if (!json_string(doc, member, arena, text, err))
+        return false;
+    if (text->data == NULL)
+        *text = STR("");
+    return true;
+}
+
+static bool read_token(const struct json_doc *doc, struct json_node page, struct arena *arena,
+                       struct str *token, struct error *err)
+{
+    unsigned char *bytes;
+    struct str hex;
+    size_t count;
+
+    if (!read_text(doc, page, "token", arena, token, err) ||
+        !read_text(doc, page, "tokenHex", arena, &hex, err))
+        return false;
+    if (hex.data == NULL)
+        return true;
+    bytes = arena_alloc(arena, hex.len / 2);
+    if (bytes == NULL)
+        return arena_error(arena, err);
+    if (!read_hex(hex, bytes, hex.len / 2, &count))
+        return unreadable(err, "tokenHex");
+    *token = (struct str){ (const char *)bytes, count };
+    return true;
+}
+
+static bool read_tail(const struct json_doc *doc, struct json_node node, struct arena *arena,
+                      struct proof *proof, struct error *err)
+{
+    unsigned char bytes[8];
+    struct str hex;
+    size_t count;
+    bool is_new;
+
+    proof->tail_count = 0;
+    if (!read_text(doc, node, "tail", arena, &hex, err))
+        return false;
+    for (; hex.len > 0; hex = str_slice(hex, 16, hex.len)) {
+        uint64_t hash = 0;
+
+        if (!read_hex(str_slice(hex, 0, 16), bytes, sizeof(bytes), &count) ||
+            count != sizeof(bytes) || proof->tail_count == PROOF_TAIL_MAX)
+            return unreadable(err, "tail");
+        for (size_t i = 0; i < count; i++)
+            hash = hash << 8 | bytes[i];
+        proof->tail[proof->tail_count++] = hash;
+        if (!id_set_add(&proof->ids, hash != 0 ? hash : 1, &is_new, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_again(const struct json_doc *doc, struct json_node node, struct arena *arena,
+                       struct checkpoint *checkpoint, struct error *err)
+{
+    const struct json_node list = json_get(doc, node, STR("again"));
+    struct str *again = ARENA_ARRAY(arena, struct str, json_count(doc, list));
+
+    if (again == NULL)
+        return arena_error(arena, err);
+    checkpoint->again = again;
+    checkpoint->again_count = 0;
+    for (struct json_iter it = json_each(doc, list); json_next(&it);) {
+        if (json_type(doc, it.value) != JSON_STRING)
+            return unreadable(err, "again");
+        if (!json_string(doc, it.value, arena, &again[checkpoint->again_count++], err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_end(const struct json_doc *doc, struct arena *arena, struct checkpoint *checkpoint,
+                     struct error *err)
+{
+    struct str text;
+
+    if (!read_text(doc, json_root(doc), "end", arena, &text, err))
+        return false;
+    for (int why = 0; why <= PAGE_DOUBT_LOOP; why++) {
+        if (str_eq(text, str_of(page_why_name((enum page_why)why)))) {
+            checkpoint->end = (enum page_why)why;
+            return true;
+        }
+    }
+    return unreadable(err, "end");
+}
+
+bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct str json,
+                     struct proof *proof, struct error *err)
+{
+    struct members members;
+    struct json_node nodes[SCOPES];
+    struct json_doc doc;
+    int64_t version;
+
+    *checkpoint = (struct checkpoint){ .proof = proof };
+    if (!json_parse(&doc, arena, json, err))
+        return unreadable(err, "no JSON");
+    if (!json_i64(&doc, json_get(&doc, json_root(&doc), STR("v")), &version) ||
+        version != CHECKPOINT_VERSION)
+        return unreadable(err, "another version");
+    list_members(&members, checkpoint, proof);
+    for (int scope = 0; scope < SCOPES; scope++)
+        nodes[scope] = scope_names[scope] == NULL
+                           ? json_root(&doc)
+                           : json_get(&doc, json_root(&doc), str_of(scope_names[scope]));
+    for (size_t i = 0; i < members.count; i++) {
+        if (!read_member(&doc, nodes[members.items[i].scope], &members.items[i]))
+            return unreadable(err, members.items[i].name);
+    }
+    return read_end(&doc, arena, checkpoint, err) &&
+           read_token(&doc, nodes[SCOPE_PAGE], arena, &checkpoint->page.token, err) &&
+           read_tail(&doc, nodes[SCOPE_PROOF], arena, proof, err) &&
+           read_again(&doc, nodes[SCOPE_IDS], arena, checkpoint, err);
+}

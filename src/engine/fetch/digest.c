@@ -1,0 +1,207 @@
+#include "engine/fetch/digest.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "data/hash.h"
+
+enum { DIGEST_BYTES_MAX = 64 << 10 };
+
+/* ---- masking ---- */
+
+static bool is_address_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("._%+-", c) != NULL);
+}
+
+bool digest_mask(struct arena *arena, struct str text, struct str *masked, struct error *err)
+{
+    struct buf out;
+    size_t kept = 0; /* up to here the text is in out */
+
+    buf_init(&out, arena, 4 * text.len + 16);
+    for (size_t at = 0; at < text.len; at++) {
+        size_t from = at, to = at + 1;
+
+        if (text.data[at] != '@')
+            continue;
+        while (from > kept && is_address_char(text.data[from - 1]))
+            from--;
+        while (to < text.len && is_address_char(text.data[to]))
+            to++;
+        if (from == at || to == at + 1)
+            continue;
+        buf_add(&out, str_slice(text, kept, from));
+        buf_add(&out, STR("***"));
+        kept = to;
+        at = to - 1;
+    }
+    buf_add(&out, str_slice(text, kept, text.len));
+    *masked = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* ---- parts ---- */
+
+static void write_hints(struct json_writer *w, const struct rate_hints *hints)
+{
+    json_write_name(w, STR("headerHints"));
+    json_write_object(w);
+    json_write_name(w, STR("retryAfterMs"));
+    if (hints->has_retry_after)
+        json_write_i64(w, hints->retry_after_us / US_PER_MS);
+    else
+        json_write_null(w);
+    if (hints->has_remaining)
+        json_write_member_i64(w, STR("rateLimitRemaining"), hints->remaining);
+    if (hints->limit > 0)
+        json_write_member_i64(w, STR("rateLimit"), hints->limit);
+    json_write_end(w);
+}
+
+static void write_rate(struct json_writer *w, const struct fetch_permit *permit)
+{
+    json_write_name(w, STR("rate"));
+    json_write_object(w);
+    if (permit->key.len > 0)
+        json_write_member_str(w, STR("limitKey"), permit->key);
+    if (permit->cost > 0)
+        json_write_member_i64(w, STR("permitCost"), permit->cost);
+    json_write_member_i64(w, STR("waitMs"), permit->waited_us / US_PER_MS);
+    json_write_member_str(w, STR("decision"), code_of(&RATE_DECISION_CODES, (int)permit->decision));
+    if (permit->rate > 0) {
+        json_write_name(w, STR("r"));
+        json_write_double(w, (double)permit->rate / MICRO);
+    }
+    if (permit->burst > 0) {
+        json_write_name(w, STR("burst"));
+        json_write_double(w, (double)permit->burst / MICRO);
+    }
+    json_write_end(w);
+}
+
+static void write_paths(struct json_writer *w, const struct spec_endpoint *endpoint)
+{
+    json_write_member_str(w, STR("itemsPath"), endpoint->response.items.text);
+    if (endpoint->page.next.text.len > 0)
+        json_write_member_str(w, STR("nextTokenPath"), endpoint->page.next.text);
+    if (endpoint->page.next_header.len > 0)
+        json_write_member_str(w, STR("nextHeader"), endpoint->page.next_header);
+}
+
+static bool write_sample(struct json_writer *w, struct str body, struct error *err)
+{
+    char text[8 + HASH_HEX_MAX] = "sha256:";
+    struct hash_sum sum;
+
+    if (body.len == 0)
+        return true;
+    if (!hash_of(str_slice(body, 0, DIGEST_SAMPLE_BYTES), &sum, err))
+        return false;
+    hash_hex(&sum, text + strlen(text));
+    json_write_member_str(w, STR("sample"), str_of(text));
+    return true;
+}
+
+static bool write_failure(struct json_writer *w, const struct digest_ask *ask, struct arena *arena,
+                          struct error *err)
+{
+    const struct http_reply *reply = ask->reply;
+    struct str text;
+
+    json_write_name(w, STR("error"));
+    json_write_object(w);
+    json_write_member_str(w, STR("level"), str_of(error_level_name(ask->error->level)));
+    json_write_member_str(w, STR("code"), str_of(ask->error->code));
+    if (ask->answer->rule != NULL && ask->answer->rule->code.len > 0)
+        json_write_member_str(w, STR("rule"), ask->answer->rule->code);
+    json_write_end(w);
+    /* Who was refused may find its own key quoted. */
+    if (reply->body.len == 0 || reply->status == 401 || reply->status == 403)
+        return true;
+    if (!digest_mask(arena, str_slice(reply->body, 0, DIGEST_TEXT_BYTES), &text, err))
+        return false;
+    json_write_member_str(w, STR("body"), text);
+    return true;
+}
+
+static void write_listing(struct json_writer *w, const struct listing *listing)
+{
+    json_write_member_i64(w, STR("items"), (int64_t)listing->items);
+    if (listing->has_total)
+        json_write_member_i64(w, STR("total"), listing->total);
+    if (listing->next.data != NULL)
+        json_write_member_str(w, STR("nextHint"), str_slice(listing->next, 0, DIGEST_TEXT_BYTES));
+}
+
+bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
+                  struct error *err)
+{
+    const struct http_reply *reply = ask->reply;
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, arena, DIGEST_BYTES_MAX + 8 * DIGEST_TEXT_BYTES);
+    json_writer_init(&w, &out);
+    json_write_object(&w);
+    json_write_member_i64(&w, STR("status"), reply->status);
+    json_write_member_i64(&w, STR("bytes"), (int64_t)reply->body.len);
+    if (ask->listing != NULL)
+        write_listing(&w, ask->listing);
+    json_write_member_bool(&w, STR("hasNext"), ask->has_next);
+    write_hints(&w, &ask->answer->hints);
+    write_paths(&w, ask->endpoint);
+    if (reply->address.len > 0)
+        json_write_member_str(&w, STR("address"), reply->address);
+    if (reply->version > 0)
+        json_write_member_i64(&w, STR("httpVersion"), reply->version);
+    if (!write_sample(&w, reply->body, err))
+        return false;
+    if (ask->error != NULL && !write_failure(&w, ask, arena, err))
+        return false;
+    write_rate(&w, ask->permit);
+    json_write_end(&w);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* ---- stats ---- */
+
+static void write_next_hint(struct json_writer *w, const struct fetch_batch *batch)
+{
+    json_write_name(w, STR("nextHint"));
+    json_write_object(w);
+    if (batch->after.data != NULL)
+        json_write_member_str(w, STR("token"), batch->after);
+    if (batch->has_page_no && batch->has_next)
+        json_write_member_i64(w, STR("page"), batch->page_no + 1);
+    json_write_end(w);
+}
+
+void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *batch)
+{
+    const struct fetch_counts *counts = &batch->counts;
+
+    json_write_member_i64(writer, STR("itemsCount"), counts->items);
+    json_write_member_i64(writer, STR("droppedCount"), counts->dropped);
+    json_write_member_i64(writer, STR("reqCount"), counts->requests);
+    json_write_member_i64(writer, STR("latencyMs"), counts->latency_us / US_PER_MS);
+    json_write_member_i64(writer, STR("maxLatencyMs"), counts->latency_max_us / US_PER_MS);
+    json_write_member_i64(writer, STR("waitMs"), counts->waited_us / US_PER_MS);
+    json_write_member_i64(writer, STR("retryCount"), counts->retries);
+    json_write_member_i64(writer, STR("429Count"), counts->throttled);
+    json_write_member_bool(writer, STR("hasNext"), batch->has_next);
+    write_next_hint(writer, batch);
+    json_write_name(writer, STR("http"));
+    json_write_object(writer);
+    json_write_member_i64(writer, STR("status"), counts->status);
+    json_write_member_i64(writer, STR("bytes"), counts->bytes);
+    json_write_end(writer);
+    json_write_name(writer, STR("selfHealing"));
+    json_write_object(writer);
+    json_write_member_bool(writer, STR("askedAgain"), counts->asked_again);
+    json_write_member_bool(writer, STR("pageSizeShrink"), counts->page_shrunk);
+    json_write_end(writer);
+}

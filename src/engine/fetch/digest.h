@@ -1,0 +1,39 @@
+/* digest: what a batch row keeps of a reply, and of how it came. No secrets, no personal data: a
+ * success is told by hashes and numbers, a failure also by the beginning of its body, with what
+ * looks like an e-mail address cut out.
+ *
+ *      {"status":200,"bytes":43198,"items":20,"total":1217,"hasNext":true,
+ *       "headerHints":{"retryAfterMs":null,"rateLimitRemaining":12},
+ *       "itemsPath":"$.message.items","nextTokenPath":"$.message['next-cursor']",
+ *       "sample":"sha256:...","address":"192.0.2.1:443","httpVersion":20,
+ *       "rate":{"limitKey":"crossref","permitCost":1,"waitMs":0,"decision":"ALLOW"}}
+ *
+ * `sample` is the SHA-256 of the body's first 64 KiB: enough to tell one reply from another, and
+ * it costs nothing beside reading the page.
+ */
+#ifndef PATRA_ENGINE_FETCH_DIGEST_H
+#define PATRA_ENGINE_FETCH_DIGEST_H
+
+#include "engine/fetch/fetch.h"
+#include "engine/fetch/listing.h"
+
+enum { DIGEST_SAMPLE_BYTES = 64 << 10, DIGEST_TEXT_BYTES = 1024 };
+
+struct digest_ask {
+    const struct spec_endpoint *endpoint;
+    const struct http_reply *reply;
+    const struct answer *answer;
+    const struct listing *listing; /* NULL: the reply was not read */
+    const struct fetch_permit *permit;
+    const struct error *error; /* NULL: all went well */
+    bool has_next;
+};
+
+bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
+                  struct error *err) MUST_CHECK;
+
+/* A text with what looks like an e-mail address replaced by ***. */
+bool digest_mask(struct arena *arena, struct str text, struct str *masked,
+                 struct error *err) MUST_CHECK;
+
+#endif
