@@ -79,10 +79,12 @@ static bool list_events(struct memory_db *db, struct arena *arena, const struct 
         struct outbox_event *event = LIST_ADD(arena, list);
         struct event_stored given;
 
-        ok = event == NULL ? arena_error(arena, err)
-                           : memory_give(db, MEMORY_OUTBOX, row, arena, &given, err);
-        if (ok)
-            *event = given.event;
+        if (event == NULL) {
+            ok = arena_error(arena, err);
+            break;
+        }
+        ok = memory_give(db, MEMORY_OUTBOX, row, arena, &given, err);
+        *event = given.event;
     }
     scan_release(&scan);
     return ok;

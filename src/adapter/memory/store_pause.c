@@ -91,10 +91,12 @@ static bool list_pauses(struct memory_db *db, struct arena *arena, struct str so
         struct pause *pause = LIST_ADD(arena, list);
         struct pause_stored given;
 
-        ok = pause == NULL ? arena_error(arena, err)
-                           : memory_give(db, MEMORY_PAUSE, row, arena, &given, err);
-        if (ok)
-            *pause = given.pause;
+        if (pause == NULL) {
+            ok = arena_error(arena, err);
+            break;
+        }
+        ok = memory_give(db, MEMORY_PAUSE, row, arena, &given, err);
+        *pause = given.pause;
     }
     scan_release(&scan);
     key_release(&key);

@@ -56,17 +56,17 @@ static bool order_key(const void *row, struct key *key)
     return true;
 }
 
-#define DEF(table)                                                                  \
-    {                                                                               \
-        .name = table, .row_size = sizeof(struct registry_stored), .text_count = 4, \
-        .texts = { TEXT_DEF(struct registry_stored, code, TEXT_PLAIN),              \
-                   TEXT_DEF(struct registry_stored, endpoint, TEXT_PLAIN),          \
-                   TEXT_DEF(struct registry_stored, key, TEXT_PLAIN),               \
-                   TEXT_DEF(struct registry_stored, values, TEXT_BYTES) },          \
-        .index_count = 3,                                                           \
-        .indexes = { { table "_in_force", true, in_force_key },                     \
-                     { table "_effective_from_key", true, opened_key },             \
-                     { table "_order", false, order_key } },                        \
+#define DEF(table)                                                                    \
+    {                                                                                 \
+        .name = (table), .row_size = sizeof(struct registry_stored), .text_count = 4, \
+        .texts = { TEXT_DEF(struct registry_stored, code, TEXT_PLAIN),                \
+                   TEXT_DEF(struct registry_stored, endpoint, TEXT_PLAIN),            \
+                   TEXT_DEF(struct registry_stored, key, TEXT_PLAIN),                 \
+                   TEXT_DEF(struct registry_stored, values, TEXT_BYTES) },            \
+        .index_count = 3,                                                             \
+        .indexes = { { table "_in_force", true, in_force_key },                       \
+                     { table "_effective_from_key", true, opened_key },               \
+                     { table "_order", false, order_key } },                          \
     }
 
 const struct table_def MEMORY_REGISTRY_TABLES[REGISTRY_TABLE_COUNT] = {

@@ -104,10 +104,12 @@ static bool list_signals(struct memory_db *db, struct arena *arena, const struct
         if (endpoint.len > 0 && !str_eq(row->signal.endpoint, endpoint))
             continue;
         signal = LIST_ADD(arena, list);
-        ok = signal == NULL ? arena_error(arena, err)
-                            : memory_give(db, MEMORY_SIGNAL, row, arena, &given, err);
-        if (ok)
-            *signal = given.signal;
+        if (signal == NULL) {
+            ok = arena_error(arena, err);
+            break;
+        }
+        ok = memory_give(db, MEMORY_SIGNAL, row, arena, &given, err);
+        *signal = given.signal;
     }
     scan_release(&scan);
     return ok;

@@ -73,7 +73,7 @@ static int compare(const unsigned char *a, size_t a_len, const unsigned char *b,
 static struct index_node *node_new(int height, const struct key *key, int64_t id)
 {
     struct index_node *node =
-        checked(calloc(1, sizeof(*node) + (size_t)height * sizeof(node->next[0])));
+        checked(calloc(1, sizeof(*node) + (size_t)height * sizeof(struct index_node *)));
 
     node->height = height;
     node->id = id;
