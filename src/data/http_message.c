@@ -18,7 +18,7 @@ const struct http_header *http_header_find(struct http_headers headers, struct s
 
     for (size_t i = from; i < headers.count; i++) {
         if (str_eq_nocase(headers.items[i].name, name))
-            return &headers.items[i];
+            return headers.items + i;
     }
     return NULL;
 }
@@ -98,9 +98,8 @@ struct http_title http_title(const struct http_request *request, struct str url)
     struct arena arena;
     struct buf text;
 
-    /* Redacting can make a text longer: "***" for every empty value. */
-    arena_init(&arena, 8 * HTTP_URL_BYTES_MAX);
-    buf_init(&text, &arena, 4 * HTTP_URL_BYTES_MAX);
+    arena_init(&arena, 2 * HTTP_TOLD_URL_BYTES_MAX);
+    buf_init(&text, &arena, HTTP_TOLD_URL_BYTES_MAX);
     http_redact_url(&text, request, str_slice(url, 0, HTTP_URL_BYTES_MAX));
     if (text.failed)
         buf_clear(&text); /* rather nothing than a secret */
@@ -147,6 +146,25 @@ static bool check_url(const struct http_request *request, struct error *err)
                          "%s: plain HTTP is not allowed (set http.allow_plain_http to permit it)",
                          http_title(request, request->url).text);
     return true;
+}
+
+/* It is not told: there may be a password in it. */
+static bool check_proxy(const struct http_request *request, struct error *err)
+{
+    static const struct str schemes[] = { STR_INIT("http"), STR_INIT("https"), STR_INIT("socks5"),
+                                          STR_INIT("socks5h") };
+    struct url url;
+    struct error cause;
+
+    if (request->proxy.len == 0 || str_eq(request->proxy, STR("env")))
+        return true;
+    for (size_t i = 0; url_parse(request->proxy, &url, &cause) && i < ARRAY_LEN(schemes); i++) {
+        if (str_eq_nocase(url.scheme, schemes[i]))
+            return true;
+    }
+    return error_set(err, ERROR_REQUEST, "http.url",
+                     "%s: the proxy is no URL of http, https, socks5 or socks5h",
+                     http_title(request, request->url).text);
 }
 
 static bool check_header(const struct http_request *request, struct http_header header,
@@ -220,7 +238,7 @@ static bool check_numbers(struct http_request *request, struct error *err)
 
     if (limits->headers_max == 0)
         limits->headers_max = HTTP_HEADERS_MAX;
-    if (limits->headers_max > 10 * HTTP_HEADERS_MAX ||
+    if (limits->headers_max > (size_t)10 * HTTP_HEADERS_MAX ||
         request->secret_count > SECRET_NAMES_MAX - ARRAY_LEN(ALWAYS_SECRET))
         return error_set(err, ERROR_REQUEST, "http.limit", "too many headers or secret names");
     if (request->redirects_max < 0 || request->redirects_max > HTTP_REDIRECTS_MAX)
@@ -244,8 +262,8 @@ bool http_request_check(struct http_request *request, struct error *err)
 {
     if (request->method.len == 0)
         request->method = STR("GET");
-    return check_method(request, err) && check_url(request, err) && check_headers(request, err) &&
-           check_numbers(request, err);
+    return check_method(request, err) && check_url(request, err) && check_proxy(request, err) &&
+           check_headers(request, err) && check_numbers(request, err);
 }
 
 /* ---- copying ---- */

@@ -81,7 +81,7 @@ struct http_request {
     bool allow_plain_http;
     bool no_compression;
     struct str proxy;   /* empty: none, whatever the environment says; "env": what it says; or
-                         * http://, https://, socks5h://host:port */
+                         * http, https, socks5h://[user:password@]host:port */
     struct str ca_file; /* PEM; empty: the system's. There is no way to skip verification. */
 
     /* Headers and query parameters whose values are never told, and never sent to another origin;
@@ -133,7 +133,9 @@ bool http_is_header_value(struct str text); /* no CR, LF, NUL or other control b
  * and for the request's own. */
 bool http_is_secret_name(const struct http_request *request, struct str name);
 
-/* The request's URL, or another that belongs to it, as it may be told. */
+/* The request's URL, or another that belongs to it, as it may be told. Cutting secrets can make it
+ * longer: "***" for an empty value. */
+#define HTTP_TOLD_URL_BYTES_MAX ((size_t)4 * HTTP_URL_BYTES_MAX)
 void http_redact_url(struct buf *out, const struct http_request *request, struct str url);
 /* "GET https://host/path?api_key=***", cut to fit: what error texts begin with. */
 enum { HTTP_TITLE_MAX = 400 };

@@ -5,7 +5,7 @@
 #include "data/json.h"
 #include "data/url.h"
 
-enum { FORM_BYTES_MAX = 64 << 10 };
+enum { FORM_BYTES_MAX = 64 << 10, HEADER_BYTES_MAX = 2 * FORM_BYTES_MAX };
 
 /* Longer lives are taken for this: a token that outlives a year is no reason to keep it as long. */
 #define LIFETIME_MAX_US (366 * US_PER_DAY)
@@ -30,7 +30,7 @@ bool oauth_token_authorization(struct arena *arena, struct str client_id, struct
     url_encode(&pair, client_secret, URL_FORM);
     if (!buf_ok(&pair, err))
         return false;
-    buf_init(&out, arena, 2 * FORM_BYTES_MAX);
+    buf_init(&out, arena, HEADER_BYTES_MAX);
     buf_add(&out, STR("Basic "));
     base64_encode(&out, buf_str(&pair));
     *value = buf_str(&out);

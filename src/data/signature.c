@@ -7,6 +7,8 @@
 #include "data/http_date.h"
 #include "data/url.h"
 
+enum { TEXT_BYTES_MAX = 2 * HTTP_URL_BYTES_MAX };
+
 /* ---- hmac-sha256 ---- */
 
 struct pair_list {
@@ -58,7 +60,7 @@ static bool canonical_text(struct arena *arena, const struct http_request *reque
     if (!hash_of(request->body, &body_sum, err))
         return false;
     hash_hex(&body_sum, body_hex);
-    buf_init(&out, arena, 2 * HTTP_URL_BYTES_MAX);
+    buf_init(&out, arena, TEXT_BYTES_MAX);
     buf_add(&out, request->method.len > 0 ? request->method : STR("GET"));
     buf_add_char(&out, '\n');
     buf_add(&out, url.path.len > 0 ? url.path : STR("/"));
@@ -75,7 +77,7 @@ static bool sign_hmac_sha256(struct arena *arena, const struct signature_input *
 {
     char date[HTTP_DATE_TEXT_MAX], hex[HASH_HEX_MAX];
     struct hash_sum sum;
-    struct str text, date_value, proof;
+    struct str text = { 0 }, date_value, proof;
 
     (void)http_date_format(input->now_us, date);
     if (!canonical_text(arena, input->request, date, &text, err) ||

@@ -11,6 +11,9 @@
 #include "data/url.h"
 #include "port/secret.h"
 
+/* A secret in its longest form: each byte as \u0000, in base64 of a pair, or percent-encoded. */
+enum { SECRET_TEXT_MAX = 8 * SECRET_BYTES_MAX, URL_BYTES_MAX = 2 * HTTP_URL_BYTES_MAX };
+
 /* ---- where it may go ---- */
 
 static bool is_origin(struct str text, const struct url *url)
@@ -89,7 +92,7 @@ static bool add_query(struct arena *scratch, struct http_request *made, struct s
     const size_t fragment = str_find_char(made->url, '#');
     struct buf url;
 
-    buf_init(&url, scratch, 2 * HTTP_URL_BYTES_MAX);
+    buf_init(&url, scratch, URL_BYTES_MAX);
     buf_add(&url, str_slice(made->url, 0, fragment));
     url_add(&url, name, value);
     made->url = buf_str(&url);
@@ -101,7 +104,7 @@ static bool add_to_form(struct arena *scratch, struct http_request *made, struct
 {
     struct buf body;
 
-    buf_init(&body, scratch, made->body.len + 4 * SECRET_BYTES_MAX);
+    buf_init(&body, scratch, made->body.len + SECRET_TEXT_MAX);
     buf_add(&body, made->body);
     if (made->body.len > 0)
         buf_add_char(&body, '&');
@@ -125,7 +128,7 @@ static bool add_to_json(struct arena *scratch, struct http_request *made, struct
         json_type(&doc, json_root(&doc)) != JSON_OBJECT)
         return error_set(err, ERROR_FATAL, "auth.place",
                          "the body is no JSON object that could take the credential");
-    buf_init(&body, scratch, 2 * made->body.len + 8 * SECRET_BYTES_MAX);
+    buf_init(&body, scratch, 2 * made->body.len + SECRET_TEXT_MAX);
     json_writer_init(&writer, &body);
     json_write_object(&writer);
     json_write_name(&writer, name);
@@ -200,11 +203,11 @@ static bool apply_basic(struct arena *scratch, const struct auth_values *values,
     if (str_find_char(values->username, ':') < values->username.len)
         return error_set(err, ERROR_FATAL, "auth.value",
                          "a user's name with a colon is not possible in basic authorization");
-    buf_init(&pair, scratch, 4 * SECRET_BYTES_MAX);
+    buf_init(&pair, scratch, SECRET_TEXT_MAX);
     buf_add(&pair, values->username);
     buf_add_char(&pair, ':');
     buf_add(&pair, values->secret);
-    buf_init(&coded, scratch, 8 * SECRET_BYTES_MAX);
+    buf_init(&coded, scratch, SECRET_TEXT_MAX);
     base64_encode(&coded, buf_str(&pair));
     return buf_ok(&pair, err) && buf_ok(&coded, err) &&
            add_header(scratch, made, STR("Authorization"), "Basic ", buf_str(&coded), err);

@@ -57,16 +57,31 @@ static bool get_values(struct auth_http *self, const struct http_request *reques
     return auth_value(self->parts.secrets, auth->username, username, err);
 }
 
-/* Makes the request that carries the credential; its parts lie in self->scratch. *token becomes the
- * number of the cached token in it, 0 when it has none. */
-static bool prepare(struct auth_http *self, const struct http_request *request, uint64_t refused,
-                    struct http_request *made, uint64_t *token, struct error *err)
+/* A proxy may be told where its address is, which can have a password in it. */
+static bool resolve_proxy(struct auth_http *self, struct http_request *request, struct error *err)
+{
+    struct secret proxy = { 0 };
+    bool done;
+
+    if (!secret_is_reference(request->proxy))
+        return true;
+    done = secret_get(self->parts.secrets, request->proxy, &proxy, err);
+    if (done)
+        request->proxy = arena_copy(&self->scratch, secret_str(&proxy));
+    secret_wipe(&proxy);
+    if (!done)
+        return error_wrap(err, "proxy");
+    return request->proxy.data != NULL || arena_error(&self->scratch, err);
+}
+
+static bool add_credential(struct auth_http *self, const struct http_request *request,
+                           uint64_t refused, struct http_request *made, uint64_t *token,
+                           struct error *err)
 {
     struct auth_token secret = { 0 };
     struct secret username = { 0 };
     bool done;
 
-    *token = 0;
     if (!auth_check_origin(request, err))
         return false;
     done = get_values(self, request, refused, &secret, &username, err);
@@ -86,6 +101,22 @@ static bool prepare(struct auth_http *self, const struct http_request *request, 
     secret_wipe(&secret.value);
     secret_wipe(&username);
     return done || error_wrap(err, "%s", http_title(request, request->url).text);
+}
+
+/* Makes the request that goes out; its parts lie in self->scratch. *token becomes the number of the
+ * cached token in it, 0 when it has none. */
+static bool prepare(struct auth_http *self, const struct http_request *request, uint64_t refused,
+                    struct http_request *made, uint64_t *token, struct error *err)
+{
+    struct http_request resolved = *request;
+
+    *token = 0;
+    if (!resolve_proxy(self, &resolved, err))
+        return false;
+    if (!is_bare(&resolved))
+        return add_credential(self, &resolved, refused, made, token, err);
+    *made = without_auth(&resolved);
+    return true;
 }
 
 /* ---- sending ---- */
@@ -123,11 +154,8 @@ static bool auth_send(struct http *http, struct arena *arena, const struct http_
                       struct http_reply *reply, struct error *err)
 {
     struct auth_http *self = auth_of(http);
-    const struct http_request bare = without_auth(request);
     uint64_t token;
 
-    if (is_bare(request))
-        return http_send(self->parts.inner, arena, &bare, reply, err);
     return send_once(self, arena, request, 0, &token, reply, err) &&
            repeat_when_refused(self, arena, request, token, reply, err);
 }
@@ -137,7 +165,7 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
 {
     struct auth_http *self = auth_of(http);
     struct auth_ticket *made = ARENA_NEW(arena, struct auth_ticket);
-    struct http_request sent = without_auth(request);
+    struct http_request sent;
     bool done;
 
     if (made == NULL)
@@ -146,7 +174,7 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
     made->arena = arena;
     if (!http_request_copy(arena, request, &made->request, err))
         return false;
-    done = (is_bare(request) || prepare(self, request, 0, &sent, &made->token, err)) &&
+    done = prepare(self, request, 0, &sent, &made->token, err) &&
            http_start(self->parts.inner, arena, &sent, &made->inner, err);
     arena_wipe(&self->scratch);
     *ticket = &made->ticket;

@@ -4,9 +4,10 @@
  *                  ├ secrets (port/secret.h)
  *                  └ tokens: one cache per process, shared by the handles of all threads
  *
- * Requests without `auth` pass through. For the others the credential is fetched, checked against
- * the request's origin (port/http_auth.h), put where it belongs, sent, and overwritten; the request
- * as its caller gave it never holds one, nor do reply.url and error texts.
+ * Requests without `auth` pass through; a proxy given as a reference (env:NAME, file:PATH) is
+ * looked up for all. For the others the credential is fetched, checked against the request's origin
+ * (port/http_auth.h), put where it belongs, sent, and overwritten; the request as its caller gave
+ * it never holds one, nor do reply.url and error texts.
  *
  * OAuth2: a token is asked for when there is none or the one at hand is within refresh_before_us of
  * its end; one thread asks, the others wait for it. A 401 on a token that was cached makes it be

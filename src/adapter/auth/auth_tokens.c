@@ -1,5 +1,6 @@
 #include "adapter/auth/auth_tokens.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
                   struct client *client, struct error *err)
 {
     const int64_t ttl_us = request->auth->token_ttl_us;
-    struct oauth_token token;
+    struct oauth_token token = { 0 };
     struct arena scratch;
     bool done;
 
@@ -185,6 +186,7 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
         done = error_set(err, ERROR_FATAL, "auth.token", "the token has more than %d bytes",
                          SECRET_BYTES_MAX);
     if (done) {
+        assert(token.value.data != NULL);
         if (token.lifetime_us == 0)
             token.lifetime_us = ttl_us > 0 ? ttl_us : US_PER_HOUR;
         memcpy(client->token.bytes, token.value.data, token.value.len);

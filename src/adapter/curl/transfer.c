@@ -117,7 +117,7 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
     long connects = 0, port = 0;
     char *ip = NULL, address[80];
 
-    buf_init(&url, t->arena, 4 * HTTP_URL_BYTES_MAX);
+    buf_init(&url, t->arena, HTTP_TOLD_URL_BYTES_MAX);
     http_redact_url(&url, &t->request, t->hop.url);
     (void)curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
     (void)curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_PORT, &port);

@@ -60,6 +60,7 @@ static size_t remember(struct memory_http *memory, const struct http_request *re
         .url = copy.url,
         .headers = { (struct http_header *)copy.headers, copy.header_count },
         .body = copy.body,
+        .proxy = copy.proxy,
     };
     return memory->sent.count - 1;
 }
@@ -91,7 +92,7 @@ static bool give(struct arena *arena, const struct http_request *request,
         return fail(request, code, err);
     if (!http_request_copy(arena, &carrier, &copy, err))
         return false;
-    buf_init(&url, arena, 4 * HTTP_URL_BYTES_MAX);
+    buf_init(&url, arena, HTTP_TOLD_URL_BYTES_MAX);
     http_redact_url(&url, request, request->url);
     reply->status = from->status;
     reply->version = 11;

@@ -48,6 +48,7 @@ struct memory_sent { /* a request as it went out */
     struct str url;
     struct http_headers headers;
     struct str body;
+    struct str proxy;
     bool cancelled; /* it was given up before its reply was asked for */
 };
 

@@ -1,5 +1,6 @@
 #include "adapter/auth/auth_http.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static const struct memory_secret SECRETS[] = {
     { "env:ID", "client" },
     { "env:CLIENT", "hush" },
     { "env:LINES", "a\r\nX-B: c" },
+    { "env:PROXY", "http://u:hidden@proxy:3128" },
 };
 
 static struct {
@@ -480,5 +482,87 @@ TEST(a_request_without_a_credential_passes_through)
         str_of(try(&(struct http_request){ .url = STR("https://anywhere.org/"), .auth = &none })),
         STR(""), "type NONE");
     CHECK_EQ(world.secrets.asked, 0, "no secret fetched");
+    end();
+}
+
+TEST(a_proxy_is_looked_up_where_it_was_told_to_be)
+{
+    begin();
+    script(200, "");
+    script_token("t1", 600);
+    script_works(200);
+    CHECK_STR(str_of(try(&(struct http_request){ URL, .proxy = STR("env:PROXY") })), STR(""),
+              "bare");
+    CHECK_STR(world.memory.sent.items[0].proxy, STR("http://u:hidden@proxy:3128"), "resolved");
+    CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &OAUTH, .proxy = STR("env:PROXY") })),
+              STR(""), "with a token");
+    CHECK_STR(world.memory.sent.items[1].proxy, STR("http://u:hidden@proxy:3128"),
+              "for the token too");
+    CHECK_STR(world.memory.sent.items[2].proxy, STR("http://u:hidden@proxy:3128"), "and after it");
+    CHECK_STR(str_of(try(&(struct http_request){ URL, .proxy = STR("env:NOWHERE") })),
+              STR("secret.missing"), "not there");
+    end();
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4 };
+
+static struct thread {
+    pthread_t thread;
+    struct memory_http memory;
+    bool ok;
+} threads[THREADS];
+static pthread_barrier_t barrier;
+
+static void *ask_once(void *context)
+{
+    struct thread *self = context;
+    struct memory_secrets secrets;
+    struct http_reply reply;
+    struct error err;
+    struct arena arena;
+    struct http *http;
+
+    arena_init(&arena, 1 << 20);
+    memory_secrets_init(&secrets, SECRETS, ARRAY_LEN(SECRETS));
+    if (!auth_http_open(&(struct auth_http_parts){ &self->memory.http, world.tokens,
+                                                   &secrets.source, &world.clock.clock },
+                        &http, &err))
+        return NULL;
+    (void)pthread_barrier_wait(&barrier);
+    self->ok =
+        http_send(http, &arena, &(struct http_request){ URL, .auth = &OAUTH }, &reply, &err) &&
+        reply.status == 200;
+    http_close(http);
+    arena_release(&arena);
+    return NULL;
+}
+
+TEST(one_thread_asks_for_a_token_and_all_get_it)
+{
+    size_t asked = 0;
+
+    begin();
+    REQUIRE(pthread_barrier_init(&barrier, NULL, THREADS) == 0, "barrier");
+    for (size_t i = 0; i < THREADS; i++) {
+        memory_http_init(&threads[i].memory, NULL);
+        memory_http_reply(&threads[i].memory,
+                          &(struct memory_reply){ .url_part = STR("/token"),
+                                                  .status = 200,
+                                                  .body = STR("{\"access_token\":\"t\"}") });
+        memory_http_reply(&threads[i].memory,
+                          &(struct memory_reply){ .url_part = STR("/works"), .status = 200 });
+        threads[i].ok = false;
+        REQUIRE(pthread_create(&threads[i].thread, NULL, ask_once, &threads[i]) == 0, "thread");
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        (void)pthread_join(threads[i].thread, NULL);
+        CHECK(threads[i].ok, "answered");
+        asked += threads[i].memory.sent.count - 1;
+        memory_http_release(&threads[i].memory);
+    }
+    CHECK_EQ(asked, 1, "one token for all");
+    (void)pthread_barrier_destroy(&barrier);
     end();
 }

@@ -1,5 +1,6 @@
 #include "data/http_fault.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "test.h"
@@ -57,4 +58,17 @@ TEST(a_broken_body_spares_a_status_and_nothing_else_does)
     CHECK(!http_fault_spares_status("http.cancelled"), "cancelled");
     CHECK(!http_fault_spares_status("http.header_limit"), "the head itself");
     CHECK(!http_fault_spares_status("memory.limit"), "memory");
+}
+
+TEST(operators_are_told_the_same)
+{
+    const struct str manual = test_read("docs/http.md");
+    char row[300];
+
+    REQUIRE(manual.data != NULL, "docs/http.md");
+    for (size_t i = 0; i < http_faults_count; i++) {
+        (void)snprintf(row, sizeof(row), "| `%s` | %s | %s |\n", http_faults[i].code,
+                       error_level_name(http_faults[i].level), http_faults[i].meaning);
+        CHECK(str_find(manual, str_of(row)) < manual.len, row);
+    }
 }

@@ -59,6 +59,10 @@ static const struct {
     { "a line end in the id", { URL, .correlation_id = STR_INIT("a\nb") }, "http.header" },
     { "a line end in the trace", { URL, .traceparent = STR_INIT("a\rb") }, "http.header" },
     { "too patient", { URL, .timeouts.idle_us = HTTP_SILENCE_MAX_US + 1 }, "http.limit" },
+    { "a proxy", { URL, .proxy = STR_INIT("http://me:S3CRET@proxy:3128") }, NULL },
+    { "the environment's proxy", { URL, .proxy = STR_INIT("env") }, NULL },
+    { "a proxy by another protocol", { URL, .proxy = STR_INIT("ftp://S3CRET@proxy") }, "http.url" },
+    { "a proxy that is still a reference", { URL, .proxy = STR_INIT("env:PROXY") }, "http.url" },
     { "negative", { URL, .timeouts.connect_us = -1 }, "http.limit" },
     { "too large", { URL, .limits.body_bytes_max = HTTP_BODY_BYTES_MAX + 1 }, "http.limit" },
     { "too many redirects", { URL, .redirects_max = HTTP_REDIRECTS_MAX + 1 }, "http.limit" },
@@ -76,6 +80,8 @@ TEST(a_request_that_could_change_its_message_is_refused)
             CHECK_STR(str_of(err.code), str_of(checks[i].code), checks[i].label);
         if (!ok)
             CHECK_EQ(err.level, ERROR_REQUEST, checks[i].label);
+        if (!ok)
+            CHECK(strstr(err.text, "S3CRET") == NULL, err.text);
     }
 }
 
