@@ -158,8 +158,8 @@ static void *serve(void *context)
     for (;;) {
         const int fd = accept(listener, NULL, NULL);
 
-        must(fd >= 0 && pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)fd) == 0,
-             "connection");
+        must(fd >= 0, "connection");
+        must(pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)fd) == 0, "thread");
         (void)pthread_detach(thread);
     }
     return NULL;
