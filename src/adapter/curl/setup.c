@@ -90,6 +90,9 @@ static bool set_transport(struct transfer *t)
     CURLcode result = CURLE_OK;
 
     result |= curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
+    /* Names are looked up by a thread of the library's. A request that is given up meanwhile must
+     * not wait for it: the resolver's own patience is longer than any timeout here. */
+    result |= curl_easy_setopt(t->easy, CURLOPT_QUICK_EXIT, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_PATH_AS_IS, 1L); /* what is signed is sent */
     result |= curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
     result |= curl_easy_setopt(t->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
