@@ -126,7 +126,7 @@ static const char *provoke(const char *fault, bool compressed)
     const struct http_header header = { STR("X-Sim-Fault"), str_of(fault) };
     /* A body of some kilobytes, so that it can be cut: the query comes back in it. */
     static char path[6000];
-    const bool is_slow = strstr(fault, "stall") != NULL || strstr(fault, "drip") != NULL;
+    const bool stalls = strstr(fault, "stall") != NULL, drips = strstr(fault, "drip") != NULL;
     const char *code;
 
     (void)snprintf(path, sizeof(path), "/echo?api_key=S3CRET&fill=%05000d", 1);
@@ -136,8 +136,8 @@ static const char *provoke(const char *fault, bool compressed)
                    .header_count = 1,
                    .redirects_max = 3,
                    .no_compression = !compressed,
-                   .timeouts = { .idle_us = is_slow ? 120 * US_PER_MS : 0,
-                                 .total_us = is_slow ? 200 * US_PER_MS : 0 },
+                   .timeouts = { .idle_us = stalls ? 120 * US_PER_MS : 0,
+                                 .total_us = drips ? 200 * US_PER_MS : 0 },
                    .limits = { .body_bytes_max = 8 << 20, .inflated_bytes_max = 16 << 20 } });
     if (code[0] != '\0' || world.reply.status != 200)
         return code;
