@@ -120,7 +120,7 @@ static bool prepare(struct store *store, struct arena *arena, struct plan_draft 
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
     return (draft_is_by_id(draft) || draft_cover(store, arena, draft, err)) &&
-           draft_spend(store, draft, err);
+           draft_spend(store, draft, err) && draft_quota(store, arena, draft, err);
 }
 
 static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,
@@ -189,7 +189,8 @@ static bool write_plan(struct store *store, struct arena *arena, struct plan_dra
     result->plan_id = draft->plan.id;
     if (draft->decision.starts_cursor && !draft_start_cursor(store, arena, draft, err))
         return false;
-    if (!write_slices(store, arena, draft, result, err) || !conclude(arena, draft, result, err))
+    if (!write_slices(store, arena, draft, result, err) ||
+        !draft_book(store, draft, result->requests, err) || !conclude(arena, draft, result, err))
         return false;
     move = (struct plan_move){ .id = draft->plan.id,
                                .from = PLAN_SLICING,

@@ -1,5 +1,5 @@
 /* plan_draft: a plan while it is being made. The steps of engine/plan.h, in their order; each fills
- * in what the next one needs. They read, but for the one that says so.
+ * in what the next one needs. They read, but for the two that say so.
  */
 #ifndef PATRA_ENGINE_PLAN_DRAFT_H
 #define PATRA_ENGINE_PLAN_DRAFT_H
@@ -38,6 +38,7 @@ struct plan_draft {
     int64_t queued;
     struct budget budget;
     struct spread spread;
+    struct str rate_key; /* where there is a quota */
 };
 
 /* Loads and compiles. False with the faults in the draft ("spec.invalid"); `draft->plan` then has
@@ -68,6 +69,12 @@ bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *dr
 
 /* Room in the queue, and the pace. */
 bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* What the provider's quota leaves of the budget, and booking a part of it. The latter writes. */
+bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,
+                 struct error *err) MUST_CHECK;
+bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
+                struct error *err) MUST_CHECK;
 
 /* True when it is driven by ids rather than by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);

@@ -16,6 +16,8 @@ enum {
     HASHES_MAX = 64, /* expressions in force: one per operation */
 };
 
+#define LAST_ID (INT64_MAX - 1) /* behind every record; stores count on from it */
+
 struct search {
     struct store *store;
     struct plan_cutter *cutter;
@@ -263,7 +265,7 @@ static bool take_old(struct search *search, struct error *err)
             if (found->expr_hash.len >= sizeof(hash))
                 return error_set(err, ERROR_FATAL, "plan.record", "a record has no expr_hash");
             memcpy(hash, found->expr_hash.data, found->expr_hash.len);
-            last = (struct candidate){ .id = is_good ? INT64_MAX : found->id,
+            last = (struct candidate){ .id = is_good ? LAST_ID : found->id,
                                        .expr_hash = { hash, found->expr_hash.len } };
             query.after = &last;
             if (is_good) { /* and so are all others of this hash: they come together */

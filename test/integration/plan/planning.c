@@ -8,6 +8,7 @@
 #include "data/date.h"
 #include "data/json.h"
 #include "engine/source_store.h"
+#include "port/store_lease.h"
 #include "spec/check.h"
 
 enum { SOURCE_MAX = 8192, LIST_MAX = 100000 };
@@ -141,4 +142,68 @@ struct str planning_value(struct str json, const char *path)
         return STR("");
     return json_type(&doc, node) == JSON_STRING ? json_string_raw(&doc, node)
                                                 : json_raw(&doc, node);
+}
+
+/* ---- ending tasks, as executors do ---- */
+
+static struct task_list claim_all(struct store *store)
+{
+    const struct task_claim claim = {
+        .owner = STR("test"), .now_us = INSTANT_MAX, .until_us = INSTANT_MAX, .limit = LIST_MAX
+    };
+    struct task_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_claim(store, contract_arena(), &claim, &list, &err), err);
+    return list;
+}
+
+static void finish(struct store *store, const struct task *task, enum task_status status,
+                   const struct window *covered)
+{
+    const struct lease lease = { task->id, task->lease_epoch };
+    const struct task_end end = { .lease = lease,
+                                  .status = status,
+                                  .has_reason = status == TASK_PARTIAL,
+                                  .reason = PARTIAL_CUT_SHORT,
+                                  .covered = covered != NULL ? *covered : (struct window){ 0 },
+                                  .now_us = NOW_US };
+    struct error err = { 0 };
+    bool held;
+
+    REQUIRE_OK(store_lease_start(store, lease, NOW_US, &held, &err), err);
+    REQUIRE(held, "the lease");
+    REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
+    REQUIRE(held, "the lease");
+}
+
+void planning_end(struct store *store, int64_t task_id, enum task_status status,
+                  const struct window *covered)
+{
+    const struct task_list list = claim_all(store);
+    bool is_found = false;
+
+    for (size_t i = 0; i < list.count; i++) {
+        const struct task *task = &list.items[i];
+        struct error err = { 0 };
+        bool held;
+
+        if (task->id == task_id) {
+            finish(store, task, status, covered);
+            is_found = true;
+            continue;
+        }
+        REQUIRE_OK(store_lease_release(store, (struct lease){ task->id, task->lease_epoch },
+                                       task->scheduled_us, STR(""), NOW_US, &held, &err),
+                   err);
+    }
+    REQUIRE(is_found, "a task that is live");
+}
+
+void planning_end_all(struct store *store, enum task_status status)
+{
+    const struct task_list list = claim_all(store);
+
+    for (size_t i = 0; i < list.count; i++)
+        finish(store, &list.items[i], status, NULL);
 }

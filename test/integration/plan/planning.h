@@ -6,6 +6,7 @@
 
 #include "contract.h"
 #include "engine/plan.h"
+#include "engine/plan_reslice.h"
 #include "port/store_plan.h"
 #include "port/store_task.h"
 

@@ -1,0 +1,201 @@
+/* Schedules and quotas: when things are fired, and how much of them. */
+#include <string.h>
+
+#include "base/instant.h"
+#include "engine/schedule_fire.h"
+#include "planning.h"
+#include "port/store_pause.h"
+#include "port/store_rate.h"
+#include "port/store_schedule.h"
+
+/* Comes into force an hour before NOW_US. */
+static const struct planning_source HOURLY = {
+    .window = "lag: 0, align: hour, max: 1h",
+    .operations = "  harvest: { endpoint: works, every: 1h }\n"
+                  "  nightly: { operation: backfill, endpoint: works, cron: \"30 2 * * *\" }\n"
+                  "  asleep: { operation: replay, endpoint: works, every: 1m, enabled: false }"
+};
+
+struct ear {
+    struct schedule_listener listener;
+    int fired, failed;
+    int64_t tick_us;
+    char operation[32];
+    char code[64];
+};
+
+static void hear(struct schedule_listener *listener, const struct schedule_fired *fired)
+{
+    struct ear *ear = (struct ear *)listener;
+
+    ear->fired += fired->result != NULL;
+    ear->failed += fired->err != NULL;
+    ear->tick_us = fired->tick_us;
+    (void)snprintf(ear->operation, sizeof(ear->operation), "%.*s", STR_ARG(fired->operation));
+    (void)snprintf(ear->code, sizeof(ear->code), "%s", fired->err != NULL ? fired->err->code : "");
+}
+
+static struct schedule_fire_result fire(struct store *store, int64_t now_us, struct ear *ear)
+{
+    const struct schedule_fire_request request = { .owner = STR("server"),
+                                                   .now_us = now_us,
+                                                   .listener = &ear->listener };
+    struct schedule_fire_result result;
+    struct error err = { 0 };
+
+    *ear = (struct ear){ .listener = { hear } };
+    REQUIRE_OK(schedule_fire_due(store, &request, &result, &err), err);
+    CHECK_EQ(result.fired, ear->fired, "all are told");
+    CHECK_EQ(result.failed, ear->failed, "all are told");
+    return result;
+}
+
+TEST(an_interval_fires_at_its_ticks_and_once_each)
+{
+    struct store *store = contract_store();
+    struct schedule_fire_result result;
+    struct ear ear;
+
+    planning_apply(store, &HOURLY);
+    result = fire(store, NOW_US - 1, &ear);
+    CHECK_EQ(result.fired, 0, "it came into force after the last tick");
+    CHECK(result.next.is_set, "the next tick");
+    CHECK_EQ(result.next.at_us, NOW_US, "is told");
+    result = fire(store, NOW_US + 5, &ear);
+    CHECK_EQ(result.fired, 1, "the hour");
+    CHECK_EQ(ear.tick_us, NOW_US, "its tick");
+    CHECK_STR(str_of(ear.operation), STR("harvest"), "the operation");
+    CHECK_EQ(result.next.at_us, NOW_US + US_PER_HOUR, "the next one");
+    CHECK_EQ(fire(store, NOW_US + 6, &ear).fired, 0, "once");
+    CHECK_EQ(fire(store, NOW_US + US_PER_HOUR, &ear).fired, 1, "an hour later");
+    contract_end();
+}
+
+TEST(missed_ticks_collapse_into_one)
+{
+    struct store *store = contract_store();
+    struct ear ear;
+
+    planning_apply(store, &HOURLY);
+    (void)fire(store, NOW_US, &ear);
+    CHECK_EQ(fire(store, NOW_US + 100 * US_PER_HOUR + 7, &ear).fired, 2,
+             "the hourly and the nightly");
+    (void)fire(store, NOW_US + 100 * US_PER_HOUR + 8, &ear);
+    CHECK_EQ(ear.fired, 0, "all those hours are one");
+    contract_end();
+}
+
+TEST(a_cron_line_fires_at_its_minute)
+{
+    struct store *store = contract_store();
+    struct ear ear;
+
+    planning_apply(store, &(struct planning_source){
+                              .operations = "  nightly: { operation: harvest, endpoint: works,"
+                                            " cron: \"30 2 * * *\" }" });
+    CHECK_EQ(fire(store, NOW_US + 2 * US_PER_HOUR, &ear).fired, 0, "not yet");
+    CHECK_EQ(fire(store, NOW_US + 150 * US_PER_MINUTE, &ear).fired, 1, "half past two");
+    CHECK_EQ(ear.tick_us, NOW_US + 150 * US_PER_MINUTE, "exactly");
+    contract_end();
+}
+
+TEST(what_rests_does_not_fire_and_catches_up_when_it_is_resumed)
+{
+    struct store *store = contract_store();
+    const struct pause pause = { .source = STR("demo"), .created_us = NOW_US };
+    struct error err = { 0 };
+    struct ear ear;
+    bool done;
+
+    planning_apply(store, &HOURLY);
+    REQUIRE_OK(store_pause_add(store, &pause, &done, &err), err);
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(fire(store, NOW_US + i * US_PER_HOUR, &ear).fired, 0, "paused");
+    REQUIRE_OK(store_pause_remove(store, STR("demo"), STR(""), PAUSE_PAUSED, &done, &err), err);
+    CHECK_EQ(fire(store, NOW_US + 5 * US_PER_HOUR - 1, &ear).fired, 2, "once for each schedule");
+    contract_end();
+}
+
+TEST(a_source_that_does_not_compile_fires_once_and_keeps_nobody_waiting)
+{
+    struct store *store = contract_store();
+    struct schedule_fire_result result;
+    struct ear ear;
+
+    planning_apply(store, &(struct planning_source){
+                              .window = "max: 1h, min: 2h",
+                              .operations = "  harvest: { endpoint: works, every: 1h }" });
+    result = fire(store, NOW_US, &ear);
+    CHECK_EQ(result.failed, 1, "refused");
+    CHECK_STR(str_of(ear.code), STR("spec.invalid"), "why");
+    result = fire(store, NOW_US + 1, &ear);
+    CHECK_EQ(result.failed + result.fired, 0, "the tick is used up");
+    contract_end();
+}
+
+/* ---- quota ---- */
+
+static struct quota_count booked(struct store *store, enum quota_window window)
+{
+    const struct quota_key key = { STR("demo/works"), window, NOW_US };
+    struct quota_count count;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_quota_load(store, &key, &count, &err), err);
+    return count;
+}
+
+TEST(a_plan_books_what_it_expects_to_send)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+
+    planning_apply(store,
+                   &(struct planning_source){ .window = "lag: 0, align: day, max: 1d",
+                                              .top = "rate: { quota: { day: 1000, hour: 500 } }" });
+    request.from = maybe("2025-12-20");
+    CHECK_EQ(planning_trigger(store, &request).slices, 12, "twelve days");
+    CHECK_EQ(booked(store, QUOTA_DAY).booked[QUOTA_HARVEST], 12, "a request each, at least");
+    CHECK_EQ(booked(store, QUOTA_HOUR).booked[QUOTA_HARVEST], 12, "by the hour as well");
+    contract_end();
+}
+
+TEST(what_the_quota_does_not_allow_waits_and_harvest_keeps_its_share)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("backfill");
+    struct plan_result result;
+
+    planning_apply(store,
+                   &(struct planning_source){ .window = "lag: 0, align: day, max: 1d",
+                                              .top = "rate: { quota: { day: 100, margin: 0 } }" });
+    request.from = maybe("2025-01-01");
+    result = planning_trigger(store, &request);
+    /* HARVEST's 60 and UPDATE's 30 are left alone. */
+    CHECK_EQ(result.slices, 10, "a tenth is BACKFILL's");
+    CHECK_EQ(result.status, PLAN_PARTIAL, "the rest waits");
+    CHECK_EQ(result.stop, BUDGET_STOP_REQUESTS, "for the quota");
+    request = planning_request("harvest");
+    request.from = maybe("2025-10-01");
+    result = planning_trigger(store, &request);
+    CHECK_EQ(result.slices, 90, "HARVEST may have all that is left");
+    CHECK_EQ(result.stop, BUDGET_STOP_REQUESTS, "and no more");
+    request.now_us = NOW_US + US_PER_DAY;
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(planning_trigger(store, &request).slices, 3, "the next day goes on");
+    contract_end();
+}
+
+TEST(an_operation_keeps_to_the_share_that_its_author_gave_it)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+
+    planning_apply(
+        store, &(struct planning_source){
+                   .window = "lag: 0, align: day, max: 1d",
+                   .top = "rate: { quota: { day: 100, margin: 0, shares: { harvest: 25 } } }" });
+    request.from = maybe("2025-10-01");
+    CHECK_EQ(planning_trigger(store, &request).slices, 25, "a quarter");
+    contract_end();
+}
