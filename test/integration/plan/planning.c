@@ -114,7 +114,8 @@ struct task_list planning_tasks(struct store *store)
     struct error err = { 0 };
 
     REQUIRE_OK(store_task_list(store, contract_arena(), &filter, &list, &err), err);
-    qsort(list.items, list.count, sizeof(list.items[0]), by_slice);
+    if (list.count > 0)
+        qsort(list.items, list.count, sizeof(list.items[0]), by_slice);
     return list;
 }
 
