@@ -133,6 +133,15 @@ static bool eval_default(const struct template_call *call, struct template_value
     return true;
 }
 
+static bool eval_unless(const struct template_call *call, struct template_value *value,
+                        struct error *err)
+{
+    (void)err;
+    *value = is_nothing(&call->arguments[0]) ? call->arguments[1]
+                                             : (struct template_value){ .type = TEMPLATE_NULL };
+    return true;
+}
+
 static void add_value(struct buf *out, const struct template_value *value)
 {
     char text[INSTANT_TEXT_MAX];
@@ -330,6 +339,14 @@ const struct template_function template_functions[] = {
       .takes = { TEMPLATE_TEXT },
       .gives = TEMPLATE_TEXT,
       .eval = eval_trim },
+    { .row = { "unless", "value, other",
+               "The other where the value is null or empty, else null: for what goes out with the "
+               "first page only." },
+      .least = 2,
+      .most = 2,
+      .takes = { TEMPLATE_ANY, TEMPLATE_ANY },
+      .takes_null = true,
+      .eval = eval_unless },
     { .row = { "upper", "text", "With its ASCII letters in upper case." },
       .least = 1,
       .most = 1,
