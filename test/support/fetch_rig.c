@@ -166,9 +166,13 @@ static void read_head(struct rig *rig, struct str head, struct memory_reply *rep
         const struct str name = str_trim(str_cut(&line, ':'));
         struct http_header *header;
 
-        if (str_eq(name, STR("status")))
-            REQUIRE(str_to_i64(str_trim(line), &status), "a status");
-        else if (name.len > 0) {
+        if (str_eq(name, STR("status"))) {
+            struct str number = str_trim(line); /* or "404 Not Found", "HTTP/1.1 404 ..." */
+
+            if (str_starts(number, STR("HTTP/")))
+                (void)str_cut(&number, ' ');
+            REQUIRE(str_to_i64(str_cut(&number, ' '), &status), "a status");
+        } else if (name.len > 0) {
             header = LIST_ADD(&rig->arena, &headers);
             *header = (struct http_header){ name, str_trim(line) };
         }

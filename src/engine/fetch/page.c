@@ -185,8 +185,8 @@ static struct page_decision decide_counted(const struct view *view)
         return end(PAGE_END_TOTAL);
     if (is_range_done(view))
         return end(PAGE_END_RANGE);
-    if (is_known)
-        return end(PAGE_CUT_LOOP); /* DataCite gives its last page for ever */
+    if (is_known) /* DataCite gives its last page for ever */
+        return end(view->state->is_probe ? PAGE_END_EMPTY : PAGE_CUT_LOOP);
     if (limit_of(view) != PAGE_WHY_NONE)
         return end(limit_of(view));
     decision = go_on(view);

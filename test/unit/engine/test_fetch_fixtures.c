@@ -1,0 +1,501 @@
+/* Recorded answers of real services, read as their sources describe them. The numbers and digests
+ * were taken from the files by Python (json, xml.etree, hashlib): the SHA-256 of the ids of all
+ * pages, in order, with a line feed between them.
+ */
+#include <string.h>
+
+#include "data/hash.h"
+#include "fetch_rig.h"
+#include "test.h"
+
+static const struct shape {
+    const char *label;
+    const char *file, *operation;
+    const char *replies[4];
+    int stop_after; /* the recording ends before the list does */
+    size_t records, dead, bad;
+    const char *digest; /* its beginning; NULL: not asked for */
+    enum fetch_verdict_kind verdict;
+    bool is_proven;
+    enum page_why end;
+} shapes[] = {
+    { "crossref scroll",
+      "sources/crossref.yaml",
+      "harvest",
+      { "fixtures/crossref/works-cursor-1.json", "fixtures/crossref/works-cursor-2.json",
+        "fixtures/crossref/works-cursor-3-same-url.json" },
+      3,
+      60,
+      0,
+      0,
+      "2ec807405d9bbd04",
+      FETCH_COMPLETE,
+      false,
+      PAGE_WHY_NONE },
+    { "crossref, 2 MB page",
+      "sources/crossref.yaml",
+      "harvest",
+      { "fixtures/crossref/works-rows100-big.json" },
+      1,
+      100,
+      0,
+      0,
+      "82ed0b03e7a0ad7e",
+      FETCH_COMPLETE,
+      false,
+      PAGE_WHY_NONE },
+    { "crossref, nothing",
+      "sources/crossref.yaml",
+      "harvest",
+      { "fixtures/crossref/works-empty.json" },
+      0,
+      0,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_NO_NEXT },
+    { "europe pmc cursor",
+      "test/data/fetch/europepmc.yaml",
+      "harvest",
+      { "fixtures/europepmc/walk-page1.json", "fixtures/europepmc/walk-page2.json",
+        "fixtures/europepmc/walk-page3.json" },
+      3,
+      300,
+      0,
+      0,
+      "de71b7703c88e00a",
+      FETCH_COMPLETE,
+      false,
+      PAGE_WHY_NONE },
+    { "europe pmc, nothing",
+      "test/data/fetch/europepmc.yaml",
+      "harvest",
+      { "fixtures/europepmc/search-no-results.json" },
+      0,
+      0,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_NO_NEXT },
+    { "europe pmc XML, the cursor is echoed",
+      "test/data/fetch/europepmc_xml.yaml",
+      "harvest",
+      { "fixtures/europepmc/no-results-cursor-echo.xml" },
+      0,
+      0,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_SAME_TOKEN },
+    { "openalex, a short page and an empty one",
+      "test/data/fetch/openalex.yaml",
+      "harvest",
+      { "fixtures/openalex/works-cursor-1.json",
+        "fixtures/openalex/works-cursor-2-empty-last.json" },
+      0,
+      2,
+      0,
+      0,
+      "6eff8f515183b35c",
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_TOTAL },
+    { "openalex, 38 of 38",
+      "test/data/fetch/openalex.yaml",
+      "harvest",
+      { "fixtures/openalex/works-cursor-200.json" },
+      0,
+      38,
+      0,
+      0,
+      "866534a6e4fcb394",
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_TOTAL },
+    { "datacite next link",
+      "test/data/fetch/datacite.yaml",
+      "harvest",
+      { "fixtures/datacite/dois-cursor-era.json" },
+      1,
+      25,
+      0,
+      0,
+      "a4cb510d5bf78f7d",
+      FETCH_COMPLETE,
+      false,
+      PAGE_WHY_NONE },
+    { "OAI with tombstones",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/oai/dataverse-deleted-page1.xml", "fixtures/oai/dataverse-deleted-page2.xml" },
+      0,
+      19,
+      15,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_NO_NEXT },
+    { "OAI, a token too many",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/oai/mla-page13.xml", "fixtures/oai/mla-page14-norecordsmatch.xml" },
+      0,
+      19,
+      0,
+      0,
+      "6225c053d0412d26",
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "OAI, no records match",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/oai/zenodo-422-norecordsmatch.xml" },
+      0,
+      0,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "OAI, one tombstone",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/oai/mit-deleted-only.xml" },
+      0,
+      1,
+      1,
+      0,
+      "9d8b94202a12a4dd",
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "OAI, arXiv",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/arxiv/oai-listrecords.xml" },
+      0,
+      2,
+      0,
+      0,
+      "c60420975ee4fcbd",
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "OAI, PMC",
+      "test/data/fetch/oai.yaml",
+      "harvest",
+      { "fixtures/pubmed/pmc-oai-page01.xml", "fixtures/pubmed/pmc-oai-page02.xml",
+        "fixtures/pubmed/pmc-oai-page17-last.xml" },
+      0,
+      144,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "arXiv Atom",
+      "test/data/fetch/arxiv.yaml",
+      "harvest",
+      { "fixtures/arxiv/query-0-10.xml", "fixtures/arxiv/query-10-10.xml",
+        "fixtures/arxiv/query-20-10.xml" },
+      3,
+      30,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      false,
+      PAGE_WHY_NONE },
+    { "arXiv Atom, unknown id",
+      "test/data/fetch/arxiv.yaml",
+      "harvest",
+      { "fixtures/arxiv/id-unknown-empty.xml" },
+      0,
+      0,
+      0,
+      0,
+      NULL,
+      FETCH_COMPLETE,
+      true,
+      PAGE_END_EMPTY },
+};
+
+static void check_digest(const struct rig *rig, const struct shape *shape)
+{
+    char hex[HASH_HEX_MAX];
+    struct hash hash;
+    struct hash_sum sum;
+    struct error err;
+
+    hash_init(&hash);
+    for (size_t i = 0; i < rig->ids.count; i++) {
+        if (i > 0)
+            hash_add(&hash, STR("\n"));
+        hash_add(&hash, rig->ids.items[i]);
+    }
+    REQUIRE_OK(hash_end(&hash, &sum, &err), err);
+    hash_hex(&sum, hex);
+    CHECK(str_starts(str_of(hex), str_of(shape->digest)), shape->label);
+}
+
+TEST(recorded_pages_are_read_as_their_sources_describe_them)
+{
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+        const struct shape *shape = &shapes[i];
+        struct rig rig;
+
+        rig_init(&rig, shape->file, shape->operation, NULL);
+        rig.order.can_reslice = false; /* the recorded totals are those of other queries */
+        for (size_t r = 0; r < 4 && shape->replies[r] != NULL; r++)
+            rig_reply(&rig, shape->replies[r], NULL);
+        rig.stop_after = shape->stop_after;
+        rig.gate.no_prefetch = shape->stop_after > 0;
+        rig_run(&rig);
+        if (rig.failed)
+            test_fail(__FILE__, __LINE__, "%s: %s", shape->label, rig.err.text);
+        CHECK_EQ(rig.ids.count, shape->records, shape->label);
+        CHECK_EQ(rig.dead.count, shape->dead, shape->label);
+        CHECK_EQ(rig.bad.count, shape->bad, shape->label);
+        if (shape->digest != NULL)
+            check_digest(&rig, shape);
+        CHECK_EQ(rig.last.is_last, shape->stop_after == 0, shape->label);
+        if (shape->stop_after == 0) {
+            CHECK_EQ(rig.last.verdict.kind, shape->verdict, shape->label);
+            CHECK_EQ(rig.last.verdict.is_proven, shape->is_proven, shape->label);
+            CHECK_STR(str_of(page_why_name(rig.last.verdict.end)),
+                      str_of(page_why_name(shape->end)), shape->label);
+        }
+        rig_release(&rig);
+    }
+    test_note("%zu shapes of recorded answers", ARRAY_LEN(shapes));
+}
+
+/* ---- answers that are no pages ---- */
+
+static const struct {
+    const char *label;
+    const char *file, *operation;
+    const char *reply;
+    enum error_level level;
+    const char *code;
+} refusals[] = {
+    { "crossref 429 HTML", "sources/crossref.yaml", "harvest", "fixtures/crossref/error-429.html",
+      ERROR_TRANSIENT, "answer.throttled" },
+    { "crossref 504 HTML", "sources/crossref.yaml", "harvest", "fixtures/crossref/error-504.html",
+      ERROR_TRANSIENT, "answer.status" },
+    { "crossref 404 text", "sources/crossref.yaml", "harvest",
+      "fixtures/crossref/error-404-plain.txt", ERROR_REQUEST, "answer.status" },
+    { "crossref validation", "sources/crossref.yaml", "harvest",
+      "fixtures/crossref/error-validation-400.json", ERROR_REQUEST, "answer.rule" },
+    { "crossref 301", "sources/crossref.yaml", "harvest", "fixtures/crossref/redirect-301.html",
+      ERROR_REQUEST, "answer.status" },
+    { "pubmed 429", "sources/pubmed.yaml", "harvest",
+      "fixtures/pubmed/transcribed/rate-limit-429.json", ERROR_TRANSIENT, "answer.throttled" },
+    { "pubmed, the history is gone", "sources/pubmed.yaml", "harvest",
+      "fixtures/pubmed/transcribed/esearch-webenv-expired.json", ERROR_REQUEST, "answer.rule" },
+    { "europe pmc, an error in 200", "test/data/fetch/europepmc.yaml", "harvest",
+      "fixtures/europepmc/transcribed/error-in-200.json", ERROR_REQUEST, "answer.rule" },
+    { "openalex, a paid filter", "test/data/fetch/openalex.yaml", "harvest",
+      "fixtures/openalex/transcribed/error-429-plan.json", ERROR_FATAL, "answer.rule" },
+    { "openalex, a bad key", "test/data/fetch/openalex.yaml", "harvest",
+      "fixtures/openalex/error-401.json", ERROR_FATAL, "answer.status" },
+    { "openalex, a bad filter", "test/data/fetch/openalex.yaml", "harvest",
+      "fixtures/openalex/error-400-filter.json", ERROR_REQUEST, "answer.status" },
+    { "openalex, HTML", "test/data/fetch/openalex.yaml", "harvest",
+      "fixtures/openalex/error-404.html", ERROR_REQUEST, "answer.status" },
+    { "datacite 404", "test/data/fetch/datacite.yaml", "harvest",
+      "fixtures/datacite/error-404.json", ERROR_REQUEST, "answer.rule" },
+    { "arXiv, an error in 200", "test/data/fetch/arxiv.yaml", "harvest",
+      "fixtures/arxiv/error-in-200.xml", ERROR_REQUEST, "answer.rule" },
+    { "arXiv, an error in 400", "test/data/fetch/arxiv.yaml", "harvest",
+      "fixtures/arxiv/id-malformed-400.xml", ERROR_REQUEST, "answer.rule" },
+    { "arXiv OAI 503", "test/data/fetch/oai.yaml", "harvest",
+      "fixtures/arxiv/oai-503-retry-after.html", ERROR_TRANSIENT, "answer.status" },
+    { "OAI, not well-formed", "test/data/fetch/oai.yaml", "harvest",
+      "fixtures/oai/pcurio-not-wellformed.xml", ERROR_TRANSIENT, "answer.syntax" },
+    { "OAI, 500 without a body", "test/data/fetch/oai.yaml", "harvest",
+      "fixtures/oai/mit-500-empty.xml", ERROR_TRANSIENT, "answer.status" },
+    { "OAI, no such id", "test/data/fetch/oai.yaml", "harvest",
+      "fixtures/oai/mit-iddoesnotexist.xml", ERROR_REQUEST, "answer.rule" },
+};
+
+TEST(recorded_failures_have_their_level_and_code)
+{
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        struct rig rig;
+
+        rig_init(&rig, refusals[i].file, refusals[i].operation, NULL);
+        rig_reply(&rig, refusals[i].reply, NULL);
+        rig.http.script.items[0].times = -1;
+        rig_run(&rig);
+        CHECK(rig.failed, refusals[i].label);
+        CHECK_EQ(rig.err.level, refusals[i].level, refusals[i].label);
+        CHECK_STR(str_of(rig.err.code), str_of(refusals[i].code), refusals[i].label);
+        CHECK_EQ(rig.gate.acquired, refusals[i].level == ERROR_TRANSIENT ? 5 : 1,
+                 refusals[i].label);
+        CHECK_EQ(rig.ids.count, 0, "nothing unreadable is a page");
+        rig_release(&rig);
+    }
+    test_note("%zu recorded failures", ARRAY_LEN(refusals));
+}
+
+TEST(retry_after_of_a_recorded_503_is_obeyed)
+{
+    struct rig rig;
+    int64_t slept_us;
+
+    rig_init(&rig, "test/data/fetch/oai.yaml", "harvest", NULL);
+    rig_reply(&rig, "fixtures/arxiv/oai-503-retry-after.html", NULL);
+    rig_reply(&rig, "fixtures/arxiv/oai-listrecords.xml", NULL);
+    rig_run(&rig);
+    slept_us = rig.clock.slept_us;
+    CHECK(!rig.failed, "then it answers");
+    CHECK_EQ(rig.gate.retry_after_us, 10 * US_PER_SECOND, "the gate is told");
+    CHECK(slept_us >= 10 * US_PER_SECOND, "and the walk waits");
+    CHECK_EQ(rig.gate.failing, 1, "a 503 is a failing source");
+    rig_release(&rig);
+}
+
+/* ---- PubMed: two phases ---- */
+
+TEST(pubmed_ids_lead_to_their_records)
+{
+    static const struct http_header type = { STR_INIT("Content-Type"),
+                                             STR_INIT("application/json") };
+    struct rig rig;
+
+    rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
+    /* The six ids of the recorded efetch. */
+    memory_http_reply(
+        &rig.http, &(struct memory_reply){
+                       .url_part = STR("esearch"),
+                       .status = 200,
+                       .headers = &type,
+                       .header_count = 1,
+                       .body = STR("{\"esearchresult\":{\"count\":\"6\",\"idlist\":[\"41974676\","
+                                   "\"41033137\",\"40980874\",\"40964672\",\"40593557\","
+                                   "\"40540657\"]}}") });
+    rig_reply(&rig, "fixtures/pubmed/efetch-2026.xml", "efetch");
+    rig_run(&rig);
+    if (rig.failed)
+        test_fail(__FILE__, __LINE__, "%s", rig.err.text);
+    CHECK_EQ(rig.listed.count, 6, "ids");
+    CHECK_EQ(rig.ids.count, 6, "records");
+    CHECK_EQ(rig.lost.count, 0, "none is missing");
+    CHECK_EQ(rig.batches, 2, "one page, one batch of details");
+    CHECK(rig.last.verdict.is_proven, "proven");
+    CHECK_STR(rig.http.sent.items[1].body,
+              STR("retmode=xml&id=41974676%2C41033137%2C40980874%2C40964672%2C40593557%2C40540657"),
+              "the form");
+    rig_release(&rig);
+}
+
+TEST(pubmed_ids_without_a_record_are_asked_for_twice_and_listed)
+{
+    struct rig rig;
+
+    rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
+    memory_http_reply(
+        &rig.http, &(struct memory_reply){
+                       .url_part = STR("esearch"),
+                       .status = 200,
+                       .body = STR("{\"esearchresult\":{\"count\":\"2\",\"idlist\":[\"12091962\","
+                                   "\"233333333333333\"]}}") });
+    rig_reply(&rig, "fixtures/pubmed/pubmed1.xml", "efetch");
+    rig_reply(&rig, "fixtures/pubmed/efetch-unknown-ids-empty-set.xml", "efetch");
+    rig_run(&rig);
+    if (rig.failed)
+        test_fail(__FILE__, __LINE__, "%s", rig.err.text);
+    CHECK_EQ(rig.http.sent.count, 3, "search, fetch, and the missing one again");
+    CHECK_EQ(rig.lost.count, 1, "lost");
+    CHECK_STR(rig.lost.items[0], STR("233333333333333 missing"), "its reason");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "the source has answered for every id");
+    CHECK_EQ(rig.last.verdict.lost_ids, 1, "and says which it has not");
+    rig_release(&rig);
+}
+
+TEST(pubmed_over_its_cap_is_cut_before_anything_is_stored)
+{
+    struct rig rig;
+
+    rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
+    memory_http_reply(&rig.http,
+                      &(struct memory_reply){ .status = 200,
+                                              .body = STR("{\"esearchresult\":{\"count\":\"50000\","
+                                                          "\"idlist\":[\"1\",\"2\"]}}") });
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut it");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_OVER_CAP, "over the cap");
+    CHECK_EQ(rig.last.verdict.total, 50000, "by how much");
+    CHECK_EQ(rig.listed.count, 0, "nothing is handed out");
+    rig_release(&rig);
+
+    rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
+    rig_reply(&rig, "fixtures/pubmed/transcribed/esearch-retstart-over-cap.json", NULL);
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the answer that is no JSON is understood");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_DEEP, "too deep");
+    rig_release(&rig);
+}
+
+TEST(the_whole_pubmed_sample_is_read)
+{
+    struct rig rig;
+    struct str *ids;
+    struct buf text;
+
+    rig_init(&rig, "sources/pubmed.yaml", "update", NULL);
+    rig.slice.dimension = SLICE_ID;
+    ids = ARENA_ARRAY(&rig.arena, struct str, 1);
+    ids[0] = STR("973217");
+    rig.order.ids = ids;
+    rig.order.id_count = 1;
+    rig_reply(&rig, "fixtures/pubmed/pubmedsample_2019.xml", NULL);
+    rig_run(&rig);
+    if (rig.failed)
+        test_fail(__FILE__, __LINE__, "%s", rig.err.text);
+    CHECK_EQ(rig.ids.count, 176, "all articles, though one was asked for");
+    CHECK_EQ(rig.bad.count, 0, "none is bad");
+    /* Every record's bytes are as they came. */
+    buf_init(&text, &rig.arena, 64 << 20);
+    for (size_t i = 0; i < rig.payloads.count; i++) {
+        const struct str body = rig.http.script.items[0].body;
+
+        CHECK(str_find(body, rig.payloads.items[i]) < body.len, "its bytes");
+        CHECK(str_starts(rig.payloads.items[i], STR("<PubmedArticle")), "from its tag");
+        CHECK(str_ends(rig.payloads.items[i], STR("</PubmedArticle>")), "to its tag");
+    }
+    rig_release(&rig);
+}
+
+/* ---- odd records ---- */
+
+TEST(records_that_are_null_are_not_records)
+{
+    struct rig rig;
+
+    rig_init(&rig, "test/data/fetch/semanticscholar.yaml", "update", NULL);
+    rig.slice.dimension = SLICE_ID;
+    rig.order.ids = (const struct str[]){ STR("CorpusId:211530585"), STR("none") };
+    rig.order.id_count = 2;
+    rig_reply(&rig, "fixtures/semanticscholar/batch-null-items.json", NULL);
+    memory_http_reply(&rig.http,
+                      &(struct memory_reply){ .status = 200, .body = STR("[null]"), .times = -1 });
+    rig_run(&rig);
+    if (rig.failed)
+        test_fail(__FILE__, __LINE__, "%s", rig.err.text);
+    CHECK(rig.ids.count >= 1, "what is there");
+    CHECK_EQ(rig.bad.count, 0, "null is not a bad record");
+    CHECK(rig.lost.count >= 1, "but a missing one");
+    rig_release(&rig);
+}
