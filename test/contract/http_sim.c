@@ -136,7 +136,7 @@ static const char *provoke(const char *fault, bool compressed)
                    .header_count = 1,
                    .redirects_max = 3,
                    .no_compression = !compressed,
-                   .timeouts = { .idle_us = stalls ? 120 * US_PER_MS : 0,
+                   .timeouts = { .idle_us = stalls ? 200 * US_PER_MS : 0,
                                  .total_us = drips ? 200 * US_PER_MS : 0 },
                    .limits = { .body_bytes_max = 8 << 20, .inflated_bytes_max = 16 << 20 } });
     if (code[0] != '\0' || world.reply.status != 200)

@@ -430,7 +430,7 @@ TEST(silence_has_an_end)
         begin();
         raw_server_reply(wire.server, silences[i].bytes, RAW_HANG);
         request = request_of("/");
-        request.timeouts.idle_us = 50 * US_PER_MS;
+        request.timeouts.idle_us = 200 * US_PER_MS;
         CHECK_STR(str_of(try(request)), str_of(silences[i].code), silences[i].label);
         CHECK_EQ(wire.reply.status, silences[i].status, silences[i].label);
         end();
