@@ -170,7 +170,7 @@ static bool write_checkpoint(struct fetch *fetch, struct fetch_batch *batch, str
         .end = leg->end,
         .id_count = fetch->details != NULL ? fetch->queue.count : 0,
         .id_next = fetch->queue.next,
-        .again = fetch->again.items + fetch->again.next,
+        .again = fetch->again.count > 0 ? &fetch->again.items[fetch->again.next] : NULL,
         .again_count = fetch->again.count - fetch->again.next,
         .lost = fetch->lost_missing,
         .failed = fetch->lost_failed,
