@@ -53,7 +53,7 @@ struct record_write {
     struct str payload; /* any bytes, kept as received */
 };
 
-struct record {
+struct stored_record {
     int64_t id;
     struct str source;
     struct str endpoint;
@@ -122,7 +122,8 @@ struct store_record_ops {
     bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
                   size_t count, struct error *err);
     bool (*get)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
-                struct str provider_id, struct record *record, bool *found, struct error *err);
+                struct str provider_id, struct stored_record *record, bool *found,
+                struct error *err);
     bool (*candidates)(struct store *store, struct arena *arena,
                        const struct candidate_query *query, struct candidate_list *list,
                        struct error *err);
@@ -168,7 +169,7 @@ static inline bool MUST_CHECK store_record_touch(struct store *store,
 
 static inline bool MUST_CHECK store_record_get(struct store *store, struct arena *arena,
                                                struct str source, struct str endpoint,
-                                               struct str provider_id, struct record *record,
+                                               struct str provider_id, struct stored_record *record,
                                                bool *found, struct error *err)
 {
     return store->record->get(store, arena, source, endpoint, provider_id, record, found, err);

@@ -297,7 +297,7 @@ TEST(processes_that_change_the_same_records_take_every_version_once)
     const char *dsn = contract_migrated(contract_new_database());
     struct store *store;
     struct outbox_event_list list;
-    struct record record;
+    struct stored_record record;
     struct error err = { 0 };
     bool found;
 

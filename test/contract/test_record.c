@@ -38,9 +38,9 @@ static void write_all(struct store *store, int64_t now_us, const struct record_w
     REQUIRE_OK(store_commit(store, &err), err);
 }
 
-static struct record get(struct store *store, const char *id)
+static struct stored_record get(struct store *store, const char *id)
 {
-    struct record record = { 0 };
+    struct stored_record record = { 0 };
     struct error err = { 0 };
     bool found;
 
@@ -56,7 +56,7 @@ TEST(a_record_comes_back_with_every_byte)
     struct store *store = contract_store();
     char bytes[256 + 70000];
     struct record_write write = write_of("10.1/\xe6\x96\x87", "");
-    struct record record;
+    struct stored_record record;
     bool written = false;
 
     for (size_t i = 0; i < sizeof(bytes); i++)

@@ -13,7 +13,7 @@ static void add_place(struct key *key, struct str source, struct str endpoint)
 
 static bool provider_key(const void *row, struct key *key)
 {
-    const struct record *record = row;
+    const struct stored_record *record = row;
 
     add_place(key, record->source, record->endpoint);
     key_add_str(key, record->provider_id);
@@ -22,7 +22,7 @@ static bool provider_key(const void *row, struct key *key)
 
 static bool checked_key(const void *row, struct key *key)
 {
-    const struct record *record = row;
+    const struct stored_record *record = row;
 
     add_place(key, record->source, record->endpoint);
     key_add_i64(key, record->checked_us);
@@ -31,7 +31,7 @@ static bool checked_key(const void *row, struct key *key)
 
 static bool expr_key(const void *row, struct key *key)
 {
-    const struct record *record = row;
+    const struct stored_record *record = row;
 
     add_place(key, record->source, record->endpoint);
     key_add_str(key, record->expr_hash);
@@ -40,24 +40,24 @@ static bool expr_key(const void *row, struct key *key)
 
 const struct table_def MEMORY_RECORD_TABLE = {
     .name = "ing_record",
-    .row_size = sizeof(struct record),
+    .row_size = sizeof(struct stored_record),
     .text_count = 6,
-    .texts = { TEXT_DEF(struct record, source, TEXT_PLAIN),
-               TEXT_DEF(struct record, endpoint, TEXT_PLAIN),
-               TEXT_DEF(struct record, provider_id, TEXT_PLAIN),
-               TEXT_DEF(struct record, content_hash, TEXT_PLAIN),
-               TEXT_DEF(struct record, expr_hash, TEXT_PLAIN),
-               TEXT_DEF(struct record, payload, TEXT_BYTES) },
+    .texts = { TEXT_DEF(struct stored_record, source, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, endpoint, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, provider_id, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, content_hash, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, expr_hash, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, payload, TEXT_BYTES) },
     .index_count = 3,
     .indexes = { { "uk_record_provider", true, provider_key },
                  { "idx_record_checked", false, checked_key },
                  { "idx_record_expr", false, expr_key } },
 };
 
-static const struct record *find(struct memory_db *db, struct str source, struct str endpoint,
-                                 struct str provider_id)
+static const struct stored_record *find(struct memory_db *db, struct str source,
+                                        struct str endpoint, struct str provider_id)
 {
-    const struct record *record;
+    const struct stored_record *record;
     struct key key = { 0 };
 
     add_place(&key, source, endpoint);
@@ -71,7 +71,7 @@ static bool check_one(struct memory_db *db, struct arena *arena,
                       const struct record_context *context, struct str provider_id,
                       struct record_state *state, struct error *err)
 {
-    const struct record *record;
+    const struct stored_record *record;
 
     *state = (struct record_state){ 0 };
     if (!memory_text_ok(provider_id, "provider_id", err))
@@ -107,14 +107,14 @@ static bool record_check(struct store *store, struct arena *arena,
 static bool write_one(struct memory_db *db, const struct record_context *context,
                       const struct record_write *write, bool *written, struct error *err)
 {
-    const struct record *old =
+    const struct stored_record *old =
         write->id == 0 ? find(db, context->source, context->endpoint, write->provider_id)
                        : table_get(&db->tables[MEMORY_RECORD], write->id);
-    struct record row = { .source = context->source,
-                          .endpoint = context->endpoint,
-                          .provider_id = write->provider_id,
-                          .created_us = context->now_us,
-                          .checked_us = context->now_us };
+    struct stored_record row = { .source = context->source,
+                                 .endpoint = context->endpoint,
+                                 .provider_id = write->provider_id,
+                                 .created_us = context->now_us,
+                                 .checked_us = context->now_us };
     int64_t id;
 
     *written = write->id == 0 ? old == NULL : old != NULL && old->version == write->version - 1;
@@ -163,8 +163,8 @@ static bool record_touch(struct store *store, const struct record_context *conte
     if (!memory_enter(&call, store, "record_touch", err))
         return false;
     for (size_t i = 0; i < count && ok; i++) {
-        const struct record *old = table_get(&call.db->tables[MEMORY_RECORD], ids[i]);
-        struct record row;
+        const struct stored_record *old = table_get(&call.db->tables[MEMORY_RECORD], ids[i]);
+        struct stored_record row;
 
         if (old == NULL)
             continue;
@@ -178,10 +178,10 @@ static bool record_touch(struct store *store, const struct record_context *conte
 }
 
 static bool record_get(struct store *store, struct arena *arena, struct str source,
-                       struct str endpoint, struct str provider_id, struct record *record,
+                       struct str endpoint, struct str provider_id, struct stored_record *record,
                        bool *found, struct error *err)
 {
-    const struct record *row;
+    const struct stored_record *row;
     struct memory_call call;
 
     if (!memory_enter(&call, store, "record_get", err))
@@ -213,7 +213,7 @@ static bool list_records(struct memory_db *db, struct arena *arena,
                          struct error *err)
 {
     const bool by_time = query->why == CANDIDATE_STALENESS;
-    const struct record *record;
+    const struct stored_record *record;
     struct key key = { 0 };
     struct scan scan;
     size_t prefix;

@@ -263,7 +263,7 @@ enum {
 };
 
 static bool record_get(struct store *store, struct arena *arena, struct str source,
-                       struct str endpoint, struct str provider_id, struct record *record,
+                       struct str endpoint, struct str provider_id, struct stored_record *record,
                        bool *found, struct error *err)
 {
     struct query q;
