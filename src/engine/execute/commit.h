@@ -1,0 +1,87 @@
+/* commit: what one fetched batch leaves behind, in one transaction.
+ *
+ *      fence ── batch row ── check ── judge ── write ── touch ── events ── quarantine, signals, ids
+ *        │          │                                                            │
+ *        │          ╰ known: read old, write nothing            run: checkpoint and stats ── commit
+ *        ╰ overtaken: write nothing
+ *
+ * Exactly once. The batch row has three keys; whoever commits a batch that is there gets its
+ * numbers to read (is_known), and nothing is written. So a commit whose answer was lost
+ * ("store.commit_unknown", "store.lost") is repeated after store_reconnect(), with the same batch:
+ * the fetch keeps it until its next fetch_next. A lost race (store.conflict, store.busy, a record
+ * that another worker wrote meanwhile) is repeated here, COMMIT_TRIES_MAX times in all.
+ *
+ * Fenced. The transaction begins by renewing the lease, which locks the task's row: a worker that
+ * was paused and overtaken finds is_held false, and has written nothing. A run that has ended
+ * (cancelled, reclaimed) is no longer held either.
+ *
+ * Records are judged by core/overwrite.h; of one id twice in a batch the later state counts, as one
+ * version. Each visible change is one version and one event in the outbox (record_event.h). Records
+ * go in the order of their ids, new ones before changed ones, and what is only touched waits for
+ * nobody: two workers with overlapping windows can not wait for each other.
+ *
+ * A batch that failed is a row as well, by batch_commit_failed. It claims its number and nothing
+ * else: who goes on in the same run takes the next number.
+ */
+#ifndef PATRA_ENGINE_EXECUTE_COMMIT_H
+#define PATRA_ENGINE_EXECUTE_COMMIT_H
+
+#include "base/uuid.h"
+#include "engine/execute/run_stats.h"
+#include "engine/fetch/fetch.h"
+#include "port/random.h"
+#include "port/store_lease.h"
+#include "port/store_run.h"
+
+/* Each lost race means that another worker got on; more in a row than workers overlap is a fault.
+ */
+enum { COMMIT_TRIES_MAX = 16 };
+
+struct commit_context { /* the same for all batches of a run; views */
+    struct store *store;
+    struct random_source *random; /* event ids: UUIDv7 */
+    struct lease lease;
+    int64_t lease_us; /* renewed to now + this: progress is what keeps a lease */
+    const struct task *task;
+    struct run *run; /* its checkpoint and stats are those of the last batch that was stored */
+    struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
+    struct arena *arena;        /* reset for each batch */
+
+    /* Commit's own: zero at the start, ended by commit_context_release(). */
+    struct uuid_state ids;
+    struct run_stats stats;
+    struct arena kept[2]; /* run->checkpoint and run->stats, by turns */
+    int kept_now;
+};
+
+struct commit_result {
+    bool is_held;     /* false: overtaken, nothing was written */
+    bool is_known;    /* the batch was there already: its numbers, nothing rewritten */
+    int64_t batch_id; /* what follows is about records */
+    int64_t created;
+    int64_t updated;
+    int64_t unchanged; /* also: the same id again in this batch */
+    int64_t older;
+    int64_t deleted;
+    int64_t quarantined;
+    int64_t signals; /* new ones */
+    bool has_latest;
+    int64_t latest_us; /* furthest updated_at seen, for observed_max */
+};
+
+/* After a failure nothing is stored, or (store.commit_unknown) everything; run is as it was. Sets
+ * run->checkpoint and run->stats, which live as long as the context and until the next commit. */
+bool batch_commit(struct commit_context *context, struct fetch *fetch,
+                  const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
+                  struct error *err) MUST_CHECK;
+
+/* The FAILED row of a batch that fetch_next could not bring: its digests and counts, and why. The
+ * checkpoint stays as it is. */
+bool batch_commit_failed(struct commit_context *context, const struct fetch_batch *batch,
+                         const struct error *cause, int64_t now_us, struct commit_result *result,
+                         struct error *err) MUST_CHECK;
+
+/* run->checkpoint and run->stats are gone with it. Accepts the zero value. */
+void commit_context_release(struct commit_context *context);
+
+#endif
