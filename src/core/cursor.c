@@ -150,6 +150,7 @@ void cursor_event_identity_write(const struct cursor_event_identity *identity, s
     write_value(&canon, "prev", identity->prev);
     canon_id(&canon, "runId", identity->run_id);
     canon_str(&canon, "source", identity->source);
+    canon_i64(&canon, "version", identity->version);
     if (identity->window != NULL) {
         canon_object(&canon, "window");
         canon_instant(&canon, "from", identity->window->from_us);

@@ -82,6 +82,8 @@ struct cursor_event_identity {
     const struct cursor_value *prev; /* NULL: the first */
     const struct cursor_value *next;
     const struct window *window; /* NULL for ID and TOKEN */
+    int64_t version; /* of the cursor it starts from; 0: none yet. After a reset the same way is
+                        gone again, and is another event. */
     int64_t run_id;
     int64_t batch_id;
 };

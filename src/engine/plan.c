@@ -1,5 +1,6 @@
 #include "engine/plan.h"
 
+#include "engine/cursor/cursor_advance.h"
 #include "engine/plan_cutter.h"
 #include "engine/plan_draft.h"
 #include "engine/plan_remarks.h"
@@ -223,6 +224,20 @@ rollback:
     return false;
 }
 
+/* A task may have ended whose executor died before it could move the cursor. */
+static bool catch_up(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                     struct error *err)
+{
+    const struct cursor_advance_request request = {
+        .of = plan_namespace(&draft->plan),
+        .dimension = draft->spec.operation.slice_by,
+        .now_us = draft->request->now_us,
+    };
+    struct cursor_advance_result result;
+
+    return cursor_advance(store, arena, &request, &result, err);
+}
+
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
                   struct plan_result *result, struct error *err)
 {
@@ -234,7 +249,7 @@ bool plan_trigger(struct store *store, struct arena *arena, const struct plan_re
     result->faults = &draft->faults;
     if (draft_compile(store, arena, request, draft, err) &&
         draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
-        make_plan(store, arena, draft, result, err))
+        catch_up(store, arena, draft, err) && make_plan(store, arena, draft, result, err))
         return true;
     return refuse(store, arena, draft, result, err);
 }

@@ -14,7 +14,10 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
 {
     const struct window wanted = draft->decision.window;
     const struct maybe_instant cursor = draft->decision.request.cursor;
-    const bool looks_back = draft->plan.operation == OPERATION_HARVEST && cursor.is_set;
+    /* Without a lookback it is alignment alone that takes the window back behind the cursor (one
+     * that stands within a day, say), and nothing there needs a second look. */
+    const bool looks_back = draft->plan.operation == OPERATION_HARVEST && cursor.is_set &&
+                            draft->decision.request.lookback_us > 0;
     const struct coverage_request request = {
         .wanted = wanted,
         .cursor_us = looks_back ? cursor.at_us : wanted.from_us,

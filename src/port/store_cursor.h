@@ -73,6 +73,8 @@ struct store_cursor_ops {
                  struct cursor_list *list, struct error *err);
     bool (*move)(struct store *store, const struct cursor *cursor, const struct cursor_move *move,
                  bool *moved, struct error *err);
+    bool (*observe)(struct store *store, const struct cursor *cursor, struct str observed_max,
+                    struct error *err);
     bool (*event_add)(struct store *store, const struct cursor_event *event, bool *added,
                       struct error *err);
     bool (*event_list)(struct store *store, struct arena *arena, const struct cursor_name *name,
@@ -125,6 +127,16 @@ static inline bool MUST_CHECK store_cursor_move(struct store *store, const struc
         return error_set(err, ERROR_REQUEST, "store.value", "'%.*s' is not a cursor of type ID",
                          STR_ARG(move->to.text));
     return store->cursor->move(store, cursor, move, moved, err);
+}
+
+/* Writes observed_max alone, of a cursor that is there: what has been seen while the cursor is held
+ * back. No move, no version. Which of two texts is further only the caller can tell: under the
+ * namespace's lock. */
+static inline bool MUST_CHECK store_cursor_observe(struct store *store, const struct cursor *cursor,
+                                                   struct str observed_max, struct error *err)
+{
+    assert(cursor->id > 0);
+    return store->cursor->observe(store, cursor, observed_max, err);
 }
 
 /* *added is false when an event of this idempotent_key is there already. */

@@ -4,11 +4,10 @@
 #ifndef PATRA_PORT_STORE_PLAN_H
 #define PATRA_PORT_STORE_PLAN_H
 
-#include <stdio.h>
-
 #include "core/codes.h"
 #include "core/window.h"
 #include "port/store.h"
+#include "port/store_task.h"
 
 struct plan {
     int64_t id;
@@ -102,19 +101,24 @@ struct store_plan_ops {
                        struct error *err);
 };
 
+/* Whose coverage a plan's tasks are. */
+static inline struct coverage_namespace plan_namespace(const struct plan *plan)
+{
+    return (struct coverage_namespace){ .source = plan->source,
+                                        .endpoint = plan->endpoint,
+                                        .operation = plan->operation,
+                                        .cursor_key = plan->cursor_key,
+                                        .scope = plan->scope,
+                                        .namespace_key = plan->namespace_key };
+}
+
 /* One planner at a time works on a namespace: what it read of coverage holds until it commits. */
 static inline bool MUST_CHECK store_namespace_lock(struct store *store, const struct plan *plan,
                                                    struct error *err)
 {
-    char name[512];
-    const int len = snprintf(
-        name, sizeof(name), "namespace:%.*s/%.*s/%.*s/%.*s/%.*s", STR_ARG(plan->source),
-        STR_ARG(plan->endpoint), STR_ARG(code_of(&OPERATION_CODES, (int)plan->operation)),
-        STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)plan->scope)), STR_ARG(plan->namespace_key));
+    const struct coverage_namespace of = plan_namespace(plan);
 
-    return store_lock(
-        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
-        err);
+    return store_coverage_lock(store, &of, err);
 }
 
 static inline bool MUST_CHECK store_plan_add(struct store *store, const struct plan *plan,

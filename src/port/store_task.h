@@ -2,6 +2,8 @@
 #ifndef PATRA_PORT_STORE_TASK_H
 #define PATRA_PORT_STORE_TASK_H
 
+#include <stdio.h>
+
 #include "core/codes.h"
 #include "core/window.h"
 #include "port/store.h"
@@ -64,6 +66,24 @@ struct coverage_namespace {
     enum namespace_scope scope;
     struct str namespace_key;
 };
+
+/* The lock of a namespace: planners take it to plan, cursors to move. The cursor's key alone names
+ * the endpoint; only where no cursor follows must the endpoint itself be named. */
+static inline bool MUST_CHECK store_coverage_lock(struct store *store,
+                                                  const struct coverage_namespace *of,
+                                                  struct error *err)
+{
+    char name[512];
+    const int len = snprintf(
+        name, sizeof(name), "namespace:%.*s/%.*s/%.*s/%.*s/%.*s", STR_ARG(of->source),
+        STR_ARG(of->cursor_key.len > 0 ? of->cursor_key : of->endpoint),
+        STR_ARG(code_of(&OPERATION_CODES, (int)of->operation)),
+        STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)of->scope)), STR_ARG(of->namespace_key));
+
+    return store_lock(
+        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
+        err);
+}
 
 struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */

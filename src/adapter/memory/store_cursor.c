@@ -172,6 +172,27 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
            memory_leave(&call, move_cursor(call.db, cursor, move, moved, err), err);
 }
 
+static bool observe(struct memory_db *db, int64_t id, struct str observed_max, struct error *err)
+{
+    const struct cursor *old = table_get(&db->tables[MEMORY_CURSOR], id);
+    struct cursor row;
+
+    if (old == NULL)
+        return true;
+    row = *old;
+    row.observed_max = observed_max;
+    return memory_update(db, MEMORY_CURSOR, &row, err);
+}
+
+static bool cursor_observe(struct store *store, const struct cursor *cursor,
+                           struct str observed_max, struct error *err)
+{
+    struct memory_call call;
+
+    return memory_enter(&call, store, "cursor_observe", err) &&
+           memory_leave(&call, observe(call.db, cursor->id, observed_max, err), err);
+}
+
 static bool add_event(struct memory_db *db, const struct cursor_event *event, bool *added,
                       struct error *err)
 {
@@ -241,6 +262,7 @@ const struct store_cursor_ops MEMORY_CURSOR_OPS = {
     .load = cursor_load,
     .list = cursor_list,
     .move = cursor_move,
+    .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
 };

@@ -194,6 +194,23 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
     return true;
 }
 
+enum { OBSERVE_ID = 1, OBSERVE_MAX };
+static const char OBSERVE[] =
+    "UPDATE ing_cursor SET observed_max_value = nullif($2, '') WHERE id = $1";
+
+static bool cursor_observe(struct store *store, const struct cursor *cursor,
+                           struct str observed_max, struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), OBSERVE);
+    set_i64(&q, OBSERVE_ID, cursor->id);
+    set_text(&q, OBSERVE_MAX, observed_max);
+    return query_run(&q, &changes, err) ||
+           error_wrap(err, "note what was seen of %.*s", STR_ARG(cursor->name.source));
+}
+
 enum {
     EVENT_ADD_TYPE = NAME_END,
     EVENT_ADD_DIRECTION,
@@ -323,6 +340,7 @@ const struct store_cursor_ops POSTGRES_CURSOR = {
     .load = cursor_load,
     .list = cursor_list,
     .move = cursor_move,
+    .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
 };

@@ -187,6 +187,20 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
     return true;
 }
 
+static const char OBSERVE[] =
+    "UPDATE ing_cursor SET observed_max_value = nullif(:observed_max, '') WHERE id = :id";
+
+static bool cursor_observe(struct store *store, const struct cursor *cursor,
+                           struct str observed_max, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), OBSERVE);
+
+    bind_i64(st, ":id", cursor->id);
+    bind_text(st, ":observed_max", observed_max);
+    return statement_run(st, err) ||
+           error_wrap(err, "note what was seen of %.*s", STR_ARG(cursor->name.source));
+}
+
 static const char EVENT_ADD[] =
     "INSERT INTO ing_cursor_event (provenance_code, operation_code, cursor_key,"
     " namespace_scope_code, namespace_key, cursor_type_code, direction_code, reason_code,"
@@ -306,6 +320,7 @@ const struct store_cursor_ops SQLITE_CURSOR = {
     .load = cursor_load,
     .list = cursor_list,
     .move = cursor_move,
+    .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
 };

@@ -185,6 +185,7 @@ TEST(an_event_is_known_by_all_that_made_it)
         .prev = &prev,
         .next = &next,
         .window = &window,
+        .version = 3,
         .run_id = 12,
         .batch_id = 7,
     };
@@ -200,11 +201,14 @@ TEST(an_event_is_known_by_all_that_made_it)
         STR("{\"batchId\":\"7\",\"cursorKey\":\"indexed\",\"namespaceKey\":\"00\","
             "\"namespaceScope\":\"GLOBAL\",\"new\":\"1970-01-02T00:00:00Z\","
             "\"operation\":\"HARVEST\",\"prev\":\"1970-01-01T00:00:00Z\",\"runId\":\"12\","
-            "\"source\":\"crossref\","
+            "\"source\":\"crossref\",\"version\":3,"
             "\"window\":{\"from\":\"1970-01-01T00:00:00Z\",\"to\":\"1970-01-02T00:00:00Z\"}}"),
         "in full");
     other.batch_id = 8;
     CHECK(!str_eq(written(&out_other, &other), buf_str(&out)), "another batch");
+    other = identity;
+    other.version = 4;
+    CHECK(!str_eq(written(&out_other, &other), buf_str(&out)), "the same way once more");
     other = identity;
     other.prev = NULL;
     CHECK(!str_eq(written(&out_other, &other), buf_str(&out)), "another start");

@@ -1,0 +1,253 @@
+#include "engine/cursor/cursor_advance.h"
+
+#include <assert.h>
+
+#include "core/coverage.h"
+#include "core/limits.h"
+#include "core/watermark.h"
+#include "data/date.h"
+#include "engine/cursor/cursor_event.h"
+#include "engine/plan_coverage.h"
+
+/* One attempt, from its begin to its commit. */
+struct step {
+    struct store *store;
+    struct arena *arena;
+    const struct cursor_advance_request *request;
+    struct cursor cursor;
+    bool found;
+    struct cursor_value candidate;
+    size_t beyond;           /* TIME: stretches that are covered, and wait behind a gap */
+    struct str observed_max; /* '' = nothing new */
+};
+
+struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t run_id,
+                                                int64_t now_us)
+{
+    return (struct cursor_advance_request){
+        .of = { .source = task->source,
+                .endpoint = task->endpoint,
+                .operation = task->operation,
+                .cursor_key = task->cursor_key,
+                .scope = task->scope,
+                .namespace_key = task->namespace_key },
+        .dimension = window_is_valid(task->window) ? SLICE_TIME : SLICE_PAGE,
+        .lineage = { .schedule_instance_id = task->schedule_instance_id,
+                     .plan_id = task->plan_id,
+                     .slice_id = task->slice_id,
+                     .task_id = task->id,
+                     .run_id = run_id },
+        .expr_hash = task->expr_hash,
+        .now_us = now_us,
+    };
+}
+
+/* ---- what it may move to ---- */
+
+static bool read_coverage(struct step *step, struct window_list *covered, struct error *err)
+{
+    const struct coverage_namespace *of = &step->request->of;
+    const struct plan plan = { .source = of->source,
+                               .endpoint = of->endpoint,
+                               .operation = of->operation,
+                               .cursor_key = of->cursor_key,
+                               .scope = of->scope,
+                               .namespace_key = of->namespace_key };
+    struct coverage_list list;
+
+    return plan_coverage(step->store, step->arena, &plan, step->request->dimension,
+                         step->cursor.value.instant_us, &list, err) &&
+           coverage_of(step->arena, list.covered, covered, err);
+}
+
+static bool find_time(struct step *step, struct error *err)
+{
+    const int64_t cursor_us = step->cursor.value.instant_us;
+    struct window_list covered;
+    int64_t low_us;
+
+    if (!read_coverage(step, &covered, err))
+        return false;
+    low_us = watermark_low(cursor_us, covered.items, covered.count);
+    step->candidate = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = low_us };
+    for (size_t i = 0; i < covered.count; i++)
+        step->beyond += covered.items[i].from_us > low_us;
+    return true;
+}
+
+static bool find_candidate(struct step *step, struct error *err)
+{
+    const struct cursor_value *given = step->request->candidate;
+    const enum cursor_type wanted = given != NULL ? given->type : CURSOR_TIME;
+
+    if (step->found && step->cursor.value.type != wanted)
+        return error_set(err, ERROR_FATAL, "cursor.type", "it is of type %.*s, not %.*s",
+                         STR_ARG(code_of(&CURSOR_TYPE_CODES, (int)step->cursor.value.type)),
+                         STR_ARG(code_of(&CURSOR_TYPE_CODES, (int)wanted)));
+    if (given == NULL)
+        return find_time(step, err);
+    step->candidate = *given;
+    return true;
+}
+
+/* The latest record seen, where that is later than what is known. */
+static bool find_observed(struct step *step, struct error *err)
+{
+    const struct maybe_instant seen = step->request->observed_max;
+    const struct cursor_value value = { .type = CURSOR_TIME, .instant_us = seen.at_us };
+    struct error unread;
+    struct date known;
+
+    if (!seen.is_set)
+        return true;
+    if (step->cursor.observed_max.len > 0 &&
+        date_parse(date_format_find(STR("rfc3339")), step->cursor.observed_max, &known, &unread) &&
+        known.at_us >= seen.at_us)
+        return true;
+    step->observed_max = cursor_text(step->arena, &value);
+    return step->observed_max.data != NULL || arena_error(step->arena, err);
+}
+
+/* ---- writing ---- */
+
+static bool write_remarks(struct step *step, bool is_forward, struct str *remarks,
+                          struct error *err)
+{
+    const struct str candidate = cursor_text(step->arena, &step->candidate);
+    struct canon canon;
+    struct buf out;
+
+    if (candidate.data == NULL)
+        return arena_error(step->arena, err);
+    buf_init(&out, step->arena, CURSOR_REMARKS_MAX);
+    canon = canon_begin(&out);
+    if (step->candidate.type == CURSOR_TIME)
+        canon_i64(&canon, "beyond", (int64_t)step->beyond);
+    if (!is_forward)
+        canon_str(&canon, "candidate", candidate);
+    if (step->request->lineage.task_id == 0)
+        canon_bool(&canon, "caughtUp", true); /* not by an executor, but by whoever came next */
+    canon_code(&canon, "reason", &OPERATION_CODES, (int)step->request->of.operation);
+    canon_end(&canon);
+    *remarks = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+static struct str expr_hash_of(const struct step *step)
+{
+    return step->request->expr_hash.len > 0 ? step->request->expr_hash : step->cursor.expr_hash;
+}
+
+static bool write_event(struct step *step, enum cursor_event_reason reason, struct error *err)
+{
+    const struct cursor_advance_request *request = step->request;
+    const bool is_forward = reason != CURSOR_EVENT_NO_FORWARD;
+    struct cursor_event event = {
+        .reason = reason,
+        .next = is_forward ? step->candidate : step->cursor.value,
+        .observed_max = step->observed_max,
+        .lineage = request->lineage,
+        .expr_hash = expr_hash_of(step),
+        .created_us = request->now_us,
+    };
+
+    if (step->candidate.type == CURSOR_TIME)
+        event.window = (struct window){ step->cursor.value.instant_us, step->candidate.instant_us };
+    return write_remarks(step, is_forward, &event.remarks, err) &&
+           cursor_event_record(step->store, step->arena, &step->cursor, &event, err);
+}
+
+static bool move(struct step *step, bool *moved, struct error *err)
+{
+    const struct cursor_move to = { .to = step->candidate,
+                                    .observed_max = step->observed_max,
+                                    .lineage = step->request->lineage,
+                                    .expr_hash = expr_hash_of(step),
+                                    .now_us = step->request->now_us };
+    const enum cursor_event_reason reason =
+        step->request->is_compensation ? CURSOR_EVENT_COMPENSATE : CURSOR_EVENT_ADVANCE;
+
+    /* Event first: the value can be rebuilt from its events, never the other way round. */
+    return write_event(step, reason, err) &&
+           store_cursor_move(step->store, &step->cursor, &to, moved, err);
+}
+
+/* Not forward. To stand where it stood is what most calls find, and worth no event; a candidate
+ * that fell back is. A low watermark can not. */
+static bool stay(struct step *step, bool *no_forward, struct error *err)
+{
+    *no_forward = !cursor_value_eq(&step->candidate, &step->cursor.value);
+    if (*no_forward && !write_event(step, CURSOR_EVENT_NO_FORWARD, err))
+        return false;
+    return step->observed_max.len == 0 ||
+           store_cursor_observe(step->store, &step->cursor, step->observed_max, err);
+}
+
+/* ---- one attempt ---- */
+
+/* *lost: the compare-and-set failed; nothing of it may be kept. */
+static bool advance(struct step *step, struct cursor_advance_result *result, bool *lost,
+                    struct error *err)
+{
+    const struct cursor_name name = cursor_name_of(&step->request->of);
+    bool moved = false;
+
+    if (!store_coverage_lock(step->store, &step->request->of, err) ||
+        !store_cursor_load(step->store, step->arena, &name, &step->cursor, &step->found, err))
+        return false;
+    if (!step->found && step->request->candidate == NULL)
+        return true;
+    if (!find_candidate(step, err) || !find_observed(step, err))
+        return false;
+    result->has_cursor = true;
+    result->value = step->found ? step->cursor.value : step->candidate;
+    if (step->found && !cursor_is_forward(&step->cursor.value, &step->candidate))
+        return stay(step, &result->no_forward, err);
+    if (!move(step, &moved, err))
+        return false;
+    *lost = !moved;
+    result->moved = moved;
+    result->compensated = moved && step->request->is_compensation;
+    if (moved)
+        result->value = step->candidate;
+    return true;
+}
+
+static bool advance_once(struct step *step, struct cursor_advance_result *result, bool *lost,
+                         struct error *err)
+{
+    *lost = false;
+    if (!store_begin(step->store, err))
+        return false;
+    if (!advance(step, result, lost, err)) {
+        store_rollback(step->store);
+        return false;
+    }
+    if (!*lost)
+        return store_commit(step->store, err);
+    store_rollback(step->store);
+    return true;
+}
+
+bool cursor_advance(struct store *store, struct arena *arena,
+                    const struct cursor_advance_request *request,
+                    struct cursor_advance_result *result, struct error *err)
+{
+    assert(request->candidate == NULL || request->candidate->type != CURSOR_TIME);
+    assert(!request->is_compensation || request->candidate != NULL);
+    *result = (struct cursor_advance_result){ 0 };
+    if (request->of.cursor_key.len == 0)
+        return true;
+    for (int attempt = 0; attempt <= CURSOR_RETRIES_MAX; attempt++) {
+        struct step step = { .store = store, .arena = arena, .request = request };
+        bool lost;
+
+        if (!advance_once(&step, result, &lost, err))
+            return error_wrap(err, "advance the cursor %.*s of %.*s",
+                              STR_ARG(request->of.cursor_key), STR_ARG(request->of.source));
+        if (!lost)
+            return true;
+        result->conflicts++;
+    }
+    return true;
+}

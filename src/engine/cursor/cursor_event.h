@@ -1,0 +1,27 @@
+/* cursor_event: writing an event of a cursor. Whoever moves one writes its event first, and both in
+ * one transaction under the lock of the namespace.
+ */
+#ifndef PATRA_ENGINE_CURSOR_CURSOR_EVENT_H
+#define PATRA_ENGINE_CURSOR_CURSOR_EVENT_H
+
+#include "core/canon.h"
+#include "port/store_cursor.h"
+#include "port/store_task.h"
+
+/* Adds the event, starting from the cursor as it was loaded: name, prev and idempotent_key are
+ * taken from it. An event that is there already is as good as a new one. */
+bool cursor_event_record(struct store *store, struct arena *arena, const struct cursor *from,
+                         struct cursor_event *event, struct error *err) MUST_CHECK;
+
+/* BACKFILL's cursors are about history; all others lead towards now. */
+enum direction cursor_direction(enum operation operation);
+
+struct cursor_name cursor_name_of(const struct coverage_namespace *of);
+
+/* An instant or text as it stands in cursor_value, in the arena; data is NULL when that is full. */
+struct str cursor_text(struct arena *arena, const struct cursor_value *value) MUST_CHECK;
+
+/* JSON of an event's remarks: `out` is ready for canon_end() when they have been written. */
+enum { CURSOR_REMARKS_MAX = 8192 };
+
+#endif
