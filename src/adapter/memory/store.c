@@ -374,6 +374,7 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
         .lease = &MEMORY_LEASE_OPS,
         .run = &MEMORY_RUN_OPS,
         .rate = &MEMORY_RATE_OPS,
+        .status = &MEMORY_STATUS_OPS,
     };
     *store = &session->store;
     return true;

@@ -18,6 +18,8 @@
 #include "adapter/memory/store.h"
 #include "adapter/memory/table.h"
 #include "core/registry.h"
+#include "port/store_rate.h"
+#include "port/store_record.h"
 #include "port/store_signal.h"
 #include "port/store_task.h"
 
@@ -76,10 +78,27 @@ enum {
 };
 void memory_add_partition(struct key *key, const struct task_partition *partition);
 
-struct signal_stored {    /* a row that two repositories read */
+/* Rows that more than one repository reads. */
+struct signal_stored {
     struct signal signal; /* first: its id is the row's */
     int64_t plan_id;
     bool is_consumed;
+};
+
+struct ticket_stored {
+    struct reslice_ticket ticket; /* first: its id is the row's */
+    bool is_claimed;
+};
+
+struct quarantined_stored {
+    struct quarantined record; /* first: its id is the row's */
+    bool is_resolved;
+};
+
+struct gate_stored {
+    int64_t id;
+    struct str key;
+    struct rate_gate gate;
 };
 
 struct memory_db {         /* what the sessions share */
@@ -146,5 +165,6 @@ extern const struct store_outbox_ops MEMORY_OUTBOX_OPS;
 extern const struct store_lease_ops MEMORY_LEASE_OPS;
 extern const struct store_run_ops MEMORY_RUN_OPS;
 extern const struct store_rate_ops MEMORY_RATE_OPS;
+extern const struct store_status_ops MEMORY_STATUS_OPS;
 
 #endif

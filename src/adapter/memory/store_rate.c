@@ -2,12 +2,6 @@
 
 #include "adapter/memory/store_base.h"
 
-struct gate_stored {
-    int64_t id;
-    struct str key;
-    struct rate_gate gate;
-};
-
 static bool gate_key(const void *row, struct key *key)
 {
     key_add_str(key, ((const struct gate_stored *)row)->key);

@@ -282,11 +282,6 @@ static bool record_candidates(struct store *store, struct arena *arena,
 
 /* ---- the quarantine ---- */
 
-struct quarantined_stored {
-    struct quarantined record; /* first: its id is the row's */
-    bool is_resolved;
-};
-
 static bool position_key(const void *row, struct key *key)
 {
     const struct quarantined *record = row;

@@ -33,11 +33,6 @@ const struct table_def MEMORY_SIGNAL_TABLE = {
     .indexes = { { "uk_signal_open", true, record_key }, { "idx_signal_open", false, source_key } },
 };
 
-struct ticket_stored {
-    struct reslice_ticket ticket; /* first: its id is the row's */
-    bool is_claimed;
-};
-
 static bool ticket_key(const void *row, struct key *key)
 {
     key_add_i64(key, ((const struct ticket_stored *)row)->ticket.task_id);

@@ -121,6 +121,7 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .lease = &POSTGRES_LEASE,
         .run = &POSTGRES_RUN,
         .rate = &POSTGRES_RATE,
+        .status = &POSTGRES_STATUS,
     };
     arena_init(&postgres->texts, TEXTS_MAX);
     arena_init(&postgres->scratch, SCRATCH_MAX);

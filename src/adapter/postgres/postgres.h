@@ -82,6 +82,7 @@ extern const struct store_outbox_ops POSTGRES_OUTBOX;
 extern const struct store_lease_ops POSTGRES_LEASE;
 extern const struct store_run_ops POSTGRES_RUN;
 extern const struct store_rate_ops POSTGRES_RATE;
+extern const struct store_status_ops POSTGRES_STATUS;
 
 /* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);

@@ -187,6 +187,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .lease = &SQLITE_LEASE,
         .run = &SQLITE_RUN,
         .rate = &SQLITE_RATE,
+        .status = &SQLITE_STATUS,
     };
     arena_init(&sqlite->texts, TEXTS_MAX);
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);

@@ -73,6 +73,7 @@ extern const struct store_outbox_ops SQLITE_OUTBOX;
 extern const struct store_lease_ops SQLITE_LEASE;
 extern const struct store_run_ops SQLITE_RUN;
 extern const struct store_rate_ops SQLITE_RATE;
+extern const struct store_status_ops SQLITE_STATUS;
 
 /* error.c: the one place that knows SQLite's codes. `message` is SQLite's text. */
 enum error_level sqlite_error_level(int code, const char **name);

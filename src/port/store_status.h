@@ -1,0 +1,156 @@
+/* store_status: how things stand, for people and for whoever waits for the end of something.
+ *
+ * Reads only, each of one moment and none of them holding anybody up. Their cost goes with what is
+ * live and recent, not with history.
+ */
+#ifndef PATRA_PORT_STORE_STATUS_H
+#define PATRA_PORT_STORE_STATUS_H
+
+#include "core/codes.h"
+#include "port/store_plan.h"
+#include "port/store_rate.h"
+#include "port/store_task.h"
+
+/* What ended is found by its last run; runs that began longer ago than this before the instant
+ * asked about are not looked for. */
+#define STATUS_RUN_MAX_US (7 * INT64_C(86400000000))
+
+/* ---- the queue of a source, by partition ---- */
+
+struct partition_count {
+    struct task_partition partition;
+    int64_t queued;                   /* wait, whenever they are due */
+    int64_t first_us;                 /* the earliest of these is due then; 0: there is none */
+    int64_t running;                  /* under way, whoever's */
+    int64_t ended[TASK_STATUS_COUNT]; /* whose last run ended since, by status */
+};
+
+struct partition_count_list {
+    struct partition_count *items;
+    size_t count;
+};
+
+/* Adds tasks of one state where they belong; all adapters by the same rule. The texts are the
+ * list's own. False when the arena is full. */
+static inline bool MUST_CHECK partition_count_add(struct arena *arena,
+                                                  const struct task_partition *partition,
+                                                  enum task_status status, int64_t count,
+                                                  int64_t first_us,
+                                                  struct partition_count_list *list)
+{
+    struct partition_count *found = NULL;
+
+    for (size_t i = 0; i < list->count && found == NULL; i++) {
+        const struct task_partition *other = &list->items[i].partition;
+
+        if (str_eq(other->endpoint, partition->endpoint) &&
+            other->operation == partition->operation)
+            found = &list->items[i];
+    }
+    if (found == NULL) {
+        found = LIST_ADD(arena, list);
+        if (found == NULL)
+            return false;
+        found->partition =
+            (struct task_partition){ arena_copy(arena, partition->source),
+                                     arena_copy(arena, partition->endpoint), partition->operation };
+    }
+    if (status == TASK_QUEUED) {
+        if (found->queued == 0 || first_us < found->first_us)
+            found->first_us = first_us;
+        found->queued += count;
+    } else if (status == TASK_DISPATCHED || status == TASK_EXECUTING) {
+        found->running += count;
+    } else {
+        found->ended[status] += count;
+    }
+    return !arena->failed;
+}
+
+/* ---- tasks that ended with something missing ---- */
+
+struct ended_task {
+    struct task task;
+    bool has_reason; /* PARTIAL */
+    enum partial_reason reason;
+    int64_t ended_us;
+};
+
+struct ended_task_list {
+    struct ended_task *items;
+    size_t count;
+};
+
+/* ---- what is open ---- */
+
+struct open_count {
+    int64_t quarantined; /* records nobody looked at yet */
+    int64_t signals;     /* records to be looked at again, not yet planned */
+    int64_t tickets;     /* slices to be cut again */
+};
+
+/* ---- rate gates ---- */
+
+struct gate_row {
+    struct str key;
+    struct rate_gate gate;
+};
+
+struct gate_row_list {
+    struct gate_row *items;
+    size_t count;
+};
+
+struct store_status_ops {
+    bool (*counts)(struct store *store, struct arena *arena, struct str source, int64_t since_us,
+                   struct partition_count_list *list, struct error *err);
+    bool (*running)(struct store *store, struct arena *arena, struct str source, int64_t limit,
+                    struct task_list *list, struct error *err);
+    bool (*troubled)(struct store *store, struct arena *arena, struct str source, int64_t since_us,
+                     int64_t limit, struct ended_task_list *list, struct error *err);
+    bool (*open)(struct store *store, struct str source, struct open_count *count,
+                 struct error *err);
+    bool (*gates)(struct store *store, struct arena *arena, struct gate_row_list *list,
+                  struct error *err);
+};
+
+/* Partitions of the source with a task that waits, runs, or ended since; in no order. */
+static inline bool MUST_CHECK store_status_counts(struct store *store, struct arena *arena,
+                                                  struct str source, int64_t since_us,
+                                                  struct partition_count_list *list,
+                                                  struct error *err)
+{
+    return store->status->counts(store, arena, source, since_us, list, err);
+}
+
+/* Tasks of the source under way, by the end of their lease. */
+static inline bool MUST_CHECK store_status_running(struct store *store, struct arena *arena,
+                                                   struct str source, int64_t limit,
+                                                   struct task_list *list, struct error *err)
+{
+    return store->status->running(store, arena, source, limit, list, err);
+}
+
+/* Tasks of the source that ended PARTIAL or FAILED since, the latest first. */
+static inline bool MUST_CHECK store_status_troubled(struct store *store, struct arena *arena,
+                                                    struct str source, int64_t since_us,
+                                                    int64_t limit, struct ended_task_list *list,
+                                                    struct error *err)
+{
+    return store->status->troubled(store, arena, source, since_us, limit, list, err);
+}
+
+static inline bool MUST_CHECK store_status_open(struct store *store, struct str source,
+                                                struct open_count *count, struct error *err)
+{
+    return store->status->open(store, source, count, err);
+}
+
+/* All rate gates by key, as they were last saved. */
+static inline bool MUST_CHECK store_status_gates(struct store *store, struct arena *arena,
+                                                 struct gate_row_list *list, struct error *err)
+{
+    return store->status->gates(store, arena, list, err);
+}
+
+#endif
