@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/retry_policy.h"
+
 /* A walk that waits longer than this gives its task back, unless the order says otherwise. */
 #define WAIT_MAX_US US_PER_MINUTE
 
@@ -253,18 +255,6 @@ static bool try_once(struct attempt *attempt, struct error *err)
 
 /* ---- trying again ---- */
 
-static struct retry_policy policy_of(const struct spec_retry *retry)
-{
-    return (struct retry_policy){
-        .backoff = retry->backoff,
-        .delay_min_us = retry->min_delay_us,
-        .delay_max_us = retry->max_delay_us,
-        .multiplier_permille = (int)(retry->multiplier * 1000 + 0.5),
-        .jitter_permille = retry->jitter < 0.999 ? (int)(retry->jitter * 1000 + 0.5) : 999,
-        .attempts_max = retry->max_attempts,
-    };
-}
-
 static bool is_code(const struct error *err, const char *code)
 {
     return strcmp(err->code, code) == 0;
@@ -287,7 +277,7 @@ static bool may_retry(const struct attempt *attempt, int attempts, const struct 
 {
     struct exchange *exchange = attempt->exchange;
     const struct spec_retry *retry = &attempt->ask->leg->endpoint->retry;
-    const struct retry_policy policy = policy_of(retry);
+    const struct retry_policy policy = retry_policy_of(retry);
 
     if (!attempt->is_sent || is_code(err, "http.cancelled"))
         return false;
@@ -307,7 +297,7 @@ static bool may_retry(const struct attempt *attempt, int attempts, const struct 
 static bool pause_between(const struct attempt *attempt, int attempts, struct error *err)
 {
     struct fetch *fetch = attempt->fetch;
-    const struct retry_policy policy = policy_of(&attempt->ask->leg->endpoint->retry);
+    const struct retry_policy policy = retry_policy_of(&attempt->ask->leg->endpoint->retry);
     const struct rate_hints *hints = &attempt->exchange->answer.hints;
     const int64_t wait_max_us =
         fetch->order.wait_max_us > 0 ? fetch->order.wait_max_us : WAIT_MAX_US;

@@ -1,0 +1,167 @@
+#include "engine/execute/ending.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/retry.h"
+
+/* ---- parts ---- */
+
+static struct ending final(enum task_status status, const char *text)
+{
+    struct ending ending = { .kind = ENDING_FINAL, .status = status };
+
+    snprintf(ending.text, sizeof(ending.text), "%s", text);
+    return ending;
+}
+
+static struct ending later(int64_t retry_at_us, const char *text)
+{
+    struct ending ending = { .kind = ENDING_LATER, .retry_at_us = retry_at_us };
+
+    snprintf(ending.text, sizeof(ending.text), "%s", text);
+    return ending;
+}
+
+static struct ending partial(enum partial_reason reason, struct window covered, struct str text)
+{
+    struct ending ending = { .kind = ENDING_FINAL,
+                             .status = TASK_PARTIAL,
+                             .has_reason = true,
+                             .reason = reason,
+                             .covered = covered };
+
+    snprintf(ending.text, sizeof(ending.text), "%.*s", STR_ARG(text));
+    return ending;
+}
+
+static struct ending cut_again(struct ending ending, enum reslice_reason reason)
+{
+    ending.is_cut = true;
+    ending.cut = reason;
+    return ending;
+}
+
+/* What succeeds without a window, by page or by id, covers none. */
+static struct window own_window(const struct slice *slice)
+{
+    return slice->dimension == SLICE_TIME ? slice->window : (struct window){ 0, 0 };
+}
+
+static bool is_code(const struct error *err, const char *code)
+{
+    return strcmp(err->code, code) == 0;
+}
+
+/* ---- what the walk found ---- */
+
+struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_ask *ask)
+{
+    const struct window nothing = { 0, 0 };
+    struct ending ending;
+
+    switch (verdict->kind) {
+    case FETCH_COMPLETE:
+        if (verdict->lost_ids > 0)
+            return partial(PARTIAL_HOLES, own_window(ask->slice), verdict->reason);
+        ending = final(TASK_SUCCEEDED, "");
+        snprintf(ending.text, sizeof(ending.text), "%.*s", STR_ARG(verdict->reason));
+        return ending;
+    case FETCH_SHORTFALL:
+        return partial(PARTIAL_HOLES, nothing, verdict->reason);
+    case FETCH_DRIFT:
+        ending = partial(PARTIAL_HOLES, nothing, verdict->reason);
+        return ask->can_cut ? cut_again(ending, RESLICE_TOO_DEEP) : ending;
+    case FETCH_CUT_SHORT:
+        ending = partial(PARTIAL_CUT_SHORT, nothing, verdict->reason);
+        return ask->can_cut ? cut_again(ending, RESLICE_TOO_DEEP) : ending;
+    case FETCH_RESLICE:
+        break;
+    }
+    return cut_again(partial(PARTIAL_CUT_SHORT, verdict->finished, verdict->reason),
+                     verdict->reslice);
+}
+
+/* ---- what went wrong ---- */
+
+/* Runs wait longer than requests do: from the source's longest delay on, up to 16 of them. */
+static int64_t next_run_us(const struct ending_ask *ask)
+{
+    struct retry_policy policy = *ask->retry;
+
+    policy.delay_min_us = ask->retry->delay_max_us;
+    policy.delay_max_us = 16 * ask->retry->delay_max_us;
+    return ask->now_us + retry_delay_us(&policy, (int)ask->idle_runs + 1, ask->random, 0);
+}
+
+/* A wait that the source or the gate asked for is no failure of the task. */
+static bool is_asked_to_wait(const struct error *err, const struct ending_ask *ask)
+{
+    return ask->retry_at_us > ask->now_us || is_code(err, "fetch.rejected");
+}
+
+static struct ending transient(const struct error *err, const struct ending_ask *ask)
+{
+    const int64_t idle_runs = ask->batches > 0 ? 0 : ask->idle_runs + 1;
+    struct ending ending;
+
+    if (is_code(err, "fetch.cancelled") || is_code(err, "http.cancelled"))
+        return ending_told_to_stop(ask);
+    if (is_asked_to_wait(err, ask))
+        return later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask),
+                     err->text);
+    if (idle_runs >= ENDING_IDLE_RUNS_MAX)
+        ending = final(TASK_FAILED, err->text);
+    else
+        ending = later(next_run_us(ask), err->text);
+    ending.is_outage = true;
+    return ending;
+}
+
+struct ending ending_of_failure(const struct error *err, const struct ending_ask *ask)
+{
+    const struct window nothing = { 0, 0 };
+    struct ending ending;
+
+    switch (err->level) {
+    case ERROR_NONE:
+    case ERROR_TRANSIENT:
+        return transient(err, ask);
+    case ERROR_REQUEST:
+    case ERROR_DATA:
+        /* Behind the first page a shorter walk may get where a long one is refused. */
+        if (ask->batches > 0 && ask->can_cut)
+            return cut_again(
+                partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
+                RESLICE_TOO_DEEP);
+        return final(TASK_FAILED, err->text);
+    case ERROR_FATAL:
+        break;
+    }
+    ending = final(TASK_FAILED, err->text);
+    ending.is_stop = true;
+    return ending;
+}
+
+/* ---- between batches ---- */
+
+struct ending ending_told_to_stop(const struct ending_ask *ask)
+{
+    return later(ask->now_us, "told to stop");
+}
+
+struct ending ending_paused(const struct ending_ask *ask)
+{
+    return later(ask->now_us, "paused");
+}
+
+struct ending ending_cancelled(void)
+{
+    return final(TASK_CANCELLED, "its plan was cancelled");
+}
+
+struct ending ending_overtaken(void)
+{
+    return (struct ending){ .kind = ENDING_OVERTAKEN, .text = "overtaken: its lease had run out" };
+}

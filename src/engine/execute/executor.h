@@ -1,0 +1,118 @@
+/* executor: takes tasks from the queue and carries them out, one at a time.
+ *
+ *      choose a partition ─ claim a task ─ run ─ batch, batch, ... ─ end ─ cursor
+ *            ▲                              │                       │
+ *            │     lease ran out: somebody  ╰── the lease is gone ──┤ nothing is written
+ *            │     puts it back             ╰── may succeed later ──┤ given back, with a time
+ *            ╰──────────────────────────────────────────────────────╯
+ *
+ * The promises:
+ *
+ * Once. A task is one executor's at a time, by a lease with an epoch. Every transaction of a run
+ * checks the epoch first, so whoever was paused and overtaken commits nothing.
+ *
+ * Nothing lost. A batch is one transaction (commit.h); what was fetched and not committed is
+ * fetched again. After a crash the next run goes on behind the last batch that was committed.
+ *
+ * Nothing pretended. A slice that could not be proven complete ends PARTIAL or FAILED, with its
+ * reason, and covers no more than what was proven; the cursor follows coverage (cursor_advance.h).
+ *
+ * Going on. A store that is out of reach is waited for; a source that fails is left alone for a
+ * while (core/health.h), one that refuses our credentials or has changed its shape is stopped until
+ * a person lifts it (`patra resume`).
+ *
+ * Threads. An executor is used by one thread, and has a store session and an http handle of its
+ * own. The executors of a process share a crew. wake_fd tells them to stop: the batch at hand is
+ * finished, the task given back, and executor_run returns.
+ */
+#ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_H
+#define PATRA_ENGINE_EXECUTE_EXECUTOR_H
+
+#include "base/log.h"
+#include "engine/execute/commit.h"
+#include "engine/execute/ending.h"
+#include "engine/fetch/fetch.h"
+#include "port/store_task.h"
+
+/* ---- what the executors of one process share: how each partition is doing, whose turn it is ----
+ */
+
+struct crew;
+bool crew_open(struct crew **crew, struct error *err) MUST_CHECK;
+void crew_close(struct crew *crew); /* accepts NULL */
+
+/* ---- what is seen from outside ---- */
+
+enum executor_event_kind {
+    EXECUTOR_STARTED, /* a task */
+    EXECUTOR_WAITING, /* for a permit */
+    EXECUTOR_BATCH,   /* was committed */
+    EXECUTOR_ENDED,   /* a task */
+    EXECUTOR_IDLE,    /* nothing may run before until_us */
+    EXECUTOR_TROUBLE, /* the store is out of reach; err tells */
+};
+
+struct executor_event { /* views, valid during the call; what does not apply is 0 or NULL */
+    enum executor_event_kind kind;
+    const struct task *task;
+    int64_t run_id;
+    int64_t now_us;
+    int64_t until_us;
+    const struct fetch_batch *batch;
+    const struct commit_result *commit;
+    const struct ending *ending;
+    const struct error *err;
+};
+
+struct executor_watch { /* called in the executor's thread; embed it first */
+    void (*see)(struct executor_watch *watch, const struct executor_event *event);
+};
+
+/* ---- an executor ---- */
+
+struct executor_parts {  /* all must outlive the executor */
+    struct store *store; /* a session for this executor alone */
+    struct http *http;   /* a handle for this executor alone */
+    struct gate_pool *gates;
+    struct store *gate_store; /* a session for the rate gate alone */
+    struct crew *crew;
+    struct clock *clock;
+    struct random_source *random;
+    struct secret_source *secrets;
+    const struct xml *xml;        /* NULL: loaded when it is needed */
+    struct executor_watch *watch; /* NULL: nobody watches */
+    struct log *log;              /* NULL: nobody reads */
+    int wake_fd;                  /* CLOCK_NO_WAKE: none */
+};
+
+struct executor_settings {
+    struct str owner;   /* of leases: random per start of a process, another for each executor */
+    struct str source;  /* tasks of this source alone; '' = of all */
+    bool has_partition; /* ... and of this endpoint and operation */
+    struct str endpoint;
+    enum operation operation;
+    int64_t lease_us; /* 0: a minute */
+    int64_t poll_us;  /* how often an empty queue is looked at; 0: a second */
+    bool is_draining; /* executor_run ends when no task is left, waiting or under way */
+};
+
+struct executor;
+bool executor_open(struct executor **executor, const struct executor_parts *parts,
+                   const struct executor_settings *settings, struct error *err) MUST_CHECK;
+void executor_close(struct executor *executor); /* accepts NULL */
+
+enum executor_did {
+    EXECUTOR_WORKED,  /* on a task, whatever became of it */
+    EXECUTOR_NOTHING, /* no task may run before next_us */
+    EXECUTOR_DRAINED, /* there is no task at all */
+};
+
+/* One task, or none. False when the executor can not go on at all: the store is not what this
+ * program needs (L4). All other trouble is the tasks' own, and ends in their rows. */
+bool executor_step(struct executor *executor, enum executor_did *did, int64_t *next_us,
+                   struct error *err) MUST_CHECK;
+
+/* Steps until wake_fd is readable, or, draining, until nothing is left. */
+bool executor_run(struct executor *executor, struct error *err) MUST_CHECK;
+
+#endif

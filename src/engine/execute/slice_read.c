@@ -1,0 +1,153 @@
+#include "engine/execute/slice_read.h"
+
+#include <inttypes.h>
+
+#include "base/instant.h"
+#include "core/reslice.h"
+#include "data/date.h"
+#include "data/json.h"
+#include "engine/plan_draft.h"
+
+struct reading {
+    struct json_doc doc;
+    bool ok;
+};
+
+static struct json_node member(const struct reading *in, struct json_node object, const char *name)
+{
+    return json_get(&in->doc, object, str_of(name));
+}
+
+static int64_t number(const struct reading *in, struct json_node object, const char *name,
+                      int64_t absent)
+{
+    int64_t value;
+
+    return json_i64(&in->doc, member(in, object, name), &value) ? value : absent;
+}
+
+/* Texts of this row have no escapes: dates and digits. */
+static struct str text(struct reading *in, struct json_node object, const char *name)
+{
+    const struct json_node node = member(in, object, name);
+
+    if (json_type(&in->doc, node) == JSON_STRING)
+        return json_string_raw(&in->doc, node);
+    in->ok = false;
+    return (struct str){ 0 };
+}
+
+static int64_t instant(struct reading *in, struct json_node object, const char *name)
+{
+    struct error ignored; /* told as one: the row is unreadable */
+    struct date date = { 0 };
+
+    if (!date_parse(date_format_find(STR("rfc3339")), text(in, object, name), &date, &ignored))
+        in->ok = false;
+    return date.at_us;
+}
+
+/* Ids may be larger than JSON's numbers are exact: they stand as texts. */
+static int64_t id_number(struct reading *in, struct json_node object, const char *name)
+{
+    int64_t value = 0;
+
+    if (!str_to_i64(text(in, object, name), &value))
+        in->ok = false;
+    return value;
+}
+
+static void read_time(struct reading *in, struct json_node root, struct slice *slice)
+{
+    const struct json_node query = member(in, root, "query");
+    bool needs_filter = false;
+
+    slice->query.window.from_us = instant(in, query, "from");
+    slice->query.window.to_us = instant(in, query, "to");
+    slice->query.keep.from_us = instant(in, query, "keepFrom");
+    slice->query.keep.to_us = instant(in, query, "keepTo");
+    if (!json_bool(&in->doc, member(in, query, "clientFilter"), &needs_filter))
+        in->ok = false;
+    slice->query.needs_filter = needs_filter;
+}
+
+static void read_ids(struct reading *in, struct json_node bounds, struct slice_ids *ids)
+{
+    const struct json_node id = member(in, bounds, "id");
+
+    ids->bucket_count = (uint32_t)number(in, id, "hashBuckets", 0);
+    ids->slicing = ids->bucket_count > 0 ? ID_SLICING_HASH : ID_SLICING_RANGE;
+    if (ids->bucket_count > 0)
+        ids->bucket = (uint32_t)number(in, id, "hashBucket", 0);
+    else {
+        ids->from = id_number(in, id, "from");
+        ids->to = id_number(in, id, "to");
+    }
+}
+
+static void read_all(struct reading *in, struct slice *slice, struct slice_limits *limits)
+{
+    const struct json_node root = json_root(&in->doc);
+    const struct json_node bounds = member(in, root, "bounds");
+    const struct json_node budget = member(in, root, "budget");
+    const struct json_node telemetry = member(in, root, "telemetry");
+
+    slice->expected_records = number(in, telemetry, "totalEstimated", SLICE_UNKNOWN);
+    slice->expected_requests = number(in, telemetry, "requestsExpected", SLICE_UNKNOWN);
+    limits->requests_max = number(in, budget, "maxRequests", 0);
+    limits->duration_max_us = number(in, budget, "maxDurationSec", 0) * US_PER_SECOND;
+    switch (slice->dimension) {
+    case SLICE_TIME:
+        read_time(in, root, slice);
+        break;
+    case SLICE_PAGE:
+        slice->pages.from = number(in, member(in, bounds, "page"), "fromPage", -1);
+        slice->pages.to = number(in, member(in, bounds, "page"), "toPage", -1);
+        in->ok = in->ok && slice->pages.from >= 0 && slice->pages.from < slice->pages.to;
+        break;
+    case SLICE_ID:
+        read_ids(in, bounds, &slice->ids);
+        break;
+    }
+}
+
+bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_slice *row,
+                struct slice *slice, struct slice_limits *limits, struct error *err)
+{
+    struct reading in = { .ok = true };
+
+    *slice = (struct slice){
+        .dimension = row->dimension,
+        .window = row->dimension == SLICE_TIME ? row->window : plan->window,
+        .number = row->number - 1,
+    };
+    *limits = (struct slice_limits){ 0 };
+    if (json_parse(&in.doc, arena, row->spec, err))
+        read_all(&in, slice, limits);
+    else
+        in.ok = false;
+    if (in.ok && (row->dimension != SLICE_TIME || window_is_valid(slice->window)))
+        return true;
+    return error_set(err, ERROR_FATAL, "slice.unreadable",
+                     "slice %" PRId64 ": its slice_spec is not one this patra can read", row->id);
+}
+
+bool slice_can_be_cut(const struct slice *slice, const struct spec *spec, size_t id_count)
+{
+    struct page_range children[2];
+    struct reslice out;
+
+    switch (slice->dimension) {
+    case SLICE_TIME:
+        reslice_time(&(struct reslice_request){ .window = slice->window,
+                                                .cut = draft_cut(spec),
+                                                .record_cap = spec->endpoint.page.cap },
+                     &out);
+        return out.count > 1;
+    case SLICE_PAGE:
+        return reslice_pages(slice->pages, slice->pages.from, children);
+    case SLICE_ID:
+        break;
+    }
+    return id_count > 1;
+}

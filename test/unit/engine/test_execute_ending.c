@@ -1,0 +1,157 @@
+#include "engine/execute/ending.h"
+
+#include "base/instant.h"
+#include "core/retry.h"
+#include "test.h"
+
+#define NOW INT64_C(5000000000)
+
+static const struct slice SLICE = { .dimension = SLICE_TIME, .window = { 100, 200 } };
+
+static struct ending_ask ask_with(bool can_cut, int64_t batches, int64_t idle_runs)
+{
+    static struct retry_policy policy;
+
+    policy = retry_default();
+    return (struct ending_ask){ .slice = &SLICE,
+                                .retry = &policy,
+                                .can_cut = can_cut,
+                                .batches = batches,
+                                .idle_runs = idle_runs,
+                                .now_us = NOW };
+}
+
+TEST(what_a_walk_found_decides_what_the_task_covers)
+{
+    const struct {
+        const char *label;
+        struct fetch_verdict verdict;
+        bool can_cut;
+        enum task_status status;
+        bool covers_all, covers_some, is_cut;
+    } rows[] = {
+        { "all came", { .kind = FETCH_COMPLETE }, true, TASK_SUCCEEDED, false, false, false },
+        { "but for ids without a record",
+          { .kind = FETCH_COMPLETE, .lost_ids = 2 },
+          true,
+          TASK_PARTIAL,
+          true,
+          true,
+          false },
+        { "fewer than the source says",
+          { .kind = FETCH_SHORTFALL, .missing = 3 },
+          true,
+          TASK_PARTIAL,
+          false,
+          false,
+          false },
+        { "the list moved", { .kind = FETCH_DRIFT }, true, TASK_PARTIAL, false, false, true },
+        { "it moved, and is as short as can be",
+          { .kind = FETCH_DRIFT },
+          false,
+          TASK_PARTIAL,
+          false,
+          false,
+          false },
+        { "cut short", { .kind = FETCH_CUT_SHORT }, true, TASK_PARTIAL, false, false, true },
+        { "cut short for good",
+          { .kind = FETCH_CUT_SHORT },
+          false,
+          TASK_PARTIAL,
+          false,
+          false,
+          false },
+        { "too deep",
+          { .kind = FETCH_RESLICE, .finished = { 100, 130 } },
+          true,
+          TASK_PARTIAL,
+          false,
+          true,
+          true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ending_ask ask = ask_with(rows[i].can_cut, 1, 0);
+        const struct ending ending = ending_of_verdict(&rows[i].verdict, &ask);
+
+        CHECK_EQ(ending.kind, ENDING_FINAL, rows[i].label);
+        CHECK_EQ(ending.status, rows[i].status, rows[i].label);
+        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK_EQ(window_is_valid(ending.covered), rows[i].covers_some, rows[i].label);
+        if (rows[i].covers_all)
+            CHECK_EQ(ending.covered.to_us, SLICE.window.to_us, rows[i].label);
+        CHECK_EQ(ending.has_reason, ending.status == TASK_PARTIAL, rows[i].label);
+    }
+}
+
+TEST(an_error_s_level_decides_what_becomes_of_the_task)
+{
+    const struct {
+        const char *label;
+        enum error_level level;
+        const char *code;
+        bool can_cut;
+        int64_t batches, idle_runs;
+        enum ending_kind kind;
+        enum task_status status; /* of FINAL */
+        bool is_stop, is_cut, is_outage;
+    } rows[] = {
+        { "L1, first time", ERROR_TRANSIENT, "http.reset", true, 0, 0, ENDING_LATER, 0, false,
+          false, true },
+        { "L1, nothing moved five times", ERROR_TRANSIENT, "http.reset", true, 0, 4, ENDING_FINAL,
+          TASK_FAILED, false, false, true },
+        { "L1, but this run has moved", ERROR_TRANSIENT, "http.reset", true, 1, 4, ENDING_LATER, 0,
+          false, false, true },
+        { "no permit in time", ERROR_TRANSIENT, "fetch.rejected", true, 0, 4, ENDING_LATER, 0,
+          false, false, false },
+        { "told to stop", ERROR_TRANSIENT, "fetch.cancelled", true, 0, 4, ENDING_LATER, 0, false,
+          false, false },
+        { "L2 on the first page", ERROR_REQUEST, "answer.status", true, 0, 0, ENDING_FINAL,
+          TASK_FAILED, false, false, false },
+        { "L2 behind it", ERROR_REQUEST, "answer.status", true, 3, 0, ENDING_FINAL, TASK_PARTIAL,
+          false, true, false },
+        { "L2 behind it, as short as can be", ERROR_REQUEST, "answer.status", false, 3, 0,
+          ENDING_FINAL, TASK_FAILED, false, false, false },
+        { "L4", ERROR_FATAL, "http.auth", true, 3, 0, ENDING_FINAL, TASK_FAILED, true, false,
+          false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ending_ask ask = ask_with(rows[i].can_cut, rows[i].batches, rows[i].idle_runs);
+        const struct error err = { .level = rows[i].level, .code = rows[i].code, .text = "why" };
+        const struct ending ending = ending_of_failure(&err, &ask);
+
+        CHECK_EQ(ending.kind, rows[i].kind, rows[i].label);
+        if (ending.kind == ENDING_FINAL)
+            CHECK_EQ(ending.status, rows[i].status, rows[i].label);
+        CHECK_EQ(ending.is_stop, rows[i].is_stop, rows[i].label);
+        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK_EQ(ending.is_outage, rows[i].is_outage, rows[i].label);
+        CHECK(!window_is_valid(ending.covered), rows[i].label);
+    }
+}
+
+TEST(runs_wait_longer_than_requests_and_longer_each_time)
+{
+    const struct error err = { .level = ERROR_TRANSIENT, .code = "http.reset", .text = "why" };
+    int64_t last_us = 0;
+
+    for (int64_t i = 0; i < ENDING_IDLE_RUNS_MAX - 1; i++) {
+        const struct ending_ask ask = ask_with(true, 0, i);
+        const struct ending ending = ending_of_failure(&err, &ask);
+
+        CHECK(ending.retry_at_us - NOW >= ask.retry->delay_max_us * 8 / 10, "at least a delay");
+        CHECK(ending.retry_at_us > last_us, "more than the time before");
+        last_us = ending.retry_at_us;
+    }
+}
+
+TEST(a_wait_that_the_source_asks_for_is_kept_exactly)
+{
+    struct ending_ask ask = ask_with(true, 0, 4);
+    const struct error err = { .level = ERROR_TRANSIENT, .code = "answer.quota", .text = "why" };
+
+    ask.retry_at_us = NOW + US_PER_HOUR;
+    CHECK_EQ(ending_of_failure(&err, &ask).kind, ENDING_LATER, "no failure, however often");
+    CHECK_EQ(ending_of_failure(&err, &ask).retry_at_us, NOW + US_PER_HOUR, "then and not before");
+}
