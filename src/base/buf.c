@@ -1,7 +1,6 @@
 #include "base/buf.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +56,15 @@ void buf_add_char(struct buf *buf, char c)
 
 void buf_add_i64(struct buf *buf, int64_t value)
 {
-    buf_printf(buf, "%" PRId64, value);
+    char digits[24], *at = digits + sizeof(digits);
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--at = '-';
+    buf_add(buf, (struct str){ at, (size_t)(digits + sizeof(digits) - at) });
 }
 
 void buf_add_hex(struct buf *buf, const unsigned char *bytes, size_t count)

@@ -46,7 +46,9 @@ static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cu
         floor_to_granule(at_us, granule_us) + granule_us,
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(candidates); i++) {
+    /* Without a calendar every instant is a boundary; the source's steps count all the same, or
+     * both neighbours would ask for the step that was cut. */
+    for (size_t i = cut->align == ALIGN_NONE ? 2 : 0; i < ARRAY_LEN(candidates); i++) {
         if (candidates[i] - rest.from_us >= least_us && rest.to_us - candidates[i] >= least_us)
             return candidates[i];
     }

@@ -50,8 +50,10 @@ static void decide(struct window_bound *bound, int sign)
 static void decide_to(struct window_decision *d)
 {
     consider(&d->to, WINDOW_RULE_NOW_LAG, d->now_safe_us);
-    if (d->request.operation == OPERATION_BACKFILL)
+    if (d->request.operation == OPERATION_BACKFILL) {
         consider_maybe(&d->to, WINDOW_RULE_FORWARD, d->request.forward);
+        consider_maybe(&d->to, WINDOW_RULE_CAMPAIGN_TO, d->request.campaign_to);
+    }
     consider_maybe(&d->to, WINDOW_RULE_USER_TO, d->request.user_to);
     decide(&d->to, -1);
 }
@@ -181,6 +183,7 @@ static const struct code_item RULE_ITEMS[] = {
     [WINDOW_RULE_CURSOR] = CODE_ITEM("CURSOR", "the cursor"),
     [WINDOW_RULE_CURSOR_LOOKBACK] = CODE_ITEM("CURSOR_LOOKBACK", "the cursor less the lookback"),
     [WINDOW_RULE_FORWARD] = CODE_ITEM("FORWARD", "the forward watermark"),
+    [WINDOW_RULE_CAMPAIGN_TO] = CODE_ITEM("CAMPAIGN_TO", "the end of the campaign's first window"),
     [WINDOW_RULE_START] = CODE_ITEM("START", "the source's start"),
     [WINDOW_RULE_DEFAULT_SIZE] = CODE_ITEM("DEFAULT_SIZE", "one window size back"),
     [WINDOW_RULE_UPPER_ANCHOR] = CODE_ITEM("UPPER_ANCHOR", "not beyond the upper bound"),
@@ -290,6 +293,7 @@ static void json_inputs(struct canon *canon, const struct window_request *r)
     canon_object(canon, "inputs");
     canon_code(canon, "align", &ALIGN_UNIT_CODES, (int)r->align);
     canon_code(canon, "beyondNow", &BEYOND_NOW_CODES, (int)r->beyond);
+    json_maybe(canon, "campaignTo", r->campaign_to);
     json_maybe(canon, "cursor", r->cursor);
     canon_code(canon, "drive", &UPDATE_DRIVE_CODES, (int)r->drive);
     json_maybe(canon, "forward", r->forward);

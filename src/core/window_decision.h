@@ -7,7 +7,7 @@
  *      HARVEST       max(cursor - lookback, user.from)        min(user.to, now - lag)
  *                    no cursor: user.from, else start, else now - lag - size
  *      BACKFILL      max(cursor, user.from), at most `to`     min(user.to, forward, now - lag)
- *                    no cursor: user.from, else to - size
+ *                    no cursor: user.from, else to - size     and, resumed, its first `to`
  *      UPDATE TIME   max(cursor, user.from)                   min(user.to, now - lag)
  *                    neither: now - lag - size
  *      UPDATE ID     user.from, else now - lag - size         min(user.to, now - lag)
@@ -26,7 +26,7 @@
  * and the caller must save it as the cursor's first value together with the plan. Otherwise
  * the default lower bound would slide along with the clock, and a first slice that failed would
  * drop out of the window and never be fetched. A BACKFILL campaign also keeps the end of its first
- * window and gives it as user_to when it is resumed; without it the anchor would rise with the
+ * window and gives it as campaign_to when it is resumed; without it the anchor would rise with the
  * forward watermark, and the campaign would fetch what HARVEST has fetched since.
  */
 #ifndef PATRA_CORE_WINDOW_DECISION_H
@@ -56,11 +56,12 @@ struct window_request {
     struct maybe_instant user_to;
     struct maybe_instant cursor;
     struct maybe_instant forward;
-    struct maybe_instant start; /* HARVEST: where a source without cursor begins */
-    enum beyond_now beyond;     /* what becomes of a --to after now - lag */
-    int64_t lag_us;             /* what is younger may not be complete at the source yet */
-    int64_t lookback_us;        /* HARVEST: how far before the cursor late records are looked for */
-    int64_t size_us; /* more than 0: the window where nothing else tells where to begin */
+    struct maybe_instant campaign_to; /* BACKFILL that is resumed: where its first window ended */
+    struct maybe_instant start;       /* HARVEST: where a source without cursor begins */
+    enum beyond_now beyond;           /* what becomes of a --to after now - lag */
+    int64_t lag_us;                   /* what is younger may not be complete at the source yet */
+    int64_t lookback_us; /* HARVEST: how far before the cursor late records are looked for */
+    int64_t size_us;     /* more than 0: the window where nothing else tells where to begin */
     enum window_mode mode;
     enum align_unit align; /* CALENDAR */
 };
@@ -72,6 +73,7 @@ enum window_rule { /* where a bound came from */
                    WINDOW_RULE_CURSOR,
                    WINDOW_RULE_CURSOR_LOOKBACK,
                    WINDOW_RULE_FORWARD,
+                   WINDOW_RULE_CAMPAIGN_TO,
                    WINDOW_RULE_START,
                    WINDOW_RULE_DEFAULT_SIZE,
                    WINDOW_RULE_UPPER_ANCHOR,

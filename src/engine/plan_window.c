@@ -167,9 +167,7 @@ static bool load_campaign_to(struct store *store, struct arena *arena,
 
     if (!store_cursor_event_list(store, arena, name, 0, 1, &events, err))
         return false;
-    if (events.count == 0 || !window_is_valid(events.items[0].window))
-        return true;
-    if (!to->is_set || to->at_us > events.items[0].window.to_us)
+    if (events.count > 0 && window_is_valid(events.items[0].window))
         *to = (struct maybe_instant){ true, events.items[0].window.to_us };
     return true;
 }
@@ -209,7 +207,8 @@ bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *d
     if (draft->plan.operation == OPERATION_BACKFILL) {
         if (!load_forward(store, arena, draft, &request.forward, err))
             return false;
-        if (request.cursor.is_set && !load_campaign_to(store, arena, &name, &request.user_to, err))
+        if (request.cursor.is_set &&
+            !load_campaign_to(store, arena, &name, &request.campaign_to, err))
             return false;
     }
     draft->decision = window_decide(&request);

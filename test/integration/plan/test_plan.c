@@ -274,6 +274,7 @@ TEST(a_campaign_keeps_its_first_end)
     result = planning_trigger(store, &request);
     CHECK_EQ(result.slices, 0, "not up to the new now");
     CHECK_EQ(result.decision.window.to_us, NOW_US, "its end");
+    CHECK_EQ(result.decision.to.rule, WINDOW_RULE_CAMPAIGN_TO, "and why");
     contract_end();
 }
 

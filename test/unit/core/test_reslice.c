@@ -89,6 +89,16 @@ TEST(a_source_that_filters_by_day_is_not_cut_below_a_day)
     CHECK_EQ(out.count, 0, "one day");
 }
 
+TEST(without_a_calendar_cuts_fall_on_the_sources_steps)
+{
+    struct reslice_request request = halve((struct window){ 0, 3 * D }, 1);
+    struct reslice out;
+
+    request.cut.granularity = GRANULARITY_DAY;
+    reslice_time(&request, &out);
+    check_children(&out, (struct window[]){ { 0, D }, { D, 3 * D } }, 2, "not at noon");
+}
+
 TEST(a_known_total_is_brought_below_the_cap_at_once)
 {
     struct reslice_request request = halve((struct window){ 0, 64 * D }, H);

@@ -665,7 +665,8 @@ TEST(a_decision_explains_itself)
             "{\"at\":\"2026-03-09T06:00:00Z\",\"rule\":\"CURSOR_LOOKBACK\"},"
             "{\"at\":\"2026-02-08T12:00:00Z\",\"rule\":\"USER_FROM\"}],"
             "\"rule\":\"CURSOR_LOOKBACK\"},"
-            "\"inputs\":{\"align\":\"DAY\",\"beyondNow\":\"CLAMP\",\"cursor\":\"2026-03-09T12:00:"
+            "\"inputs\":{\"align\":\"DAY\",\"beyondNow\":\"CLAMP\",\"campaignTo\":null,\"cursor\":"
+            "\"2026-03-09T12:00:"
             "00Z\",\"drive\":\"TIME\","
             "\"forward\":null,\"lagUs\":600000000,\"lookbackUs\":21600000000,"
             "\"mode\":\"CALENDAR\",\"now\":\"2026-03-10T12:00:00Z\",\"operation\":\"HARVEST\","
@@ -677,6 +678,27 @@ TEST(a_decision_explains_itself)
             "\"rule\":\"NOW_LAG\"}}"),
         "JSON");
     arena_release(&arena);
+}
+
+/* Its anchor does not rise with the forward watermark: what HARVEST has fetched is HARVEST's. */
+TEST(a_campaign_that_is_resumed_keeps_its_first_end)
+{
+    struct window_request request = { .operation = OPERATION_BACKFILL,
+                                      .now_us = NOW,
+                                      .cursor = AT(NOW - 90 * D),
+                                      .forward = AT(NOW - D),
+                                      .campaign_to = AT(NOW - 30 * D),
+                                      .size_us = SIZE };
+    struct window_decision d = window_decide(&request);
+
+    CHECK_EQ(d.to.at_us, NOW - 30 * D, "where it ended first");
+    CHECK_EQ(d.to.rule, WINDOW_RULE_CAMPAIGN_TO, "and it says so");
+    request.user_to = (struct maybe_instant)AT(NOW - 60 * D);
+    d = window_decide(&request);
+    CHECK_EQ(d.to.at_us, NOW - 60 * D, "a person may want less of it");
+    request.cursor = (struct maybe_instant)AT(NOW - 30 * D);
+    request.user_to = (struct maybe_instant){ 0 };
+    CHECK_EQ(window_decide(&request).empty, WINDOW_EMPTY_NOTHING_NEW, "until it is done");
 }
 
 TEST(an_empty_window_says_why)
