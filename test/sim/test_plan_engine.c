@@ -1,0 +1,574 @@
+/* The planner over random histories once more (see test_planner.c), this time through the engine on
+ * a store that fails: plan_trigger, plan_reslice and the rows they leave.
+ *
+ * Before a call of the engine a fault may be armed: one of its next calls of the store fails, or is
+ * done and its answer lost. What failed must have left nothing, byte by byte; what was lost must
+ * have happened as a whole; and the caller repeats it or not, as it likes.
+ *
+ *      store     tasks, cursors and events, as the engine wrote them
+ *      model     per hour: is it covered, how often was it fetched, how often may it have been
+ *
+ * The promises are those of the pure planner, read from the rows: no instant before the cursor is
+ * uncovered, none is fetched twice unless a window reached back before the cursor for it, no two
+ * live tasks share an instant, a plan that is READY leaves no instant of its window out, and
+ * replaying the events gives the cursor.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "adapter/memory/store.h"
+#include "base/instant.h"
+#include "core/coverage.h"
+#include "core/cursor.h"
+#include "core/watermark.h"
+#include "data/hash.h"
+#include "planning.h"
+#include "port/store_cursor.h"
+#include "port/store_lease.h"
+#include "port/store_signal.h"
+#include "random.h"
+
+enum {
+    HISTORIES = 300,
+    CELLS = 900, /* hours */
+    FIRST = 400,
+    STEPS_MAX = 60,
+    CALLS_MAX = 40, /* of the store by one call of the engine, more or less */
+    FOR_EVER = 1 << 30,
+};
+
+struct track {
+    const char *name;
+    enum operation operation;
+    int64_t origin_us;
+    bool is_covered[CELLS];
+    int fetched[CELLS];
+    int allowed[CELLS];
+};
+
+struct world {
+    struct random random;
+    struct store *store;
+    int64_t base_us;
+    int64_t now_us;
+    int64_t last_plan_id; /* the newest one that was looked at */
+    int struck;           /* faults that met their call */
+    struct track tracks[2];
+    const char *broken;
+};
+
+static void expect(struct world *w, bool holds, const char *promise)
+{
+    if (!holds && w->broken == NULL)
+        w->broken = promise;
+}
+
+static int64_t cell_of(const struct world *w, int64_t at_us)
+{
+    return (at_us - w->base_us) / US_PER_HOUR;
+}
+
+static int64_t hours(struct world *w, int64_t from, int64_t to)
+{
+    return random_between(&w->random, from, to) * US_PER_HOUR;
+}
+
+static bool is_live(const struct task *task)
+{
+    return task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
+           task->status == TASK_EXECUTING;
+}
+
+/* ---- cursors ---- */
+
+static bool load_cursor(struct world *w, const struct track *track, struct cursor *cursor)
+{
+    struct cursor_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_cursor_list(w->store, contract_arena(), STR("demo"), &list, &err), err);
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].name.operation == track->operation) {
+            *cursor = list.items[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_event(struct world *w, const struct cursor *cursor, const struct cursor_value *next)
+{
+    const struct cursor_event_identity identity = { .source = cursor->name.source,
+                                                    .operation = cursor->name.operation,
+                                                    .cursor_key = cursor->name.cursor_key,
+                                                    .scope = cursor->name.scope,
+                                                    .namespace_key = cursor->name.namespace_key,
+                                                    .prev = &cursor->value,
+                                                    .next = next };
+    struct cursor_event event = { .name = cursor->name,
+                                  .reason = CURSOR_EVENT_ADVANCE,
+                                  .has_prev = true,
+                                  .prev = cursor->value,
+                                  .next = *next,
+                                  .remarks = STR("{}"),
+                                  .created_us = w->now_us };
+    struct hash_sum sum;
+    char hex[HASH_HEX_MAX];
+    struct error err = { 0 };
+    struct buf out;
+    bool added;
+
+    buf_init(&out, contract_arena(), 4096);
+    cursor_event_identity_write(&identity, &out);
+    REQUIRE_OK(hash_of(buf_str(&out), &sum, &err), err);
+    hash_hex(&sum, hex);
+    event.idempotent_key = str_of(hex);
+    REQUIRE_OK(store_cursor_event_add(w->store, &event, &added, &err), err);
+}
+
+/* As an executor will: event first, then the value, up to the first gap. */
+static void advance(struct world *w, const struct track *track)
+{
+    struct cursor_move move = { .to = { .type = CURSOR_TIME }, .now_us = w->now_us };
+    struct coverage_list list;
+    struct window_list covered;
+    struct coverage_namespace of;
+    struct cursor cursor;
+    struct error err = { 0 };
+    bool moved;
+
+    if (!load_cursor(w, track, &cursor))
+        return;
+    of = (struct coverage_namespace){ STR("demo"),       STR("works"),
+                                      track->operation,  cursor.name.cursor_key,
+                                      cursor.name.scope, cursor.name.namespace_key };
+    REQUIRE_OK(
+        store_coverage_list(w->store, contract_arena(), &of, cursor.value.instant_us, &list, &err),
+        err);
+    REQUIRE_OK(coverage_of(contract_arena(), list.covered, &covered, &err), err);
+    move.to.instant_us = watermark_low(cursor.value.instant_us, covered.items, covered.count);
+    if (!cursor_is_forward(&cursor.value, &move.to))
+        return;
+    add_event(w, &cursor, &move.to);
+    REQUIRE_OK(store_cursor_move(w->store, &cursor, &move, &moved, &err), err);
+    REQUIRE(moved, "nobody else moves it");
+}
+
+/* ---- faults ---- */
+
+static bool arm(struct world *w)
+{
+    const bool is_done = random_chance(&w->random, 30);
+    const int64_t call = random_between(&w->random, 1, is_done ? 4 : CALLS_MAX);
+
+    if (!random_chance(&w->random, 40))
+        return false;
+    memory_store_fail(w->store,
+                      &(struct memory_fault){ .call = call,
+                                              .name = is_done ? "commit" : NULL,
+                                              .code = is_done ? "store.commit_unknown" : NULL,
+                                              .is_done = is_done });
+    return is_done;
+}
+
+static void disarm(struct world *w)
+{
+    memory_store_fail(w->store, &(struct memory_fault){ .call = FOR_EVER });
+}
+
+/* ---- the engine ---- */
+
+/* What the plans that have come since may fetch though it is covered, and whether a READY one left
+ * anything out. */
+static void look_at_plans(struct world *w)
+{
+    struct plan_filter filter = { .source = STR("demo"), .limit = 100 };
+    struct plan_list plans;
+    struct error err = { 0 };
+    int64_t newest = w->last_plan_id;
+
+    REQUIRE_OK(store_plan_list(w->store, contract_arena(), &filter, &plans, &err), err);
+    for (size_t i = 0; i < plans.count && plans.items[i].id > w->last_plan_id; i++) {
+        const struct plan *plan = &plans.items[i];
+        struct track *track = &w->tracks[plan->operation == OPERATION_BACKFILL];
+        const struct task_list tasks = planning_tasks(w->store);
+        struct cursor cursor;
+
+        newest = plan->id > newest ? plan->id : newest;
+        if (!window_is_valid(plan->window))
+            continue;
+        if (!load_cursor(w, track, &cursor)) {
+            expect(w, false, "a window was planned, and nobody knows where coverage begins");
+            continue;
+        }
+        REQUIRE(plan->window.from_us >= w->base_us, "the window lies within the model");
+        if (track->origin_us == 0)
+            track->origin_us = cursor.value.instant_us;
+        for (int64_t c = cell_of(w, plan->window.from_us); c < cell_of(w, plan->window.to_us);
+             c++) {
+            const int64_t at_us = w->base_us + c * US_PER_HOUR;
+            bool is_planned = track->is_covered[c];
+
+            track->allowed[c] +=
+                track->operation == OPERATION_HARVEST && at_us < cursor.value.instant_us;
+            for (size_t k = 0; k < tasks.count && !is_planned; k++)
+                is_planned = is_live(&tasks.items[k]) &&
+                             tasks.items[k].operation == track->operation &&
+                             window_has(tasks.items[k].window, at_us);
+            expect(w, is_planned || plan->status != PLAN_READY,
+                   "an instant of the window is not planned");
+        }
+    }
+    w->last_plan_id = newest;
+}
+
+/* One call of the engine under a fault; true when it told success. */
+static bool call_engine(struct world *w, const struct plan_request *request)
+{
+    const uint64_t before = memory_store_hash(w->store);
+    const struct plan_reslice_request again = { STR("sim"), w->now_us, 100 };
+    struct plan_reslice_result cut;
+    struct plan_result result;
+    struct error err = { 0 };
+    const bool is_lost = arm(w);
+    const bool ok = request != NULL
+                        ? plan_trigger(w->store, contract_arena(), request, &result, &err)
+                        : plan_reslice(w->store, &again, &cut, &err);
+
+    disarm(w);
+    if (ok)
+        return true;
+    w->struck++;
+    if (err.level != ERROR_TRANSIENT)
+        test_note("%s", err.text);
+    expect(w, err.level == ERROR_TRANSIENT, "a store's fault is transient");
+    if (request != NULL && !is_lost)
+        expect(w, memory_store_hash(w->store) == before, "what failed has left something");
+    return false;
+}
+
+static void trigger(struct world *w, const struct plan_request *request)
+{
+    const bool ok = call_engine(w, request);
+
+    look_at_plans(w);
+    if (!ok && random_chance(&w->random, 70)) { /* who called tries again */
+        (void)call_engine(w, request);
+        look_at_plans(w);
+    }
+}
+
+/* ---- the steps of chance ---- */
+
+static struct plan_request request_of(const struct world *w, const struct track *track)
+{
+    struct plan_request request = planning_request(track->name);
+
+    request.now_us = w->now_us;
+    if (track->operation == OPERATION_BACKFILL)
+        request.campaign = STR("c");
+    return request;
+}
+
+static void trigger_somehow(struct world *w, struct track *track)
+{
+    struct plan_request request = request_of(w, track);
+    struct cursor cursor;
+
+    if (track->operation == OPERATION_BACKFILL && !load_cursor(w, track, &cursor))
+        request.from = (struct maybe_instant){ true, w->base_us + hours(w, FIRST, FIRST + 80) };
+    else if (random_chance(&w->random, 25))
+        request.from = (struct maybe_instant){ true, w->base_us + hours(w, FIRST, CELLS) };
+    if (track->operation == OPERATION_HARVEST && random_chance(&w->random, 25))
+        request.to = (struct maybe_instant){ true, w->base_us + hours(w, FIRST, CELLS) };
+    trigger(w, &request);
+}
+
+static void fetch(struct world *w, struct track *track, struct window window)
+{
+    for (int64_t c = cell_of(w, window.from_us); c < cell_of(w, window.to_us); c++) {
+        track->is_covered[c] = true;
+        track->fetched[c]++;
+    }
+}
+
+/* A slice that is cut again keeps its beginning or its end. */
+static void cut_again(struct world *w, struct track *track, const struct task *task)
+{
+    const int64_t length = window_length_us(task->window) / US_PER_HOUR;
+    const int64_t done_us = random_chance(&w->random, 50) ? hours(w, 0, length) : 0;
+    const bool at_end = random_chance(&w->random, 50);
+    struct reslice_ticket ticket = { .task_id = task->id,
+                                     .slice_id = task->slice_id,
+                                     .remaining = task->window,
+                                     .detail = STR("{\"total\":700}"),
+                                     .created_us = w->now_us };
+    struct window done = task->window;
+    struct error err = { 0 };
+    bool added;
+
+    ticket.reason = (enum reslice_reason)random_between(&w->random, 0, RESLICE_SLOW + 1);
+    if (at_end) {
+        done.from_us = done.to_us - done_us;
+        ticket.remaining.to_us = done.from_us;
+    } else {
+        done.to_us = done.from_us + done_us;
+        ticket.remaining.from_us = done.to_us;
+    }
+    REQUIRE_OK(store_reslice_add(w->store, &ticket, &added, &err), err);
+    planning_end(w->store, task->id, TASK_PARTIAL, done_us > 0 ? &done : NULL);
+    if (done_us > 0)
+        fetch(w, track, done);
+    if (!random_chance(&w->random, 30)) /* or a trigger comes first */
+        (void)call_engine(w, NULL);
+}
+
+static void finish_one(struct world *w)
+{
+    const struct task_list tasks = planning_tasks(w->store);
+    const int64_t start = tasks.count > 0 ? random_between(&w->random, 0, (int64_t)tasks.count) : 0;
+    const struct task *task = NULL;
+    struct track *track;
+    int64_t chance;
+
+    for (size_t i = 0; i < tasks.count && task == NULL; i++) {
+        if (is_live(&tasks.items[((size_t)start + i) % tasks.count]))
+            task = &tasks.items[((size_t)start + i) % tasks.count];
+    }
+    if (task == NULL)
+        return;
+    track = &w->tracks[task->operation == OPERATION_BACKFILL];
+    chance = random_between(&w->random, 0, 100);
+    if (chance < 55) {
+        planning_end(w->store, task->id, TASK_SUCCEEDED, NULL);
+        fetch(w, track, task->window);
+    } else if (chance < 75) {
+        planning_end(w->store, task->id, TASK_FAILED, NULL);
+    } else {
+        cut_again(w, track, task);
+    }
+    if (random_chance(&w->random, 80))
+        advance(w, track);
+}
+
+static void step(struct world *w)
+{
+    struct track *track = &w->tracks[random_chance(&w->random, 30)];
+    const int64_t chance = random_between(&w->random, 0, 100);
+
+    arena_reset(contract_arena());
+    if (chance < 15) {
+        const int64_t end_us = w->base_us + (CELLS - 1) * US_PER_HOUR;
+
+        w->now_us += hours(w, 0, 30);
+        if (w->now_us > end_us)
+            w->now_us = end_us;
+    } else if (chance < 40) {
+        trigger_somehow(w, track);
+    } else {
+        finish_one(w);
+    }
+}
+
+/* ---- the promises ---- */
+
+static void check_events(struct world *w, const struct cursor *cursor)
+{
+    struct cursor_event_list events;
+    struct cursor_fold fold;
+    struct error err = { 0 };
+
+    REQUIRE_OK(
+        store_cursor_event_list(w->store, contract_arena(), &cursor->name, 0, 10000, &events, &err),
+        err);
+    cursor_fold_init(&fold, CURSOR_TIME);
+    for (size_t i = 0; i < events.count; i++)
+        cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,
+                        &events.items[i].next);
+    expect(w, cursor_fold_agrees(&fold, &cursor->value),
+           "replaying the events does not give the cursor");
+    expect(w, fold.gap_count == 0, "the events have a gap");
+}
+
+/* Two live tasks of an operation share no instant. */
+static void check_live(struct world *w, const struct track *track, const struct task_list *tasks)
+{
+    bool is_taken[CELLS] = { false };
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task *task = &tasks->items[i];
+
+        if (!is_live(task) || task->operation != track->operation)
+            continue;
+        for (int64_t c = cell_of(w, task->window.from_us); c < cell_of(w, task->window.to_us);
+             c++) {
+            expect(w, !is_taken[c], "two live tasks share an instant");
+            is_taken[c] = true;
+        }
+    }
+}
+
+static void check(struct world *w)
+{
+    const struct task_list tasks = planning_tasks(w->store);
+
+    for (int i = 0; i < 2; i++) {
+        const struct track *track = &w->tracks[i];
+        struct cursor cursor;
+
+        check_live(w, track, &tasks);
+        for (int64_t c = 0; c < CELLS; c++)
+            expect(w, track->fetched[c] <= 1 + track->allowed[c],
+                   "an instant was fetched twice without cause");
+        if (!load_cursor(w, track, &cursor))
+            continue;
+        for (int64_t c = cell_of(w, track->origin_us); c < cell_of(w, cursor.value.instant_us); c++)
+            expect(w, track->is_covered[c], "the cursor has passed an uncovered instant");
+        check_events(w, &cursor);
+    }
+}
+
+/* Everything succeeds, and nothing fails any more; where the window then ends. */
+static int64_t drain(struct world *w, struct track *track)
+{
+    static const struct override ROOM = { STR_INIT("queued_max"), STR_INIT("1000000") };
+    int64_t to_us = 0;
+
+    for (int round = 0; round < 3; round++) {
+        struct plan_request request = request_of(w, track);
+        struct task_list tasks;
+        struct plan_result result;
+        struct error err = { 0 };
+
+        arena_reset(contract_arena());
+        request.overrides = (struct override_list){ &ROOM, 1 };
+        REQUIRE_OK(plan_trigger(w->store, contract_arena(), &request, &result, &err), err);
+        look_at_plans(w);
+        to_us = result.decision.to.at_us;
+        tasks = planning_tasks(w->store);
+        for (size_t i = 0; i < tasks.count; i++) {
+            if (is_live(&tasks.items[i]))
+                fetch(w, &w->tracks[tasks.items[i].operation == OPERATION_BACKFILL],
+                      tasks.items[i].window);
+        }
+        planning_end_all(w->store, TASK_SUCCEEDED);
+        advance(w, &w->tracks[0]);
+        advance(w, &w->tracks[1]);
+    }
+    return to_us;
+}
+
+static void check_end(struct world *w)
+{
+    struct cursor_event_list events;
+    struct cursor cursor;
+    struct error err = { 0 };
+    const int64_t to_us = drain(w, &w->tracks[0]);
+
+    if (load_cursor(w, &w->tracks[0], &cursor))
+        expect(w, cursor.value.instant_us >= to_us,
+               "all has succeeded, and the cursor is not at now - lag");
+    if (!load_cursor(w, &w->tracks[1], &cursor))
+        return;
+    (void)drain(w, &w->tracks[1]);
+    REQUIRE(load_cursor(w, &w->tracks[1], &cursor), "the campaign's cursor");
+    REQUIRE_OK(
+        store_cursor_event_list(w->store, contract_arena(), &cursor.name, 0, 1, &events, &err),
+        err);
+    REQUIRE(events.count == 1, "the event that began it");
+    expect(w, cursor.value.instant_us == events.items[0].window.to_us,
+           "all has succeeded, and the campaign is not at its first end");
+}
+
+/* ---- histories ---- */
+
+static void begin(struct world *w, uint64_t seed)
+{
+    static const char *const ALIGNS[] = { "none", "hour", "day", "week" };
+    struct random *random = &w->random;
+    char *window = ARENA_ARRAY(contract_arena(), char, 256);
+    char *operations = ARENA_ARRAY(contract_arena(), char, 256);
+    int64_t lag, lookback, size, min, max, align, queued;
+
+    memset(w, 0, sizeof(*w));
+    random->state = seed;
+    w->tracks[0] = (struct track){ .name = "harvest", .operation = OPERATION_HARVEST };
+    w->tracks[1] = (struct track){ .name = "backfill", .operation = OPERATION_BACKFILL };
+    w->store = contract_store();
+    /* Hours of a calendar that begins on a Monday before a leap day. */
+    w->base_us = at("2028-02-14");
+    w->now_us = w->base_us + hours(w, FIRST + 200, FIRST + 300);
+    lag = random_between(random, 0, 5);
+    lookback = random_chance(random, 50) ? random_between(random, 0, 30) : 0;
+    align = random_between(random, 0, 4);
+    min = random_between(random, 1, 4);
+    max = (align == 3 ? 168 : align == 2 ? 24 : min) + random_between(random, 0, 40);
+    size = (align == 3 ? 168 : align == 2 ? 24 : 1) + random_between(random, 0, 60);
+    queued = random_chance(random, 50) ? random_between(random, 2, 8) : 1000;
+    (void)snprintf(window, 256,
+                   "granularity: hour, lag: %dh, lookback: %dh, size: %dh, min: %dh, max: %dh,"
+                   " align: %s, overlap: %dh",
+                   (int)lag, (int)lookback, (int)size, (int)min, (int)max, ALIGNS[align],
+                   (int)random_between(random, 0, 3));
+    (void)snprintf(operations, 256,
+                   "  harvest: { endpoint: works, queued_max: %d }\n"
+                   "  backfill: { endpoint: works, queued_max: %d }",
+                   (int)queued, (int)queued);
+    planning_apply(w->store, &(struct planning_source){
+                                 .window = window, .page = "cap: 100", .operations = operations });
+}
+
+struct tally {
+    int64_t tasks;
+    int struck, cursors, campaigns;
+};
+
+static const char *run_history(uint64_t seed, struct tally *tally)
+{
+    static struct world world;
+    struct world *w = &world;
+    struct cursor cursor;
+
+    begin(w, seed);
+    for (int64_t i = 0, n = random_between(&w->random, 10, STEPS_MAX); i < n; i++) {
+        step(w);
+        check(w);
+        if (w->broken != NULL)
+            break;
+    }
+    if (w->broken == NULL) {
+        check_end(w);
+        check(w);
+    }
+    tally->tasks += (int64_t)planning_tasks(w->store).count;
+    tally->struck += w->struck;
+    tally->cursors += load_cursor(w, &w->tracks[0], &cursor);
+    tally->campaigns += load_cursor(w, &w->tracks[1], &cursor);
+    contract_end();
+    return w->broken;
+}
+
+TEST(histories_through_the_engine_keep_the_promises_whatever_fails)
+{
+    struct tally tally = { 0 };
+    uint64_t seed;
+
+    if (random_asked(&seed)) {
+        const char *broken = run_history(seed, &tally);
+
+        CHECK(broken == NULL, broken != NULL ? broken : "");
+        return;
+    }
+    for (seed = 1; seed <= HISTORIES; seed++) {
+        const char *broken = run_history(seed, &tally);
+
+        if (broken != NULL) {
+            test_fail(__FILE__, __LINE__, "%s (PATRA_SEED=%" PRIu64 " plays it again)", broken,
+                      seed);
+            return;
+        }
+    }
+    test_note("%d histories, %" PRId64 " tasks, %d calls failed on demand, %d harvests, %d "
+              "backfills",
+              HISTORIES, tally.tasks, tally.struck, tally.cursors, tally.campaigns);
+}
