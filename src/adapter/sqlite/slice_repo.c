@@ -4,13 +4,14 @@
 
 #include "adapter/sqlite/sqlite.h"
 
-static const char ADD[] =
-    "INSERT INTO ing_plan_slice (plan_id, parent_slice_id, provenance_code, slice_no,"
-    " dimension_code, window_from, window_to, slice_spec, slice_signature_hash, expr_hash,"
-    " expr_snapshot, status_code, created_at, updated_at)"
-    " VALUES (:plan, :parent, :source, :number, :dimension, :window_from, :window_to, :spec,"
-    " :signature, :expr_hash, :expr_snapshot, :status, :created, :created)"
-    " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING RETURNING id";
+#define ADD_HEAD                                                                            \
+    "INSERT INTO ing_plan_slice (plan_id, parent_slice_id, provenance_code, slice_no,"      \
+    " dimension_code, window_from, window_to, slice_spec, slice_signature_hash, expr_hash," \
+    " expr_snapshot, status_code, created_at, updated_at) VALUES "
+#define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+#define ADD_TAIL " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING"
+static const char ADD_ONE[] = ADD_HEAD ADD_ROW ADD_TAIL;
+static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_50(ADD_ROW) ADD_TAIL;
 
 static const char FIND[] = "SELECT id FROM ing_plan_slice"
                            " WHERE plan_id = :plan AND slice_signature_hash = :signature";
@@ -27,37 +28,54 @@ static bool find_slice(struct sqlite_store *sqlite, const struct plan_slice *sli
     return statement_finish(st, err);
 }
 
-static bool add_slice(struct sqlite_store *sqlite, const struct plan_slice *slice, int64_t *id,
-                      int64_t *added, struct error *err)
+static void put_slice(struct many *row, const struct plan_slice *slice)
 {
-    struct statement *st = statement_of(sqlite, ADD);
-    bool is_new;
+    many_i64(row, slice->plan_id);
+    many_id(row, slice->parent_id);
+    many_text(row, slice->source);
+    many_i64(row, slice->number);
+    many_code(row, &SLICE_DIMENSION_CODES, (int)slice->dimension);
+    many_window(row, slice->window);
+    many_text(row, slice->spec);
+    many_text(row, slice->signature_hash);
+    many_text(row, slice->expr_hash);
+    many_text(row, slice->expr_snapshot);
+    many_code(row, &SLICE_STATUS_CODES, (int)slice->status);
+    many_i64(row, slice->created_us);
+    many_i64(row, slice->created_us);
+}
 
-    bind_i64(st, ":plan", slice->plan_id);
-    bind_id(st, ":parent", slice->parent_id);
-    bind_text(st, ":source", slice->source);
-    bind_i64(st, ":number", slice->number);
-    bind_code(st, ":dimension", &SLICE_DIMENSION_CODES, (int)slice->dimension);
-    bind_window(st, ":window_from", ":window_to", slice->window);
-    bind_text(st, ":spec", slice->spec);
-    bind_text(st, ":signature", slice->signature_hash);
-    bind_text(st, ":expr_hash", slice->expr_hash);
-    bind_text(st, ":expr_snapshot", slice->expr_snapshot);
-    bind_code(st, ":status", &SLICE_STATUS_CODES, (int)slice->status);
-    bind_i64(st, ":created", slice->created_us);
-    is_new = statement_row(st);
-    if (is_new)
-        *id = column_i64(st, 0);
-    *added += is_new;
-    return statement_finish(st, err) && (is_new || find_slice(sqlite, slice, id, err));
+/* `count` is one, or SQL_ROWS. */
+static bool add_slices(struct sqlite_store *sqlite, const struct plan_slice *slices, size_t count,
+                       int64_t *ids, int64_t *added, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, count == 1 ? ADD_ONE : ADD_MANY);
+    struct many row = { .st = st };
+    int64_t changes, last_id;
+
+    for (size_t i = 0; i < count; i++)
+        put_slice(&row, &slices[i]);
+    if (!statement_run(st, err))
+        return false;
+    changes = statement_changes(st);
+    last_id = statement_last_id(st);
+    *added += changes;
+    for (size_t i = 0; i < count; i++) {
+        if (changes == (int64_t)count) /* then their ids follow one another */
+            ids[i] = last_id - (int64_t)(count - 1 - i);
+        else if (!find_slice(sqlite, &slices[i], &ids[i], err))
+            return false;
+    }
+    return true;
 }
 
 bool sqlite_slice_add(struct store *store, const struct plan_slice *slices, size_t count,
                       int64_t *ids, int64_t *added, struct error *err)
 {
     *added = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!add_slice(sqlite_store_of(store), &slices[i], &ids[i], added, err))
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i >= SQL_ROWS ? SQL_ROWS : 1;
+        if (!add_slices(sqlite_store_of(store), &slices[i], n, &ids[i], added, err))
             return error_wrap(err, "add slice %" PRId64 " of plan %" PRId64, slices[i].number,
                               slices[i].plan_id);
     }

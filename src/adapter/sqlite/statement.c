@@ -45,6 +45,17 @@ static int place_of(const struct statement *st, const char *name)
     return place;
 }
 
+static void put_text(struct statement *st, int place, struct str value)
+{
+    if (!store_text_ok(value) && st->bad_text == NULL && st->stmt != NULL) {
+        st->bad_text = sqlite3_bind_parameter_name(st->stmt, place);
+        if (st->bad_text == NULL)
+            st->bad_text = ":a value";
+    }
+    remember(st, sqlite3_bind_text64(st->stmt, place, value.data != NULL ? value.data : "",
+                                     value.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
 void bind_i64(struct statement *st, const char *name, int64_t value)
 {
     remember(st, sqlite3_bind_int64(st->stmt, place_of(st, name), value));
@@ -62,12 +73,7 @@ void bind_real(struct statement *st, const char *name, double value)
 
 void bind_text(struct statement *st, const char *name, struct str value)
 {
-    const int place = place_of(st, name);
-
-    if (!store_text_ok(value) && st->bad_text == NULL && st->stmt != NULL)
-        st->bad_text = sqlite3_bind_parameter_name(st->stmt, place);
-    remember(st, sqlite3_bind_text64(st->stmt, place, value.data != NULL ? value.data : "",
-                                     value.len, SQLITE_STATIC, SQLITE_UTF8));
+    put_text(st, place_of(st, name), value);
 }
 
 void bind_bytes(struct statement *st, const char *name, struct str value)
@@ -104,6 +110,39 @@ void bind_lineage(struct statement *st, const struct lineage *lineage)
     bind_id(st, ":task", lineage->task_id);
     bind_id(st, ":run", lineage->run_id);
     bind_id(st, ":batch", lineage->batch_id);
+}
+
+void many_i64(struct many *many, int64_t value)
+{
+    remember(many->st, sqlite3_bind_int64(many->st->stmt, ++many->place, value));
+}
+
+void many_text(struct many *many, struct str value)
+{
+    put_text(many->st, ++many->place, value);
+}
+
+void many_code(struct many *many, const struct code_table *table, int value)
+{
+    many_text(many, code_of(table, value));
+}
+
+void many_id(struct many *many, int64_t id)
+{
+    if (id != 0)
+        many_i64(many, id);
+    else
+        many->place++; /* what is not bound is NULL */
+}
+
+void many_window(struct many *many, struct window window)
+{
+    if (!window_is_valid(window)) {
+        many->place += 2;
+        return;
+    }
+    many_i64(many, window.from_us);
+    many_i64(many, window.to_us);
 }
 
 bool statement_row(struct statement *st)
@@ -154,6 +193,11 @@ bool statement_run(struct statement *st, struct error *err)
 int64_t statement_changes(const struct statement *st)
 {
     return sqlite3_changes64(st->owner->db);
+}
+
+int64_t statement_last_id(const struct statement *st)
+{
+    return sqlite3_last_insert_rowid(st->owner->db);
 }
 
 bool column_is_null(const struct statement *st, int column)

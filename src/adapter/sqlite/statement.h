@@ -51,12 +51,31 @@ void bind_window(struct statement *st, const char *from, const char *to, struct 
 void bind_lineage(struct statement *st, const struct lineage *lineage);
 /* A parameter that is not bound is NULL, and so are both ends of a window that is not valid. */
 
+/* Many rows by one statement cost half of what they cost one by one. Its text is a head, as many
+ * "(?,?,...)" as there are rows, and a tail; places are filled in order, from the first. */
+#define SQL_ROWS_10(row) row "," row "," row "," row "," row "," row "," row "," row "," row "," row
+#define SQL_ROWS_50(row) \
+    SQL_ROWS_10(row)     \
+    "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row)
+enum { SQL_ROWS = 50 };
+
+struct many { /* counts the places */
+    struct statement *st;
+    int place;
+};
+void many_i64(struct many *many, int64_t value);
+void many_text(struct many *many, struct str value);
+void many_code(struct many *many, const struct code_table *table, int value);
+void many_id(struct many *many, int64_t id);               /* 0 is NULL */
+void many_window(struct many *many, struct window window); /* two places */
+
 bool statement_row(struct statement *st); /* true: there is a row */
 bool statement_finish(struct statement *st, struct error *err) MUST_CHECK;
 
 /* For statements without rows. */
 bool statement_run(struct statement *st, struct error *err) MUST_CHECK;
 int64_t statement_changes(const struct statement *st); /* rows the last run changed */
+int64_t statement_last_id(const struct statement *st); /* of the row inserted last */
 
 bool column_is_null(const struct statement *st, int column);
 int64_t column_i64(const struct statement *st, int column); /* NULL reads as 0 */

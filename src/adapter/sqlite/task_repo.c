@@ -3,40 +3,49 @@
 #include "adapter/sqlite/sqlite.h"
 #include "adapter/sqlite/task_row.h"
 
-static const char ADD[] =
-    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"
-    " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code,"
-    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key, status_code,"
-    " priority, scheduled_at, created_at, updated_at)"
-    " VALUES (:schedule_instance, :plan, :slice, :source, :endpoint, :operation, :credential,"
-    " :cursor_key, :scope, :namespace_key, :window_from, :window_to, :params, :expr_hash,"
-    " :idempotent_key, 'QUEUED', :priority, :scheduled, :created, :created)"
-    " ON CONFLICT (idempotent_key) DO NOTHING";
+#define ADD_HEAD                                                                       \
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"  \
+    " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code," \
+    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key,"       \
+    " status_code, priority, scheduled_at, created_at, updated_at) VALUES "
+#define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'QUEUED',?,?,?,?)"
+#define ADD_TAIL " ON CONFLICT (idempotent_key) DO NOTHING"
+static const char ADD_ONE[] = ADD_HEAD ADD_ROW ADD_TAIL;
+static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_50(ADD_ROW) ADD_TAIL;
 
-static bool add_task(struct sqlite_store *sqlite, const struct task *task, int64_t *added,
-                     struct error *err)
+static void put_task(struct many *row, const struct task *task)
 {
-    struct statement *st = statement_of(sqlite, ADD);
+    many_i64(row, task->schedule_instance_id);
+    many_i64(row, task->plan_id);
+    many_i64(row, task->slice_id);
+    many_text(row, task->source);
+    many_text(row, task->endpoint);
+    many_code(row, &OPERATION_CODES, (int)task->operation);
+    many_text(row, task->credential);
+    many_text(row, task->cursor_key);
+    many_code(row, &NAMESPACE_SCOPE_CODES, (int)task->scope);
+    many_text(row, task->namespace_key);
+    many_window(row, task->window);
+    many_text(row, task->params);
+    many_text(row, task->expr_hash);
+    many_text(row, task->idempotent_key);
+    many_i64(row, task->priority);
+    many_i64(row, task->scheduled_us);
+    many_i64(row, task->created_us);
+    many_i64(row, task->created_us);
+}
 
-    bind_i64(st, ":schedule_instance", task->schedule_instance_id);
-    bind_i64(st, ":plan", task->plan_id);
-    bind_i64(st, ":slice", task->slice_id);
-    bind_text(st, ":source", task->source);
-    bind_text(st, ":endpoint", task->endpoint);
-    bind_code(st, ":operation", &OPERATION_CODES, (int)task->operation);
-    bind_text(st, ":credential", task->credential);
-    bind_text(st, ":cursor_key", task->cursor_key);
-    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)task->scope);
-    bind_text(st, ":namespace_key", task->namespace_key);
-    bind_window(st, ":window_from", ":window_to", task->window);
-    bind_text(st, ":params", task->params);
-    bind_text(st, ":expr_hash", task->expr_hash);
-    bind_text(st, ":idempotent_key", task->idempotent_key);
-    bind_i64(st, ":priority", task->priority);
-    bind_i64(st, ":scheduled", task->scheduled_us);
-    bind_i64(st, ":created", task->created_us);
+/* `count` is one, or SQL_ROWS. */
+static bool add_tasks(struct sqlite_store *sqlite, const struct task *tasks, size_t count,
+                      int64_t *added, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, count == 1 ? ADD_ONE : ADD_MANY);
+    struct many row = { .st = st };
+
+    for (size_t i = 0; i < count; i++)
+        put_task(&row, &tasks[i]);
     if (!statement_run(st, err))
-        return error_wrap(err, "add task %.*s", STR_ARG(task->idempotent_key));
+        return error_wrap(err, "add task %.*s", STR_ARG(tasks[0].idempotent_key));
     *added += statement_changes(st);
     return true;
 }
@@ -50,8 +59,9 @@ static bool task_add(struct store *store, const struct task *tasks, size_t count
     *added = 0;
     if (alone && !store_begin(store, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!add_task(sqlite_store_of(store), &tasks[i], added, err)) {
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i >= SQL_ROWS ? SQL_ROWS : 1;
+        if (!add_tasks(sqlite_store_of(store), &tasks[i], n, added, err)) {
             if (alone)
                 store_rollback(store);
             return false;
