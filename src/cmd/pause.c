@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/instant.h"
-#include "cmd/listing.h"
+#include "cmd/columns.h"
 #include "cmd/session.h"
 #include "data/json_write.h"
 #include "engine/source_store.h"
@@ -73,24 +73,24 @@ static bool list_pauses(const struct invocation *invocation, struct session *ses
 {
     static const char *const heads[] = { "SOURCE", "ENDPOINT", "KIND", "SINCE", "BY", "REASON" };
     struct pause_list list;
-    struct listing listing;
+    struct columns columns;
 
     if (!store_pause_list(session->store, &session->arena, STR(""), &list, err))
         return false;
     if (invocation_flag(invocation, "json"))
         return list_json(&list, session, invocation->out, err);
-    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         const struct pause *pause = &list.items[i];
 
-        listing_cell(&listing, pause->source);
-        listing_cell(&listing, pause->endpoint.len > 0 ? pause->endpoint : STR("(all)"));
-        listing_cell(&listing, code_of(&PAUSE_KIND_CODES, (int)pause->kind));
-        listing_instant(&listing, pause->created_us);
-        listing_cell(&listing, pause->created_by);
-        listing_cell(&listing, pause->reason);
+        columns_cell(&columns, pause->source);
+        columns_cell(&columns, pause->endpoint.len > 0 ? pause->endpoint : STR("(all)"));
+        columns_cell(&columns, code_of(&PAUSE_KIND_CODES, (int)pause->kind));
+        columns_instant(&columns, pause->created_us);
+        columns_cell(&columns, pause->created_by);
+        columns_cell(&columns, pause->reason);
     }
-    return listing_print(&listing, invocation->out, err);
+    return columns_print(&columns, invocation->out, err);
 }
 
 static bool pause_one(const struct invocation *invocation, struct session *session,

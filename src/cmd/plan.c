@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/instant.h"
-#include "cmd/listing.h"
+#include "cmd/columns.h"
 #include "cmd/session.h"
 #include "data/json.h"
 #include "data/json_write.h"
@@ -136,26 +136,26 @@ static bool list_text(const struct plan_list *list, struct session *session, FIL
 {
     static const char *const heads[] = { "PLAN",   "CREATED", "SOURCE", "OPERATION",
                                          "STATUS", "FROM",    "TO" };
-    struct listing listing;
+    struct columns columns;
 
-    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list->count; i++) {
         const struct plan *plan = &list->items[i];
 
-        listing_i64(&listing, plan->id);
-        listing_instant(&listing, plan->created_us);
-        listing_cell(&listing, plan->source);
-        listing_cell(&listing, code_of(&OPERATION_CODES, (int)plan->operation));
-        listing_cell(&listing, code_of(&PLAN_STATUS_CODES, (int)plan->status));
+        columns_i64(&columns, plan->id);
+        columns_instant(&columns, plan->created_us);
+        columns_cell(&columns, plan->source);
+        columns_cell(&columns, code_of(&OPERATION_CODES, (int)plan->operation));
+        columns_cell(&columns, code_of(&PLAN_STATUS_CODES, (int)plan->status));
         if (window_is_valid(plan->window)) {
-            listing_instant(&listing, plan->window.from_us);
-            listing_instant(&listing, plan->window.to_us);
+            columns_instant(&columns, plan->window.from_us);
+            columns_instant(&columns, plan->window.to_us);
         } else {
-            listing_cell(&listing, STR("(empty)"));
-            listing_cell(&listing, STR(""));
+            columns_cell(&columns, STR("(empty)"));
+            columns_cell(&columns, STR(""));
         }
     }
-    return listing_print(&listing, out, err);
+    return columns_print(&columns, out, err);
 }
 
 static bool list_plans(const struct invocation *invocation, struct session *session,
@@ -245,25 +245,25 @@ static bool show_slices(const struct plan_slice_list *slices, int64_t total,
                         struct session *session, FILE *out, struct error *err)
 {
     static const char *const heads[] = { "SLICE", "STATUS", "BY", "FROM", "TO" };
-    struct listing listing;
+    struct columns columns;
 
-    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < slices->count; i++) {
         const struct plan_slice *slice = &slices->items[i];
 
-        listing_i64(&listing, slice->number);
-        listing_cell(&listing, code_of(&SLICE_STATUS_CODES, (int)slice->status));
-        listing_cell(&listing, code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
+        columns_i64(&columns, slice->number);
+        columns_cell(&columns, code_of(&SLICE_STATUS_CODES, (int)slice->status));
+        columns_cell(&columns, code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
         if (window_is_valid(slice->window)) {
-            listing_instant(&listing, slice->window.from_us);
-            listing_instant(&listing, slice->window.to_us);
+            columns_instant(&columns, slice->window.from_us);
+            columns_instant(&columns, slice->window.to_us);
         } else {
-            listing_cell(&listing, STR("-"));
-            listing_cell(&listing, STR("-"));
+            columns_cell(&columns, STR("-"));
+            columns_cell(&columns, STR("-"));
         }
     }
     fprintf(out, "\n");
-    if (!listing_print(&listing, out, err))
+    if (!columns_print(&columns, out, err))
         return false;
     if (total > (int64_t)slices->count)
         fprintf(out, "... and %" PRId64 " more (--limit)\n", total - (int64_t)slices->count);

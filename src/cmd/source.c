@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/instant.h"
-#include "cmd/listing.h"
+#include "cmd/columns.h"
 #include "data/json_write.h"
 #include "engine/source_store.h"
 
@@ -159,7 +159,7 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
 {
     static const char *const heads[] = { "SOURCE", "VERSION", "SINCE" };
     struct registry_entry_list list;
-    struct listing listing;
+    struct columns columns;
 
     (void)code;
     if (!store_registry_list(session->store, &session->arena, clock_now_us(&session->clock), &list,
@@ -167,13 +167,13 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
         return false;
     if (invocation_flag(invocation, "json"))
         return list_json(&list, session, invocation->out, err);
-    listing_init(&listing, &session->arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
-        listing_cell(&listing, list.items[i].code);
-        listing_i64(&listing, list.items[i].version);
-        listing_instant(&listing, list.items[i].changed_us);
+        columns_cell(&columns, list.items[i].code);
+        columns_i64(&columns, list.items[i].version);
+        columns_instant(&columns, list.items[i].changed_us);
     }
-    return listing_print(&listing, invocation->out, err);
+    return columns_print(&columns, invocation->out, err);
 }
 
 static enum exit_code cmd_list(const struct invocation *invocation)

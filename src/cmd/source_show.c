@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "cmd/listing.h"
+#include "cmd/columns.h"
 #include "cmd/source.h"
 #include "data/date.h"
 #include "engine/source_store.h"
@@ -28,9 +28,9 @@ static bool show_endpoints(const struct source *source, struct arena *arena, FIL
                            struct error *err)
 {
     static const char *const heads[] = { "ENDPOINT", "ROLE", "METHOD", "PATH", "PAGING" };
-    struct listing listing;
+    struct columns columns;
 
-    listing_init(&listing, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (const struct registry_row *row = source_next_endpoint(source, NULL); row != NULL;
          row = source_next_endpoint(source, row)) {
         struct resolution resolution;
@@ -39,13 +39,13 @@ static bool show_endpoints(const struct source *source, struct arena *arena, FIL
                      &(struct resolve_request){ .source = source, .endpoint = row->endpoint },
                      &resolution, err))
             return false;
-        listing_cell(&listing, row->endpoint);
-        listing_cell(&listing, resolution_text(&resolution, "role"));
-        listing_cell(&listing, resolution_text(&resolution, "method"));
-        listing_cell(&listing, resolution_text(&resolution, "path"));
-        listing_cell(&listing, resolution_text(&resolution, "page.type"));
+        columns_cell(&columns, row->endpoint);
+        columns_cell(&columns, resolution_text(&resolution, "role"));
+        columns_cell(&columns, resolution_text(&resolution, "method"));
+        columns_cell(&columns, resolution_text(&resolution, "path"));
+        columns_cell(&columns, resolution_text(&resolution, "page.type"));
     }
-    return listing_print(&listing, out, err);
+    return columns_print(&columns, out, err);
 }
 
 static struct str schedule_of(const struct registry_row *operation, struct arena *arena)
@@ -66,9 +66,9 @@ static bool show_operations(const struct source *source, struct arena *arena, FI
                             struct error *err)
 {
     static const char *const heads[] = { "OPERATION", "ENDPOINT", "SCHEDULE", "FINGERPRINT" };
-    struct listing listing;
+    struct columns columns;
 
-    listing_init(&listing, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (const struct registry_row *row = source_next_operation(source, NULL); row != NULL;
          row = source_next_operation(source, row)) {
         struct snapshot snapshot;
@@ -77,13 +77,13 @@ static bool show_operations(const struct source *source, struct arena *arena, FI
                            &(struct snapshot_request){ .source = source, .operation = row->key },
                            &snapshot, err))
             return false;
-        listing_cell(&listing, row->key);
-        listing_cell(&listing, text_of(row, "target_endpoint"));
-        listing_cell(&listing, schedule_of(row, arena));
-        listing_cell(&listing,
+        columns_cell(&columns, row->key);
+        columns_cell(&columns, text_of(row, "target_endpoint"));
+        columns_cell(&columns, schedule_of(row, arena));
+        columns_cell(&columns,
                      arena_printf(arena, "%.*s", FINGERPRINT_SHOWN, snapshot.fingerprint));
     }
-    return listing_print(&listing, out, err);
+    return columns_print(&columns, out, err);
 }
 
 static bool show_summary(const struct source *source, struct arena *arena, FILE *out,
@@ -105,39 +105,39 @@ static bool show_summary(const struct source *source, struct arena *arena, FILE 
 
 /* ---- what is in effect, and who said it ---- */
 
-static void add_value(struct listing *listing, struct str name, const struct setting *setting,
+static void add_value(struct columns *columns, struct str name, const struct setting *setting,
                       const struct registry_value *value, enum origin origin)
 {
     struct buf text;
 
-    buf_init(&text, listing->arena, OUTPUT_BYTES_MAX);
+    buf_init(&text, columns->arena, OUTPUT_BYTES_MAX);
     setting_print(setting, value, &text);
-    listing->failed |= text.failed;
-    listing_cell(listing, name);
-    listing_cell(listing, str_of(origin_name(origin)));
-    listing_cell(listing, buf_str(&text));
+    columns->failed |= text.failed;
+    columns_cell(columns, name);
+    columns_cell(columns, str_of(origin_name(origin)));
+    columns_cell(columns, buf_str(&text));
 }
 
-static void add_named(struct listing *listing, const struct registry_row *row)
+static void add_named(struct columns *columns, const struct registry_row *row)
 {
-    const size_t columns = registry_table(row->table)->column_count;
+    const size_t count = registry_table(row->table)->column_count;
 
-    for (size_t i = 0; i < columns; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct setting *setting = source_setting(row, (int)i);
         struct buf name;
 
         if (setting == NULL || !row->values[i].is_set)
             continue;
-        buf_init(&name, listing->arena, OUTPUT_BYTES_MAX);
+        buf_init(&name, columns->arena, OUTPUT_BYTES_MAX);
         source_print_field(row, (int)i, &name);
-        listing->failed |= name.failed;
-        add_value(listing, buf_str(&name), setting, &row->values[i],
+        columns->failed |= name.failed;
+        add_value(columns, buf_str(&name), setting, &row->values[i],
                   row->endpoint.len > 0 ? ORIGIN_CONFIG : ORIGIN_SOURCE);
     }
 }
 
 /* What authors name themselves: parameters, expressions, rules, fields. */
-static bool add_all_named(struct listing *listing, const struct resolution *resolution,
+static bool add_all_named(struct columns *columns, const struct resolution *resolution,
                           struct error *err)
 {
     static const struct {
@@ -154,11 +154,11 @@ static bool add_all_named(struct listing *listing, const struct resolution *reso
     for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
         struct row_list rows;
 
-        if (!resolution_rows(listing->arena, resolution, sets[i].table, str_of(sets[i].prefix),
+        if (!resolution_rows(columns->arena, resolution, sets[i].table, str_of(sets[i].prefix),
                              &rows, err))
             return false;
         for (size_t k = 0; k < rows.count; k++)
-            add_named(listing, rows.items[k]);
+            add_named(columns, rows.items[k]);
     }
     return true;
 }
@@ -169,7 +169,7 @@ static bool show_resolved(const struct source *source, const struct registry_row
     static const char *const heads[] = { "SETTING", "FROM", "VALUE" };
     const struct str endpoint = text_of(operation, "target_endpoint");
     struct resolution resolution;
-    struct listing listing;
+    struct columns columns;
 
     if (!resolve(arena,
                  &(struct resolve_request){
@@ -178,17 +178,17 @@ static bool show_resolved(const struct source *source, const struct registry_row
         return false;
     fprintf(out, "%.*s/%.*s, endpoint %.*s\n", STR_ARG(source->registry.code),
             STR_ARG(operation->key), STR_ARG(endpoint));
-    listing_init(&listing, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct resolved *resolved = &resolution.values[i];
 
         if (resolved->value.is_set)
-            add_value(&listing, str_of(SETTINGS[i].path), &SETTINGS[i], &resolved->value,
+            add_value(&columns, str_of(SETTINGS[i].path), &SETTINGS[i], &resolved->value,
                       resolved->origin);
     }
-    if (!add_all_named(&listing, &resolution, err))
+    if (!add_all_named(&columns, &resolution, err))
         return false;
-    return listing_print(&listing, out, err);
+    return columns_print(&columns, out, err);
 }
 
 static bool show_snapshot(const struct source *source, const struct registry_row *operation,

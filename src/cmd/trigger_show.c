@@ -2,7 +2,7 @@
 
 #include "base/instant.h"
 #include "base/list.h"
-#include "cmd/listing.h"
+#include "cmd/columns.h"
 #include "cmd/trigger.h"
 #include "data/json_write.h"
 
@@ -46,27 +46,27 @@ static struct str instant_text(struct arena *arena, int64_t at_us)
     return arena_copy(arena, (struct str){ text, len });
 }
 
-static void add_bounds(struct listing *listing, const struct trigger_slice *row)
+static void add_bounds(struct columns *columns, const struct trigger_slice *row)
 {
     const struct slice *slice = &row->slice;
-    struct arena *arena = listing->arena;
+    struct arena *arena = columns->arena;
 
     switch (slice->dimension) {
     case SLICE_TIME:
-        listing_cell(listing, instant_text(arena, slice->window.from_us));
-        listing_cell(listing, instant_text(arena, slice->window.to_us));
+        columns_cell(columns, instant_text(arena, slice->window.from_us));
+        columns_cell(columns, instant_text(arena, slice->window.to_us));
         break;
     case SLICE_PAGE:
-        listing_cell(listing, arena_printf(arena, "page %" PRId64, slice->pages.from));
-        listing_cell(listing, arena_printf(arena, "page %" PRId64, slice->pages.to));
+        columns_cell(columns, arena_printf(arena, "page %" PRId64, slice->pages.from));
+        columns_cell(columns, arena_printf(arena, "page %" PRId64, slice->pages.to));
         break;
     case SLICE_ID:
         if (slice->ids.slicing == ID_SLICING_HASH)
-            listing_cell(listing, arena_printf(arena, "bucket %u of %u", slice->ids.bucket,
+            columns_cell(columns, arena_printf(arena, "bucket %u of %u", slice->ids.bucket,
                                                slice->ids.bucket_count));
         else
-            listing_cell(listing, arena_printf(arena, "id %" PRId64, slice->ids.from));
-        listing_cell(listing, arena_printf(arena, "%" PRId64 " ids", row->ids));
+            columns_cell(columns, arena_printf(arena, "id %" PRId64, slice->ids.from));
+        columns_cell(columns, arena_printf(arena, "%" PRId64 " ids", row->ids));
         break;
     }
 }
@@ -87,24 +87,24 @@ static bool print_slices(const struct plan_request *request, const struct plan_r
     static const char *const heads[] = { "SLICE", "FROM", "TO", "ASKED FOR FROM", "TO", "DUE" };
     struct arena *arena = preview->arena;
     const int64_t total = result->slices + result->slices_left;
-    struct listing listing;
+    struct columns columns;
 
-    listing_init(&listing, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < preview->count; i++) {
         const struct trigger_slice *row = &preview->slices[i];
         const bool is_time = row->slice.dimension == SLICE_TIME;
         const struct window asked = row->slice.query.window;
 
-        listing_i64(&listing, row->slice.number + 1);
-        add_bounds(&listing, row);
-        listing_cell(&listing, is_time ? instant_text(arena, asked.from_us) : STR("-"));
-        listing_cell(&listing, is_time ? instant_text(arena, asked.to_us) : STR("-"));
-        listing_cell(&listing, due_text(arena, request, row));
+        columns_i64(&columns, row->slice.number + 1);
+        add_bounds(&columns, row);
+        columns_cell(&columns, is_time ? instant_text(arena, asked.from_us) : STR("-"));
+        columns_cell(&columns, is_time ? instant_text(arena, asked.to_us) : STR("-"));
+        columns_cell(&columns, due_text(arena, request, row));
     }
     fprintf(out, "\n");
     if (preview->failed)
         return arena_error(arena, err);
-    if (!listing_print(&listing, out, err))
+    if (!columns_print(&columns, out, err))
         return false;
     if (total > (int64_t)preview->count)
         fprintf(out, "... and %" PRId64 " more (--limit)\n", total - (int64_t)preview->count);
