@@ -36,6 +36,10 @@ static_assert(SLICE_BUCKETS_MAX <= PLAN_SLICES_MAX, "every bucket may become a s
  * little enough to be held in memory however long the plan is. */
 #define PLAN_BATCH 500
 
+/* Runs that tell how dense a source is: enough for a week by the hour and a holiday in it to be
+ * evened out, few enough that a source which has grown is soon known to have. */
+#define HISTORY_RUNS_MAX 200
+
 /* Where a source does not tell its last page: further than any walk goes. */
 #define PLAN_PAGES_OPEN 1000000000
 

@@ -58,7 +58,7 @@ int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
 
     if (record_cap <= 0 || density.span_us == 0 || density.records == 0)
         return cut->max_us;
-    step_us = (__int128)record_cap * 3 / 4 * density.span_us / density.records;
+    step_us = (__int128)record_cap * 3 / 4 * density.span_us / density.records - cut->overlap_us;
     if (step_us < least_us)
         step_us = least_us;
     return step_us < cut->max_us ? (int64_t)step_us : cut->max_us;

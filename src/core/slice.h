@@ -127,7 +127,7 @@ struct slice_query slice_query_of(const struct slice_cut *cut, struct window own
 /* Smaller runs first: HARVEST 10, UPDATE and METRICS 50, BACKFILL and REPLAY 90. */
 int slice_priority(enum operation operation);
 
-/* The history of a source as one density: all that was found, in all the time looked at. Samples
+/* The history of a source as one density: all that was found, in all the time asked for. Samples
  * without length count for nothing. */
 struct slice_sample {
     struct window window;
@@ -135,10 +135,11 @@ struct slice_sample {
 };
 struct slice_density slice_density_of(const struct slice_sample *samples, size_t count);
 
-/* The length of slice at which three quarters of the cap are to be expected; never more than
- * cut.max, never less than cut.min or one step of the source's granularity. cut.max when there is
- * no cap or no history. A quarter is left for busy days: an expectation is wrong half the time, and
- * a slice that meets the cap costs a wasted request and a re-slice. */
+/* The length of slice whose query, longer by the overlap, is to be expected to bring three quarters
+ * of the cap; never more than cut.max, never less than cut.min or one step of the source's
+ * granularity. cut.max when there is no cap or no history. A quarter is left for busy days: an
+ * expectation is wrong half the time, and a slice that meets the cap costs a wasted request and a
+ * re-slice. */
 int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
                       int64_t record_cap);
 

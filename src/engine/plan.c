@@ -121,7 +121,8 @@ static bool prepare(struct store *store, struct arena *arena, struct plan_draft 
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
     return (draft_is_by_id(draft) || draft_cover(store, arena, draft, err)) &&
-           draft_spend(store, draft, err) && draft_quota(store, arena, draft, err);
+           draft_recall(store, arena, draft, err) && draft_spend(store, draft, err) &&
+           draft_quota(store, arena, draft, err);
 }
 
 static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,

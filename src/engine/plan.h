@@ -1,10 +1,15 @@
 /* plan: a trigger becomes a plan, the plan becomes slices, each slice a task.
  *
  *      compile    the source as the Registry has it in force -> snapshot      spec/snapshot.h
- *      decide     cursor, bounds, lag, lookback -> the window, and why core/window_decision.h cover
- * the window less what is covered or live -> pieces           core/coverage.h cut        pieces,
- * pages or ids -> slices, one at a time               core/slice.h write      slices and their
- * tasks, a batch at a time, until the last slice or the budget's end
+ *
+ *      decide     cursor, bounds, lag, lookback -> the window, and why   core/window_decision.h
+ *
+ *      cover      the window less what is covered or live -> pieces             core/coverage.h
+ *
+ *      cut        pieces, pages or ids -> slices, one at a time                    core/slice.h
+ *
+ *      write      slices and their tasks, a batch at a time, until the last slice or the
+ *                 budget's end                                                    core/budget.h
  *
  * Nothing here talks to a source: a plan is made of what the store knows. What is decided is
  * decided by src/core; here is the order of reading and writing, and nothing but.
@@ -90,6 +95,8 @@ struct plan_result {
     int64_t slices_left;             /* preview: that wait for the next trigger */
     int64_t ids;                     /* UPDATE, METRICS by id: records to be looked at again */
     int64_t requests;                /* expected; unknown ones count as one */
+    int64_t records;                 /* expected, by time; 0 when there is no history */
+    int64_t span_us;                 /* by time: all slices together */
     struct str remarks;              /* JSON, as in record_remarks */
     const struct fault_list *faults; /* of the source: warnings, or why it does not compile */
 };

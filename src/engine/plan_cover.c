@@ -124,6 +124,7 @@ struct slice_request draft_slices(const struct plan_draft *draft)
         .pieces = draft->pieces,
         .window = draft->plan.window,
         .cut = draft_cut(spec),
+        .density = draft->density,
         .cost = { .page_size = page->size,
                   .id_batch_size = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0 },
         .record_cap = page->cap,

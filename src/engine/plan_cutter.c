@@ -15,6 +15,14 @@ static void show(struct plan_cutter *cutter, const struct plan_cut *cut, bool is
     cutter->viewer->show(cutter->viewer, &shown);
 }
 
+static void add_extent(struct plan_result *result, const struct slice *slice)
+{
+    if (slice->dimension != SLICE_TIME)
+        return;
+    result->span_us += window_length_us(slice->window);
+    result->records += slice->expected_records == SLICE_UNKNOWN ? 0 : slice->expected_records;
+}
+
 bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *taken,
                       struct error *err)
 {
@@ -29,6 +37,7 @@ bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *ta
         cut->scheduled_us = spread_next(&cutter->draft->spread, requests) + result->slices++;
         result->ids += (int64_t)cut->id_count;
         result->requests += requests == SLICE_UNKNOWN ? 1 : requests;
+        add_extent(result, cut->slice);
     } else {
         result->slices_left++;
     }

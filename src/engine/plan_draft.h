@@ -34,6 +34,8 @@ struct plan_draft {
     struct window_list pieces;
     struct window_list ended; /* engine/plan_coverage.h */
 
+    struct slice_density density; /* by time: what earlier runs found */
+
     /* to be spent */
     int64_t queued;
     struct budget budget;
@@ -66,6 +68,10 @@ bool draft_start_cursor(struct store *store, struct arena *arena, const struct p
 /* What of the window has to be fetched. */
 bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
                  struct error *err) MUST_CHECK;
+
+/* What earlier runs found, where slices are cut by time. */
+bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *draft,
+                  struct error *err) MUST_CHECK;
 
 /* Room in the queue, and the pace. */
 bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;

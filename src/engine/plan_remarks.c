@@ -99,6 +99,20 @@ static void write_budget(struct json_writer *w, const struct plan_draft *draft,
     json_write_end(w);
 }
 
+/* By time: what earlier runs found, and what follows for this plan. */
+static void write_history(struct json_writer *w, const struct plan_draft *draft,
+                          const struct plan_result *result)
+{
+    if (draft->density.span_us == 0)
+        return;
+    json_write_name(w, STR("history"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("records"), draft->density.records);
+    json_write_member_i64(w, STR("spanUs"), draft->density.span_us);
+    json_write_end(w);
+    json_write_member_i64(w, STR("totalEstimated"), result->records);
+}
+
 static void write_namespace(struct json_writer *w, const struct plan_draft *draft)
 {
     json_write_name(w, STR("namespace"));
@@ -161,12 +175,15 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
     json_write_object(&w);
     write_budget(&w, draft, result);
     write_degradation(&w, draft);
+    write_history(&w, draft, result);
     if (result->idle != PLAN_IDLE_NOT)
         json_write_member_str(&w, STR("idle"), code_of(&PLAN_IDLE_CODES, (int)result->idle));
     if (draft_is_by_id(draft))
         json_write_member_i64(&w, STR("totalEstimated"), result->ids);
     write_namespace(&w, draft);
     json_write_member_i64(&w, STR("sliceCount"), result->slices);
+    if (result->slices > 0 && result->span_us > 0)
+        json_write_member_i64(&w, STR("avgWindowUs"), result->span_us / result->slices);
     write_warnings(&w, &draft->faults);
     if (!write_window(&w, arena, draft, err))
         return false;

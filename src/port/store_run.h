@@ -10,6 +10,7 @@
 #include "core/codes.h"
 #include "core/window.h"
 #include "port/store.h"
+#include "port/store_task.h"
 
 struct run {
     int64_t id;
@@ -70,6 +71,8 @@ struct store_run_ops {
                  struct error *err);
     bool (*list)(struct store *store, struct arena *arena, int64_t task_id, struct run_list *list,
                  struct error *err);
+    bool (*recent)(struct store *store, struct arena *arena, const struct task_partition *of,
+                   int64_t limit, struct run_list *list, struct error *err);
     bool (*batch_add)(struct store *store, struct arena *arena, const struct batch *batch,
                       int64_t *id, bool *added, struct batch *old, struct error *err);
     bool (*batch_last)(struct store *store, struct arena *arena, int64_t task_id,
@@ -101,6 +104,15 @@ static inline bool MUST_CHECK store_run_list(struct store *store, struct arena *
                                              struct error *err)
 {
     return store->run->list(store, arena, task_id, list, err);
+}
+
+/* What a partition has found lately: runs over a window that were their task's first attempt and
+ * SUCCEEDED, so that each has seen all of its window; the one started last comes first. */
+static inline bool MUST_CHECK store_run_recent(struct store *store, struct arena *arena,
+                                               const struct task_partition *of, int64_t limit,
+                                               struct run_list *list, struct error *err)
+{
+    return store->run->recent(store, arena, of, limit, list, err);
 }
 
 /* Adds a batch; *id is its id. When one of its three keys is there already, *added is false and

@@ -244,6 +244,37 @@ TEST(a_slice_is_added_once_per_signature)
     contract_end();
 }
 
+/* More than one statement's worth, with what is there already on both sides of the border. */
+TEST(many_slices_have_their_own_ids_each)
+{
+    enum { FIRST = 120, SHIFT = 30, ALL = FIRST + SHIFT };
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct plan_slice slices[ALL];
+    struct plan_slice_list list;
+    struct error err = { 0 };
+    int64_t ids[ALL], again[FIRST], added;
+
+    for (int i = 0; i < ALL; i++)
+        slices[i] = rows_slice(plan.id, i + 1);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_slice_add(store, slices, FIRST, ids, &added, &err), err);
+    CHECK_EQ(added, FIRST, "all are new");
+    REQUIRE_OK(store_slice_add(store, slices + SHIFT, FIRST, again, &added, &err), err);
+    CHECK_EQ(added, SHIFT, "the last ones are");
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id, 0, 1000, &list, &err), err);
+    REQUIRE(list.count == ALL, "each once");
+    for (int i = 0; i < ALL; i++) {
+        CHECK_STR(list.items[i].signature_hash, slices[i].signature_hash, "in their order");
+        if (i < FIRST)
+            CHECK_EQ(ids[i], list.items[i].id, "told when it was added");
+        if (i >= SHIFT)
+            CHECK_EQ(again[i - SHIFT], list.items[i].id, "told again");
+    }
+    contract_end();
+}
+
 TEST(what_can_not_be_is_refused_by_the_store)
 {
     struct store *store = contract_store();

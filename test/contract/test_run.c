@@ -117,6 +117,68 @@ TEST(attempts_are_counted)
     contract_end();
 }
 
+/* Ends the run of a task that way, having counted `number` records. */
+static void end_run(struct store *store, struct run run, enum run_status status, int number)
+{
+    struct error err = { 0 };
+    bool saved;
+
+    run.status = status;
+    run.stats = arena_printf(contract_arena(), "{\"retCount\":%d}", number);
+    run.finished_us = NOW_US + 60;
+    REQUIRE_OK(store_run_save(store, &run, NOW_US + 60, &saved, &err), err);
+    REQUIRE(saved, "it ran");
+}
+
+static struct run run_at(struct store *store, const struct task *task, int64_t started_us)
+{
+    struct run run = run_of(task);
+    struct error err = { 0 };
+
+    run.started_us = started_us;
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_run_add(store, &run, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    return run;
+}
+
+TEST(what_was_found_lately_is_told_by_first_runs_that_succeeded)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct task_partition of = { plan.source, plan.endpoint, plan.operation };
+    struct task_list tasks;
+    struct run_list list;
+    struct error err = { 0 };
+
+    rows_add_tasks(store, &plan, 6);
+    REQUIRE_OK(
+        store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 9 }, &tasks, &err),
+        err);
+    REQUIRE(tasks.count == 6, "tasks");
+    end_run(store, run_at(store, &tasks.items[0], NOW_US + 5), RUN_SUCCEEDED, 10);
+    end_run(store, run_at(store, &tasks.items[1], NOW_US + 7), RUN_SUCCEEDED, 11);
+    end_run(store, run_at(store, &tasks.items[2], NOW_US + 5), RUN_SUCCEEDED, 12);
+    end_run(store, run_at(store, &tasks.items[3], NOW_US + 8), RUN_FAILED, 13);
+    end_run(store, run_at(store, &tasks.items[3], NOW_US + 9), RUN_SUCCEEDED, 14); /* the rest */
+    (void)run_at(store, &tasks.items[4], NOW_US + 9);                              /* runs */
+    REQUIRE_OK(store_run_recent(store, contract_arena(), &of, 10, &list, &err), err);
+    REQUIRE(list.count == 3, "those alone");
+    CHECK(str_find(list.items[0].stats, STR("11")) < list.items[0].stats.len, "the newest");
+    CHECK_EQ(list.items[0].window.from_us, tasks.items[1].window.from_us, "its window");
+    CHECK_EQ(list.items[1].task_id, tasks.items[2].id, "of two at once the later one");
+    CHECK_EQ(list.items[2].task_id, tasks.items[0].id, "then the other");
+    REQUIRE_OK(store_run_recent(store, contract_arena(), &of, 2, &list, &err), err);
+    CHECK_EQ(list.count, 2, "the limit");
+    of.endpoint = STR("elsewhere");
+    REQUIRE_OK(store_run_recent(store, contract_arena(), &of, 10, &list, &err), err);
+    CHECK_EQ(list.count, 0, "another endpoint");
+    of = (struct task_partition){ plan.source, plan.endpoint, OPERATION_REPLAY };
+    REQUIRE_OK(store_run_recent(store, contract_arena(), &of, 10, &list, &err), err);
+    CHECK_EQ(list.count, 0, "another operation");
+    contract_end();
+}
+
 TEST(a_batch_comes_back_whole)
 {
     struct store *store = contract_store();

@@ -13,6 +13,20 @@ static bool attempt_key(const void *row, struct key *key)
     return true;
 }
 
+/* The newest first. */
+static bool recent_key(const void *row, struct key *key)
+{
+    const struct run *run = row;
+
+    key_add_str(key, run->source);
+    key_add_i64(key, run->operation);
+    key_add_i64(key, -run->started_us);
+    key_add_i64(key, -run->id);
+    return run->status == RUN_SUCCEEDED && run->attempt == 1 && window_is_valid(run->window);
+}
+
+enum { BY_ATTEMPT, BY_RECENCY };
+
 /* The checkpoint may be empty, and is checked for being JSON apart. */
 const struct table_def MEMORY_RUN_TABLE = {
     .name = "ing_task_run",
@@ -22,8 +36,9 @@ const struct table_def MEMORY_RUN_TABLE = {
                TEXT_DEF(struct run, lease_owner, TEXT_PLAIN),
                TEXT_DEF(struct run, checkpoint, TEXT_PLAIN), TEXT_DEF(struct run, stats, TEXT_JSON),
                TEXT_DEF(struct run, error, TEXT_PLAIN) },
-    .index_count = 1,
-    .indexes = { { "uk_run_attempt", true, attempt_key } },
+    .index_count = 2,
+    .indexes = { [BY_ATTEMPT] = { "uk_run_attempt", true, attempt_key },
+                 [BY_RECENCY] = { "idx_run_src_op", false, recent_key } },
 };
 
 enum { BY_NUMBER, BY_TOKEN, BY_KEY, BY_TASK };
@@ -144,7 +159,7 @@ static bool list_runs(struct memory_db *db, struct arena *arena, const struct ke
     struct scan scan;
     bool ok = true;
 
-    scan_init(&scan, &db->tables[MEMORY_RUN], 0, from, from->len);
+    scan_init(&scan, &db->tables[MEMORY_RUN], BY_ATTEMPT, from, from->len);
     while (ok && (row = scan_next(&scan)) != NULL) {
         struct run *run = LIST_ADD(arena, list);
 
@@ -169,6 +184,42 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
     ok = list_runs(call.db, arena, &key, list, err);
     key_release(&key);
     return memory_leave(&call, ok, err);
+}
+
+static bool list_recent(struct memory_db *db, struct arena *arena, const struct task_partition *of,
+                        size_t limit, struct run_list *list, struct error *err)
+{
+    const struct run *row;
+    struct key key = { 0 };
+    struct scan scan;
+    bool ok = true;
+
+    key_add_str(&key, of->source);
+    key_add_i64(&key, of->operation);
+    scan_init(&scan, &db->tables[MEMORY_RUN], BY_RECENCY, &key, key.len);
+    while (ok && list->count < limit && (row = scan_next(&scan)) != NULL) {
+        const struct task *task = table_get(&db->tables[MEMORY_TASK], row->task_id);
+        struct run *run;
+
+        if (!str_eq(task->endpoint, of->endpoint))
+            continue;
+        run = LIST_ADD(arena, list);
+        ok = run == NULL ? arena_error(arena, err)
+                         : memory_give(db, MEMORY_RUN, row, arena, run, err);
+    }
+    scan_release(&scan);
+    key_release(&key);
+    return ok;
+}
+
+static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,
+                       int64_t limit, struct run_list *list, struct error *err)
+{
+    struct memory_call call;
+
+    *list = (struct run_list){ 0 };
+    return memory_enter(&call, store, "run_recent", err) &&
+           memory_leave(&call, list_recent(call.db, arena, of, (size_t)limit, list, err), err);
 }
 
 /* ---- batches ---- */
@@ -279,6 +330,7 @@ const struct store_run_ops MEMORY_RUN_OPS = {
     .add = run_add,
     .save = run_save,
     .list = run_list,
+    .recent = run_recent,
     .batch_add = batch_add,
     .batch_last = batch_last,
     .batch_list = batch_list,

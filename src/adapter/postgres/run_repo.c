@@ -103,11 +103,10 @@ static bool run_save(struct store *store, const struct run *run, int64_t now_us,
     return true;
 }
 
-enum { LIST_TASK = 1 };
-static const char LIST[] =
-    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner, lease_epoch,"
-    " status_code, partial_reason_code, window_from, window_to, checkpoint, stats, error,"
-    " started_at, finished_at FROM ing_task_run WHERE task_id = $1 ORDER BY attempt_no";
+#define COLUMNS                                                                           \
+    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner,"       \
+    " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint," \
+    " stats, error, started_at, finished_at FROM ing_task_run AS run "
 enum {
     COL_ID,
     COL_TASK_ID,
@@ -147,30 +146,62 @@ static void read_run(struct query *q, struct arena *arena, struct run *run)
     run->finished_us = get_i64(q, COL_FINISHED);
 }
 
+static bool read_runs(struct query *q, struct arena *arena, struct run_list *list,
+                      struct error *err)
+{
+    *list = (struct run_list){ 0 };
+    while (query_row(q)) {
+        struct run *run = LIST_ADD(arena, list);
+
+        if (run == NULL) {
+            q->full = arena;
+            break;
+        }
+        read_run(q, arena, run);
+    }
+    return query_finish(q, err);
+}
+
+enum { LIST_TASK = 1 };
+static const char LIST[] = COLUMNS "WHERE task_id = $1 ORDER BY attempt_no";
+
 static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
                      struct run_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct run_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_TASK, task_id);
-    while (query_row(&q)) {
-        struct run *run = LIST_ADD(arena, list);
+    return read_runs(&q, arena, list, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+}
 
-        if (run == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_run(&q, arena, run);
-    }
-    return query_finish(&q, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+enum { RECENT_SOURCE = 1, RECENT_OPERATION, RECENT_ENDPOINT, RECENT_LIMIT };
+static const char RECENT[] =
+    COLUMNS "WHERE provenance_code = $1 AND operation_code = $2"
+            "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
+            "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
+            "    AND task.endpoint_name = $3)"
+            " ORDER BY started_at DESC, id DESC LIMIT $4";
+
+static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,
+                       int64_t limit, struct run_list *list, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), RECENT);
+    set_text(&q, RECENT_SOURCE, of->source);
+    set_code(&q, RECENT_OPERATION, &OPERATION_CODES, (int)of->operation);
+    set_text(&q, RECENT_ENDPOINT, of->endpoint);
+    set_i64(&q, RECENT_LIMIT, limit);
+    return read_runs(&q, arena, list, err) ||
+           error_wrap(err, "recent runs of %.*s", STR_ARG(of->source));
 }
 
 const struct store_run_ops POSTGRES_RUN = {
     .add = run_add,
     .save = run_save,
     .list = run_list,
+    .recent = run_recent,
     .batch_add = postgres_batch_add,
     .batch_last = postgres_batch_last,
     .batch_list = postgres_batch_list,

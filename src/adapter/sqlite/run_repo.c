@@ -81,10 +81,10 @@ static bool run_save(struct store *store, const struct run *run, int64_t now_us,
     return true;
 }
 
-static const char LIST[] =
-    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner, lease_epoch,"
-    " status_code, partial_reason_code, window_from, window_to, checkpoint, stats, error,"
-    " started_at, finished_at FROM ing_task_run WHERE task_id = :task ORDER BY attempt_no";
+#define COLUMNS                                                                           \
+    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner,"       \
+    " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint," \
+    " stats, error, started_at, finished_at FROM ing_task_run AS run "
 enum {
     COL_ID,
     COL_TASK_ID,
@@ -124,13 +124,10 @@ static void read_run(struct statement *st, struct arena *arena, struct run *run)
     run->finished_us = column_i64(st, COL_FINISHED);
 }
 
-static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
-                     struct run_list *list, struct error *err)
+static bool read_runs(struct statement *st, struct arena *arena, struct run_list *list,
+                      struct error *err)
 {
-    struct statement *st = statement_of(sqlite_store_of(store), LIST);
-
     *list = (struct run_list){ 0 };
-    bind_i64(st, ":task", task_id);
     while (statement_row(st)) {
         struct run *run = LIST_ADD(arena, list);
 
@@ -140,13 +137,45 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
         }
         read_run(st, arena, run);
     }
-    return statement_finish(st, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+    return statement_finish(st, err);
+}
+
+static const char LIST[] = COLUMNS "WHERE task_id = :task ORDER BY attempt_no";
+
+static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
+                     struct run_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), LIST);
+
+    bind_i64(st, ":task", task_id);
+    return read_runs(st, arena, list, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+}
+
+static const char RECENT[] =
+    COLUMNS "WHERE provenance_code = :source AND operation_code = :operation"
+            "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
+            "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
+            "    AND task.endpoint_name = :endpoint)"
+            " ORDER BY started_at DESC, id DESC LIMIT :limit";
+
+static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,
+                       int64_t limit, struct run_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), RECENT);
+
+    bind_text(st, ":source", of->source);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
+    bind_text(st, ":endpoint", of->endpoint);
+    bind_i64(st, ":limit", limit);
+    return read_runs(st, arena, list, err) ||
+           error_wrap(err, "recent runs of %.*s", STR_ARG(of->source));
 }
 
 const struct store_run_ops SQLITE_RUN = {
     .add = run_add,
     .save = run_save,
     .list = run_list,
+    .recent = run_recent,
     .batch_add = sqlite_batch_add,
     .batch_last = sqlite_batch_last,
     .batch_list = sqlite_batch_list,

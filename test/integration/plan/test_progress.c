@@ -4,6 +4,7 @@
 #include "base/instant.h"
 #include "planning.h"
 #include "port/store_cursor.h"
+#include "port/store_run.h"
 #include "port/store_signal.h"
 
 static const struct planning_source BY_DAY = { .window = "align: day, max: 1d, min: 1h, lag: 0" };
@@ -140,6 +141,85 @@ TEST(a_replay_that_is_complete_begins_anew)
     CHECK_EQ(planning_trigger(store, &request).slices, 1, "what failed, while it is under way");
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(planning_trigger(store, &request).slices, 3, "all of it once more");
+    contract_end();
+}
+
+/* ---- history ---- */
+
+/* All live tasks succeed at the first attempt, each having been given `records`. */
+static void succeed_with(struct store *store, int records)
+{
+    const struct task_list tasks = planning_tasks(store);
+
+    for (size_t i = 0; i < tasks.count; i++) {
+        const struct task *task = &tasks.items[i];
+        struct run run = { .task_id = task->id,
+                           .source = task->source,
+                           .operation = task->operation,
+                           .lease_owner = STR("test"),
+                           .status = RUN_SUCCEEDED,
+                           .window = task->window,
+                           .stats = arena_printf(contract_arena(), "{\"retCount\":%d}", records),
+                           .started_us = NOW_US,
+                           .finished_us = NOW_US + 1 };
+        struct error err = { 0 };
+
+        if (task->status != TASK_QUEUED)
+            continue;
+        REQUIRE_OK(store_begin(store, &err), err);
+        REQUIRE_OK(store_run_add(store, &run, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+    }
+    planning_end_all(store, TASK_SUCCEEDED);
+}
+
+TEST(slices_keep_below_the_cap_by_what_was_found_before)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct plan_result result;
+    struct task_list tasks;
+    struct plan plan;
+    struct error err = { 0 };
+    bool found;
+
+    planning_apply(store, &(struct planning_source){ .window = "align: hour, max: 8d, lag: 0",
+                                                     .page = "cap: 8000" });
+    request.from = maybe("2025-12-16");
+    result = planning_trigger(store, &request);
+    CHECK_EQ(result.slices, 2, "sixteen days by eight, while nothing is known");
+    CHECK_EQ(result.requests, 2, "one for each at least");
+    succeed_with(store, 24000); /* 3,000 a day */
+    request.now_us = NOW_US + 8 * US_PER_DAY;
+    result = planning_trigger(store, &request);
+    CHECK_EQ(result.slices, 4, "6,000 records are three quarters of the cap: two days");
+    CHECK_EQ(result.requests, 4 * 60, "of a hundred records each");
+    tasks = planning_tasks(store);
+    REQUIRE(tasks.count == 6, "two and four");
+    for (size_t i = 2; i < 6; i++)
+        CHECK_EQ(window_length_us(tasks.items[i].window), 2 * US_PER_DAY, "two days");
+    REQUIRE_OK(store_plan_get(store, contract_arena(), result.plan_id, &plan, &found, &err), err);
+    CHECK_STR(planning_value(plan.remarks, "history.records"), STR("48000"), "the audit: found");
+    CHECK_STR(planning_value(plan.remarks, "totalEstimated"), STR("24000"), "and expected");
+    contract_end();
+}
+
+TEST(what_was_found_before_is_booked_with_the_quota)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct plan_result result;
+
+    planning_apply(store,
+                   &(struct planning_source){ .window = "align: day, max: 1d, lag: 0",
+                                              .top = "rate: { quota: { day: 100, margin: 0 } }" });
+    request.from = maybe("2025-12-30");
+    CHECK_EQ(planning_trigger(store, &request).slices, 2, "two days");
+    succeed_with(store, 950); /* ten pages a day */
+    request.now_us = NOW_US + 30 * US_PER_DAY;
+    result = planning_trigger(store, &request);
+    CHECK_EQ(result.slices, 10, "ten days of ten requests use up the quota");
+    CHECK_EQ(result.stop, BUDGET_STOP_REQUESTS, "and that is why");
     contract_end();
 }
 

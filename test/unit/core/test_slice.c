@@ -299,6 +299,17 @@ TEST(the_step_is_never_below_what_the_source_can_filter_by)
     CHECK_EQ(slice_step_us(&cut, (struct slice_density){ 1000000, D }, 9999), D, "one day");
 }
 
+TEST(a_query_with_its_overlap_stays_below_the_cap)
+{
+    const struct slice_cut cut = { .max_us = 30 * D, .min_us = H, .overlap_us = D };
+    const struct slice_density density = { 1000, D };
+    const int64_t step_us = slice_step_us(&cut, density, 4000);
+    const struct slice_query query = slice_query_of(&cut, (struct window){ 0, step_us });
+
+    CHECK_EQ(step_us, 2 * D, "three days of records, one of them the overlap's");
+    CHECK_EQ(slice_expected_records(density, window_length_us(query.window)), 3000, "of 4,000");
+}
+
 TEST(history_decides_the_length_of_slices)
 {
     const struct slice_sample samples[] = {
