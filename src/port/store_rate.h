@@ -41,6 +41,7 @@ struct rate_slot { /* one request under way */
 struct store_rate_ops {
     bool (*clock)(struct store *store, int64_t local_us, int64_t *now_us, struct error *err);
     bool (*load)(struct store *store, struct str key, struct rate_gate *gate, struct error *err);
+    bool (*peek)(struct store *store, struct str key, struct rate_gate *gate, struct error *err);
     bool (*save)(struct store *store, struct str key, const struct rate_gate *gate, int64_t now_us,
                  bool *saved, struct error *err);
     bool (*quota_load)(struct store *store, const struct quota_key *key, struct quota_count *count,
@@ -66,6 +67,13 @@ static inline bool MUST_CHECK store_rate_load(struct store *store, struct str ke
 {
     assert(store->state == STORE_WRITING);
     return store->rate->load(store, key, gate, err);
+}
+
+/* The same without a lock, and outside of a transaction too: for looking only. */
+static inline bool MUST_CHECK store_rate_peek(struct store *store, struct str key,
+                                              struct rate_gate *gate, struct error *err)
+{
+    return store->rate->peek(store, key, gate, err);
 }
 
 /* *saved is false when the row is not of gate->version any more: for a new key somebody else may

@@ -50,6 +50,11 @@ TEST(a_gate_comes_back_to_the_last_millionth)
     CHECK_EQ(gate.parked_until_us, NOW_US + 77, "parked");
     CHECK_EQ(gate.version, 2, "version");
     store_rollback(store);
+    REQUIRE_OK(store_rate_peek(store, STR("crossref"), &gate, &err), err);
+    CHECK_EQ(gate.bucket.tokens, INT64_MAX, "without a transaction");
+    CHECK_EQ(gate.version, 2, "the same version");
+    REQUIRE_OK(store_rate_peek(store, STR("nobody"), &gate, &err), err);
+    CHECK_EQ(gate.version, 0, "no row");
     contract_end();
 }
 

@@ -95,17 +95,29 @@ static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, s
     return memory_leave(&call, true, err);
 }
 
-static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
+static bool load_gate(struct store *store, const char *name, struct str key, struct rate_gate *gate,
                       struct error *err)
 {
     const struct gate_stored *row;
     struct memory_call call;
 
-    if (!memory_enter(&call, store, "rate_load", err))
+    if (!memory_enter(&call, store, name, err))
         return false;
     row = find(call.db, MEMORY_RATE, gate_key, &(struct gate_stored){ .key = key });
     *gate = row != NULL ? row->gate : (struct rate_gate){ .parked_until_us = INT64_MIN };
     return memory_leave(&call, true, err);
+}
+
+static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
+                      struct error *err)
+{
+    return load_gate(store, "rate_load", key, gate, err);
+}
+
+static bool rate_peek(struct store *store, struct str key, struct rate_gate *gate,
+                      struct error *err)
+{
+    return load_gate(store, "rate_peek", key, gate, err);
 }
 
 static bool save_gate(struct memory_db *db, struct str key, const struct rate_gate *gate,
@@ -251,6 +263,7 @@ static bool slot_return(struct store *store, int64_t id, struct error *err)
 const struct store_rate_ops MEMORY_RATE_OPS = {
     .clock = rate_clock,
     .load = rate_load,
+    .peek = rate_peek,
     .save = rate_save,
     .quota_load = quota_load,
     .quota_add = quota_add,

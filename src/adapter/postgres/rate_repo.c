@@ -15,10 +15,12 @@ static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, s
 }
 
 enum { LOAD_KEY = 1 };
-static const char LOAD[] =
-    "SELECT tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"
-    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate"
-    " WHERE rate_key = $1 FOR UPDATE";
+#define SELECT_GATE                                                                     \
+    "SELECT tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"    \
+    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate" \
+    " WHERE rate_key = $1"
+static const char PEEK[] = SELECT_GATE;
+static const char LOAD[] = SELECT_GATE " FOR UPDATE";
 enum {
     COL_TOKENS,
     COL_CARRY,
@@ -34,13 +36,13 @@ enum {
     COL_VERSION,
 };
 
-static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
+static bool load_gate(struct store *store, const char *sql, struct str key, struct rate_gate *gate,
                       struct error *err)
 {
     struct query q;
 
     *gate = (struct rate_gate){ .parked_until_us = INT64_MIN };
-    query_init(&q, postgres_store_of(store), LOAD);
+    query_init(&q, postgres_store_of(store), sql);
     set_text(&q, LOAD_KEY, key);
     if (query_row(&q)) {
         gate->bucket = (struct bucket){
@@ -59,6 +61,18 @@ static bool rate_load(struct store *store, struct str key, struct rate_gate *gat
         gate->version = get_i64(&q, COL_VERSION);
     }
     return query_finish(&q, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
+}
+
+static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
+                      struct error *err)
+{
+    return load_gate(store, LOAD, key, gate, err);
+}
+
+static bool rate_peek(struct store *store, struct str key, struct rate_gate *gate,
+                      struct error *err)
+{
+    return load_gate(store, PEEK, key, gate, err);
 }
 
 enum {
@@ -220,6 +234,7 @@ static bool slot_return(struct store *store, int64_t id, struct error *err)
 const struct store_rate_ops POSTGRES_RATE = {
     .clock = rate_clock,
     .load = rate_load,
+    .peek = rate_peek,
     .save = rate_save,
     .quota_load = quota_load,
     .quota_add = quota_add,

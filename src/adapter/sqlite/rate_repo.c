@@ -186,6 +186,7 @@ static bool slot_return(struct store *store, int64_t id, struct error *err)
 const struct store_rate_ops SQLITE_RATE = {
     .clock = rate_clock,
     .load = rate_load,
+    .peek = rate_load, /* the writer's lock is begin's */
     .save = rate_save,
     .quota_load = quota_load,
     .quota_add = quota_add,

@@ -1,0 +1,112 @@
+/* pool: what the threads of one process know together, key by key. The insides of the gate.
+ *
+ * All times are the process's monotonic ones, whatever clock the store has. A key is made when it
+ * is first asked for and lives as long as the pool; everything in it but its name is read and
+ * written under its lock, which is never held while the store is asked.
+ */
+#ifndef PATRA_ENGINE_GATE_POOL_H
+#define PATRA_ENGINE_GATE_POOL_H
+
+#include <pthread.h>
+
+#include "core/bucket.h"
+#include "core/budget.h"
+#include "engine/gate/gate.h"
+#include "engine/gate/limit.h"
+
+/* Of a block; what `quantum` may be at most. */
+enum { GATE_PERMITS_MAX = 1000 };
+/* Slots on their way from one thread of the process to another. */
+enum { GATE_SLOTS_MAX = 64 };
+
+struct gate_permit {
+    int64_t due_us; /* good from here on, for limit.late_us */
+    enum quota_class rank;
+    bool is_alone; /* not out of the shared bucket */
+};
+
+/* Heard and not written yet. Times in here are the calendar's, of this machine. */
+struct gate_news {
+    bool is_any;
+    bool has_ok;
+    struct bucket_signal ok; /* the last of them */
+    bool has_bad;
+    struct bucket_signal bad;
+    int64_t park_until_us;       /* 0: no */
+    int64_t debit;               /* millionths of a permit, used alone */
+    int64_t used[QUOTA_CLASSES]; /* requests to be counted; negative: permits that were lost */
+};
+
+struct gate_slot {
+    int64_t id; /* 0: none */
+    int64_t until_us;
+    int64_t uses; /* in a row, by this process */
+};
+
+struct gate_key {
+    struct gate_key *next;
+    struct str name;
+    pthread_mutex_t lock;
+
+    /* as last seen in the row */
+    bool is_seen;
+    int64_t seen_at_us;
+    int64_t offset_us; /* the store's clock less ours */
+    int64_t rate;
+    int64_t silent_until_us; /* cool-down, parked or both */
+    int64_t heard_until_us;  /* the same, as this process was told by the source itself */
+    int64_t line_until_us;   /* nothing is free before */
+    int64_t lead_us;         /* how long it takes until a permit is in hand */
+    int64_t quota_left;      /* INT64_MAX: there is none */
+
+    /* taken along for any thread, by due_us */
+    struct gate_permit permits[GATE_PERMITS_MAX];
+    size_t permit_count;
+    bool is_taking; /* one thread at a time takes a block */
+    int64_t beat_us;
+    int64_t uses, uses_before; /* in this beat and in the one before */
+
+    struct gate_slot slots[GATE_SLOTS_MAX]; /* free, for those who wait for one */
+    size_t slot_count;
+    int64_t slot_waiters;
+    int64_t flights; /* requests under way */
+
+    struct gate_news news;
+    int64_t told_at_us;
+
+    bool is_alone; /* the store is out of reach */
+    int64_t probe_at_us;
+    struct bucket alone;
+    struct bucket_config alone_config;
+    int64_t alone_left;
+};
+
+/* The key of this name, made if it is not there; NULL: no memory. */
+struct gate_key *gate_pool_key(struct gate_pool *pool, struct str name);
+
+void gate_key_lock(struct gate_key *key);
+void gate_key_unlock(struct gate_key *key);
+
+/* ---- under the lock ---- */
+
+/* Nothing may be sent before this. */
+int64_t gate_key_silence(const struct gate_key *key);
+
+/* The first permit taken along that is still good; those which are not are counted back. */
+bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank,
+                  int64_t now_us, struct gate_permit *permit);
+
+void gate_key_push(struct gate_key *key, const struct gate_permit *permit);
+
+/* A permit that was not used. */
+void gate_key_lose(struct gate_key *key, const struct gate_permit *permit);
+
+/* How many permits to take at once: what the process will use by itself in the next beat. */
+int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int64_t now_us);
+
+void gate_key_count_use(struct gate_key *key, int64_t now_us);
+
+/* Puts together what was heard; gate_key_hear() is also for giving back what was not written. */
+void gate_key_hear(struct gate_key *key, const struct gate_news *news);
+
+#endif

@@ -1,0 +1,416 @@
+#include "engine/gate/shared.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "engine/gate/draw.h"
+#include "engine/quota_left.h"
+#include "port/store_rate.h"
+
+/* Others take permits along for this long. */
+#define AHEAD_US (100 * US_PER_MS)
+/* A slot is free again after this, whatever became of its holder: longer than any request takes,
+ * its wait for a permit included. */
+#define SLOT_US (15 * US_PER_MINUTE)
+/* Lost races for a new row, and deadlocks, are tried again so often. */
+enum { TURNS_MAX = 4 };
+/* The longest time by which a permit is dated ahead because the store is slow. */
+#define LEAD_MAX_US (100 * US_PER_MS)
+
+/* ---- one turn at the row ---- */
+
+struct turn {
+    const struct shared *shared;
+    const struct shared_ask *ask;
+    struct rate_gate row;
+    int64_t now_us;  /* by the store's clock */
+    int64_t mono_us; /* the same instant here */
+    int64_t wall_us;
+    struct gate_news news;
+    int64_t quota_left;
+    bool is_again; /* somebody else was first: once more */
+};
+
+static bool turn_clock(struct turn *turn, struct error *err)
+{
+    struct clock *clock = turn->shared->clock;
+
+    turn->wall_us = clock_now_us(clock);
+    if (!store_clock(turn->shared->store, turn->wall_us, &turn->now_us, err))
+        return false;
+    turn->mono_us = clock_monotonic_us(clock); /* not before the store said so: never too early */
+    return true;
+}
+
+/* Settings may have changed since the row was written. */
+static void fit_row(struct turn *turn)
+{
+    const struct bucket_config *config = &turn->ask->limit->config;
+    struct bucket *bucket = &turn->row.bucket;
+
+    if (turn->row.version == 0)
+        *bucket = bucket_start(config, turn->now_us);
+    if (!config->is_adaptive || (bucket->demoted_at_us == INT64_MIN && config->warmup_us == 0))
+        bucket->rate = config->rate_max;
+    if (bucket->rate < config->rate_min)
+        bucket->rate = config->rate_min;
+    if (bucket->tokens > config->burst)
+        bucket->tokens = config->burst;
+    draw_heal(bucket, turn->now_us, 2 * GATE_WAIT_MAX_US);
+}
+
+/* A signal's instants, as the store would have told them. */
+static struct bucket_signal translate(const struct turn *turn, const struct bucket_signal *signal)
+{
+    const int64_t shift_us = turn->now_us - turn->wall_us;
+    struct bucket_signal told = *signal;
+
+    told.retry_after_us -= turn->wall_us - signal->now_us; /* some of it may be over */
+    if (signal->retry_after_us <= 0)
+        told.retry_after_us = 0;
+    told.now_us = turn->now_us;
+    told.sent_at_us += shift_us;
+    if (told.reset_at_us != 0)
+        told.reset_at_us += shift_us;
+    told.random = random_source_u64(turn->shared->random);
+    return told;
+}
+
+static void hand_in(struct turn *turn)
+{
+    const struct gate_news *news = &turn->news;
+    const struct bucket_config *config = &turn->ask->limit->config;
+    struct bucket_signal signal;
+
+    if (news->has_ok) {
+        signal = translate(turn, &news->ok);
+        bucket_feedback(&turn->row.bucket, config, &signal);
+    }
+    if (news->has_bad) {
+        signal = translate(turn, &news->bad);
+        bucket_feedback(&turn->row.bucket, config, &signal);
+    }
+    if (news->park_until_us != 0) {
+        const int64_t until_us = news->park_until_us + turn->now_us - turn->wall_us;
+
+        if (until_us > turn->row.parked_until_us)
+            turn->row.parked_until_us = until_us;
+    }
+    turn->row.bucket.tokens -= news->debit;
+}
+
+/* ---- quota ---- */
+
+static bool hand_in_used(const struct turn *turn, struct error *err)
+{
+    const struct shared_ask *ask = turn->ask;
+
+    for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
+        const enum quota_window window = (enum quota_window)i;
+        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+
+        if (quota_limit_of(ask->rate, window) == 0)
+            continue;
+        for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
+            if (turn->news.used[rank] != 0 &&
+                !store_quota_add(turn->shared->store, &key, (enum quota_class)rank,
+                                 turn->news.used[rank], 0, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What the operation may send now: what is booked for its class, or what nobody needs more. Where
+ * a window has nothing, *until_us is its end. */
+static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
+{
+    const struct shared_ask *ask = turn->ask;
+    const enum quota_class rank = quota_class_of(ask->operation);
+
+    turn->quota_left = INT64_MAX;
+    for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
+        const enum quota_window window = (enum quota_window)i;
+        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+        struct quota_count count;
+        int64_t left, unused;
+
+        if (quota_limit_of(ask->rate, window) == 0)
+            continue;
+        if (!store_quota_load(turn->shared->store, &key, &count, err))
+            return false;
+        left = quota_left(ask->rate, ask->operation, window, &count);
+        unused = quota_unused(ask->rate, window, &count);
+        if (left < count.booked[rank])
+            left = count.booked[rank];
+        if (left > unused)
+            left = unused;
+        if (left <= 0)
+            *until_us = quota_end_us(window, turn->now_us);
+        if (left < turn->quota_left)
+            turn->quota_left = left;
+    }
+    return true;
+}
+
+static bool spend_quota(struct turn *turn, int64_t count, struct error *err)
+{
+    const struct shared_ask *ask = turn->ask;
+
+    for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
+        const enum quota_window window = (enum quota_window)i;
+        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+
+        if (quota_limit_of(ask->rate, window) > 0 &&
+            !store_quota_add(turn->shared->store, &key, quota_class_of(ask->operation), count,
+                             -count, err))
+            return false;
+    }
+    if (turn->quota_left != INT64_MAX)
+        turn->quota_left -= count;
+    return true;
+}
+
+/* ---- from begin to commit ---- */
+
+static bool turn_open(struct turn *turn, struct error *err)
+{
+    struct gate_key *key = turn->ask->key;
+
+    gate_key_lock(key);
+    turn->news = key->news;
+    key->news = (struct gate_news){ 0 };
+    gate_key_unlock(key);
+    if (!store_begin(turn->shared->store, err))
+        return false;
+    if (!store_rate_load(turn->shared->store, key->name, &turn->row, err) || !turn_clock(turn, err))
+        return false;
+    fit_row(turn);
+    hand_in(turn);
+    return hand_in_used(turn, err);
+}
+
+static bool turn_save(struct turn *turn, struct error *err)
+{
+    bool saved;
+
+    if (!store_rate_save(turn->shared->store, turn->ask->key->name, &turn->row, turn->now_us,
+                         &saved, err))
+        return false;
+    turn->is_again = !saved;
+    return saved || error_set(err, ERROR_TRANSIENT, "store.conflict", "the row is another's");
+}
+
+static void turn_give_up(const struct turn *turn)
+{
+    struct gate_key *key = turn->ask->key;
+
+    store_rollback(turn->shared->store);
+    gate_key_lock(key);
+    gate_key_hear(key, &turn->news);
+    gate_key_unlock(key);
+}
+
+/* ---- what all threads know of the row ---- */
+
+static int64_t silent_until(const struct rate_gate *row)
+{
+    const int64_t cool_us = row->bucket.cooldown_until_us;
+
+    return row->parked_until_us > cool_us ? row->parked_until_us : cool_us;
+}
+
+static void learn(struct gate_key *key, const struct rate_gate *row, int64_t at_us)
+{
+    key->is_seen = true;
+    key->seen_at_us = at_us;
+    key->rate = row->bucket.rate;
+    if (row->bucket.provider_rate > 0 && row->bucket.provider_rate < key->rate)
+        key->rate = row->bucket.provider_rate;
+    key->silent_until_us = silent_until(row) - key->offset_us;
+    key->line_until_us = row->bucket.refilled_at_us - key->offset_us;
+}
+
+static void learn_turn(const struct turn *turn)
+{
+    struct gate_key *key = turn->ask->key;
+    const int64_t took_us = clock_monotonic_us(turn->shared->clock) - turn->mono_us;
+
+    key->offset_us = turn->now_us - turn->mono_us;
+    learn(key, &turn->row, turn->mono_us);
+    key->told_at_us = turn->mono_us;
+    /* Quickly up, slowly down. */
+    key->lead_us = took_us > key->lead_us ? took_us : key->lead_us - (key->lead_us - took_us) / 16;
+    if (key->lead_us > LEAD_MAX_US)
+        key->lead_us = LEAD_MAX_US;
+    key->is_alone = false;
+}
+
+/* ---- taking ---- */
+
+struct haul {
+    int64_t dues_us[GATE_PERMITS_MAX];
+    size_t count;
+};
+
+static bool take_slot(const struct turn *turn, int64_t *id, struct error *err)
+{
+    const struct rate_slot slot = {
+        .rate_key = turn->ask->key->name,
+        .owner = turn->shared->owner,
+        .now_us = turn->now_us,
+        .until_us = turn->now_us + SLOT_US,
+        .max = turn->ask->limit->concurrency,
+    };
+
+    return store_slot_take(turn->shared->store, &slot, id, err);
+}
+
+/* Where lateness matters, a permit is not due before it can be in hand. */
+static int64_t lead_of(const struct gate_limit *limit, int64_t lead_us)
+{
+    return lead_us * 4 > limit->late_us ? lead_us + lead_us / 2 : 0;
+}
+
+static bool take_permits(struct turn *turn, struct haul *haul, struct shared_answer *answer,
+                         struct error *err)
+{
+    const struct shared_ask *ask = turn->ask;
+    const int64_t lead_us = lead_of(ask->limit, answer->at_us);
+    struct draw_ask draw_ask = {
+        .cost = ask->limit->cost,
+        .from_us = turn->now_us + lead_us,
+        .first_us = turn->now_us + (ask->wait_us > lead_us ? ask->wait_us : lead_us),
+        .rest_us = turn->now_us + AHEAD_US,
+        .count = (size_t)ask->count,
+    };
+    struct bucket bucket = turn->row.bucket;
+
+    answer->kind = SHARED_LATER;
+    answer->at_us = turn->row.parked_until_us;
+    if (turn->row.parked_until_us > turn->now_us)
+        return true;
+    if (!ask_quota(turn, &answer->at_us, err))
+        return false;
+    if (turn->quota_left <= 0)
+        return true;
+    if (turn->quota_left < ask->count)
+        draw_ask.count = (size_t)turn->quota_left;
+    haul->count = draw(&bucket, &ask->limit->config, &draw_ask, haul->dues_us, &answer->at_us);
+    if (haul->count == 0)
+        return true;
+    if (ask->needs_slot && !take_slot(turn, &answer->slot.id, err))
+        return false;
+    if (ask->needs_slot && answer->slot.id == 0) {
+        answer->kind = SHARED_NO_SLOT;
+        return true;
+    }
+    turn->row.bucket = bucket;
+    answer->kind = SHARED_TAKEN;
+    return spend_quota(turn, (int64_t)haul->count, err);
+}
+
+/* Instants of the store become ours; what is more than one permit goes to the others. */
+static void keep_haul(const struct turn *turn, const struct haul *haul,
+                      struct shared_answer *answer)
+{
+    struct gate_key *key = turn->ask->key;
+    const enum quota_class rank = quota_class_of(turn->ask->operation);
+
+    learn_turn(turn);
+    key->quota_left = turn->quota_left;
+    answer->at_us -= key->offset_us;
+    if (answer->kind != SHARED_TAKEN)
+        return;
+    answer->slot.until_us = turn->mono_us + SLOT_US;
+    answer->permit = (struct gate_permit){ haul->dues_us[0] - key->offset_us, rank, false };
+    for (size_t i = 1; i < haul->count; i++)
+        gate_key_push(key, &(struct gate_permit){ haul->dues_us[i] - key->offset_us, rank, false });
+}
+
+static bool take_once(struct turn *turn, struct shared_answer *answer, struct error *err)
+{
+    struct store *store = turn->shared->store;
+    struct gate_key *key = turn->ask->key;
+    struct haul haul;
+
+    gate_key_lock(key);
+    *answer = (struct shared_answer){ .at_us = key->lead_us };
+    gate_key_unlock(key);
+    haul.count = 0;
+    if (!turn_open(turn, err) || !take_permits(turn, &haul, answer, err))
+        goto give_up;
+    if (answer->kind != SHARED_TAKEN && !turn->news.is_any)
+        store_rollback(store); /* nothing has changed */
+    else if (!turn_save(turn, err) || !store_commit(store, err))
+        goto give_up;
+    gate_key_lock(key);
+    keep_haul(turn, &haul, answer);
+    gate_key_unlock(key);
+    return true;
+give_up:
+    turn_give_up(turn);
+    return false;
+}
+
+static bool is_conflict(const struct error *err)
+{
+    return strcmp(err->code, "store.conflict") == 0;
+}
+
+bool shared_take(const struct shared *shared, const struct shared_ask *ask,
+                 struct shared_answer *answer, struct error *err)
+{
+    for (int i = 0; i < TURNS_MAX; i++) {
+        struct turn turn = { .shared = shared, .ask = ask };
+
+        if (take_once(&turn, answer, err))
+            return true;
+        if (!is_conflict(err))
+            break;
+    }
+    return error_wrap(err, "take a permit of %.*s", STR_ARG(ask->key->name));
+}
+
+/* ---- telling ---- */
+
+static bool tell_once(struct turn *turn, struct error *err)
+{
+    struct gate_key *key = turn->ask->key;
+
+    if (!turn_open(turn, err) || !turn_save(turn, err) || !store_commit(turn->shared->store, err)) {
+        turn_give_up(turn);
+        return false;
+    }
+    gate_key_lock(key);
+    learn_turn(turn);
+    gate_key_unlock(key);
+    return true;
+}
+
+bool shared_tell(const struct shared *shared, const struct shared_ask *ask, struct error *err)
+{
+    for (int i = 0; i < TURNS_MAX; i++) {
+        struct turn turn = { .shared = shared, .ask = ask };
+
+        if (tell_once(&turn, err))
+            return true;
+        if (!is_conflict(err))
+            break;
+    }
+    return error_wrap(err, "tell how %.*s goes", STR_ARG(ask->key->name));
+}
+
+bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err)
+{
+    const int64_t at_us = clock_monotonic_us(shared->clock);
+    struct rate_gate row;
+
+    if (!store_rate_peek(shared->store, key->name, &row, err))
+        return error_wrap(err, "look at %.*s", STR_ARG(key->name));
+    gate_key_lock(key);
+    if (row.version > 0 && at_us > key->seen_at_us)
+        learn(key, &row, at_us);
+    gate_key_unlock(key);
+    return true;
+}

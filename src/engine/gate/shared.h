@@ -1,0 +1,53 @@
+/* shared: the gate's transactions, each at one key's row.
+ *
+ *      take    what was heard is handed in; permits, quota and a slot are taken, or none of them
+ *      tell    what was heard is handed in
+ *      look    the row is read, without a lock
+ *
+ * Each learns how the row stands, for all threads of the process. A failure leaves the news where
+ * they were.
+ */
+#ifndef PATRA_ENGINE_GATE_SHARED_H
+#define PATRA_ENGINE_GATE_SHARED_H
+
+#include "engine/gate/pool.h"
+
+struct shared { /* the gate's own */
+    struct store *store;
+    struct clock *clock;
+    struct random_source *random;
+    struct str owner;
+};
+
+struct shared_ask {
+    struct gate_key *key;
+    const struct gate_limit *limit;
+    const struct spec_rate *rate;
+    enum operation operation;
+    int64_t wait_us; /* how far ahead the first permit may be due */
+    int64_t count;   /* permits wanted; the others only for the next beat */
+    bool needs_slot;
+};
+
+enum shared_kind {
+    SHARED_TAKEN,
+    SHARED_LATER, /* not before at_us */
+    SHARED_NO_SLOT,
+};
+
+struct shared_answer {
+    enum shared_kind kind;
+    int64_t at_us;             /* monotonic */
+    struct gate_permit permit; /* the first; the others are with the key */
+    struct gate_slot slot;
+};
+
+bool shared_take(const struct shared *shared, const struct shared_ask *ask,
+                 struct shared_answer *answer, struct error *err) MUST_CHECK;
+
+bool shared_tell(const struct shared *shared, const struct shared_ask *ask,
+                 struct error *err) MUST_CHECK;
+
+bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err) MUST_CHECK;
+
+#endif

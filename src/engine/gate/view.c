@@ -1,0 +1,42 @@
+/* How a key stands, for people. */
+#include "engine/gate/gate.h"
+#include "engine/quota_left.h"
+#include "port/store_rate.h"
+
+static bool view_quota(struct store *store, const struct gate_view_ask *ask,
+                       enum quota_window window, struct gate_view_quota *view, struct error *err)
+{
+    const struct quota_key key = quota_key_at(ask->key, window, ask->now_us);
+    struct quota_count count;
+
+    *view = (struct gate_view_quota){ .limit = quota_limit_of(ask->rate, window),
+                                      .until_us = quota_end_us(window, ask->now_us) };
+    if (view->limit == 0)
+        return true;
+    if (!store_quota_load(store, &key, &count, err))
+        return false;
+    for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
+        view->used += count.used[rank];
+        view->booked += count.booked[rank];
+    }
+    return true;
+}
+
+bool gate_view(struct store *store, const struct gate_view_ask *ask, struct gate_view *view,
+               struct error *err)
+{
+    struct rate_gate row;
+
+    *view = (struct gate_view){ .parked_until_us = INT64_MIN };
+    if (!store_rate_peek(store, ask->key, &row, err))
+        return false;
+    view->is_known = row.version > 0;
+    if (view->is_known) {
+        view->rate = row.bucket.rate;
+        view->provider_rate = row.bucket.provider_rate;
+        view->cooldown_until_us = row.bucket.cooldown_until_us;
+        view->parked_until_us = row.parked_until_us;
+    }
+    return view_quota(store, ask, QUOTA_HOUR, &view->hour, err) &&
+           view_quota(store, ask, QUOTA_DAY, &view->day, err);
+}

@@ -1,0 +1,208 @@
+#include "gate_crowd.h"
+
+#include <pthread.h>
+
+#include "adapter/memory/random.h"
+#include "adapter/memory/secret.h"
+#include "base/instant.h"
+#include "test.h"
+
+#define NOW_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
+
+struct spec_endpoint crowd_endpoint(double per_second, int64_t burst)
+{
+    struct spec_endpoint endpoint = {
+        .name = STR("works"),
+        .http = { .base_url = STR("https://api.example.org") },
+        .rate = { .limit = { .per_second = per_second, .burst = burst },
+                  .adaptive = true,
+                  .cost = 1,
+                  .quantum = 10,
+                  .cool_down_us = 30 * US_PER_SECOND,
+                  .increase = 0.1,
+                  .demote = 2,
+                  .min = 0.1,
+                  .quota_margin = 0.1 },
+    };
+
+    for (int i = 0; i <= OPERATION_REPLAY; i++)
+        endpoint.rate.quota_shares[i] = 100;
+    return endpoint;
+}
+
+struct member {
+    struct crowd *crowd;
+    int process;
+    int thread;
+    struct store *session;
+    struct gate *gate;
+    struct memory_random chance;
+    struct memory_secrets secrets;
+    struct random random;
+};
+
+static int64_t mono(struct crowd *crowd)
+{
+    return clock_monotonic_us(&crowd->clock.clock);
+}
+
+static void pass(struct member *member, int64_t for_us)
+{
+    (void)clock_sleep_us(&member->crowd->clock.clock, for_us, CLOCK_NO_WAKE);
+}
+
+static void send(struct member *member)
+{
+    struct crowd *crowd = member->crowd;
+    struct fetch_feedback feedback = { .endpoint = &crowd->endpoint, .requests = 1, .status = 200 };
+    struct crowd_use *use = &crowd->uses[crowd->count];
+    const size_t number = crowd->count++;
+
+    REQUIRE(number < CROWD_USES_MAX, "room for all requests");
+    *use = (struct crowd_use){ .at_us = mono(crowd),
+                               .process = member->process,
+                               .thread = member->thread };
+    feedback.signal.sent_at_us = clock_now_us(&crowd->clock.clock);
+    pass(member, crowd->latency_max_us / 10 +
+                     random_between(&member->random, 0, crowd->latency_max_us * 9 / 10 + 1));
+    use->done_us = mono(crowd);
+    feedback.signal.now_us = clock_now_us(&crowd->clock.clock);
+    if (crowd->answer != NULL)
+        crowd->answer(crowd, number, &feedback);
+    gate_port(member->gate)->feedback(gate_port(member->gate), &feedback);
+}
+
+static void work(struct member *member)
+{
+    struct crowd *crowd = member->crowd;
+    struct fetch_gate *port = gate_port(member->gate);
+    const struct fetch_permit_ask ask = { .endpoint = &crowd->endpoint, .may_wait = true };
+    struct fetch_permit permit;
+    struct error err = { 0 };
+
+    while (mono(crowd) < crowd->length_us) {
+        if (crowd->before != NULL)
+            crowd->before(crowd, mono(crowd));
+        REQUIRE_OK(port->acquire(port, &ask, &permit, &err), err);
+        if (permit.decision == RATE_ALLOW) {
+            send(member);
+        } else {
+            crowd->rejects++;
+            crowd->retry_at_us = permit.retry_at_us;
+            pass(member, 250 * US_PER_MS);
+        }
+        if (crowd->idle_max_us > 0 && random_chance(&member->random, 10))
+            pass(member, random_between(&member->random, 0, crowd->idle_max_us));
+    }
+}
+
+static void *run_member(void *argument)
+{
+    struct member *member = argument;
+
+    turn_clock_enter(&member->crowd->clock);
+    work(member);
+    turn_clock_leave(&member->crowd->clock);
+    return NULL;
+}
+
+static void open_member(struct member *member, struct crowd *crowd, int process, int thread)
+{
+    struct error err = { 0 };
+
+    *member = (struct member){ .crowd = crowd,
+                               .process = process,
+                               .thread = thread,
+                               .random = { crowd->seed * 1000 + (uint64_t)thread } };
+    memory_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
+    memory_secrets_init(&member->secrets, NULL, 0);
+    REQUIRE_OK(store_another(crowd->store, &member->session, &err), err);
+    REQUIRE_OK(gate_open(&member->gate,
+                         &(struct gate_parts){ .pool = crowd->pools[process],
+                                               .store = member->session,
+                                               .clock = &crowd->clock.clock,
+                                               .random = &member->chance.source,
+                                               .secrets = &member->secrets.source,
+                                               .owner = STR("crowd"),
+                                               .wake_fd = CLOCK_NO_WAKE },
+                         &err),
+               err);
+    gate_begin(member->gate, &(struct gate_task){ .source = STR("example"),
+                                                  .operation = crowd->operations[thread] });
+}
+
+void crowd_run(struct crowd *crowd, struct store *store)
+{
+    const int count = crowd->processes * crowd->threads;
+    static struct member members[CROWD_THREADS_MAX];
+    pthread_t threads[CROWD_THREADS_MAX];
+    struct error err = { 0 };
+
+    crowd->store = store;
+    crowd->count = 0;
+    crowd->rejects = 0;
+    turn_clock_init(&crowd->clock, count, NOW_US, crowd->seed);
+    crowd->clock.late_max_us = crowd->late_max_us;
+    crowd->clock.later_max_us = crowd->later_max_us;
+    for (int i = 0; i < crowd->processes; i++)
+        REQUIRE_OK(gate_pool_open(&crowd->pools[i], &err), err);
+    for (int i = 0; i < count; i++)
+        open_member(&members[i], crowd, i / crowd->threads, i);
+    for (int i = 0; i < count; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, run_member, &members[i]) == 0, "a thread");
+    for (int i = 0; i < count; i++)
+        (void)pthread_join(threads[i], NULL);
+    for (int i = 0; i < count; i++) {
+        gate_close(members[i].gate);
+        store_close(members[i].session);
+    }
+    for (int i = 0; i < crowd->processes; i++)
+        gate_pool_close(crowd->pools[i]);
+    turn_clock_release(&crowd->clock);
+}
+
+/* ---- the truth ---- */
+
+double crowd_excess(const struct crowd *crowd, double per_second, double burst, double cost)
+{
+    double worst = -burst;
+
+    for (size_t i = 0; i < crowd->count; i++) {
+        for (size_t j = i; j < crowd->count; j++) {
+            const int64_t span_us = crowd->uses[j].at_us - crowd->uses[i].at_us;
+            const double over =
+                (double)(j - i + 1) * cost - per_second * (double)span_us / 1e6 - burst;
+
+            if (over > worst)
+                worst = over;
+        }
+    }
+    return worst;
+}
+
+double crowd_used(const struct crowd *crowd, double per_second, double cost, int64_t from_us,
+                  int64_t to_us)
+{
+    double used = 0;
+
+    for (size_t i = 0; i < crowd->count; i++) {
+        if (crowd->uses[i].at_us >= from_us && crowd->uses[i].at_us < to_us)
+            used += cost;
+    }
+    return used / (per_second * (double)(to_us - from_us) / 1e6);
+}
+
+int crowd_peak(const struct crowd *crowd)
+{
+    int peak = 0;
+
+    for (size_t i = 0; i < crowd->count; i++) {
+        int under_way = 0;
+
+        for (size_t j = 0; j < crowd->count; j++)
+            under_way += crowd->uses[j].at_us <= crowd->uses[i].at_us &&
+                         crowd->uses[j].done_us > crowd->uses[i].at_us;
+        peak = under_way > peak ? under_way : peak;
+    }
+    return peak;
+}
