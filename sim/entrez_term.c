@@ -119,6 +119,8 @@ bool entrez_term_parse(struct str term, int64_t zone_us, uint32_t base, struct v
         struct atom to = from;
         enum view_order order;
 
+        if (str_eq(from.value, STR("OR")) && from.field.len == 0)
+            query->any = true;
         skip_gaps(&term);
         if (str_starts(term, STR(":"))) {
             term = str_slice(term, 1, term.len);

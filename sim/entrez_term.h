@@ -3,7 +3,11 @@
  *      ("2026/01/01"[CRDT] : "2026/01/02"[CRDT]) AND 30000000:30000999[UID] AND cancer
  *
  * Ranges and single values of date fields and of UIDs restrict; ANDs join them. Everything else,
- * words and other fields, matches all records. OR and NOT are not understood.
+ * words and other fields, matches all records. With an OR anywhere, one date of several is enough:
+ *
+ *      ("2026/01/01"[CRDT] : "2026/01/02"[CRDT]) OR ("2026/01/01"[MDAT] : "2026/01/02"[MDAT])
+ *
+ * AND and OR in one term, and NOT, are not understood.
  */
 #ifndef PATRA_SIM_ENTREZ_TERM_H
 #define PATRA_SIM_ENTREZ_TERM_H

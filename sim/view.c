@@ -324,7 +324,7 @@ static void bounds(const struct view *view, const struct view_query *query, uint
                    uint32_t *end)
 {
     const struct order *order = &view->orders[query->order];
-    const struct view_range range = query->ranges[query->order];
+    const struct view_range range = query->any ? VIEW_RANGE_ALL : query->ranges[query->order];
 
     *begin = lower_bound(order, range.from_us);
     *end = range.to_us == INT64_MAX ? order->count : lower_bound(order, range.to_us);
@@ -353,11 +353,17 @@ int64_t view_key_of(const struct corpus *corpus, enum view_order order, uint32_t
     }
 }
 
+static bool is_set(struct view_range range)
+{
+    return range.from_us != INT64_MIN || range.to_us != INT64_MAX;
+}
+
 static bool is_plain(const struct view_query *query)
 {
+    if (query->any)
+        return false;
     for (int i = 0; i < ORDER_COUNT; i++) {
-        if (i != (int)query->order &&
-            (query->ranges[i].from_us != INT64_MIN || query->ranges[i].to_us != INT64_MAX))
+        if (i != (int)query->order && is_set(query->ranges[i]))
             return false;
     }
     return query->record_from == 0 && query->record_to == UINT32_MAX;
@@ -372,21 +378,31 @@ static struct hit hit_at(const struct view *view, const struct view_query *query
                                      : corpus_current(view->corpus, record, view->now_us) };
 }
 
+static bool is_within(const struct view *view, const struct view_query *query, int order,
+                      uint32_t version)
+{
+    const struct view_range range = query->ranges[order];
+    const int64_t key = view_key_of(view->corpus, (enum view_order)order, version);
+
+    return key >= range.from_us && key < range.to_us;
+}
+
 static bool matches(const struct view *view, const struct view_query *query, struct hit hit)
 {
+    bool has_range = false, has_one = false;
+
     if (hit.record < query->record_from || hit.record >= query->record_to)
         return false;
     for (int i = 0; i < ORDER_COUNT; i++) {
-        const struct view_range range = query->ranges[i];
-        int64_t key;
-
-        if (i == (int)query->order || (range.from_us == INT64_MIN && range.to_us == INT64_MAX))
-            continue;
-        key = view_key_of(view->corpus, (enum view_order)i, hit.version);
-        if (key < range.from_us || key >= range.to_us)
+        if (!is_set(query->ranges[i]) || (i == (int)query->order && !query->any))
+            continue; /* that of the order was looked at by bounds() */
+        has_range = true;
+        if (is_within(view, query, i, hit.version))
+            has_one = true;
+        else if (!query->any)
             return false;
     }
-    return true;
+    return has_one || !has_range;
 }
 
 /* Goes through all of the range; `hits` may be NULL to count only. */

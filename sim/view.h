@@ -50,6 +50,7 @@ struct view_query {
     enum view_mode mode;
     bool descending;
     struct view_range ranges[ORDER_COUNT]; /* all must hold; that of `order` is the cheap one */
+    bool any;                              /* one that is set is enough */
     uint32_t record_from;                  /* [record_from, record_to) */
     uint32_t record_to;
     bool has_after; /* only what stands behind this key in the order (ascending only) */

@@ -83,6 +83,32 @@ TEST(days_are_inclusive_in_every_form)
     world_close(world);
 }
 
+/* What was created or changed then: the union, record by record. */
+TEST(one_date_of_several_joined_by_or_is_enough)
+{
+    static uint8_t changed[RECORDS];
+    struct world_options options;
+    struct sim_world *world = open_world(&options);
+    struct ask_window window = { VIEW_LIVE, ORDER_CREATED, options.from_us + 4 * US_PER_DAY,
+                                 options.from_us + 11 * US_PER_DAY,
+                                 options.from_us + 30 * US_PER_DAY };
+    size_t total = ask_expect(world, window, wanted);
+    const size_t created = total;
+
+    window.order = ORDER_UPDATED;
+    (void)ask_expect(world, window, changed);
+    for (size_t i = 0; i < RECORDS; i++) {
+        total += changed[i] && !wanted[i];
+        wanted[i] |= changed[i];
+    }
+    CHECK(total > created, "some were changed and not created");
+    CHECK_EQ(walk(world, window.now_us,
+                  "term=(%222026/01/05%22[CRDT]+:+%222026/01/11%22[CRDT])+OR+"
+                  "(%222026/01/05%22[MDAT]+:+%222026/01/11%22[MDAT])"),
+             total, "all of both");
+    world_close(world);
+}
+
 TEST(pubmeds_days_follow_its_own_clock)
 {
     struct world_options options;
