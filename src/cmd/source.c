@@ -78,8 +78,10 @@ static const struct command apply = {
     .description =
         "Checks source files as lint does and puts them into the Registry as versioned rows: rows\n"
         "that changed are closed, new ones opened, nothing is overwritten. When any file has an\n"
-        "error, nothing is applied and the exit code is 1. Plans that exist keep their snapshot.",
-    .options = { SESSION_OPTION },
+        "error, nothing is applied and the exit code is 1. Plans that exist keep their snapshot.\n"
+        "With --set the file is read as if it said something else in a place or two, so that a\n"
+        "shipped source can be pointed at a server of your own without a copy of it.",
+    .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_apply,
 };
 
@@ -123,7 +125,7 @@ static const struct command diff = {
     .description =
         "Compares a source file with what the Registry has in force, a line per setting: - went,\n"
         "+ came, ~ changed. Exit code 1 when there is a difference, or the file has errors.",
-    .options = { SESSION_OPTION },
+    .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_diff,
 };
 

@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/list.h"
 #include "cmd/file.h"
 #include "cmd/source.h"
 #include "data/json_write.h"
@@ -59,16 +60,49 @@ static bool print_faults(FILE *out, const struct fault_list *faults, const char 
     return source_print(out, &text, err);
 }
 
-static bool read_and_print(FILE *out, bool as_json, struct arena *arena, const char *path,
-                           struct source *source, bool *clean, struct error *err)
+/* --set PATH=VALUE, as often as given. */
+static bool read_edits(const struct invocation *invocation, struct arena *arena,
+                       struct edit_list *list, struct error *err)
 {
-    struct fault_list faults;
-    struct str text;
+    struct {
+        struct edit *items;
+        size_t count;
+    } all = { 0 };
+    const char *given;
+    int at = 0;
 
-    if (!file_read(arena, path, SOURCE_FILE_BYTES_MAX, &text, err))
+    while ((given = invocation_each(invocation, "set", &at)) != NULL) {
+        struct str value = str_of(given);
+        const bool has_value = str_find_char(value, '=') < value.len;
+        const struct str path = str_cut(&value, '=');
+        struct edit *edit = LIST_ADD(arena, &all);
+
+        if (edit == NULL)
+            return arena_error(arena, err);
+        if (!has_value || path.len == 0)
+            return error_set(err, ERROR_REQUEST, "source.option",
+                             "--set: '%s' is not PATH=VALUE, such as "
+                             "http.base_url=http://127.0.0.1:8080",
+                             given);
+        *edit = (struct edit){ path, value };
+    }
+    *list = (struct edit_list){ all.items, all.count };
+    return true;
+}
+
+static bool read_and_print(const struct invocation *invocation, struct arena *arena,
+                           const char *path, FILE *out, struct source *source, bool *clean,
+                           struct error *err)
+{
+    const bool as_json = out == invocation->out && invocation_flag(invocation, "json");
+    struct source_text text;
+    struct fault_list faults;
+
+    if (!file_read(arena, path, SOURCE_FILE_BYTES_MAX, &text.file, err) ||
+        !read_edits(invocation, arena, &text.edits, err))
         return false;
     fault_list_init(&faults, arena);
-    *clean = source_lint(arena, NULL, text, &faults, source);
+    *clean = source_lint_edited(arena, NULL, &text, &faults, source);
     if (faults.failed)
         return arena_error(arena, err);
     return print_faults(out, &faults, path, as_json, err);
@@ -77,7 +111,7 @@ static bool read_and_print(FILE *out, bool as_json, struct arena *arena, const c
 bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
                  struct source *source, bool *clean, struct error *err)
 {
-    return read_and_print(invocation->talk, false, arena, path, source, clean, err);
+    return read_and_print(invocation, arena, path, invocation->talk, source, clean, err);
 }
 
 static enum exit_code cmd_source_lint(const struct invocation *invocation)
@@ -93,7 +127,7 @@ static enum exit_code cmd_source_lint(const struct invocation *invocation)
         bool clean;
 
         arena_reset(&arena); /* all the last file made is gone here */
-        if (!read_and_print(invocation->out, as_json, &arena, invocation->operands[i], &source,
+        if (!read_and_print(invocation, &arena, invocation->operands[i], invocation->out, &source,
                             &clean, &err)) {
             code = command_failed(invocation, &err);
             break;
@@ -117,6 +151,6 @@ const struct command COMMAND_SOURCE_LINT = {
         "Reads source files and tells all their faults at once, as file:line:column, each with a\n"
         "hint. Needs no store and writes nothing. FILE may be - for standard input. Exit code 1\n"
         "when a file has errors; warnings alone are no error.",
-    .options = { { "json", NULL, "A JSON object per fault and line." } },
+    .options = { SOURCE_SET_OPTION, { "json", NULL, "A JSON object per fault and line." } },
     .run = cmd_source_lint,
 };

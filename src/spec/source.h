@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "core/registry.h"
+#include "spec/edit.h"
 #include "spec/fault.h"
 #include "spec/node.h"
 #include "spec/setting.h"
@@ -38,6 +39,14 @@ struct source {
  * the source was found (registry.code is not empty). */
 bool source_read(struct arena *arena, struct str text, struct fault_list *faults,
                  struct source *source) MUST_CHECK;
+
+/* The same with changes made to what the file says. */
+struct source_text {
+    struct str file;
+    struct edit_list edits;
+};
+bool source_read_edited(struct arena *arena, const struct source_text *text,
+                        struct fault_list *faults, struct source *source) MUST_CHECK;
 
 /* Writes the file that says what the rows say, without comments. Reading it gives rows equal to
  * these, and writing those gives the same text. */

@@ -440,14 +440,14 @@ static void read_root(struct walk *walk, const struct node *root)
     }
 }
 
-bool source_read(struct arena *arena, struct str text, struct fault_list *faults,
-                 struct source *source)
+bool source_read_edited(struct arena *arena, const struct source_text *text,
+                        struct fault_list *faults, struct source *source)
 {
     struct walk walk = { .arena = arena, .faults = faults, .source = source };
     const struct node *root;
 
-    *source = (struct source){ .file = text };
-    root = node_read(arena, text, faults);
+    *source = (struct source){ .file = text->file };
+    root = node_read(arena, text->file, faults);
     if (root == NULL)
         return false;
     if (root->kind != NODE_MAP) {
@@ -455,6 +455,15 @@ bool source_read(struct arena *arena, struct str text, struct fault_list *faults
         fault_hint(faults, "begin with 'source: CODE'");
         return false;
     }
+    root = edit_apply(arena, root, text->edits, faults);
+    if (root == NULL)
+        return false;
     read_root(&walk, root);
     return faults->errors == 0 && !faults->failed;
+}
+
+bool source_read(struct arena *arena, struct str text, struct fault_list *faults,
+                 struct source *source)
+{
+    return source_read_edited(arena, &(struct source_text){ .file = text }, faults, source);
 }

@@ -117,6 +117,36 @@ static void apply_export_apply(const char *store, const char *file, const char *
     CHECK_STR(second.out, first.out, "the second export");
 }
 
+/* A shipped source on a server of one's own: the file is not touched, and what is wrong is told. */
+TEST(set_changes_what_a_file_says)
+{
+    const char *store = sqlite_store("set");
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run =
+        RUN("patra", "source", "apply", "--store", store, "sources/crossref.yaml", "--set",
+            "http.base_url=http://127.0.0.1:8080/crossref", "--set", "http.allow_plain_http=true");
+    CHECK_EQ(run.code, 0, "applied");
+    run = RUN("patra", "source", "export", "--store", store, "crossref");
+    CHECK(has(run.out, "base_url: \"http://127.0.0.1:8080/crossref\"") ||
+              has(run.out, "base_url: http://127.0.0.1:8080/crossref"),
+          "its address");
+    run = RUN("patra", "source", "diff", "--store", store, "sources/crossref.yaml");
+    CHECK_EQ(run.code, 1, "the file says otherwise");
+    CHECK_EQ(count_of(run.out, STR("\n")), 2, "in two places");
+    run =
+        RUN("patra", "source", "diff", "--store", store, "sources/crossref.yaml", "--set",
+            "http.base_url=http://127.0.0.1:8080/crossref", "--set", "http.allow_plain_http=true");
+    CHECK_EQ(run.code, 0, "and with the same changes the same");
+    run = RUN("patra", "source", "lint", "sources/crossref.yaml", "--set",
+              "http.base_url=http://127.0.0.1:8080");
+    CHECK_EQ(run.code, 1, "without TLS, and nobody said that it may be");
+    CHECK(has(run.out, "allow_plain_http"), "the hint");
+    run = RUN("patra", "source", "lint", "sources/crossref.yaml", "--set", "http.base_url");
+    CHECK_EQ(run.code, 4, "no value");
+}
+
 TEST(apply_export_apply_is_the_identity_on_sqlite)
 {
     const char *store = sqlite_store("identity");
@@ -124,6 +154,10 @@ TEST(apply_export_apply_is_the_identity_on_sqlite)
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     apply_export_apply(store, "sources/crossref.yaml", "crossref");
     apply_export_apply(store, "sources/pubmed.yaml", "pubmed");
+    apply_export_apply(store, "sources/arxiv.yaml", "arxiv");
+    apply_export_apply(store, "sources/datacite.yaml", "datacite");
+    apply_export_apply(store, "sources/europepmc.yaml", "europepmc");
+    apply_export_apply(store, "sources/openalex.yaml", "openalex");
     apply_export_apply(store, "test/data/spec/clean.yaml", "demo");
 }
 

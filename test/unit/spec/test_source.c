@@ -34,6 +34,72 @@ static struct str text_at(const struct source *source, enum setting_level level,
     return value != NULL ? value->text : (struct str){ 0 };
 }
 
+/* An edited file and one that says so by itself are the same rows. */
+TEST(an_edit_reads_as_if_the_file_said_it)
+{
+    static const struct edit edits[] = {
+        { STR_INIT("http.base_url"), STR_INIT("http://127.0.0.1:8080/x") },
+        { STR_INIT("http.allow_plain_http"), STR_INIT("true") },
+        { STR_INIT("retry.statuses"), STR_INIT("[429, 503]") },
+        { STR_INIT("endpoints.list.page.size"), STR_INIT("7") },
+        { STR_INIT("endpoints.list.query.key"), STR_INIT("") },
+        { STR_INIT("endpoints.list.query.never"), STR_INIT("") },
+    };
+    const struct source_text text = { STR("source: demo\n"
+                                          "http: { base_url: 'https://a.example' }\n"
+                                          "endpoints:\n"
+                                          "  list: { role: search, path: /list, query: { key: k, "
+                                          "a: '1' }, page: { size: 100 } }\n"),
+                                      { edits, ARRAY_LEN(edits) } };
+    struct source edited, written;
+    struct buf as_edited, as_written;
+
+    REQUIRE(read_text(STR(""), &edited) == false, "memory is ready");
+    fault_list_init(&faults, &arena);
+    REQUIRE(source_read_edited(&arena, &text, &faults, &edited), "no fault");
+    REQUIRE(
+        source_read(
+            &arena,
+            STR("source: demo\n"
+                "http: { base_url: 'http://127.0.0.1:8080/x', allow_plain_http: true }\n"
+                "retry: { statuses: [429, 503] }\n"
+                "endpoints:\n"
+                "  list: { role: search, path: /list, query: { a: '1' }, page: { size: 7 } }\n"),
+            &faults, &written),
+        "no fault");
+    buf_init(&as_edited, &arena, 1 << 16);
+    buf_init(&as_written, &arena, 1 << 16);
+    source_write(&edited, &as_edited);
+    source_write(&written, &as_written);
+    CHECK_STR(buf_str(&as_edited), buf_str(&as_written), "the same file");
+}
+
+TEST(an_edit_that_leads_nowhere_is_a_fault)
+{
+    static const struct {
+        struct edit edit;
+        const char *code;
+    } cases[] = {
+        { { STR_INIT("source.x"), STR_INIT("1") }, "edit.path" },
+        { { STR_INIT("http..base_url"), STR_INIT("1") }, "edit.path" },
+        { { STR_INIT("http.base_url"), STR_INIT("\"open") }, "yaml.syntax" },
+        { { STR_INIT("http.bose_url"), STR_INIT("1") }, "spec.key.unknown" },
+        { { STR_INIT("http.connect_timeout"), STR_INIT("soon") }, "spec.type" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct source_text text = { STR("source: demo\nhttp: { compression: true }\n"),
+                                          { &cases[i].edit, 1 } };
+        struct source source;
+
+        (void)read_text(STR(""), &source);
+        fault_list_init(&faults, &arena);
+        CHECK(!source_read_edited(&arena, &text, &faults, &source), cases[i].edit.path.data);
+        REQUIRE(faults.count > 0, cases[i].edit.path.data);
+        CHECK_STR(str_of(faults.items[0].code), str_of(cases[i].code), cases[i].edit.path.data);
+    }
+}
+
 TEST(a_file_becomes_rows_in_their_places)
 {
     struct source source;
