@@ -15,6 +15,7 @@
 
 static const struct memory_secret secrets[] = {
     { "env:PATRA_CONTACT", "someone@example.org" },
+    { "env:OPENALEX_API_KEY", "0p3n-s3cr3t" },
     { "env:RIG_KEY", "k3y-s3cr3t" },
 };
 
@@ -75,7 +76,7 @@ static struct str with_base(struct rig *rig, struct str text, const char *base)
     return buf_str(&out);
 }
 
-static void read_spec(struct rig *rig, struct str text, const char *operation)
+static void read_spec(struct rig *rig, const struct source_text *text, const char *operation)
 {
     const struct snapshot_request request = { .source = ARENA_NEW(&rig->arena, struct source),
                                               .operation = str_of(operation) };
@@ -84,7 +85,8 @@ static void read_spec(struct rig *rig, struct str text, const char *operation)
     struct error err;
 
     fault_list_init(&faults, &rig->arena);
-    if (!source_lint(&rig->arena, &xml_module, text, &faults, (struct source *)request.source)) {
+    if (!source_lint_edited(&rig->arena, &xml_module, text, &faults,
+                            (struct source *)request.source)) {
         for (size_t i = 0; i < faults.count; i++)
             test_note("line %zu: %.*s", (size_t)faults.items[i].at.line,
                       STR_ARG(faults.items[i].message));
@@ -94,19 +96,15 @@ static void read_spec(struct rig *rig, struct str text, const char *operation)
     REQUIRE_OK(spec_read(&rig->arena, snapshot.json, &rig->spec, &err), err);
 }
 
-void rig_init(struct rig *rig, const char *file, const char *operation, const char *base)
+static void init(struct rig *rig, const char *file)
 {
-    struct str text = test_read(file);
-
     *rig = (struct rig){ 0 };
-    REQUIRE(text.data != NULL, file);
+    REQUIRE(test_read(file).data != NULL, file);
     arena_init(&rig->arena, (size_t)1 << 30);
     memory_clock_init(&rig->clock, NOW_US);
     memory_random_init(&rig->random, 1);
     memory_secrets_init(&rig->secrets, secrets, ARRAY_LEN(secrets));
     memory_http_init(&rig->http, &rig->clock.clock);
-    read_spec(rig, with_base(rig, text, base != NULL ? base : "https://api.example.org"),
-              operation);
     rig->gate = (struct rig_gate){ .gate = { acquire, feedback }, .clock = &rig->clock.clock };
     rig->parts = (struct fetch_parts){ .http = &rig->http.http,
                                        .gate = &rig->gate.gate,
@@ -125,6 +123,22 @@ void rig_init(struct rig *rig, const char *file, const char *operation, const ch
                                        .batch_no = 1,
                                        .can_reslice = true };
     rig_window(rig, "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+}
+
+void rig_init(struct rig *rig, const char *file, const char *operation, const char *base)
+{
+    struct source_text text = { .file = test_read(file) };
+
+    init(rig, file);
+    text.file = with_base(rig, text.file, base != NULL ? base : "https://api.example.org");
+    read_spec(rig, &text, operation);
+}
+
+void rig_init_edited(struct rig *rig, const char *file, const char *operation,
+                     struct edit_list edits)
+{
+    init(rig, file);
+    read_spec(rig, &(struct source_text){ test_read(file), edits }, operation);
 }
 
 void rig_release(struct rig *rig)
@@ -224,10 +238,14 @@ static void add_record(struct rig *rig, const struct record *record)
     while (at < rig->ids.count && !str_eq(rig->ids.items[at], record->provider_id))
         at++;
     if (at == rig->ids.count) {
+        int64_t *date = LIST_ADD(&rig->arena, &rig->dates);
+
+        REQUIRE(date != NULL, "memory");
         add(rig, &rig->ids, record->provider_id);
         add(rig, &rig->payloads, record->payload);
     } else
         rig->payloads.items[at] = arena_copy(&rig->arena, record->payload);
+    rig->dates.items[at] = record->has_updated_at ? record->updated_at_us : INT64_MIN;
     if (record->is_deleted && !rig_has(&rig->dead, record->provider_id))
         add(rig, &rig->dead, record->provider_id);
 }

@@ -19,6 +19,7 @@
 #include "adapter/memory/random.h"
 #include "adapter/memory/secret.h"
 #include "engine/fetch/fetch.h"
+#include "spec/edit.h"
 
 struct rig_gate {
     struct fetch_gate gate; /* first */
@@ -41,6 +42,11 @@ struct rig_texts {
     size_t count;
 };
 
+struct rig_dates { /* INT64_MIN: none */
+    int64_t *items;
+    size_t count;
+};
+
 struct rig {
     struct arena arena;
     struct spec spec;
@@ -56,6 +62,7 @@ struct rig {
     /* What came, over all runs since rig_init. */
     struct rig_texts ids;      /* of records, distinct, in the order of coming */
     struct rig_texts payloads; /* of the latest coming, by the same index */
+    struct rig_dates dates;    /* likewise */
     struct rig_texts dead;     /* ids of tombstones */
     struct rig_texts listed;   /* ids of phase one */
     struct rig_texts bad;      /* "position reason id" */
@@ -78,6 +85,9 @@ struct rig {
 
 /* `base` may be NULL. The source must be without faults. */
 void rig_init(struct rig *rig, const char *file, const char *operation, const char *base);
+/* Changes instead of @BASE@; they must outlive the rig. */
+void rig_init_edited(struct rig *rig, const char *file, const char *operation,
+                     struct edit_list edits);
 void rig_release(struct rig *rig);
 
 /* The slice: a window that is its own query. */

@@ -202,8 +202,9 @@ static struct page_decision decide_counted(const struct view *view)
 /* There is no way on. Is it believed? */
 static struct page_decision end_of_tokens(const struct view *view, enum page_why why)
 {
+    const bool is_bare = why == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
     const bool is_doubtful =
-        view->rules->tail_probe || view->is_missing || view->seen->more == PAGE_MORE_YES;
+        view->rules->tail_probe || view->is_missing || is_bare || view->seen->more == PAGE_MORE_YES;
 
     if (is_doubtful && may_ask_again(view))
         return again(PAGE_DOUBT_TAIL);

@@ -30,6 +30,9 @@
  *      short     all here      end          end
  *      short     nothing       go on, as a probe: what follows shows the end
  *      all known               ask again, then it is a loop
+ *
+ * A token that comes back as it was sent is an end where the list is empty or the total is reached;
+ * with records and no total it is asked for again first.
  */
 #ifndef PATRA_ENGINE_FETCH_PAGE_H
 #define PATRA_ENGINE_FETCH_PAGE_H

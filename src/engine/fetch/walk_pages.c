@@ -329,7 +329,10 @@ static bool end_sweep(struct fetch *fetch, struct error *err)
     const struct leg *leg = fetch->list;
     const struct proof_result result = proof_judge(&leg->proof, leg->end);
 
-    if (result.verdict == PROOF_COMPLETE || result.verdict == PROOF_CUT ||
+    /* A scroll that came back to where it was could not be asked a second time. */
+    const bool is_mendable = leg->end == PAGE_CUT_LOOP && !leg->rules.replayable;
+
+    if (result.verdict == PROOF_COMPLETE || (result.verdict == PROOF_CUT && !is_mendable) ||
         fetch->sweeps + 1 >= FETCH_SWEEPS_MAX)
         return true;
     fetch->sweeps++;

@@ -57,7 +57,7 @@ static const struct shape {
       true,
       PAGE_END_NO_NEXT },
     { "europe pmc cursor",
-      "test/data/fetch/europepmc.yaml",
+      "sources/europepmc.yaml",
       "harvest",
       { "fixtures/europepmc/walk-page1.json", "fixtures/europepmc/walk-page2.json",
         "fixtures/europepmc/walk-page3.json" },
@@ -65,12 +65,12 @@ static const struct shape {
       300,
       0,
       0,
-      "de71b7703c88e00a",
+      "327173b45a73c391",
       FETCH_COMPLETE,
       false,
       PAGE_WHY_NONE },
     { "europe pmc, nothing",
-      "test/data/fetch/europepmc.yaml",
+      "sources/europepmc.yaml",
       "harvest",
       { "fixtures/europepmc/search-no-results.json" },
       0,
@@ -94,7 +94,7 @@ static const struct shape {
       true,
       PAGE_END_SAME_TOKEN },
     { "openalex, a short page and an empty one",
-      "test/data/fetch/openalex.yaml",
+      "sources/openalex.yaml",
       "harvest",
       { "fixtures/openalex/works-cursor-1.json",
         "fixtures/openalex/works-cursor-2-empty-last.json" },
@@ -107,7 +107,7 @@ static const struct shape {
       true,
       PAGE_END_TOTAL },
     { "openalex, 38 of 38",
-      "test/data/fetch/openalex.yaml",
+      "sources/openalex.yaml",
       "harvest",
       { "fixtures/openalex/works-cursor-200.json" },
       0,
@@ -119,7 +119,7 @@ static const struct shape {
       true,
       PAGE_END_TOTAL },
     { "datacite next link",
-      "test/data/fetch/datacite.yaml",
+      "sources/datacite.yaml",
       "harvest",
       { "fixtures/datacite/dois-cursor-era.json" },
       1,
@@ -179,7 +179,7 @@ static const struct shape {
       false,
       PAGE_END_NO_NEXT },
     { "OAI, arXiv",
-      "test/data/fetch/oai.yaml",
+      "sources/arxiv.yaml",
       "harvest",
       { "fixtures/arxiv/oai-listrecords.xml" },
       0,
@@ -187,6 +187,18 @@ static const struct shape {
       0,
       0,
       "c60420975ee4fcbd",
+      FETCH_COMPLETE,
+      false,
+      PAGE_END_NO_NEXT },
+    { "OAI, arXiv, 1.9 MB",
+      "sources/arxiv.yaml",
+      "harvest",
+      { "fixtures/arxiv/oai-listrecords-2014.xml" },
+      0,
+      897,
+      0,
+      0,
+      "6d6d6d4017619f06",
       FETCH_COMPLETE,
       false,
       PAGE_END_NO_NEXT },
@@ -303,24 +315,24 @@ static const struct {
       "fixtures/pubmed/transcribed/rate-limit-429.json", ERROR_TRANSIENT, "answer.throttled" },
     { "pubmed, the history is gone", "sources/pubmed.yaml", "harvest",
       "fixtures/pubmed/transcribed/esearch-webenv-expired.json", ERROR_REQUEST, "answer.rule" },
-    { "europe pmc, an error in 200", "test/data/fetch/europepmc.yaml", "harvest",
+    { "europe pmc, an error in 200", "sources/europepmc.yaml", "harvest",
       "fixtures/europepmc/transcribed/error-in-200.json", ERROR_REQUEST, "answer.rule" },
-    { "openalex, a paid filter", "test/data/fetch/openalex.yaml", "harvest",
+    { "openalex, a paid filter", "sources/openalex.yaml", "harvest",
       "fixtures/openalex/transcribed/error-429-plan.json", ERROR_FATAL, "answer.rule" },
-    { "openalex, a bad key", "test/data/fetch/openalex.yaml", "harvest",
-      "fixtures/openalex/error-401.json", ERROR_FATAL, "answer.status" },
-    { "openalex, a bad filter", "test/data/fetch/openalex.yaml", "harvest",
+    { "openalex, a bad key", "sources/openalex.yaml", "harvest", "fixtures/openalex/error-401.json",
+      ERROR_FATAL, "answer.status" },
+    { "openalex, a bad filter", "sources/openalex.yaml", "harvest",
       "fixtures/openalex/error-400-filter.json", ERROR_REQUEST, "answer.status" },
-    { "openalex, HTML", "test/data/fetch/openalex.yaml", "harvest",
-      "fixtures/openalex/error-404.html", ERROR_REQUEST, "answer.status" },
-    { "datacite 404", "test/data/fetch/datacite.yaml", "harvest",
-      "fixtures/datacite/error-404.json", ERROR_REQUEST, "answer.rule" },
+    { "openalex, HTML", "sources/openalex.yaml", "harvest", "fixtures/openalex/error-404.html",
+      ERROR_REQUEST, "answer.status" },
+    { "datacite 404", "sources/datacite.yaml", "harvest", "fixtures/datacite/error-404.json",
+      ERROR_REQUEST, "answer.status" },
     { "arXiv, an error in 200", "test/data/fetch/arxiv.yaml", "harvest",
       "fixtures/arxiv/error-in-200.xml", ERROR_REQUEST, "answer.rule" },
     { "arXiv, an error in 400", "test/data/fetch/arxiv.yaml", "harvest",
       "fixtures/arxiv/id-malformed-400.xml", ERROR_REQUEST, "answer.rule" },
-    { "arXiv OAI 503", "test/data/fetch/oai.yaml", "harvest",
-      "fixtures/arxiv/oai-503-retry-after.html", ERROR_TRANSIENT, "answer.status" },
+    { "arXiv OAI 503", "sources/arxiv.yaml", "harvest", "fixtures/arxiv/oai-503-retry-after.html",
+      ERROR_TRANSIENT, "answer.status" },
     { "OAI, not well-formed", "test/data/fetch/oai.yaml", "harvest",
       "fixtures/oai/pcurio-not-wellformed.xml", ERROR_TRANSIENT, "answer.syntax" },
     { "OAI, 500 without a body", "test/data/fetch/oai.yaml", "harvest",
@@ -476,6 +488,78 @@ TEST(the_whole_pubmed_sample_is_read)
         CHECK(str_ends(rig.payloads.items[i], STR("</PubmedArticle>")), "to its tag");
     }
     rig_release(&rig);
+}
+
+/* ---- the shipped sources, asked for records by their ids ---- */
+
+static const struct {
+    const char *file;
+    const char *id;
+    const char *reply;
+    const char *asked;
+    size_t records;
+    int64_t updated_us;
+    const char *fields; /* stands in the record handed on */
+} by_id[] = {
+    { "sources/arxiv.yaml", "oai:arXiv.org:1810.09584", "fixtures/arxiv/oai-arxivraw.xml",
+      "https://oaipmh.arxiv.org/oai?verb=GetRecord&metadataPrefix=arXivRaw&"
+      "identifier=oai%3AarXiv.org%3A1810.09584",
+      1, INT64_C(1547510400000000), "\"id\":\"1810.09584\"" },
+    { "sources/datacite.yaml", "10.5438/0012", "fixtures/datacite/doi-single.json",
+      "https://api.datacite.org/dois/10.5438%2F0012", 1, INT64_C(1749503158000000),
+      "\"doi\":\"10.5438/0012\"" },
+    { "sources/openalex.yaml", "https://openalex.org/W3046863325",
+      "fixtures/openalex/works-cursor-1.json",
+      "https://api.openalex.org/works?filter=openalex%3Ahttps%3A%2F%2Fopenalex.org%2FW3046863325&"
+      "per_page=100",
+      2, INT64_C(1762400798306776), "\"id\":\"https://openalex.org/W3046863325\"" },
+    { "sources/crossref.yaml", "10.1371/journal.pone.0033693", "fixtures/crossref/work-single.json",
+      "https://api.crossref.org/works/10.1371%2Fjournal.pone.0033693?mailto=someone%40example.org",
+      1, INT64_C(1780775737845000), "\"doi\":\"10." },
+};
+
+struct first_record {
+    int64_t updated_us;
+    struct str fields;
+};
+
+static void look_at_first(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    struct first_record *first = rig->context;
+    struct error err;
+
+    if (first->fields.data != NULL || batch->record_count == 0)
+        return;
+    first->updated_us = batch->records[0].updated_at_us;
+    REQUIRE_OK(fetch_record_fields(fetch, &batch->records[0], &rig->arena, &first->fields, &err),
+               err);
+}
+
+TEST(shipped_sources_ask_for_records_by_their_ids)
+{
+    for (size_t i = 0; i < ARRAY_LEN(by_id); i++) {
+        const struct str id = str_of(by_id[i].id);
+        struct first_record first = { 0 };
+        struct rig rig;
+
+        rig_init(&rig, by_id[i].file, "update", NULL);
+        rig.slice.dimension = SLICE_ID;
+        rig.order.ids = &id;
+        rig.order.id_count = 1;
+        rig.look = look_at_first;
+        rig.context = &first;
+        rig_reply(&rig, by_id[i].reply, NULL);
+        rig_run(&rig);
+        if (rig.failed)
+            test_fail(__FILE__, __LINE__, "%s: %s", by_id[i].file, rig.err.text);
+        CHECK_STR(rig.http.sent.items[0].url, str_of(by_id[i].asked), by_id[i].file);
+        CHECK_EQ(rig.ids.count, by_id[i].records, by_id[i].file);
+        CHECK(rig_has(&rig.ids, id), by_id[i].file);
+        CHECK_EQ(rig.lost.count, 0, by_id[i].file);
+        CHECK_EQ(first.updated_us, by_id[i].updated_us, by_id[i].file);
+        CHECK(str_find(first.fields, str_of(by_id[i].fields)) < first.fields.len, by_id[i].file);
+        rig_release(&rig);
+    }
 }
 
 /* ---- odd records ---- */

@@ -174,16 +174,31 @@ TEST(ten_faults_are_told_in_one_run_each_with_its_place_and_a_hint)
     arena_release(&arena);
 }
 
-TEST(shipped_sources_have_no_fault_and_no_warning)
+/* What a source says of its own API can not be helped: arXiv tells no total, Europe PMC no date. */
+TEST(shipped_sources_have_no_fault_and_only_known_warnings)
 {
-    static const char *const files[] = { "sources/crossref.yaml", "sources/pubmed.yaml",
-                                         "test/data/spec/clean.yaml" };
+    static const struct {
+        const char *file;
+        const char *warning;
+    } files[] = {
+        { "sources/arxiv.yaml", "spec.response.no-total" },
+        { "sources/crossref.yaml", NULL },
+        { "sources/datacite.yaml", NULL },
+        { "sources/europepmc.yaml", "spec.response.no-updated-at" },
+        { "sources/openalex.yaml", NULL },
+        { "sources/pubmed.yaml", NULL },
+        { "test/data/spec/clean.yaml", NULL },
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        CHECK(lint(test_read(files[i])), files[i]);
-        CHECK_EQ(faults.count, 0, files[i]);
-        if (faults.count > 0)
-            show_faults(files[i]);
+        const size_t wanted = files[i].warning != NULL ? 1 : 0;
+
+        CHECK(lint(test_read(files[i].file)), files[i].file);
+        CHECK_EQ(faults.count, wanted, files[i].file);
+        if (faults.count != wanted)
+            show_faults(files[i].file);
+        else if (wanted == 1)
+            CHECK_STR(str_of(faults.items[0].code), str_of(files[i].warning), files[i].file);
     }
     arena_release(&arena);
 }
