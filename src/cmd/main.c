@@ -5,14 +5,14 @@
 #include "cmd/pause.h"
 #include "cmd/plan.h"
 #include "cmd/source.h"
+#include "cmd/status.h"
 #include "cmd/trigger.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT, &COMMAND_SOURCE, &COMMAND_TRIGGER,
-    &COMMAND_PLAN, &COMMAND_PAUSE,  &COMMAND_RESUME,
-    NULL,
+    &COMMAND_INIT,  &COMMAND_SOURCE, &COMMAND_TRIGGER, &COMMAND_PLAN,
+    &COMMAND_PAUSE, &COMMAND_RESUME, &COMMAND_STATUS,  NULL,
 };
 
 static const struct command root = {

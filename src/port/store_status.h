@@ -73,6 +73,7 @@ struct ended_task {
     struct task task;
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
+    bool is_cut; /* its rest was asked to be cut again */
     int64_t ended_us;
 };
 

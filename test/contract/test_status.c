@@ -174,12 +174,20 @@ TEST(what_failed_is_told_with_its_reason_the_latest_first)
     struct ended_task_list troubled;
     struct task_list list;
     struct error err = { 0 };
+    bool is_new;
 
     rows_add_tasks(store, &plan, 4);
     list = claim(store, NOW_US + 100, 3);
     run_task(store, &list.items[0], TASK_FAILED, NOW_US, NOW_US + 10);
     run_task(store, &list.items[1], TASK_SUCCEEDED, NOW_US, NOW_US + 20);
     run_task(store, &list.items[2], TASK_PARTIAL, NOW_US, NOW_US + 30);
+    REQUIRE_OK(store_reslice_add(store,
+                                 &(struct reslice_ticket){ .task_id = list.items[2].id,
+                                                           .slice_id = list.items[2].slice_id,
+                                                           .detail = STR("{}"),
+                                                           .created_us = NOW_US },
+                                 &is_new, &err),
+               err);
     REQUIRE_OK(store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 10,
                                      &troubled, &err),
                err);
@@ -190,6 +198,7 @@ TEST(what_failed_is_told_with_its_reason_the_latest_first)
     CHECK_EQ(troubled.items[0].reason, PARTIAL_CUT_SHORT, "its reason");
     CHECK_STR(troubled.items[0].task.last_error, STR("it broke"), "its words");
     CHECK_EQ(troubled.items[0].task.window.from_us, list.items[2].window.from_us, "its window");
+    CHECK(troubled.items[0].is_cut && !troubled.items[1].is_cut, "whether it is cut again");
     CHECK(!troubled.items[1].has_reason, "a failure has none");
     REQUIRE_OK(
         store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 1, &troubled, &err),
@@ -266,10 +275,9 @@ TEST(what_is_open_is_counted_by_source)
 
 TEST(rate_gates_are_told_as_they_were_saved)
 {
-    static const struct bucket_config config = { .rate_max = 3 * MICRO,
-                                                 .rate_min = MICRO,
-                                                 .burst = MICRO,
-                                                 .demote_permille = 2000 };
+    static const struct bucket_config config = {
+        .rate_max = 3 * MICRO, .rate_min = MICRO, .burst = MICRO, .demote_permille = 2000
+    };
     struct store *store = contract_store();
     struct rate_gate gate = { .bucket = bucket_start(&config, NOW_US),
                               .parked_until_us = NOW_US + US_PER_HOUR };

@@ -103,6 +103,18 @@ static int by_end(const void *a, const void *b)
     return (x->task.id < y->task.id) - (x->task.id > y->task.id);
 }
 
+/* Tickets have the task's id as their only key. */
+static bool is_cut(struct memory_db *db, int64_t task_id)
+{
+    struct key key = { 0 };
+    bool found;
+
+    key_add_i64(&key, task_id);
+    found = table_find(&db->tables[MEMORY_RESLICE], 0, &key) != NULL;
+    key_release(&key);
+    return found;
+}
+
 static bool list_troubled(struct memory_db *db, struct arena *arena, struct str source,
                           int64_t since_us, struct ended_task_list *list, struct error *err)
 {
@@ -122,6 +134,7 @@ static bool list_troubled(struct memory_db *db, struct arena *arena, struct str 
             return false;
         ended->has_reason = run->has_reason;
         ended->reason = run->reason;
+        ended->is_cut = is_cut(db, task->id);
         ended->ended_us = run->finished_us;
     }
     return true;

@@ -66,11 +66,13 @@ static bool status_running(struct store *store, struct arena *arena, struct str 
 }
 
 static const char TROUBLED[] =
-    "SELECT " TASK_COLUMNS ", run_reason, ended_at"
-    " FROM (SELECT t.*, r.partial_reason_code AS run_reason, r.finished_at AS ended_at" ENDED_SINCE
+    "SELECT " TASK_COLUMNS ", run_reason, is_cut, ended_at"
+    " FROM (SELECT t.*, r.partial_reason_code AS run_reason, r.finished_at AS ended_at,"
+    "              EXISTS (SELECT 1 FROM ing_reslice_request q WHERE q.task_id = t.id)"
+    "                  AS is_cut" ENDED_SINCE
     "          AND t.status_code IN ('PARTIAL', 'FAILED'))"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
-enum { TROUBLED_REASON = 28, TROUBLED_ENDED };
+enum { TROUBLED_REASON = 28, TROUBLED_CUT, TROUBLED_ENDED };
 
 static bool status_troubled(struct store *store, struct arena *arena, struct str source,
                             int64_t since_us, int64_t limit, struct ended_task_list *list,
@@ -95,6 +97,7 @@ static bool status_troubled(struct store *store, struct arena *arena, struct str
         if (ended->has_reason)
             ended->reason =
                 (enum partial_reason)column_code(st, TROUBLED_REASON, &PARTIAL_REASON_CODES);
+        ended->is_cut = column_i64(st, TROUBLED_CUT) != 0;
         ended->ended_us = column_i64(st, TROUBLED_ENDED);
     }
     return statement_finish(st, err) || error_wrap(err, "list what failed");

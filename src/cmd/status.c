@@ -1,0 +1,172 @@
+#include "cmd/status.h"
+
+#include "cmd/session.h"
+#include "core/align.h"
+#include "engine/source_store.h"
+#include "port/store_rate.h"
+#include "port/store_registry.h"
+#include "port/store_run.h"
+
+#define SINCE_US US_PER_DAY
+
+enum { RUNNING_MAX = 100, TROUBLES_MAX = 100 };
+
+/* ---- gathering ---- */
+
+static bool gather_running(struct session *session, struct status_source *source, struct error *err)
+{
+    struct store *store = session->store;
+    struct arena *arena = &session->arena;
+    struct task_list tasks;
+
+    if (!store_status_running(store, arena, source->code, RUNNING_MAX, &tasks, err))
+        return false;
+    for (size_t i = 0; i < tasks.count; i++) {
+        struct status_task *running = LIST_ADD(arena, &source->running);
+        struct run_list runs;
+        struct batch batch;
+        bool has_batch;
+
+        if (running == NULL)
+            return arena_error(arena, err);
+        running->task = tasks.items[i];
+        if (!store_run_list(store, arena, running->task.id, &runs, err) ||
+            !store_batch_last(store, arena, running->task.id, &batch, &has_batch, err))
+            return false;
+        if (runs.count > 0 && runs.items[runs.count - 1].finished_us == 0)
+            running->started_us = runs.items[runs.count - 1].started_us;
+        if (has_batch)
+            running->batch_us = batch.created_us;
+    }
+    return true;
+}
+
+static bool gather_source(struct session *session, struct status *status, struct str code,
+                          struct error *err)
+{
+    struct store *store = session->store;
+    struct arena *arena = &session->arena;
+    const struct trouble_ask ask = { .source = code,
+                                     .since_us = status->since_us,
+                                     .limit = TROUBLES_MAX };
+    struct status_source *source = LIST_ADD(arena, &status->sources);
+
+    if (source == NULL)
+        return arena_error(arena, err);
+    source->code = code;
+    return (store_status_counts(store, arena, code, status->since_us, &source->counts, err) &&
+            store_cursor_list(store, arena, code, &source->cursors, err) &&
+            store_pause_list(store, arena, code, &source->pauses, err) &&
+            gather_running(session, source, err) &&
+            trouble_list(store, arena, &ask, &source->troubles, err) &&
+            store_status_open(store, code, &source->open, err)) ||
+           error_wrap(err, "status of %.*s", STR_ARG(code));
+}
+
+static bool gather_all(struct session *session, struct status *status, struct error *err)
+{
+    struct registry_entry_list entries;
+
+    if (!store_registry_list(session->store, &session->arena, clock_now_us(&session->clock),
+                             &entries, err))
+        return false;
+    for (size_t i = 0; i < entries.count; i++) {
+        if (!gather_source(session, status, entries.items[i].code, err))
+            return false;
+    }
+    return true;
+}
+
+static bool used_in(struct session *session, struct str key, enum quota_window window,
+                    int64_t now_us, int64_t *used, struct error *err)
+{
+    const enum align_unit unit = window == QUOTA_HOUR ? ALIGN_HOUR : ALIGN_DAY;
+    struct quota_count count;
+
+    if (!store_quota_load(session->store,
+                          &(struct quota_key){ key, window, align_floor(now_us, unit) }, &count,
+                          err))
+        return false;
+    for (int i = 0; i < QUOTA_CLASSES; i++)
+        *used += count.used[i];
+    return true;
+}
+
+/* Gates of hosts are shared, so they are shown whichever source is asked for. */
+static bool is_gate_of(struct str key, struct str source)
+{
+    const struct str behind = str_slice(key, source.len, key.len);
+
+    return source.len == 0 || str_starts(key, STR("host:")) ||
+           (str_starts(key, source) &&
+            (behind.len == 0 || behind.data[0] == '/' || behind.data[0] == '#'));
+}
+
+static bool gather_gates(struct session *session, struct status *status, struct str source,
+                         struct error *err)
+{
+    struct gate_row_list rows;
+
+    if (!store_status_gates(session->store, &session->arena, &rows, err))
+        return false;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct status_gate *gate;
+
+        if (!is_gate_of(rows.items[i].key, source))
+            continue;
+        gate = LIST_ADD(&session->arena, &status->gates);
+        if (gate == NULL)
+            return arena_error(&session->arena, err);
+        gate->row = rows.items[i];
+        if (!used_in(session, gate->row.key, QUOTA_HOUR, status->now_us, &gate->used_hour, err) ||
+            !used_in(session, gate->row.key, QUOTA_DAY, status->now_us, &gate->used_day, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool show_status(const struct invocation *invocation, struct session *session,
+                        enum exit_code *code, struct error *err)
+{
+    const struct str source =
+        str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL);
+    struct status status = { 0 };
+    struct source rows;
+
+    if (!store_clock(session->store, clock_now_us(&session->clock), &status.now_us, err))
+        return false;
+    status.since_us = status.now_us - SINCE_US;
+    if (source.len > 0 ? !source_load(session->store, &session->arena, source,
+                                      clock_now_us(&session->clock), &rows, err) ||
+                             !gather_source(session, &status, source, err)
+                       : !gather_all(session, &status, err))
+        return false;
+    if (!gather_gates(session, &status, source, err) ||
+        !status_judge(&status, &session->arena, err))
+        return false;
+    *code = status.needs.count > 0 ? EXIT_FOUND : EXIT_DONE;
+    if (invocation_flag(invocation, "json"))
+        return status_print_json(&status, &session->arena, invocation->out, err);
+    return status_print(&status, &session->arena, invocation->out, err);
+}
+
+static enum exit_code cmd_status(const struct invocation *invocation)
+{
+    return session_run(invocation, show_status);
+}
+
+const struct command COMMAND_STATUS = {
+    .name = "status",
+    .summary = "how things stand: queue, cursors, failures, and what needs a person",
+    .operands = "[SOURCE]",
+    .operands_max = 1,
+    .description =
+        "Shows for each source what waits, runs and ended in the last 24 hours, how far its\n"
+        "cursors are, what is paused or stopped and why, what is in quarantine, and how the\n"
+        "rate gates stand. The end tells what needs a person and what to do; then the exit\n"
+        "code is 1.",
+    .options = { { "json", NULL, "JSON instead of a text." }, SESSION_OPTION },
+    .run = cmd_status,
+};
