@@ -6,6 +6,7 @@ CREATE TABLE ing_record (
     endpoint_name        text        NOT NULL CHECK (endpoint_name <> ''),
     provider_id          text        NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     updated_at           timestamptz, -- the source's own; NULL where it has none
+    provider_version     text        NOT NULL DEFAULT '', -- the source's own; '' where it has none
     version              bigint      NOT NULL CHECK (version >= 1), -- +1 per visible change
     deleted              boolean     NOT NULL,
     content_hash         text        NOT NULL,

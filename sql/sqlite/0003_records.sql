@@ -6,6 +6,7 @@ CREATE TABLE ing_record (
     endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
     provider_id          TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     updated_at           INTEGER, -- the source's own; NULL where it has none
+    provider_version     TEXT    NOT NULL DEFAULT '', -- the source's own; '' where it has none
     version              INTEGER NOT NULL CHECK (version >= 1), -- +1 per visible change
     deleted              INTEGER NOT NULL CHECK (deleted IN (0, 1)),
     content_hash         TEXT    NOT NULL,

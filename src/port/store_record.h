@@ -36,6 +36,7 @@ struct record_state {
     int64_t version;
     bool has_updated;
     int64_t updated_us;
+    struct str provider_version;
     bool is_deleted;
     struct str content_hash;
     struct str expr_hash;
@@ -48,7 +49,8 @@ struct record_write {
     struct str provider_id;
     bool has_updated; /* false: the source gives no date */
     int64_t updated_us;
-    bool is_deleted; /* a tombstone */
+    struct str provider_version; /* the source's own; '' = none */
+    bool is_deleted;             /* a tombstone */
     struct str content_hash;
     struct str payload; /* any bytes, kept as received */
 };
@@ -60,6 +62,7 @@ struct stored_record {
     struct str provider_id;
     bool has_updated;
     int64_t updated_us;
+    struct str provider_version;
     int64_t version;
     bool is_deleted;
     struct str content_hash;

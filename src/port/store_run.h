@@ -2,7 +2,7 @@
  *
  * A batch is written once, in the transaction of its records. Three keys guard it: its number in
  * the run, the token it was asked with, and its idempotent key. Whoever writes one that is there
- * gets the old one to read, and goes on from it.
+ * gets the old one to read, and goes on from it. What a first phase lists is kept beside them.
  */
 #ifndef PATRA_PORT_STORE_RUN_H
 #define PATRA_PORT_STORE_RUN_H
@@ -65,6 +65,11 @@ struct batch_list {
     size_t count;
 };
 
+struct listed_list {
+    struct str *items;
+    size_t count;
+};
+
 struct store_run_ops {
     bool (*add)(struct store *store, struct run *run, struct error *err);
     bool (*save)(struct store *store, const struct run *run, int64_t now_us, bool *saved,
@@ -80,6 +85,10 @@ struct store_run_ops {
     bool (*batch_list)(struct store *store, struct arena *arena, int64_t run_id,
                        int64_t after_number, int64_t limit, struct batch_list *list,
                        struct error *err);
+    bool (*listed_add)(struct store *store, int64_t task_id, const struct str *ids, size_t count,
+                       struct error *err);
+    bool (*listed_list)(struct store *store, struct arena *arena, int64_t task_id, int64_t after,
+                        int64_t limit, struct listed_list *list, struct error *err);
 };
 
 /* Adds a run as the task's next attempt, and counts it there. Sets run->id and run->attempt. L2
@@ -138,6 +147,24 @@ static inline bool MUST_CHECK store_batch_list(struct store *store, struct arena
                                                struct batch_list *list, struct error *err)
 {
     return store->run->batch_list(store, arena, run_id, after_number, limit, list, err);
+}
+
+/* Ids that phase one of a task has found, behind those of its batches before; in the transaction
+ * of their batch, whose lease keeps others from adding to the same task. */
+static inline bool MUST_CHECK store_listed_add(struct store *store, int64_t task_id,
+                                               const struct str *ids, size_t count,
+                                               struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->run->listed_add(store, task_id, ids, count, err);
+}
+
+/* Up to `limit` of them in the order of their adding, behind the first `after`. */
+static inline bool MUST_CHECK store_listed_list(struct store *store, struct arena *arena,
+                                                int64_t task_id, int64_t after, int64_t limit,
+                                                struct listed_list *list, struct error *err)
+{
+    return store->run->listed_list(store, arena, task_id, after, limit, list, err);
 }
 
 #endif

@@ -22,6 +22,7 @@ static struct record_write write_of(const char *id, const char *payload)
                                   .provider_id = str_of(id),
                                   .has_updated = true,
                                   .updated_us = NOW_US - 5,
+                                  .provider_version = STR("v7"),
                                   .content_hash = STR(HASH_B),
                                   .payload = str_of(payload) };
 }
@@ -70,6 +71,7 @@ TEST(a_record_comes_back_with_every_byte)
     CHECK_STR(record.endpoint, STR("works"), "endpoint");
     CHECK(record.has_updated, "a date");
     CHECK_EQ(record.updated_us, NOW_US - 5, "date");
+    CHECK_STR(record.provider_version, STR("v7"), "the provider's version");
     CHECK_EQ(record.version, 1, "version");
     CHECK(!record.is_deleted, "alive");
     CHECK_STR(record.content_hash, STR(HASH_B), "content hash");
@@ -102,6 +104,7 @@ TEST(records_are_checked_in_the_order_asked)
     CHECK(!states[0].has_updated, "no date");
     CHECK(states[0].is_deleted, "deleted");
     CHECK_EQ(states[0].version, 1, "version");
+    CHECK_STR(states[0].provider_version, STR("v7"), "the provider's version");
     CHECK_STR(states[0].content_hash, STR(HASH_B), "hash");
     CHECK_STR(states[0].expr_hash, STR(HASH_A), "expression");
     CHECK_EQ(states[0].checked_us, NOW_US - 1, "checked");

@@ -312,3 +312,62 @@ TEST(every_word_of_runs_and_batches_is_accepted)
     }
     contract_end();
 }
+
+TEST(listed_ids_are_kept_in_order_and_by_task)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    const struct str first[] = { STR("z"), STR("a"), STR("10.1/\xe6\x96\x87") };
+    const struct str second[] = { STR("m"), STR("A") };
+    static const char *const ORDER[] = { "z", "a", "10.1/\xe6\x96\x87", "m", "A" };
+    struct listed_list list;
+    struct error err = { 0 };
+    int64_t read = 0;
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_listed_add(store, task.id, first, 3, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_listed_add(store, task.id, first, 3, &err), err);
+    store_rollback(store);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_listed_add(store, task.id, second, 2, &err), err);
+    REQUIRE_OK(store_listed_add(store, task.id, NULL, 0, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    for (;;) {
+        REQUIRE_OK(store_listed_list(store, contract_arena(), task.id, read, 2, &list, &err), err);
+        for (size_t i = 0; i < list.count; i++) {
+            CHECK(read < 5, "not more than were added");
+            CHECK_STR(list.items[i], str_of(ORDER[read % 5]), "in the order of adding");
+            read++;
+        }
+        if (list.count < 2)
+            break;
+    }
+    CHECK_EQ(read, 5, "all, and nothing of what was rolled back");
+    REQUIRE_OK(store_listed_list(store, contract_arena(), task.id + 1, 0, 9, &list, &err), err);
+    CHECK_EQ(list.count, 0, "of another task");
+    contract_end();
+}
+
+TEST(listed_ids_are_ids_of_a_task)
+{
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK(!store_listed_add(store, task.id, &STR(""), 1, &err), "an empty id");
+    CHECK_STR(str_of(err.code), STR("store.constraint"), "code");
+    store_rollback(store);
+    REQUIRE_OK(store_begin(store, &err), err);
+    if (store_listed_add(store, task.id + 7, &STR("a"), 1, &err))
+        CHECK(!store_commit(store, &err), "no such task");
+    CHECK_STR(str_of(err.code), STR("store.constraint"), "code");
+    store_rollback(store);
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK(!store_listed_add(store, task.id, &STR("\xff"), 1, &err), "no text");
+    CHECK_STR(str_of(err.code), STR("store.text"), "code");
+    store_rollback(store);
+    contract_end();
+}

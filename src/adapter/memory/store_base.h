@@ -41,6 +41,7 @@ enum memory_table_id {
     MEMORY_OUTBOX,
     MEMORY_RUN,
     MEMORY_BATCH,
+    MEMORY_LISTED,
     MEMORY_RATE,
     MEMORY_QUOTA,
     MEMORY_SLOT,
@@ -63,6 +64,7 @@ extern const struct table_def MEMORY_QUARANTINE_TABLE;
 extern const struct table_def MEMORY_OUTBOX_TABLE;
 extern const struct table_def MEMORY_RUN_TABLE;
 extern const struct table_def MEMORY_BATCH_TABLE;
+extern const struct table_def MEMORY_LISTED_TABLE;
 extern const struct table_def MEMORY_RATE_TABLE;
 extern const struct table_def MEMORY_QUOTA_TABLE;
 extern const struct table_def MEMORY_SLOT_TABLE;

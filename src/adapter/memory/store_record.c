@@ -41,10 +41,11 @@ static bool expr_key(const void *row, struct key *key)
 const struct table_def MEMORY_RECORD_TABLE = {
     .name = "ing_record",
     .row_size = sizeof(struct stored_record),
-    .text_count = 6,
+    .text_count = 7,
     .texts = { TEXT_DEF(struct stored_record, source, TEXT_PLAIN),
                TEXT_DEF(struct stored_record, endpoint, TEXT_PLAIN),
                TEXT_DEF(struct stored_record, provider_id, TEXT_PLAIN),
+               TEXT_DEF(struct stored_record, provider_version, TEXT_PLAIN),
                TEXT_DEF(struct stored_record, content_hash, TEXT_PLAIN),
                TEXT_DEF(struct stored_record, expr_hash, TEXT_PLAIN),
                TEXT_DEF(struct stored_record, payload, TEXT_BYTES) },
@@ -83,6 +84,7 @@ static bool check_one(struct memory_db *db, struct arena *arena,
                                     .version = record->version,
                                     .has_updated = record->has_updated,
                                     .updated_us = record->updated_us,
+                                    .provider_version = arena_copy(arena, record->provider_version),
                                     .is_deleted = record->is_deleted,
                                     .content_hash = arena_copy(arena, record->content_hash),
                                     .expr_hash = arena_copy(arena, record->expr_hash),
@@ -124,6 +126,7 @@ static bool write_one(struct memory_db *db, const struct record_context *context
         row = *old;
     row.has_updated = write->has_updated;
     row.updated_us = write->has_updated ? write->updated_us : 0;
+    row.provider_version = write->provider_version;
     row.version = write->version;
     row.is_deleted = write->is_deleted;
     row.content_hash = write->content_hash;

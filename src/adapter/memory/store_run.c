@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "adapter/memory/store_base.h"
+#include "adapter/memory/store_listed.h"
 
 static bool attempt_key(const void *row, struct key *key)
 {
@@ -334,4 +335,6 @@ const struct store_run_ops MEMORY_RUN_OPS = {
     .batch_add = batch_add,
     .batch_last = batch_last,
     .batch_list = batch_list,
+    .listed_add = memory_listed_add,
+    .listed_list = memory_listed_list,
 };

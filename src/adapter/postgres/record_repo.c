@@ -6,7 +6,8 @@
 
 enum { CHECK_SOURCE = 1, CHECK_ENDPOINT, CHECK_PROVIDER_IDS };
 static const char CHECK[] =
-    "SELECT r.place, t.id, t.version, t.updated_at, t.deleted, t.content_hash, t.expr_hash,"
+    "SELECT r.place, t.id, t.version, t.updated_at, t.provider_version, t.deleted,"
+    " t.content_hash, t.expr_hash,"
     " t.checked_at"
     "  FROM unnest($3) WITH ORDINALITY AS r (provider_id, place)"
     "  JOIN ing_record t ON t.provenance_code = $1 AND t.endpoint_name = $2"
@@ -16,6 +17,7 @@ enum {
     CHECKED_ID,
     CHECKED_VERSION,
     CHECKED_UPDATED,
+    CHECKED_PROVIDER_VERSION,
     CHECKED_DELETED,
     CHECKED_CONTENT_HASH,
     CHECKED_EXPR_HASH,
@@ -46,6 +48,7 @@ static bool record_check(struct store *store, struct arena *arena,
         state->version = get_i64(&q, CHECKED_VERSION);
         state->has_updated = !get_is_null(&q, CHECKED_UPDATED);
         state->updated_us = get_i64(&q, CHECKED_UPDATED);
+        state->provider_version = get_text(&q, CHECKED_PROVIDER_VERSION, arena);
         state->is_deleted = get_i64(&q, CHECKED_DELETED) != 0;
         state->content_hash = get_text(&q, CHECKED_CONTENT_HASH, arena);
         state->expr_hash = get_text(&q, CHECKED_EXPR_HASH, arena);
@@ -55,7 +58,16 @@ static bool record_check(struct store *store, struct arena *arena,
 }
 
 /* The arrays of both statements below; the key is the provider's id in one, ours in the other. */
-enum { ROW_KEY, ROW_UPDATED, ROW_VERSION, ROW_DELETED, ROW_CONTENT_HASH, ROW_PAYLOAD, ROW_END };
+enum {
+    ROW_KEY,
+    ROW_UPDATED,
+    ROW_PROVIDER_VERSION,
+    ROW_VERSION,
+    ROW_DELETED,
+    ROW_CONTENT_HASH,
+    ROW_PAYLOAD,
+    ROW_END
+};
 
 struct row_arrays {
     struct array arrays[ROW_END];
@@ -67,7 +79,8 @@ static bool rows_init(struct row_arrays *rows, struct arena *arena, enum array_t
                       size_t count)
 {
     static const enum array_type TYPES[ROW_END] = {
-        [ROW_UPDATED] = ARRAY_TIME,      [ROW_VERSION] = ARRAY_I64,   [ROW_DELETED] = ARRAY_BOOL,
+        [ROW_UPDATED] = ARRAY_TIME,      [ROW_PROVIDER_VERSION] = ARRAY_TEXT,
+        [ROW_VERSION] = ARRAY_I64,       [ROW_DELETED] = ARRAY_BOOL,
         [ROW_CONTENT_HASH] = ARRAY_TEXT, [ROW_PAYLOAD] = ARRAY_BYTES,
     };
 
@@ -86,6 +99,7 @@ static void rows_add(struct row_arrays *rows, const struct record_write *record,
     else
         array_add_i64(&rows->arrays[ROW_KEY], record->id);
     array_add_time_opt(&rows->arrays[ROW_UPDATED], record->has_updated, record->updated_us);
+    array_add_text(&rows->arrays[ROW_PROVIDER_VERSION], record->provider_version);
     array_add_i64(&rows->arrays[ROW_VERSION], record->version);
     array_add_bool(&rows->arrays[ROW_DELETED], record->is_deleted);
     array_add_text(&rows->arrays[ROW_CONTENT_HASH], record->content_hash);
@@ -97,32 +111,34 @@ enum {
     WRITE_EXPR_HASH = 1,
     WRITE_NOW,
     WRITE_LINEAGE,                  /* six places */
-    WRITE_ROWS = WRITE_LINEAGE + 6, /* six arrays */
+    WRITE_ROWS = WRITE_LINEAGE + 6, /* seven arrays */
     WRITE_SOURCE = WRITE_ROWS + ROW_END,
     WRITE_ENDPOINT,
 };
 
 /* In the order of the keys: two workers with the same new records meet one by one. */
 static const char ADD[] =
-    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
-    " deleted, content_hash, payload, expr_hash, checked_at, created_at, schedule_instance_id,"
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
+    " provider_version, version, deleted, content_hash, payload, expr_hash, checked_at, "
+    "created_at, schedule_instance_id,"
     " plan_id, slice_id, task_id, run_id, batch_id)"
-    " SELECT $15, $16, r.*, $1, $2, $2, $3, $4, $5, $6, $7, $8"
-    "   FROM unnest($9, $10, $11, $12, $13, $14)"
-    "     AS r (provider_id, updated, version, deleted, content_hash, payload)"
+    " SELECT $16, $17, r.*, $1, $2, $2, $3, $4, $5, $6, $7, $8"
+    "   FROM unnest($9, $10, $11, $12, $13, $14, $15)"
+    "     AS r (provider_id, updated, provider_version, version, deleted, content_hash, payload)"
     "  ORDER BY provider_id COLLATE \"C\""
     " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING"
     " RETURNING provider_id";
 
 static const char CHANGE[] =
     "WITH locked AS (SELECT id FROM ing_record WHERE id = ANY ($9) ORDER BY id FOR UPDATE)"
-    "UPDATE ing_record t SET updated_at = r.updated, version = r.version, deleted = r.deleted,"
+    "UPDATE ing_record t SET updated_at = r.updated,"
+    " provider_version = r.provider_version, version = r.version, deleted = r.deleted,"
     " content_hash = r.content_hash, payload = r.payload, expr_hash = $1,"
     " checked_at = greatest(t.checked_at, $2), schedule_instance_id = $3, plan_id = $4,"
     " slice_id = $5, task_id = $6, run_id = $7, batch_id = $8"
     "  FROM locked,"
-    "       unnest($9, $10, $11, $12, $13, $14) WITH ORDINALITY"
-    "         AS r (id, updated, version, deleted, content_hash, payload, place)"
+    "       unnest($9, $10, $11, $12, $13, $14, $15) WITH ORDINALITY"
+    "         AS r (id, updated, provider_version, version, deleted, content_hash, payload, place)"
     " WHERE locked.id = r.id AND t.id = r.id AND t.version = r.version - 1"
     " RETURNING r.place";
 
@@ -215,11 +231,12 @@ static bool record_write(struct store *store, const struct record_context *conte
     return true;
 }
 
+/* What another worker holds is being written or touched there: waiting for it could be mutual. */
 enum { TOUCH_IDS = 1, TOUCH_NOW, TOUCH_EXPR_HASH };
 static const char TOUCH[] =
     "WITH locked AS (SELECT id FROM ing_record"
     "                 WHERE id = ANY ($1) AND (checked_at < $2 OR expr_hash <> $3)"
-    "                 ORDER BY id FOR UPDATE)"
+    "                 ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)"
     "UPDATE ing_record t SET checked_at = greatest(t.checked_at, $2), expr_hash = $3"
     "  FROM locked WHERE t.id = locked.id";
 
@@ -242,7 +259,8 @@ static bool record_touch(struct store *store, const struct record_context *conte
 
 enum { GET_SOURCE = 1, GET_ENDPOINT, GET_PROVIDER_ID };
 static const char GET[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, version, deleted,"
+    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, provider_version,"
+    " version, deleted,"
     " content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id, slice_id,"
     " task_id, run_id, batch_id, payload FROM ing_record"
     " WHERE provenance_code = $1 AND endpoint_name = $2 AND provider_id = $3";
@@ -252,6 +270,7 @@ enum {
     COL_ENDPOINT,
     COL_PROVIDER_ID,
     COL_UPDATED,
+    COL_PROVIDER_VERSION,
     COL_VERSION,
     COL_DELETED,
     COL_CONTENT_HASH,
@@ -280,6 +299,7 @@ static bool record_get(struct store *store, struct arena *arena, struct str sour
         record->provider_id = get_text(&q, COL_PROVIDER_ID, arena);
         record->has_updated = !get_is_null(&q, COL_UPDATED);
         record->updated_us = get_i64(&q, COL_UPDATED);
+        record->provider_version = get_text(&q, COL_PROVIDER_VERSION, arena);
         record->version = get_i64(&q, COL_VERSION);
         record->is_deleted = get_i64(&q, COL_DELETED) != 0;
         record->content_hash = get_text(&q, COL_CONTENT_HASH, arena);

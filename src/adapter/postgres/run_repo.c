@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/batch_repo.h"
+#include "adapter/postgres/listed_repo.h"
 #include "adapter/postgres/postgres.h"
 
 enum { COUNT_TASK = 1 };
@@ -205,4 +206,6 @@ const struct store_run_ops POSTGRES_RUN = {
     .batch_add = postgres_batch_add,
     .batch_last = postgres_batch_last,
     .batch_list = postgres_batch_list,
+    .listed_add = postgres_listed_add,
+    .listed_list = postgres_listed_list,
 };

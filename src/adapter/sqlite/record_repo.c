@@ -4,12 +4,14 @@
 #include "adapter/sqlite/sqlite.h"
 
 static const char CHECK[] =
-    "SELECT id, version, updated_at, deleted, content_hash, expr_hash, checked_at FROM ing_record"
+    "SELECT id, version, updated_at, provider_version, deleted, content_hash, expr_hash, "
+    "checked_at FROM ing_record"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
 enum {
     CHECK_ID,
     CHECK_VERSION,
     CHECK_UPDATED,
+    CHECK_PROVIDER_VERSION,
     CHECK_DELETED,
     CHECK_CONTENT_HASH,
     CHECK_EXPR_HASH,
@@ -31,6 +33,7 @@ static bool check_one(struct sqlite_store *sqlite, struct arena *arena,
         state->version = column_i64(st, CHECK_VERSION);
         state->has_updated = !column_is_null(st, CHECK_UPDATED);
         state->updated_us = column_i64(st, CHECK_UPDATED);
+        state->provider_version = column_text(st, CHECK_PROVIDER_VERSION, arena);
         state->is_deleted = column_i64(st, CHECK_DELETED) != 0;
         state->content_hash = column_text(st, CHECK_CONTENT_HASH, arena);
         state->expr_hash = column_text(st, CHECK_EXPR_HASH, arena);
@@ -51,15 +54,18 @@ static bool record_check(struct store *store, struct arena *arena,
 }
 
 static const char ADD[] =
-    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
+    " provider_version, version,"
     " deleted, content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id,"
     " slice_id, task_id, run_id, batch_id, payload)"
-    " VALUES (:source, :endpoint, :provider_id, :updated, :version, :deleted, :content_hash,"
+    " VALUES (:source, :endpoint, :provider_id, :updated, :provider_version, :version, :deleted, "
+    ":content_hash,"
     " :expr_hash, :now, :now, :schedule_instance, :plan, :slice, :task, :run, :batch, :payload)"
     " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING";
 
 static const char CHANGE[] =
-    "UPDATE ing_record SET updated_at = :updated, version = :version, deleted = :deleted,"
+    "UPDATE ing_record SET updated_at = :updated, provider_version = :provider_version,"
+    " version = :version, deleted = :deleted,"
     " content_hash = :content_hash, expr_hash = :expr_hash, checked_at = max(checked_at, :now),"
     " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
     " task_id = :task, run_id = :run, batch_id = :batch, payload = :payload"
@@ -80,6 +86,7 @@ static bool write_one(struct sqlite_store *sqlite, const struct record_context *
     }
     if (record->has_updated)
         bind_i64(st, ":updated", record->updated_us);
+    bind_text(st, ":provider_version", record->provider_version);
     bind_i64(st, ":version", record->version);
     bind_bool(st, ":deleted", record->is_deleted);
     bind_text(st, ":content_hash", record->content_hash);
@@ -104,26 +111,39 @@ static bool record_write(struct store *store, const struct record_context *conte
     return true;
 }
 
-static const char TOUCH[] = "UPDATE ing_record SET checked_at = max(checked_at, :now),"
-                            " expr_hash = :expr_hash WHERE id = :id";
+/* Nearly always the expression is the same, and its index need not be written. */
+static const char TOUCH[] = "UPDATE ing_record SET checked_at = max(checked_at, :now)"
+                            " WHERE id = :id AND expr_hash = :expr_hash";
+static const char TOUCH_OLD[] = "UPDATE ing_record SET checked_at = max(checked_at, :now),"
+                                " expr_hash = :expr_hash WHERE id = :id";
+
+static bool touch_one(struct sqlite_store *sqlite, const char *sql,
+                      const struct record_context *context, int64_t id, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, sql);
+
+    bind_i64(st, ":now", context->now_us);
+    bind_text(st, ":expr_hash", context->expr_hash);
+    bind_i64(st, ":id", id);
+    if (!statement_run(st, err))
+        return error_wrap(err, "touch record %" PRId64, id);
+    return statement_changes(st) > 0 || sql == TOUCH_OLD ||
+           touch_one(sqlite, TOUCH_OLD, context, id, err);
+}
 
 static bool record_touch(struct store *store, const struct record_context *context,
                          const int64_t *ids, size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        struct statement *st = statement_of(sqlite_store_of(store), TOUCH);
-
-        bind_i64(st, ":now", context->now_us);
-        bind_text(st, ":expr_hash", context->expr_hash);
-        bind_i64(st, ":id", ids[i]);
-        if (!statement_run(st, err))
-            return error_wrap(err, "touch record %" PRId64, ids[i]);
+        if (!touch_one(sqlite_store_of(store), TOUCH, context, ids[i], err))
+            return false;
     }
     return true;
 }
 
 static const char GET[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, version, deleted,"
+    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, provider_version,"
+    " version, deleted,"
     " content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id, slice_id,"
     " task_id, run_id, batch_id, payload FROM ing_record"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
@@ -133,6 +153,7 @@ enum {
     COL_ENDPOINT,
     COL_PROVIDER_ID,
     COL_UPDATED,
+    COL_PROVIDER_VERSION,
     COL_VERSION,
     COL_DELETED,
     COL_CONTENT_HASH,
@@ -160,6 +181,7 @@ static bool record_get(struct store *store, struct arena *arena, struct str sour
         record->provider_id = column_text(st, COL_PROVIDER_ID, arena);
         record->has_updated = !column_is_null(st, COL_UPDATED);
         record->updated_us = column_i64(st, COL_UPDATED);
+        record->provider_version = column_text(st, COL_PROVIDER_VERSION, arena);
         record->version = column_i64(st, COL_VERSION);
         record->is_deleted = column_i64(st, COL_DELETED) != 0;
         record->content_hash = column_text(st, COL_CONTENT_HASH, arena);

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/sqlite/batch_repo.h"
+#include "adapter/sqlite/listed_repo.h"
 #include "adapter/sqlite/sqlite.h"
 
 static const char COUNT[] = "UPDATE ing_task SET attempt_count = attempt_count + 1 WHERE id = :task"
@@ -179,4 +180,6 @@ const struct store_run_ops SQLITE_RUN = {
     .batch_add = sqlite_batch_add,
     .batch_last = sqlite_batch_last,
     .batch_list = sqlite_batch_list,
+    .listed_add = sqlite_listed_add,
+    .listed_list = sqlite_listed_list,
 };

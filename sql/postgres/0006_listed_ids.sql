@@ -1,0 +1,9 @@
+-- What phase one of a task has listed, in order, for phase two: a run that takes over reads the ids
+-- here instead of listing them again.
+
+CREATE TABLE ing_listed_id (
+    task_id     bigint NOT NULL REFERENCES ing_task (id),
+    position    bigint NOT NULL CHECK (position >= 1), -- without gaps
+    provider_id text   NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
+    PRIMARY KEY (task_id, position)
+);

@@ -1,0 +1,12 @@
+/* The listed ids' part of MEMORY_RUN_OPS. */
+#ifndef PATRA_ADAPTER_MEMORY_STORE_LISTED_H
+#define PATRA_ADAPTER_MEMORY_STORE_LISTED_H
+
+#include "port/store_run.h"
+
+bool memory_listed_add(struct store *store, int64_t task_id, const struct str *ids, size_t count,
+                       struct error *err);
+bool memory_listed_list(struct store *store, struct arena *arena, int64_t task_id, int64_t after,
+                        int64_t limit, struct listed_list *list, struct error *err);
+
+#endif
