@@ -65,6 +65,12 @@ static_assert(CURSOR_ID_DIGITS_MAX < CURSOR_VALUE_MAX, "an id is a cursor value"
 #define SCHEDULE_EVERY_MIN_US US_PER_SECOND
 #define SCHEDULE_EVERY_MAX_US (366 * US_PER_DAY)
 
+/* ---- events ---- */
+
+/* Keys hash to lanes, and a lane has one publisher at a time: more than processes will ever share
+ * the work, few enough to be looked at one by one. It can not be changed while events wait. */
+#define OUTBOX_LANES 64
+
 /* ---- requests and responses ---- */
 
 #define RETRY_ATTEMPTS_MAX 100

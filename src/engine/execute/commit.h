@@ -52,6 +52,7 @@ struct commit_context { /* the same for all batches of a run; views */
     struct run_stats stats;
     struct arena kept[2]; /* run->checkpoint and run->stats, by turns */
     int kept_now;
+    int64_t counted_no; /* the last batch that stats has in it */
 };
 
 struct commit_result {

@@ -3,7 +3,7 @@
  *      {"reqCount":42,"retCount":3800,"inserted":2900,"updated":850,"skipped":50,"failed":0,
  *       "retryCount":7,"429Count":3,"avgLatencyMs":480,"maxLatencyMs":2100,"pagesVisited":42,
  *       "hasNextLast":false,"unchanged":50,"older":0,"deleted":3,"signals":1,"bytes":145678,
- *       "errors":[{"batchNo":7,"level":"L1","code":"http.status","text":"..."}]}
+ *       "errorCount":1,"errors":[{"batchNo":7,"level":"L1","code":"http.status","text":"..."}]}
  *
  * skipped are the unchanged and the older; failed the quarantined; updated counts deletions too.
  * Of many errors the first and the latest are kept.

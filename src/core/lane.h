@@ -1,0 +1,16 @@
+/* lane: the part of the outbox that a key is published through.
+ *
+ * Keys hash to OUTBOX_LANES lanes. The lane of a key is the same on every machine and for ever:
+ * events of one key that stood in two lanes would be published in any order.
+ */
+#ifndef PATRA_CORE_LANE_H
+#define PATRA_CORE_LANE_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* 0 .. OUTBOX_LANES - 1 */
+int64_t lane_of(struct str aggregate_type, struct str aggregate_id);
+
+#endif

@@ -1,0 +1,519 @@
+/* One try of a batch, and what ends it:
+ *
+ *      begin ── renew ──▶ judge ── signals ── batch row ──▶ write ── quarantine, ids ── run ──
+ * commit │                               │           │                          │ not held:
+ * rollback         known: rollback     raced: rollback,      ended: rollback another try
+ *
+ * Judging comes before the batch row because the row's stats tell what was found; a race that makes
+ * them wrong undoes the row as well. The order of locks is the same in every try of every worker:
+ * the task, signals by id, new records by id, changed records by number.
+ */
+#include "engine/execute/commit.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/limits.h"
+#include "data/hash.h"
+#include "data/json.h"
+#include "engine/execute/commit_records.h"
+#include "port/store_signal.h"
+
+/* Who asks for a second look. */
+static const struct str CREATED_BY = STR_INIT("executor");
+
+/* A busy store has let us wait for its timeout already. */
+enum { BUSY_WEIGHT = 4 };
+
+enum try_end {
+    TRY_DONE,  /* committed, known, or no longer held */
+    TRY_RACED, /* nothing written: try again */
+};
+
+struct attempt { /* at one batch */
+    struct commit_context *context;
+    const struct fetch_batch *batch;
+    const struct error *cause; /* of a batch that failed; else NULL */
+    struct records records;
+    struct record_context record_context;
+    struct signal *signals;
+    size_t signal_count;
+    struct batch row;
+    struct run run;
+    struct run_stats stats;
+    struct commit_result *result;
+};
+
+/* ---- what the rows say ---- */
+
+static bool json_end(struct buf *out, struct json_writer *writer, struct str *json,
+                     struct error *err)
+{
+    json_write_end(writer);
+    json_writer_finish(writer);
+    *json = buf_str(out);
+    return buf_ok(out, err);
+}
+
+static void write_error(struct json_writer *w, const struct error *error)
+{
+    json_write_name(w, STR("error"));
+    json_write_object(w);
+    json_write_member_str(w, STR("level"), str_of(error_level_name(error->level)));
+    json_write_member_str(w, STR("code"), str_of(error->code));
+    json_write_member_str(w, STR("text"), str_of(error->text));
+    json_write_end(w);
+}
+
+/* The stats of the batch row (004 section 14.3.2). read_old() reads them. */
+static bool write_batch_stats(const struct attempt *attempt, struct str *json, struct error *err)
+{
+    const struct commit_result *result = attempt->result;
+    struct json_writer writer;
+    struct buf out;
+
+    buf_init(&out, attempt->context->arena, PAGE_BYTES_MAX);
+    json_writer_init(&writer, &out);
+    json_write_object(&writer);
+    fetch_stats_write(&writer, attempt->batch);
+    json_write_member_i64(&writer, STR("inserted"), result->created);
+    json_write_member_i64(&writer, STR("updated"), result->updated + result->deleted);
+    json_write_member_i64(&writer, STR("skipped"), result->unchanged + result->older);
+    json_write_member_i64(&writer, STR("failed"), result->quarantined);
+    json_write_member_i64(&writer, STR("unchanged"), result->unchanged);
+    json_write_member_i64(&writer, STR("older"), result->older);
+    json_write_member_i64(&writer, STR("deleted"), result->deleted);
+    json_write_member_i64(&writer, STR("signals"), result->signals);
+    if (result->has_latest)
+        json_write_member_i64(&writer, STR("latestUs"), result->latest_us);
+    if (attempt->cause != NULL)
+        write_error(&writer, attempt->cause);
+    return json_end(&out, &writer, json, err);
+}
+
+static int64_t number_of(const struct json_doc *doc, struct str name)
+{
+    int64_t value = 0;
+
+    (void)json_i64(doc, json_get(doc, json_root(doc), name), &value);
+    return value;
+}
+
+/* The numbers of a batch that is there already. */
+static bool read_old(struct attempt *attempt, const struct batch *old, struct error *err)
+{
+    struct commit_result *result = attempt->result;
+    struct json_doc doc;
+
+    if (!json_parse(&doc, attempt->context->arena, old->stats, err))
+        return error_wrap(err, "stats of batch %" PRId64, old->id);
+    *result = (struct commit_result){ .is_held = true, .is_known = true, .batch_id = old->id };
+    result->created = number_of(&doc, STR("inserted"));
+    result->deleted = number_of(&doc, STR("deleted"));
+    result->updated = number_of(&doc, STR("updated")) - result->deleted;
+    result->unchanged = number_of(&doc, STR("unchanged"));
+    result->older = number_of(&doc, STR("older"));
+    result->quarantined = number_of(&doc, STR("failed"));
+    result->signals = number_of(&doc, STR("signals"));
+    result->has_latest =
+        json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);
+    return true;
+}
+
+/* The run's sums with this batch in them; once per batch. */
+static void count_batch(struct attempt *attempt)
+{
+    const struct fetch_counts *counts = &attempt->batch->counts;
+    const struct commit_result *result = attempt->result;
+    struct run_stats *stats = &attempt->stats;
+
+    *stats = attempt->context->stats;
+    if (attempt->batch->batch_no <= attempt->context->counted_no)
+        return;
+    stats->requests += counts->requests;
+    stats->returned += counts->items;
+    stats->created += result->created;
+    stats->updated += result->updated;
+    stats->unchanged += result->unchanged;
+    stats->older += result->older;
+    stats->deleted += result->deleted;
+    stats->quarantined += result->quarantined;
+    stats->signals += result->signals;
+    stats->retries += counts->retries;
+    stats->throttled += counts->throttled;
+    stats->bytes += counts->bytes;
+    if (counts->latency_max_us > stats->latency_max_us)
+        stats->latency_max_us = counts->latency_max_us;
+    if (attempt->cause != NULL) {
+        run_stats_error(stats, attempt->batch->batch_no, attempt->cause);
+        return;
+    }
+    stats->latency_us += counts->latency_us;
+    stats->latency_count += counts->requests > 0;
+    stats->pages++;
+    stats->has_next = attempt->batch->has_next;
+}
+
+/* The run as it will be. Its texts stand where they can stay: in the arena that does not hold those
+ * of the last batch, so that they are there before the commit and the old ones after its failure.
+ */
+static bool next_run(struct attempt *attempt, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+    struct arena *kept = &context->kept[!context->kept_now];
+    struct json_writer writer;
+    struct buf out;
+
+    count_batch(attempt);
+    if (kept->limit == 0)
+        arena_init(kept, (size_t)BATCH_BYTES_MAX);
+    arena_reset(kept);
+    attempt->run = *context->run;
+    attempt->run.checkpoint = arena_copy(kept, attempt->cause != NULL ? context->run->checkpoint
+                                                                      : attempt->batch->checkpoint);
+    if (kept->failed)
+        return arena_error(kept, err);
+    buf_init(&out, kept, (size_t)PAGE_BYTES_MAX);
+    json_writer_init(&writer, &out);
+    run_stats_write(&attempt->stats, &writer);
+    json_writer_finish(&writer);
+    attempt->run.stats = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+static void keep_run(struct attempt *attempt)
+{
+    struct commit_context *context = attempt->context;
+
+    context->run->checkpoint = attempt->run.checkpoint;
+    context->run->stats = attempt->run.stats;
+    context->stats = attempt->stats;
+    context->kept_now = !context->kept_now;
+    if (attempt->batch->batch_no > context->counted_no)
+        context->counted_no = attempt->batch->batch_no;
+}
+
+static void make_row(struct attempt *attempt)
+{
+    const struct fetch_batch *batch = attempt->batch;
+    const struct task *task = attempt->context->task;
+
+    attempt->row = (struct batch){ .run_id = attempt->context->run->id,
+                                   .task_id = task->id,
+                                   .slice_id = task->slice_id,
+                                   .plan_id = task->plan_id,
+                                   .number = batch->batch_no,
+                                   .has_page = batch->has_page_no,
+                                   .page_no = batch->page_no,
+                                   .page_size = batch->page_size,
+                                   .has_before = batch->before.data != NULL,
+                                   .before_token = batch->before,
+                                   .has_after = batch->after.data != NULL,
+                                   .after_token = batch->after,
+                                   .expr_hash = task->expr_hash,
+                                   .idempotent_key = batch->idempotent_key,
+                                   .status = BATCH_SUCCEEDED,
+                                   .request_digest = batch->request_digest,
+                                   .response_digest = batch->response_digest,
+                                   .has_next = batch->has_next,
+                                   .created_us = attempt->record_context.now_us };
+}
+
+/* ---- signals, quarantine, ids ---- */
+
+static int signal_by_id(const void *a, const void *b)
+{
+    return str_cmp(((const struct signal *)a)->provider_id,
+                   ((const struct signal *)b)->provider_id);
+}
+
+/* What is to be looked at again: bad records that have an id, and ids that gave no record. */
+static bool make_signals(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+    const struct signal common = { .source = attempt->record_context.source,
+                                   .endpoint = attempt->record_context.endpoint,
+                                   .created_by = CREATED_BY,
+                                   .created_us = attempt->record_context.now_us };
+    struct signal *signals =
+        ARENA_ARRAY(attempt->context->arena, struct signal, batch->bad_count + batch->lost_count);
+
+    if (signals == NULL)
+        return arena_error(attempt->context->arena, err);
+    attempt->signals = signals;
+    attempt->signal_count = 0;
+    for (size_t i = 0; i < batch->bad_count; i++) {
+        if (batch->bad[i].provider_id.len == 0 || batch->bad[i].provider_id.len > PROVIDER_ID_MAX ||
+            !store_text_ok(batch->bad[i].provider_id))
+            continue;
+        signals[attempt->signal_count] = common;
+        signals[attempt->signal_count].provider_id = batch->bad[i].provider_id;
+        signals[attempt->signal_count++].reason = str_of(batch->bad[i].reason);
+    }
+    for (size_t i = 0; i < batch->lost_count; i++) {
+        signals[attempt->signal_count] = common;
+        signals[attempt->signal_count].provider_id = batch->lost[i].id;
+        signals[attempt->signal_count++].reason = str_of(batch->lost[i].reason);
+    }
+    qsort(signals, attempt->signal_count, sizeof(signals[0]), signal_by_id);
+    return true;
+}
+
+/* A text that no store can keep as one is told without the bytes that are none: those stand in the
+ * payload anyway. */
+static struct str text_or_nothing(struct str text)
+{
+    return store_text_ok(text) ? text : STR("");
+}
+
+static bool add_quarantine(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+    struct quarantined *rows =
+        ARENA_ARRAY(attempt->context->arena, struct quarantined, batch->bad_count);
+    int64_t added;
+
+    if (batch->bad_count == 0)
+        return true;
+    if (rows == NULL)
+        return arena_error(attempt->context->arena, err);
+    for (size_t i = 0; i < batch->bad_count; i++)
+        rows[i] = (struct quarantined){ .source = attempt->record_context.source,
+                                        .endpoint = attempt->record_context.endpoint,
+                                        .provider_id = text_or_nothing(batch->bad[i].provider_id),
+                                        .reason = str_of(batch->bad[i].reason),
+                                        .detail = text_or_nothing(batch->bad[i].detail),
+                                        .position = (int64_t)batch->bad[i].position,
+                                        .lineage = attempt->record_context.lineage,
+                                        .created_us = attempt->record_context.now_us,
+                                        .payload = batch->bad[i].payload };
+    return store_quarantine_add(attempt->context->store, rows, batch->bad_count, &added, err);
+}
+
+static bool add_ids(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+
+    return batch->kind != FETCH_IDS || batch->id_count == 0 ||
+           store_listed_add(attempt->context->store, attempt->context->task->id, batch->ids,
+                            batch->id_count, err);
+}
+
+/* ---- one try ---- */
+
+/* The first call of the transaction: from here on the task's row is locked. */
+static bool fence(struct attempt *attempt, int64_t now_us, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+
+    *attempt->result = (struct commit_result){ 0 };
+    return store_lease_renew(context->store, context->lease, now_us + context->lease_us, now_us,
+                             &attempt->result->is_held, err);
+}
+
+/* Adds the row. Where one of its keys is taken, its numbers are read instead. */
+static bool add_row(struct attempt *attempt, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+    struct batch old;
+    bool added;
+
+    if (!write_batch_stats(attempt, &attempt->row.stats, err) ||
+        !store_batch_add(context->store, context->arena, &attempt->row, &attempt->result->batch_id,
+                         &added, &old, err))
+        return false;
+    if (added)
+        return true;
+    if (old.status != attempt->row.status)
+        return error_set(err, ERROR_REQUEST, "commit.number",
+                         "batch %" PRId64 " of run %" PRId64
+                         " ended differently before; the run goes on with the next number",
+                         attempt->row.number, attempt->row.run_id);
+    return read_old(attempt, &old, err);
+}
+
+static bool judge(struct attempt *attempt, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+
+    attempt->result->quarantined = (int64_t)attempt->batch->bad_count;
+    return records_judge(&attempt->records, &attempt->record_context, attempt->result, err) &&
+           (attempt->signal_count == 0 ||
+            store_signal_add(context->store, attempt->signals, attempt->signal_count,
+                             &attempt->result->signals, err));
+}
+
+/* Behind the batch row, whose id is in every row's lineage. */
+static bool write_rows(struct attempt *attempt, bool *is_written, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+
+    attempt->record_context.lineage.batch_id = attempt->result->batch_id;
+    if (!records_write(&attempt->records, &attempt->record_context, context->random, &context->ids,
+                       is_written, err))
+        return false;
+    return !*is_written || (add_quarantine(attempt, err) && add_ids(attempt, err));
+}
+
+static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end, struct error *err)
+{
+    struct store *store = attempt->context->store;
+    struct commit_result *result = attempt->result;
+    bool is_written = true;
+
+    *end = TRY_DONE;
+    if (!store_begin(store, err))
+        return false;
+    if (!fence(attempt, now_us, err))
+        goto rollback;
+    if (!result->is_held)
+        goto leave;
+    if ((attempt->cause == NULL && !judge(attempt, err)) || !add_row(attempt, err) ||
+        !next_run(attempt, err))
+        goto rollback;
+    if (result->is_known) {
+        keep_run(attempt);
+        goto leave;
+    }
+    if (attempt->cause == NULL && !write_rows(attempt, &is_written, err))
+        goto rollback;
+    if (!is_written) {
+        *end = TRY_RACED;
+        goto leave;
+    }
+    if (!store_run_save(store, &attempt->run, now_us, &result->is_held, err))
+        goto rollback;
+    if (!result->is_held)
+        goto leave; /* the run has ended */
+    if (!store_commit(store, err))
+        goto rollback;
+    keep_run(attempt);
+    return true;
+leave:
+    store_rollback(store);
+    return true;
+rollback:
+    store_rollback(store);
+    return false;
+}
+
+/* Weights of lost tries; 0: the failure is not one that passes by itself. */
+static int weight_of(const struct error *error)
+{
+    if (strcmp(error->code, "store.conflict") == 0)
+        return 1;
+    return strcmp(error->code, "store.busy") == 0 ? BUSY_WEIGHT : 0;
+}
+
+static bool try_until_done(struct attempt *attempt, int64_t now_us, struct error *err)
+{
+    enum try_end end = TRY_DONE;
+    int weight;
+
+    for (int tries = 0; tries < COMMIT_TRIES_MAX; tries += weight) {
+        weight = 1;
+        if (!try_once(attempt, now_us, &end, err)) {
+            weight = weight_of(err);
+            end = TRY_RACED;
+            if (weight == 0 || tries + weight >= COMMIT_TRIES_MAX)
+                return false;
+        }
+        if (end == TRY_DONE)
+            break;
+    }
+    if (end == TRY_RACED)
+        return error_set(err, ERROR_TRANSIENT, "commit.raced",
+                         "other workers wrote the same records first, %d times in a row",
+                         COMMIT_TRIES_MAX);
+    if (!attempt->result->is_held)
+        *attempt->result = (struct commit_result){ 0 };
+    return true;
+}
+
+static void attempt_init(struct attempt *attempt, struct commit_context *context,
+                         const struct fetch_batch *batch, int64_t now_us,
+                         struct commit_result *result)
+{
+    const struct task *task = context->task;
+
+    arena_reset(context->arena); /* all the last batch made is gone here */
+    *attempt = (struct attempt){ .context = context, .batch = batch, .result = result };
+    attempt->record_context =
+        (struct record_context){ .source = task->source,
+                                 .endpoint = batch->endpoint,
+                                 .expr_hash = context->expr_proto_hash,
+                                 .lineage = { .schedule_instance_id = task->schedule_instance_id,
+                                              .plan_id = task->plan_id,
+                                              .slice_id = task->slice_id,
+                                              .task_id = task->id,
+                                              .run_id = context->run->id },
+                                 .now_us = now_us };
+    make_row(attempt);
+}
+
+bool batch_commit(struct commit_context *context, struct fetch *fetch,
+                  const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
+                  struct error *err)
+{
+    struct attempt attempt;
+
+    attempt_init(&attempt, context, batch, now_us, result);
+    attempt.records =
+        (struct records){ .store = context->store, .arena = context->arena, .fetch = fetch };
+    if (!records_init(&attempt.records, batch, err) || !make_signals(&attempt, err) ||
+        !try_until_done(&attempt, now_us, err))
+        return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,
+                          context->run->id);
+    return true;
+}
+
+/* The row of a failure claims no token and no key of a batch that may yet succeed. */
+static bool make_failed_row(struct attempt *attempt, struct error *err)
+{
+    const struct str what = arena_printf(attempt->context->arena, "failed %" PRId64 " %" PRId64,
+                                         attempt->row.run_id, attempt->row.number);
+    char *hex = arena_alloc(attempt->context->arena, HASH_HEX_MAX);
+    struct hash_sum sum;
+
+    if (what.data == NULL || hex == NULL)
+        return arena_error(attempt->context->arena, err);
+    if (!hash_of(what, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    attempt->row.idempotent_key = str_of(hex);
+    attempt->row.status = BATCH_FAILED;
+    attempt->row.has_before = false;
+    attempt->row.has_after = false;
+    attempt->row.has_next = false;
+    if (attempt->row.request_digest.len == 0)
+        attempt->row.request_digest = STR("{}");
+    if (attempt->row.response_digest.len == 0)
+        attempt->row.response_digest = STR("{}");
+    return true;
+}
+
+bool batch_commit_failed(struct commit_context *context, const struct fetch_batch *batch,
+                         const struct error *cause, int64_t now_us, struct commit_result *result,
+                         struct error *err)
+{
+    struct attempt attempt;
+
+    attempt_init(&attempt, context, batch, now_us, result);
+    attempt.cause = cause;
+    if (!make_failed_row(&attempt, err) || !try_until_done(&attempt, now_us, err))
+        return error_wrap(err, "commit failed batch %" PRId64 " of run %" PRId64, batch->batch_no,
+                          context->run->id);
+    return true;
+}
+
+void commit_context_release(struct commit_context *context)
+{
+    arena_release(&context->kept[0]);
+    arena_release(&context->kept[1]);
+    if (context->run != NULL) {
+        context->run->checkpoint = STR("");
+        context->run->stats = STR("{}");
+    }
+}

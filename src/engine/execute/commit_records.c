@@ -1,0 +1,267 @@
+#include "engine/execute/commit_records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lane.h"
+#include "core/overwrite.h"
+#include "engine/execute/record_event.h"
+
+struct records_item {
+    const struct record *record;
+    bool has_hash;
+    char hash[HASH_HEX_MAX];
+    const char *event_type; /* of an item that is written */
+};
+
+/* ---- one state of each id ---- */
+
+static struct overwrite_state incoming_of(const struct record *record)
+{
+    return (struct overwrite_state){ .has_date = record->has_updated_at,
+                                     .date_us = record->updated_at_us,
+                                     .is_coarse = record->precision < DATE_SECOND,
+                                     .version = record->version,
+                                     .is_deleted = record->is_deleted };
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct record *left = ((const struct records_item *)a)->record;
+    const struct record *right = ((const struct records_item *)b)->record;
+    const int order = str_cmp(left->provider_id, right->provider_id);
+
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Of two states in the order of their coming. What the rules can not order, the later holds. */
+static bool replaces(const struct record *first, const struct record *second)
+{
+    const struct overwrite_state stored = incoming_of(first);
+    const struct overwrite_state incoming = incoming_of(second);
+    const enum overwrite judgement = overwrite_judge(&stored, &incoming);
+
+    return judgement == OVERWRITE_NEWER || judgement == OVERWRITE_CONTENT;
+}
+
+bool records_init(struct records *records, const struct fetch_batch *batch, struct error *err)
+{
+    struct records_item *items =
+        ARENA_ARRAY(records->arena, struct records_item, batch->record_count);
+
+    records->items = items;
+    records->ids = ARENA_ARRAY(records->arena, struct str, batch->record_count);
+    if (records->items == NULL || records->ids == NULL)
+        return arena_error(records->arena, err);
+    for (size_t i = 0; i < batch->record_count; i++)
+        items[i].record = &batch->records[i];
+    qsort(items, batch->record_count, sizeof(items[0]), by_id);
+    records->count = 0;
+    for (size_t i = 0; i < batch->record_count; i++) {
+        struct records_item *last = records->count > 0 ? &items[records->count - 1] : NULL;
+
+        if (last == NULL || !str_eq(last->record->provider_id, items[i].record->provider_id))
+            items[records->count++].record = items[i].record;
+        else if (replaces(last->record, items[i].record))
+            last->record = items[i].record;
+    }
+    for (size_t i = 0; i < records->count; i++)
+        records->ids[i] = items[i].record->provider_id;
+    records->twice = (int64_t)(batch->record_count - records->count);
+    return true;
+}
+
+/* ---- the judgement ---- */
+
+/* Once per batch, however often it is judged, and only where it is needed. */
+static bool hash_item(struct records *records, struct records_item *item, struct error *err)
+{
+    if (!item->has_hash && !fetch_record_hash(records->fetch, item->record, item->hash, err))
+        return error_wrap(err, "hash record %.*s", STR_ARG(item->record->provider_id));
+    item->has_hash = true;
+    return true;
+}
+
+static bool judge_item(struct records *records, struct records_item *item,
+                       const struct record_state *state, enum overwrite *judgement,
+                       struct error *err)
+{
+    const struct overwrite_state incoming = incoming_of(item->record);
+    const struct overwrite_state stored = { .has_date = state->has_updated,
+                                            .date_us = state->updated_us,
+                                            .version = state->provider_version,
+                                            .is_deleted = state->is_deleted };
+
+    *judgement = overwrite_judge(state->id != 0 ? &stored : NULL, &incoming);
+    if (*judgement == OVERWRITE_UNCHANGED || *judgement == OVERWRITE_OLDER)
+        return true;
+    if (!hash_item(records, item, err))
+        return false;
+    if (*judgement == OVERWRITE_CONTENT)
+        *judgement =
+            str_eq(str_of(item->hash), state->content_hash) ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
+    return true;
+}
+
+/* A tombstone that tells no date or version keeps those of what it buries: only what comes after
+ * that is an undelete. */
+static struct record_write write_of(const struct records_item *item,
+                                    const struct record_state *state)
+{
+    const struct record *record = item->record;
+    struct record_write write = { .id = state->id,
+                                  .version = state->version + 1,
+                                  .provider_id = record->provider_id,
+                                  .has_updated = record->has_updated_at,
+                                  .updated_us = record->updated_at_us,
+                                  .provider_version = record->version,
+                                  .is_deleted = record->is_deleted,
+                                  .content_hash = str_of(item->hash),
+                                  .payload = record->payload };
+
+    if (record->is_deleted && !record->has_updated_at) {
+        write.has_updated = state->has_updated;
+        write.updated_us = state->updated_us;
+    }
+    if (record->is_deleted && record->version.len == 0)
+        write.provider_version = state->provider_version;
+    return write;
+}
+
+static void count_write(struct records_item *item, const struct record_state *state,
+                        struct commit_result *result)
+{
+    if (item->record->is_deleted)
+        result->deleted++;
+    else if (state->id == 0)
+        result->created++;
+    else
+        result->updated++;
+    if (item->record->is_deleted)
+        item->event_type = "RecordDeleted";
+    else
+        item->event_type = state->id == 0 || state->is_deleted ? "RecordCreated" : "RecordUpdated";
+}
+
+static void see_date(const struct record *record, struct commit_result *result)
+{
+    if (!record->has_updated_at ||
+        (result->has_latest && record->updated_at_us <= result->latest_us))
+        return;
+    result->has_latest = true;
+    result->latest_us = record->updated_at_us;
+}
+
+static bool make_lists(struct records *records, struct error *err)
+{
+    records->writes = ARENA_ARRAY(records->arena, struct record_write, records->count);
+    records->write_items = ARENA_ARRAY(records->arena, size_t, records->count);
+    records->touches = ARENA_ARRAY(records->arena, int64_t, records->count);
+    records->write_count = 0;
+    records->touch_count = 0;
+    return !records->arena->failed || arena_error(records->arena, err);
+}
+
+bool records_judge(struct records *records, const struct record_context *context,
+                   struct commit_result *result, struct error *err)
+{
+    struct record_state *states = ARENA_ARRAY(records->arena, struct record_state, records->count);
+    enum overwrite judgement;
+
+    result->unchanged = records->twice;
+    if (records->count == 0)
+        return true;
+    if (states == NULL || !make_lists(records, err))
+        return arena_error(records->arena, err);
+    if (!store_record_check(records->store, records->arena, context, records->ids, records->count,
+                            states, err))
+        return false;
+    for (size_t i = 0; i < records->count; i++) {
+        struct records_item *item = &records->items[i];
+
+        see_date(item->record, result);
+        if (!judge_item(records, item, &states[i], &judgement, err))
+            return false;
+        if (judgement == OVERWRITE_OLDER) {
+            result->older++;
+        } else if (judgement == OVERWRITE_UNCHANGED) {
+            result->unchanged++;
+            records->touches[records->touch_count++] = states[i].id;
+        } else {
+            count_write(item, &states[i], result);
+            records->write_items[records->write_count] = i;
+            records->writes[records->write_count++] = write_of(item, &states[i]);
+        }
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool make_event(struct records *records, const struct record_context *context, size_t place,
+                       struct outbox_event *event, struct error *err)
+{
+    const struct records_item *item = &records->items[records->write_items[place]];
+    struct record_event record = { .context = context,
+                                   .write = &records->writes[place],
+                                   .type = item->event_type,
+                                   .merged_into = item->record->merged_into };
+
+    if (!item->record->is_deleted &&
+        !fetch_record_fields(records->fetch, item->record, records->arena, &record.fields, err))
+        return error_wrap(err, "fields of record %.*s", STR_ARG(item->record->provider_id));
+    return record_event_make(&record, records->arena, event, err);
+}
+
+static bool add_events(struct records *records, const struct record_context *context,
+                       struct random_source *random, struct uuid_state *ids, struct error *err)
+{
+    const size_t count = records->write_count;
+    struct outbox_event *events = ARENA_ARRAY(records->arena, struct outbox_event, count);
+    unsigned char *chance = arena_alloc_raw(records->arena, count * UUID_RANDOM_BYTES);
+    char(*texts)[UUID_TEXT_MAX] = arena_alloc_raw(records->arena, count * UUID_TEXT_MAX);
+    const struct str place = record_event_place(records->arena, context);
+
+    if (records->arena->failed)
+        return arena_error(records->arena, err);
+    random_source_bytes(random, chance, count * UUID_RANDOM_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        uuid_format(uuid_make(ids, context->now_us, chance + i * UUID_RANDOM_BYTES), texts[i]);
+        events[i].event_id = (struct str){ texts[i], UUID_TEXT_MAX - 1 };
+        events[i].aggregate_type = place;
+        if (!make_event(records, context, i, &events[i], err))
+            return false;
+        events[i].lane = lane_of(place, events[i].aggregate_id);
+    }
+    return store_outbox_add(records->store, events, count, err);
+}
+
+static bool write_all(struct records *records, const struct record_context *context,
+                      bool *is_written, struct error *err)
+{
+    bool *written = ARENA_ARRAY(records->arena, bool, records->write_count);
+
+    if (written == NULL)
+        return arena_error(records->arena, err);
+    if (!store_record_write(records->store, context, records->writes, records->write_count, written,
+                            err))
+        return false;
+    for (size_t i = 0; i < records->write_count; i++)
+        *is_written = *is_written && written[i];
+    return true;
+}
+
+bool records_write(struct records *records, const struct record_context *context,
+                   struct random_source *random, struct uuid_state *ids, bool *is_written,
+                   struct error *err)
+{
+    *is_written = true;
+    if (records->write_count > 0 && !write_all(records, context, is_written, err))
+        return false;
+    if (!*is_written)
+        return true;
+    if (records->touch_count > 0 &&
+        !store_record_touch(records->store, context, records->touches, records->touch_count, err))
+        return false;
+    return records->write_count == 0 || add_events(records, context, random, ids, err);
+}

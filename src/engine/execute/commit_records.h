@@ -1,0 +1,44 @@
+/* commit_records: the records of a batch, from the page into the store; a part of commit.h.
+ *
+ *      records_init     sorts by id and keeps one state of each: outside of the transaction
+ *      records_judge    checks the store, judges, hashes what is to be written; counts
+ *      records_write    the new and the newer, then touches, then events; false in *is_written
+ *                       when another worker was there first: roll back, and judge again
+ */
+#ifndef PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
+#define PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
+
+#include "engine/execute/commit.h"
+#include "port/store_record.h"
+
+struct records_item;
+
+struct records {
+    struct store *store;
+    struct arena *arena;
+    struct fetch *fetch;
+    struct records_item *items; /* by provider_id */
+    struct str *ids;            /* theirs */
+    size_t count;
+    int64_t twice; /* states that another one of the same batch replaced */
+
+    /* Made by records_judge. */
+    struct record_write *writes;
+    size_t *write_items; /* which item each one is of */
+    size_t write_count;
+    int64_t *touches;
+    size_t touch_count;
+};
+
+bool records_init(struct records *records, const struct fetch_batch *batch,
+                  struct error *err) MUST_CHECK;
+
+/* Sets the counts of *result that are about good records. */
+bool records_judge(struct records *records, const struct record_context *context,
+                   struct commit_result *result, struct error *err) MUST_CHECK;
+
+bool records_write(struct records *records, const struct record_context *context,
+                   struct random_source *random, struct uuid_state *ids, bool *is_written,
+                   struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,486 @@
+/* batch_commit over every store: what a batch leaves behind, once. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commit_worker.h"
+#include "contract.h"
+#include "data/json.h"
+#include "port/store_signal.h"
+#include "rows.h"
+
+/* ---- the overwrite rule, end to end ---- */
+
+struct overwrite_case {
+    const char *label;
+    const char *endpoint;
+    const char *first; /* the item's members besides its id */
+    const char *second;
+    int64_t version;   /* of the record afterwards */
+    bool is_deleted;   /* likewise */
+    int holds;         /* whose payload: 1 or 2 */
+    const char *event; /* the last one */
+};
+
+#define AT(second) "\"at\":\"2026-01-05T00:00:" second "Z\""
+
+static const struct overwrite_case overwrites[] = {
+    { "later", "dated", AT("01"), AT("02"), 2, false, 2, "RecordUpdated" },
+    { "equal", "dated", AT("01"), AT("01") ",\"n\":2", 1, false, 1, "RecordCreated" },
+    { "earlier", "dated", AT("02"), AT("01"), 1, false, 1, "RecordCreated" },
+    { "equal, next version", "dated", AT("01") ",\"v\":\"9\"", AT("01") ",\"v\":\"10\"", 2, false,
+      2, "RecordUpdated" },
+    { "equal, version before", "dated", AT("01") ",\"v\":\"10\"", AT("01") ",\"v\":\"9\"", 1, false,
+      1, "RecordCreated" },
+    { "a day, other content", "dated", "\"at\":\"2026-01-05\"", "\"at\":\"2026-01-05\",\"n\":2", 2,
+      false, 2, "RecordUpdated" },
+    { "a day, same content", "dated", "\"at\":\"2026-01-05\"", "\"at\":\"2026-01-05\"", 1, false, 1,
+      "RecordCreated" },
+    { "deleted", "dated", AT("01"), AT("02") ",\"deleted\":true", 2, true, 2, "RecordDeleted" },
+    { "deleted in the same second", "dated", AT("01"), AT("01") ",\"deleted\":true", 2, true, 2,
+      "RecordDeleted" },
+    { "deleted without a date", "dated", AT("01"), "\"deleted\":true", 2, true, 2,
+      "RecordDeleted" },
+    { "merged", "dated", AT("01"), AT("02") ",\"merged\":\"b\"", 2, true, 2, "RecordDeleted" },
+    { "an old tombstone", "dated", AT("02"), AT("01") ",\"deleted\":true", 1, false, 1,
+      "RecordCreated" },
+    { "a tombstone of nothing", "dated", AT("01") ",\"deleted\":true", AT("01"), 1, true, 1,
+      "RecordDeleted" },
+    { "undelete", "dated", AT("01") ",\"deleted\":true", AT("02"), 2, false, 2, "RecordCreated" },
+    { "no dates, other content", "undated", "\"n\":1", "\"n\":2", 2, false, 2, "RecordUpdated" },
+    { "no dates, same content, other form", "undated", "\"n\":1,\"m\":2", "\"m\": 2,\"n\":1.0", 1,
+      false, 1, "RecordCreated" },
+    { "no dates, deleted", "undated", "\"n\":1", "\"deleted\":true", 2, true, 2, "RecordDeleted" },
+    { "no dates, undelete", "undated", "\"deleted\":true", "\"n\":1", 2, false, 2,
+      "RecordCreated" },
+};
+
+static const char *page_of(const char *id, const char *members)
+{
+    return arena_printf(contract_arena(), "{\"items\":[{\"id\":\"%s\",%s}]}", id, members).data;
+}
+
+static const char *payload_of(const char *id, const char *members)
+{
+    return arena_printf(contract_arena(), "{\"id\":\"%s\",%s}", id, members).data;
+}
+
+static void check_overwrite(struct store *store, const struct overwrite_case *c, const char *id)
+{
+    const struct stored_record record = commit_record(store, c->endpoint, id);
+    const struct outbox_event_list events = commit_events(store, c->endpoint, id);
+
+    CHECK_EQ(record.version, c->version, c->label);
+    CHECK_EQ(record.is_deleted, c->is_deleted, c->label);
+    CHECK_STR(record.payload, str_of(payload_of(id, c->holds == 1 ? c->first : c->second)),
+              c->label);
+    CHECK_EQ(events.count, c->version, c->label);
+    for (size_t i = 0; i < events.count; i++)
+        CHECK_EQ(events.items[i].version, (int64_t)i + 1, c->label);
+    if (events.count > 0)
+        CHECK_STR(events.items[events.count - 1].event_type, str_of(c->event), c->label);
+}
+
+TEST(a_record_is_overwritten_by_what_is_newer_alone)
+{
+    struct store *store = contract_store();
+    static const char *const ENDPOINTS[] = { "dated", "undated" };
+    char id[16];
+
+    for (size_t e = 0; e < ARRAY_LEN(ENDPOINTS); e++) {
+        struct worker worker;
+
+        worker_open(&worker, store, ENDPOINTS[e]);
+        for (size_t i = 0; i < ARRAY_LEN(overwrites); i++) {
+            const struct overwrite_case *c = &overwrites[i];
+
+            if (strcmp(c->endpoint, ENDPOINTS[e]) != 0)
+                continue;
+            (void)snprintf(id, sizeof(id), "r%zu", i);
+            worker_fetch(&worker, page_of(id, c->first));
+            (void)worker_commit(&worker, NOW_US);
+            worker_fetch(&worker, page_of(id, c->second));
+            (void)worker_commit(&worker, NOW_US + 10);
+            check_overwrite(store, c, id);
+        }
+        worker_close(&worker);
+    }
+    contract_end();
+}
+
+TEST(a_tombstone_without_a_date_keeps_the_one_it_buries)
+{
+    struct store *store = contract_store();
+    struct worker worker;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, page_of("a", AT("05") ",\"v\":\"3\""));
+    (void)worker_commit(&worker, NOW_US);
+    worker_fetch(&worker, page_of("a", "\"deleted\":true"));
+    CHECK_EQ(worker_commit(&worker, NOW_US).deleted, 1, "deleted");
+    worker_fetch(&worker, page_of("a", AT("05") ",\"v\":\"3\""));
+    CHECK_EQ(worker_commit(&worker, NOW_US).older, 1, "a page that was under way brings back none");
+    CHECK(commit_record(store, "dated", "a").is_deleted, "still deleted");
+    worker_fetch(&worker, page_of("a", AT("06")));
+    CHECK_EQ(worker_commit(&worker, NOW_US).updated, 1, "a later one does");
+    CHECK_EQ(commit_record(store, "dated", "a").version, 3, "version");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(of_one_id_twice_the_latest_state_is_one_version)
+{
+    struct store *store = contract_store();
+    struct commit_result result;
+    struct worker worker;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, "{\"items\":["
+                          "{\"id\":\"b\"," AT("01") ",\"n\":1},"
+                                                    "{\"id\":\"a\"," AT(
+                                                        "03") ",\"n\":2},"
+                                                              "{\"id\":\"b\"," AT(
+                                                                  "02") ",\"n\":3},"
+                                                                        "{\"id\":\"a\"," AT(
+                                                                            "01") ",\"n\":4}]}");
+    result = worker_commit(&worker, NOW_US);
+    CHECK_EQ(result.created, 2, "two records");
+    CHECK_EQ(result.unchanged, 2, "and two states that were replaced");
+    CHECK_EQ(result.latest_us, INT64_C(1767571203000000), "the furthest date");
+    CHECK_EQ(commit_record(store, "dated", "a").version, 1, "a");
+    CHECK_STR(commit_record(store, "dated", "a").payload,
+              STR("{\"id\":\"a\"," AT("03") ",\"n\":2}"), "the later date, though it came first");
+    CHECK_STR(commit_record(store, "dated", "b").payload,
+              STR("{\"id\":\"b\"," AT("02") ",\"n\":3}"), "the later date");
+    CHECK_EQ(commit_events(store, "dated", "a").count, 1, "one event");
+    CHECK_EQ(commit_events(store, "dated", "b").count, 1, "one event");
+    worker_close(&worker);
+    contract_end();
+}
+
+/* ---- what goes out ---- */
+
+/* Of {"id":"10.1/ä","at":"2026-01-05T00:00:01Z","v":"7","title":"T"}, by sha256sum. */
+#define PAYLOAD_SHA256 "cf2bdce322bc3b3cc2d597d2fb562513cebc2c52850a489c9a758b038e3fca47"
+
+TEST(an_event_carries_the_state_of_its_version)
+{
+    struct store *store = contract_store();
+    struct outbox_event_list events;
+    struct commit_result result;
+    struct worker worker;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, page_of("10.1/\xc3\xa4", AT("01") ",\"v\":\"7\",\"title\":\"T\""));
+    result = worker_commit(&worker, NOW_US);
+    worker_fetch(&worker, page_of("10.1/\xc3\xa4", AT("02") ",\"merged\":\"b\""));
+    (void)worker_commit(&worker, NOW_US + 1);
+    events = commit_events(store, "dated", "10.1/\xc3\xa4");
+    REQUIRE(events.count == 2, "two events");
+    CHECK_EQ(events.items[0].occurred_us, NOW_US, "when");
+    CHECK_EQ(events.items[0].lane, events.items[1].lane, "one key, one lane");
+    CHECK(str_cmp(events.items[0].event_id, events.items[1].event_id) < 0, "ids go up");
+    CHECK_STR(events.items[0].payload,
+              arena_printf(
+                  contract_arena(),
+                  "{\"source\":\"crossref\",\"endpoint\":\"dated\",\"id\":\"10.1/\xc3\xa4\","
+                  "\"version\":1,\"updatedAt\":\"2026-01-05T00:00:01Z\",\"providerVersion\":\"7\","
+                  "\"deleted\":false,\"contentHash\":\"%.*s\",\"exprHash\":\"" HASH_A "\","
+                  "\"fields\":{\"title\":\"T\"},\"lineage\":{\"scheduleInstanceId\":%" PRId64
+                  ",\"planId\":%" PRId64 ",\"sliceId\":%" PRId64 ",\"taskId\":%" PRId64
+                  ",\"runId\":%" PRId64 ",\"batchId\":%" PRId64 "}}",
+                  STR_ARG(STR(PAYLOAD_SHA256)), worker.task.schedule_instance_id,
+                  worker.task.plan_id, worker.task.slice_id, worker.task.id, worker.run.id,
+                  result.batch_id),
+              "created");
+    CHECK(str_find(events.items[1].payload, STR("\"deleted\":true,\"mergedInto\":\"b\"")) <
+              events.items[1].payload.len,
+          "merged");
+    CHECK(str_find(events.items[1].payload, STR("\"fields\"")) == events.items[1].payload.len,
+          "a tombstone has no fields");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(what_can_not_be_judged_is_quarantined_and_signalled)
+{
+    struct store *store = contract_store();
+    struct quarantined_list bad;
+    struct signal_list signals;
+    struct commit_result result;
+    struct worker worker;
+    struct error err = { 0 };
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"z\",\"at\":\"soon\"},{\"id\":\"a\"},{\"x\":1},"
+                          "{\"id\":\"good\"," AT("01") "}]}");
+    result = worker_commit(&worker, NOW_US);
+    CHECK_EQ(result.created, 1, "the good one");
+    CHECK_EQ(result.quarantined, 3, "the bad ones");
+    CHECK_EQ(result.signals, 2, "those with an id");
+    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR("crossref"), 0, 9, &bad, &err),
+               err);
+    REQUIRE(bad.count == 3, "in quarantine");
+    CHECK_STR(bad.items[0].reason, STR("date.syntax"), "reason");
+    CHECK_STR(bad.items[0].payload, STR("{\"id\":\"z\",\"at\":\"soon\"}"), "its bytes");
+    CHECK_EQ(bad.items[0].lineage.batch_id, result.batch_id, "where it came from");
+    CHECK_STR(bad.items[2].provider_id, STR(""), "no id");
+    CHECK_EQ(bad.items[2].position, 2, "its place");
+    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("dated"), 0, 9,
+                                 &signals, &err),
+               err);
+    REQUIRE(signals.count == 2, "signals");
+    CHECK_STR(signals.items[0].provider_id, STR("a"), "by id");
+    CHECK_STR(signals.items[0].reason, STR("date.missing"), "reason");
+    CHECK_STR(signals.items[1].provider_id, STR("z"), "by id");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(listed_ids_are_kept_and_lost_ones_signalled)
+{
+    struct store *store = contract_store();
+    struct listed_list listed;
+    struct signal_list signals;
+    struct commit_result result = { 0 };
+    struct worker worker;
+    struct error err = { 0 };
+    int64_t created = 0;
+
+    worker_open(&worker, store, "ids");
+    worker_fetch(&worker, "{\"ids\":[\"c\",\"a\",\"b\"]}");
+    CHECK_EQ(worker.batch.kind, FETCH_IDS, "ids first");
+    result = worker_commit(&worker, NOW_US);
+    CHECK_EQ(result.created, 0, "no records");
+    REQUIRE_OK(store_listed_list(store, contract_arena(), worker.task.id, 0, 9, &listed, &err),
+               err);
+    REQUIRE(listed.count == 3, "three ids");
+    CHECK_STR(listed.items[0], STR("c"), "in order");
+    CHECK_STR(listed.items[2], STR("b"), "in order");
+    for (int i = 0; i < 8 && !worker.batch.is_last; i++) {
+        REQUIRE_OK(
+            worker_next(&worker,
+                        "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"c\"," AT("01") "}]}",
+                        &err),
+            err);
+        result = worker_commit(&worker, NOW_US + i);
+        created += result.created;
+    }
+    CHECK_EQ(created, 2, "those that have details");
+    CHECK_EQ(commit_record(store, "fetch", "a").version, 1, "of the details' endpoint");
+    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("fetch"), 0, 9,
+                                 &signals, &err),
+               err);
+    REQUIRE(signals.count == 1, "the one that has none");
+    CHECK_STR(signals.items[0].provider_id, STR("b"), "id");
+    CHECK_STR(signals.items[0].reason, STR("missing"), "reason");
+    worker_close(&worker);
+    contract_end();
+}
+
+/* ---- once ---- */
+
+TEST(a_batch_that_is_there_is_read_and_not_written)
+{
+    struct store *store = contract_store();
+    struct commit_result first, again;
+    struct worker worker;
+    struct str stats;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"b\"," AT(
+                              "02") ",\"deleted\":true},{\"id\":\"c\"}]}");
+    first = worker_commit(&worker, NOW_US);
+    stats = arena_copy(contract_arena(), worker.run.stats);
+    again = worker_commit(&worker, NOW_US + 1);
+    CHECK(!first.is_known && first.is_held, "new");
+    CHECK(again.is_known && again.is_held, "known");
+    again.is_known = false;
+    CHECK(memcmp(&first, &again, sizeof(first)) == 0, "the same numbers");
+    CHECK_STR(worker.run.stats, stats, "counted once");
+    CHECK_EQ(commit_record(store, "dated", "a").checked_us, NOW_US, "not touched");
+    CHECK_EQ(commit_events(store, "dated", "a").count, 1, "one event");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(each_of_the_three_keys_makes_a_batch_known)
+{
+    struct store *store = contract_store();
+    struct fetch_batch batch;
+    struct worker worker;
+
+    worker_open(&worker, store, "tokens");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("01") "}],\"next\":\"t1\"}");
+    (void)worker_commit(&worker, NOW_US);
+    REQUIRE_OK(worker_next(&worker, "{\"items\":[{\"id\":\"b\"," AT("01") "}],\"next\":\"t2\"}",
+                           &(struct error){ 0 }),
+               ((struct error){ 0 }));
+    batch = worker.batch;
+    CHECK(batch.before.data != NULL, "asked with a token");
+    (void)worker_commit(&worker, NOW_US);
+    worker.batch.batch_no = 77;
+    worker.batch.before = (struct str){ NULL, 0 };
+    CHECK(worker_commit(&worker, NOW_US).is_known, "by the idempotent key");
+    worker.batch.idempotent_key = STR("other");
+    worker.batch.before = batch.before;
+    CHECK(worker_commit(&worker, NOW_US).is_known, "by the token");
+    worker.batch.before = (struct str){ NULL, 0 };
+    worker.batch.batch_no = batch.batch_no;
+    CHECK(worker_commit(&worker, NOW_US).is_known, "by the number");
+    worker.batch.batch_no = 78;
+    CHECK(!worker_commit(&worker, NOW_US).is_known, "by none of them");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(an_overtaken_worker_writes_nothing)
+{
+    struct store *store = contract_store();
+    struct commit_result result = { 0 };
+    struct run_list runs;
+    struct batch_list batches;
+    struct worker worker;
+    struct error err = { 0 };
+    struct error cause = { .level = ERROR_TRANSIENT, .code = "http.timeout", .text = "late" };
+    int64_t reclaimed = 0;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, page_of("a", AT("01")));
+    REQUIRE_OK(store_lease_reclaim(store, NOW_US + 3 * US_PER_DAY, 9, &reclaimed, &err), err);
+    CHECK_EQ(reclaimed, 1, "the lease has run out");
+    result = worker_commit(&worker, NOW_US);
+    CHECK(!result.is_held, "overtaken");
+    CHECK_EQ(result.created, 0, "and nothing to tell");
+    CHECK_EQ(commit_record(store, "dated", "a").id, 0, "no record");
+    CHECK_EQ(commit_events(store, "dated", "a").count, 0, "no event");
+    REQUIRE_OK(batch_commit_failed(&worker.context, &worker.batch, &cause, NOW_US, &result, &err),
+               err);
+    CHECK(!result.is_held, "not even a failure");
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    CHECK_EQ(batches.count, 0, "no batch");
+    REQUIRE_OK(store_run_list(store, contract_arena(), worker.task.id, &runs, &err), err);
+    CHECK_STR(runs.items[0].checkpoint, STR(""), "no checkpoint");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(a_run_that_has_ended_takes_no_more_batches)
+{
+    struct store *store = contract_store();
+    struct worker worker;
+    struct run ended;
+    struct error err = { 0 };
+    bool saved = false;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, page_of("a", AT("01")));
+    ended = worker.run;
+    ended.status = RUN_CANCELLED;
+    ended.finished_us = NOW_US;
+    REQUIRE_OK(store_run_save(store, &ended, NOW_US, &saved, &err), err);
+    CHECK(!worker_commit(&worker, NOW_US).is_held, "not held");
+    CHECK_EQ(commit_record(store, "dated", "a").id, 0, "no record");
+    worker_close(&worker);
+    contract_end();
+}
+
+/* ---- the books ---- */
+
+static int64_t stat(struct str stats, const char *name)
+{
+    struct json_doc doc;
+    struct error err = { 0 };
+    int64_t value = -1;
+
+    REQUIRE_OK(json_parse(&doc, contract_arena(), stats, &err), err);
+    (void)json_i64(&doc, json_get(&doc, json_root(&doc), str_of(name)), &value);
+    return value;
+}
+
+TEST(a_run_adds_up_its_batches_and_remembers_the_last)
+{
+    struct store *store = contract_store();
+    struct batch_list batches;
+    struct run_list runs;
+    struct worker worker;
+    struct error err = { 0 };
+
+    worker_open(&worker, store, "tokens");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"b\"," AT(
+                              "01") "}],\"next\":\"t1\"}");
+    (void)worker_commit(&worker, NOW_US);
+    REQUIRE_OK(worker_next(&worker,
+                           "{\"items\":[{\"id\":\"b\"," AT("02") "},{\"id\":\"a\"," AT(
+                               "01") "},{\"id\":\"c\"}],\"next\":null}",
+                           &err),
+               err);
+    (void)worker_commit(&worker, NOW_US);
+    REQUIRE_OK(store_run_list(store, contract_arena(), worker.task.id, &runs, &err), err);
+    CHECK_EQ(stat(runs.items[0].stats, "inserted"), 2, "a and b");
+    CHECK_EQ(stat(runs.items[0].stats, "updated"), 1, "b");
+    CHECK_EQ(stat(runs.items[0].stats, "skipped"), 1, "a");
+    CHECK_EQ(stat(runs.items[0].stats, "failed"), 1, "c");
+    CHECK_EQ(stat(runs.items[0].stats, "signals"), 1, "c");
+    CHECK_EQ(stat(runs.items[0].stats, "retCount"), 5, "items");
+    CHECK_EQ(stat(runs.items[0].stats, "pagesVisited"), 2, "pages");
+    CHECK(str_find(runs.items[0].stats, STR("\"hasNextLast\"")) < runs.items[0].stats.len, "next");
+    CHECK_STR(runs.items[0].checkpoint, worker.batch.checkpoint, "where to go on");
+    CHECK_STR(worker.run.checkpoint, worker.batch.checkpoint, "the same here");
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE(batches.count == 2, "two batches");
+    CHECK_EQ(stat(batches.items[1].stats, "updated"), 1, "of the batch alone");
+    CHECK_EQ(stat(batches.items[1].stats, "itemsCount"), 3, "of the batch alone");
+    worker_close(&worker);
+    contract_end();
+}
+
+TEST(a_failed_batch_is_a_row_and_keeps_the_checkpoint)
+{
+    struct store *store = contract_store();
+    struct batch_list batches;
+    struct run_list runs;
+    struct commit_result result = { 0 };
+    struct worker worker;
+    struct str checkpoint;
+    struct error err = { 0 }, cause = { 0 };
+
+    worker_open(&worker, store, "tokens");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("01") "}],\"next\":\"t1\"}");
+    (void)worker_commit(&worker, NOW_US);
+    checkpoint = arena_copy(contract_arena(), worker.run.checkpoint);
+    worker.status = 400;
+    CHECK(!worker_next(&worker, "{\"message\":\"no\"}", &cause), "refused");
+    for (int i = 0; i < 2; i++) {
+        REQUIRE_OK(
+            batch_commit_failed(&worker.context, &worker.batch, &cause, NOW_US, &result, &err),
+            err);
+        CHECK(result.is_held, "held");
+        CHECK_EQ(result.is_known, i == 1, "a second time it is known");
+    }
+    REQUIRE_OK(store_run_list(store, contract_arena(), worker.task.id, &runs, &err), err);
+    CHECK_STR(runs.items[0].checkpoint, checkpoint, "of the batch before");
+    CHECK_EQ(stat(runs.items[0].stats, "errorCount"), 1, "one error");
+    CHECK(str_find(runs.items[0].stats, str_of(cause.code)) < runs.items[0].stats.len, "its code");
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE(batches.count == 2, "two batches");
+    CHECK_EQ(batches.items[1].status, BATCH_FAILED, "failed");
+    CHECK(str_find(batches.items[1].request_digest, STR("t1")) <
+              batches.items[1].request_digest.len,
+          "what was asked for");
+    CHECK(str_find(batches.items[1].stats, str_of(cause.code)) < batches.items[1].stats.len, "why");
+
+    /* The run goes on from its checkpoint, with the same token and the next number. */
+    worker.status = 200;
+    worker.rig.order.checkpoint = checkpoint;
+    worker.next_no = 2;
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"b\"," AT("01") "}],\"next\":null}");
+    CHECK(!worker_try(&worker, NOW_US, &result, &err), "not with the number of the failure");
+    CHECK_STR(str_of(err.code), STR("commit.number"), "code");
+    worker.next_no = 3;
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"b\"," AT("01") "}],\"next\":null}");
+    result = worker_commit(&worker, NOW_US);
+    CHECK(!result.is_known && result.created == 1, "with the next");
+    worker_close(&worker);
+    contract_end();
+}
