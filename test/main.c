@@ -55,6 +55,11 @@ void test_fail(const char *file, int line, const char *format, ...)
     printf("\n");
 }
 
+size_t test_failures(void)
+{
+    return state.failures;
+}
+
 void test_abort(void)
 {
     longjmp(state.end, 1);

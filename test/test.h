@@ -25,6 +25,9 @@ void test_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));
 void test_abort(void) __attribute__((noreturn));
 
+/* Checks of the running test that have failed so far: for tests of many cases that print which. */
+size_t test_failures(void);
+
 /* Prints a line that belongs to the report, e.g. the count of a public suite's cases. */
 void test_note(const char *format, ...) PRINTF_LIKE(1, 2);
 

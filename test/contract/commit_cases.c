@@ -267,8 +267,8 @@ TEST(listed_ids_are_kept_and_lost_ones_signalled)
         created += result.created;
     }
     CHECK_EQ(created, 2, "those that have details");
-    CHECK_EQ(commit_record(store, "fetch", "a").version, 1, "of the details' endpoint");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("fetch"), 0, 9,
+    CHECK_EQ(commit_record(store, "ids", "a").version, 1, "of the endpoint that listed it");
+    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
                                  &signals, &err),
                err);
     REQUIRE(signals.count == 1, "the one that has none");

@@ -81,6 +81,7 @@ void worker_open(struct worker *worker, struct store *store, const char *operati
                                  .lease_us = US_PER_DAY,
                                  .task = &worker->task,
                                  .run = &worker->run,
+                                 .endpoint = worker->rig.spec.endpoint.name,
                                  .expr_proto_hash = STR(HASH_A),
                                  .arena = &worker->arena };
 }

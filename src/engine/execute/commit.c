@@ -442,7 +442,7 @@ static void attempt_init(struct attempt *attempt, struct commit_context *context
     *attempt = (struct attempt){ .context = context, .batch = batch, .result = result };
     attempt->record_context =
         (struct record_context){ .source = task->source,
-                                 .endpoint = batch->endpoint,
+                                 .endpoint = context->endpoint,
                                  .expr_hash = context->expr_proto_hash,
                                  .lineage = { .schedule_instance_id = task->schedule_instance_id,
                                               .plan_id = task->plan_id,

@@ -43,7 +43,8 @@ struct commit_context { /* the same for all batches of a run; views */
     struct lease lease;
     int64_t lease_us; /* renewed to now + this: progress is what keeps a lease */
     const struct task *task;
-    struct run *run; /* its checkpoint and stats are those of the last batch that was stored */
+    struct run *run;     /* its checkpoint and stats are those of the last batch that was stored */
+    struct str endpoint; /* whose records these are: that which lists them */
     struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
     struct arena *arena;        /* reset for each batch */
 

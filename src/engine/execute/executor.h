@@ -93,7 +93,7 @@ struct executor_settings {
     enum operation operation;
     int64_t lease_us; /* 0: a minute */
     int64_t poll_us;  /* how often an empty queue is looked at; 0: a second */
-    bool is_draining; /* executor_run ends when no task is left, waiting or under way */
+    bool is_draining; /* executor_run ends when no task is left that could run */
 };
 
 struct executor;
@@ -104,7 +104,7 @@ void executor_close(struct executor *executor); /* accepts NULL */
 enum executor_did {
     EXECUTOR_WORKED,  /* on a task, whatever became of it */
     EXECUTOR_NOTHING, /* no task may run before next_us */
-    EXECUTOR_DRAINED, /* there is no task at all */
+    EXECUTOR_DRAINED, /* no task waits that could run at all, and none is under way */
 };
 
 /* One task, or none. False when the executor can not go on at all: the store is not what this

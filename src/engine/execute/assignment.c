@@ -1,0 +1,126 @@
+#include "engine/execute/assignment.h"
+
+#include <inttypes.h>
+
+#include "data/json.h"
+#include "engine/update_candidates.h"
+#include "port/store_run.h"
+
+/* ---- the slice ---- */
+
+static bool is_last_resort(struct arena *arena, struct str params)
+{
+    struct json_doc doc;
+    struct error ignored; /* without readable params nothing was said about it */
+    bool is = false;
+
+    return json_parse(&doc, arena, params, &ignored) &&
+           json_bool(&doc, json_get(&doc, json_root(&doc), STR("lastResort")), &is) && is;
+}
+
+static bool read_target(struct arena *arena, struct str expr_snapshot, struct assignment *a,
+                        struct error *err)
+{
+    struct json_doc doc;
+    struct json_node node;
+
+    if (!json_parse(&doc, arena, expr_snapshot, err))
+        return false;
+    node = json_get(&doc, json_root(&doc), STR("records"));
+    a->endpoint = a->plan.endpoint;
+    return json_type(&doc, node) != JSON_STRING ||
+           json_string(&doc, node, arena, &a->endpoint, err);
+}
+
+static bool load_slice(struct store *store, struct arena *arena, const struct task *task,
+                       struct assignment *a, struct error *err)
+{
+    struct plan_slice row;
+    struct str *ids = NULL;
+    bool has_plan, has_slice;
+
+    if (!store_plan_get(store, arena, task->plan_id, &a->plan, &has_plan, err) ||
+        !store_slice_get(store, arena, task->slice_id, &row, &has_slice, err))
+        return false;
+    if (!has_plan || !has_slice)
+        return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice is not there");
+    if (!spec_read(arena, a->plan.expr_proto_snapshot, &a->spec, err) ||
+        !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||
+        !read_target(arena, row.expr_snapshot, a, err))
+        return false;
+    if (a->slice.dimension == SLICE_ID &&
+        !update_candidates_ids(arena, row.expr_snapshot, &ids, &a->id_count, err))
+        return false;
+    a->ids = ids;
+    a->can_cut =
+        !is_last_resort(arena, task->params) && slice_can_be_cut(&a->slice, &a->spec, a->id_count);
+    return true;
+}
+
+/* ---- what was done before ---- */
+
+static bool load_runs(struct store *store, struct arena *arena, const struct task *task,
+                      struct assignment *a, struct error *err)
+{
+    struct run_list runs;
+
+    if (!store_run_list(store, arena, task->id, &runs, err))
+        return false;
+    for (size_t i = 0; i < runs.count; i++) {
+        const struct run *run = &runs.items[i];
+
+        if (run->checkpoint.len > 0) {
+            a->checkpoint = run->checkpoint;
+            a->idle_runs = 0;
+        } else if (run->status == RUN_FAILED)
+            a->idle_runs++;
+    }
+    return true;
+}
+
+/* ---- phase one ---- */
+
+/* Read so many at a time. */
+enum { LISTED_PAGE = 10000 };
+
+static bool keep_page(struct arena *arena, struct listed_list *all, const struct listed_list *page,
+                      struct error *err)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        struct str *id = LIST_ADD(arena, all);
+
+        if (id == NULL)
+            return arena_error(arena, err);
+        *id = page->items[i];
+    }
+    return true;
+}
+
+/* The ids that were listed before: the walk's own memory of them is gone. */
+static bool load_listed(struct store *store, struct arena *arena, const struct task *task,
+                        struct assignment *a, struct error *err)
+{
+    struct listed_list all = { 0 }, page;
+
+    if (!a->spec.is_two_phase || a->slice.dimension == SLICE_ID || a->checkpoint.len == 0)
+        return true;
+    do {
+        if (!store_listed_list(store, arena, task->id, (int64_t)all.count, LISTED_PAGE, &page,
+                               err) ||
+            !keep_page(arena, &all, &page, err))
+            return false;
+    } while (page.count == LISTED_PAGE);
+    a->ids = all.items;
+    a->id_count = all.count;
+    return true;
+}
+
+bool assignment_load(struct store *store, struct arena *arena, const struct task *task,
+                     struct assignment *assignment, struct error *err)
+{
+    *assignment = (struct assignment){ 0 };
+    return (load_slice(store, arena, task, assignment, err) &&
+            load_runs(store, arena, task, assignment, err) &&
+            load_listed(store, arena, task, assignment, err)) ||
+           error_wrap(err, "load task %" PRId64, task->id);
+}

@@ -1,0 +1,34 @@
+/* assignment: all that a run needs to know of its task, read from the rows of its plan.
+ *
+ *      task ── plan: the snapshot, read into a spec
+ *           ── slice: what part, how much it may cost, whose records
+ *           ── earlier runs: the last checkpoint, and how many runs have moved nothing
+ *           ── phase one's ids, where there are any
+ */
+#ifndef PATRA_ENGINE_EXECUTE_ASSIGNMENT_H
+#define PATRA_ENGINE_EXECUTE_ASSIGNMENT_H
+
+#include "core/slice.h"
+#include "engine/execute/slice_read.h"
+#include "port/store_plan.h"
+#include "port/store_task.h"
+#include "spec/spec.h"
+
+struct assignment {
+    struct plan plan;
+    struct spec spec;
+    struct slice slice;
+    struct slice_limits limits;
+    struct str endpoint;   /* under which the records are stored */
+    bool can_cut;          /* what it asks for may be cut again */
+    const struct str *ids; /* by id: all of them; in two phases: those listed and stored so far */
+    size_t id_count;
+    struct str checkpoint; /* where to go on; '' = at the beginning */
+    int64_t idle_runs;     /* in a row up to now, that ended by themselves and committed nothing */
+};
+
+/* Errors: those of the store; L4 where rows do not say what they must: they are patra's own. */
+bool assignment_load(struct store *store, struct arena *arena, const struct task *task,
+                     struct assignment *assignment, struct error *err) MUST_CHECK;
+
+#endif

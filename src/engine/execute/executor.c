@@ -1,0 +1,291 @@
+#include "engine/execute/executor.h"
+
+#include <stdlib.h>
+
+#include "core/limits.h"
+#include "engine/execute/inside.h"
+#include "engine/plan_reslice.h"
+#include "port/store_rate.h"
+
+/* A task, its plan's snapshot, its spec, and the ids it is about. */
+#define STEP_BYTES_MAX (INT64_C(512) << 20)
+
+#define LEASE_US US_PER_MINUTE
+#define POLL_US US_PER_SECOND
+
+/* Leases that ran out are put back so many at a time. */
+enum { RECLAIM_MAX = 1000, RESLICE_MAX = 16 };
+
+bool executor_open(struct executor **out, const struct executor_parts *parts,
+                   const struct executor_settings *settings, struct error *err)
+{
+    struct executor *executor = calloc(1, sizeof(*executor));
+
+    *out = executor;
+    if (executor == NULL)
+        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for an executor");
+    executor->parts = *parts;
+    executor->settings = *settings;
+    if (settings->lease_us == 0)
+        executor->settings.lease_us = LEASE_US;
+    if (settings->poll_us == 0)
+        executor->settings.poll_us = POLL_US;
+    arena_init(&executor->arena, STEP_BYTES_MAX);
+    arena_init(&executor->batch, BATCH_BYTES_MAX);
+    if (gate_open(&executor->gate,
+                  &(struct gate_parts){ .pool = parts->gates,
+                                        .store = parts->gate_store,
+                                        .clock = parts->clock,
+                                        .random = parts->random,
+                                        .secrets = parts->secrets,
+                                        .owner = settings->owner,
+                                        .wake_fd = parts->wake_fd },
+                  err))
+        return true;
+    executor_close(executor);
+    *out = NULL;
+    return false;
+}
+
+void executor_close(struct executor *executor)
+{
+    if (executor == NULL)
+        return;
+    gate_close(executor->gate);
+    arena_release(&executor->batch);
+    arena_release(&executor->arena);
+    free(executor);
+}
+
+int64_t executor_now_us(const struct executor *executor)
+{
+    return clock_now_us(executor->parts.clock) + executor->clock_offset_us;
+}
+
+void executor_tell(const struct executor *executor, const struct executor_event *event)
+{
+    struct executor_event told = *event;
+
+    if (executor->parts.watch == NULL)
+        return;
+    told.now_us = executor_now_us(executor);
+    executor->parts.watch->see(executor->parts.watch, &told);
+}
+
+/* ---- housekeeping ---- */
+
+/* What some executor has to do now and then: look at the clock all share, put back what the dead
+ * have left, cut what was asked to be cut. */
+static bool keep_house(struct executor *executor, struct error *err)
+{
+    struct store *store = executor->parts.store;
+    const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
+    const int64_t local_us = clock_now_us(executor->parts.clock);
+    struct plan_reslice_result cut;
+    struct error why;
+    int64_t now_us, count;
+
+    if (executor->housekeeping_us != 0 && monotonic_us < executor->housekeeping_us)
+        return true;
+    if (!store_clock(store, local_us, &now_us, err) ||
+        !store_lease_reclaim(store, now_us, RECLAIM_MAX, &count, err))
+        return false;
+    executor->clock_offset_us = now_us - local_us;
+    executor->housekeeping_us = monotonic_us + executor->settings.lease_us / 4;
+    /* A ticket that can not be served is dropped by plan_reslice, which tells of it. */
+    if (!plan_reslice(store,
+                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
+                                                      .now_us = now_us,
+                                                      .limit = RESLICE_MAX },
+                      &cut, &why))
+        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
+                  LOG_STR("why", str_of(why.text)));
+    return true;
+}
+
+/* ---- the next task ---- */
+
+static bool is_wanted(const void *context, const struct task_partition *partition)
+{
+    const struct executor_settings *s = context;
+
+    if (s->source.len > 0 && !str_eq(s->source, partition->source))
+        return false;
+    return !s->has_partition ||
+           (s->operation == partition->operation && str_eq(s->endpoint, partition->endpoint));
+}
+
+/* The first task of a partition tells what its source's file says about it. */
+static bool learn(struct executor *executor, const struct task_partition *partition,
+                  struct error *err)
+{
+    struct store *store = executor->parts.store;
+    struct task_list tasks;
+    struct plan plan;
+    struct spec spec;
+    bool found;
+
+    if (crew_knows(executor->parts.crew, partition))
+        return true;
+    if (!store_task_live(store, &executor->arena, partition, 0, 1, &tasks, err))
+        return false;
+    if (tasks.count == 0)
+        return true;
+    if (!store_plan_get(store, &executor->arena, tasks.items[0].plan_id, &plan, &found, err))
+        return false;
+    if (found && spec_read(&executor->arena, plan.expr_proto_snapshot, &spec, err)) {
+        struct crew_rules rules = { .running_max = spec.operation.running_max,
+                                    .health = health_default() };
+
+        rules.health.open_us = 2 * spec.endpoint.retry.max_delay_us;
+        crew_learn(executor->parts.crew, partition, &rules);
+    }
+    return true;
+}
+
+static bool learn_all(struct executor *executor, const struct partition_list *partitions,
+                      struct error *err)
+{
+    for (size_t i = 0; i < partitions->count; i++) {
+        if (is_wanted(&executor->settings, &partitions->items[i].partition) &&
+            !learn(executor, &partitions->items[i].partition, err))
+            return false;
+    }
+    return true;
+}
+
+/* What an executor finds when it looks at the queue. */
+struct outlook {
+    struct task_list tasks; /* claimed: one or none */
+    bool has_waiting;       /* tasks that could run, now or later */
+};
+
+static bool claim(struct executor *executor, struct outlook *outlook, struct error *err)
+{
+    struct store *store = executor->parts.store;
+    const int64_t now_us = executor_now_us(executor);
+    struct partition_list partitions;
+    struct pause_list pauses;
+    struct crew_choice choice;
+
+    if (!store_partition_list(store, &executor->arena, now_us, &partitions, err) ||
+        !store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
+        !learn_all(executor, &partitions, err))
+        return false;
+    for (size_t i = 0; i < partitions.count; i++) {
+        const struct task_partition *p = &partitions.items[i].partition;
+
+        if (is_wanted(&executor->settings, p) && !pause_list_has(&pauses, p->source, p->endpoint))
+            outlook->has_waiting = true;
+    }
+    choice = crew_choose(executor->parts.crew, &(struct crew_ask){ .partitions = &partitions,
+                                                                   .pauses = &pauses,
+                                                                   .wanted = is_wanted,
+                                                                   .context = &executor->settings,
+                                                                   .now_us = now_us });
+    if (choice.partition == NULL)
+        return true;
+    return store_task_claim(store, &executor->arena,
+                            &(struct task_claim){ .partition = choice.partition->partition,
+                                                  .owner = executor->settings.owner,
+                                                  .now_us = now_us,
+                                                  .until_us = now_us + executor->settings.lease_us,
+                                                  .limit = 1,
+                                                  .live_max = choice.live_max },
+                            &outlook->tasks, err);
+}
+
+/* ---- whether there is anything left ---- */
+
+/* More are never under way in one source than workers there are. */
+enum { UNDER_WAY_MAX = 10000 };
+
+static bool is_under_way(struct executor *executor, enum task_status status, bool *is,
+                         struct error *err)
+{
+    const struct task_filter filter = { .source = executor->settings.source,
+                                        .has_status = true,
+                                        .status = status,
+                                        .limit = UNDER_WAY_MAX };
+    struct task_list tasks;
+
+    if (!store_task_list(executor->parts.store, &executor->arena, &filter, &tasks, err))
+        return false;
+    for (size_t i = 0; i < tasks.count; i++) {
+        const struct task *task = &tasks.items[i];
+        const struct task_partition p = { task->source, task->endpoint, task->operation };
+
+        *is = *is || is_wanted(&executor->settings, &p);
+    }
+    return true;
+}
+
+/* Tasks of sources that rest wait for a person: nobody here can do anything about them. */
+static bool is_drained(struct executor *executor, const struct outlook *outlook, bool *drained,
+                       struct error *err)
+{
+    bool has = outlook->has_waiting;
+
+    if (!has && (!is_under_way(executor, TASK_DISPATCHED, &has, err) ||
+                 !is_under_way(executor, TASK_EXECUTING, &has, err)))
+        return false;
+    *drained = !has;
+    return true;
+}
+
+/* ---- steps ---- */
+
+static bool look(struct executor *executor, struct outlook *outlook, bool *drained,
+                 struct error *err)
+{
+    arena_reset(&executor->arena);
+    *outlook = (struct outlook){ 0 };
+    *drained = false;
+    return keep_house(executor, err) && claim(executor, outlook, err) &&
+           (outlook->tasks.count > 0 || is_drained(executor, outlook, drained, err));
+}
+
+bool executor_step(struct executor *executor, enum executor_did *did, int64_t *next_us,
+                   struct error *err)
+{
+    struct steady steady = { 0 };
+    struct outlook outlook;
+    bool drained;
+
+    *next_us = executor_now_us(executor);
+    *did = EXECUTOR_NOTHING;
+    while (!look(executor, &outlook, &drained, err)) {
+        if (!steady_again(executor, &steady, err))
+            return err->level == ERROR_TRANSIENT; /* told to stop, or more trouble of the kind */
+    }
+    if (outlook.tasks.count > 0) {
+        *did = EXECUTOR_WORKED;
+        return task_run(executor, &outlook.tasks.items[0], err) || err->level == ERROR_TRANSIENT;
+    }
+    if (drained)
+        *did = EXECUTOR_DRAINED;
+    *next_us += executor->settings.poll_us;
+    return true;
+}
+
+static bool wait_until(struct executor *executor, int64_t next_us)
+{
+    const int64_t for_us = next_us - executor_now_us(executor);
+
+    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE, .until_us = next_us });
+    return clock_sleep_us(executor->parts.clock, for_us > 0 ? for_us : 0, executor->parts.wake_fd);
+}
+
+bool executor_run(struct executor *executor, struct error *err)
+{
+    enum executor_did did;
+    int64_t next_us;
+
+    do {
+        if (!executor_step(executor, &did, &next_us, err))
+            return error_wrap(err, "executor");
+        if (did == EXECUTOR_DRAINED && executor->settings.is_draining)
+            return true;
+    } while (wait_until(executor, did == EXECUTOR_WORKED ? 0 : next_us));
+    return true;
+}

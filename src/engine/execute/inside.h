@@ -1,0 +1,90 @@
+/* inside: the inside of an executor. Only the .c files of this folder include it.
+ *
+ *      executor.c    choosing, claiming, housekeeping; the loop
+ *      task_run.c    one task: from its lease to its end
+ *      task_end.c    the end as rows
+ *      lease_gate.c  between the walk and the rate gate: keeps the lease, tells of waiting
+ *      steady.c      a store that comes and goes
+ */
+#ifndef PATRA_ENGINE_EXECUTE_INSIDE_H
+#define PATRA_ENGINE_EXECUTE_INSIDE_H
+
+#include "core/retry.h"
+#include "engine/execute/assignment.h"
+#include "engine/execute/crew.h"
+#include "engine/execute/executor.h"
+#include "engine/gate/gate.h"
+
+struct executor {
+    struct executor_parts parts;
+    struct executor_settings settings;
+    struct gate *gate;
+    struct arena arena;      /* of one step */
+    struct arena batch;      /* of one commit */
+    int64_t clock_offset_us; /* the store's clock less ours */
+    int64_t housekeeping_us; /* monotonic: when it is due */
+};
+
+/* ---- executor.c ---- */
+
+/* The time that all who share the store share. */
+int64_t executor_now_us(const struct executor *executor);
+void executor_tell(const struct executor *executor, const struct executor_event *event);
+
+/* ---- steady.c ---- */
+
+struct steady {
+    int tries;
+};
+
+/* After a call to the store failed: true when it is to be made again, by now with a session that
+ * has been connected anew where it was lost. False when that would not help, or when the executor
+ * was told to stop; err is then what is to be told. */
+bool steady_again(struct executor *executor, struct steady *steady, struct error *err) MUST_CHECK;
+
+/* Whether the failure is the store's own and no fault of a task. */
+bool is_of_store(const struct error *err);
+
+/* ---- lease_gate.c ---- */
+
+struct task_run;
+struct lease_gate {
+    struct fetch_gate gate; /* first */
+    struct fetch_gate *inner;
+    struct task_run *run;
+    int64_t renewed_us; /* monotonic */
+};
+
+/* ---- task_run.c ---- */
+
+struct task_run {
+    struct executor *executor;
+    const struct task *task;
+    struct lease lease;
+    struct run run;
+    struct assignment assignment;
+    struct retry_policy retry;
+    struct lease_gate lease_gate;
+    struct commit_context commit;
+    char traceparent[64];
+    int64_t batches;      /* committed */
+    int64_t committed_us; /* monotonic: the last of them, or the start */
+    int64_t control_us;   /* monotonic: when pauses and cancelling are looked at again */
+    bool has_latest;
+    int64_t latest_us;            /* of all records seen */
+    struct fetch_verdict verdict; /* its text is not kept */
+    int64_t next_page;            /* by page: the first that is not finished */
+};
+
+void lease_gate_init(struct task_run *run, struct fetch_gate *inner);
+
+/* One claimed task, to its end. False only for what the executor itself can not bear. */
+bool task_run(struct executor *executor, const struct task *task, struct error *err) MUST_CHECK;
+
+/* ---- task_end.c ---- */
+
+/* The end in one transaction. *held is false, and nothing written, when the lease is gone. */
+bool task_end(struct task_run *run, const struct ending *ending, bool *held,
+              struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,68 @@
+/* Between the walk and the rate gate. Each attempt at a request passes here, and is progress: it
+ * renews the lease when a third of it is over. A walk that stands still asks for no permit, and its
+ * lease runs out.
+ */
+#include "engine/execute/inside.h"
+
+/* A run that has not committed for so long is stuck, whatever it asks for. */
+#define STALL_MAX_US (30 * US_PER_MINUTE)
+
+static bool keep_lease(struct lease_gate *gate, struct error *err)
+{
+    struct task_run *run = gate->run;
+    struct executor *executor = run->executor;
+    const int64_t lease_us = executor->settings.lease_us;
+    const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
+    const int64_t now_us = executor_now_us(executor);
+    bool held = true;
+
+    if (monotonic_us - gate->renewed_us < lease_us / 3)
+        return true;
+    if (monotonic_us - run->committed_us > STALL_MAX_US)
+        return error_set(err, ERROR_TRANSIENT, "execute.stalled",
+                         "nothing was committed for half an hour");
+    /* A store out of reach is no reason to stop yet: the commit will find out. */
+    if (!store_lease_renew(executor->parts.store, run->lease, now_us + lease_us, now_us, &held,
+                           err))
+        return err->level == ERROR_TRANSIENT;
+    if (!held)
+        return error_set(err, ERROR_TRANSIENT, "execute.overtaken", "the lease is gone");
+    gate->renewed_us = monotonic_us;
+    return true;
+}
+
+static bool lease_gate_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
+                               struct fetch_permit *permit, struct error *err)
+{
+    struct lease_gate *gate = (struct lease_gate *)port;
+    const struct fetch_permit_ask at_once = { .endpoint = ask->endpoint };
+
+    if (!keep_lease(gate, err))
+        return false;
+    if (!gate->inner->acquire(gate->inner, &at_once, permit, err))
+        return false;
+    if (permit->decision == RATE_ALLOW || !ask->may_wait)
+        return true;
+    executor_tell(gate->run->executor, &(struct executor_event){ .kind = EXECUTOR_WAITING,
+                                                                 .task = gate->run->task,
+                                                                 .run_id = gate->run->run.id,
+                                                                 .until_us = permit->retry_at_us });
+    return gate->inner->acquire(gate->inner, ask, permit, err);
+}
+
+static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feedback *feedback)
+{
+    struct lease_gate *gate = (struct lease_gate *)port;
+
+    gate->inner->feedback(gate->inner, feedback);
+}
+
+void lease_gate_init(struct task_run *run, struct fetch_gate *inner)
+{
+    run->lease_gate = (struct lease_gate){
+        .gate = { .acquire = lease_gate_acquire, .feedback = lease_gate_feedback },
+        .inner = inner,
+        .run = run,
+        .renewed_us = clock_monotonic_us(run->executor->parts.clock),
+    };
+}

@@ -1,0 +1,137 @@
+#include "engine/execute/inside.h"
+
+#include <inttypes.h>
+
+#include "port/store_pause.h"
+#include "port/store_signal.h"
+
+static enum run_status run_status_of(const struct task_run *run, const struct ending *ending)
+{
+    if (ending->kind == ENDING_LATER)
+        return run->batches > 0 ? RUN_PARTIAL : ending->is_outage ? RUN_FAILED : RUN_CANCELLED;
+    switch (ending->status) {
+    case TASK_SUCCEEDED:
+        return RUN_SUCCEEDED;
+    case TASK_PARTIAL:
+        return RUN_PARTIAL;
+    case TASK_CANCELLED:
+        return RUN_CANCELLED;
+    default:
+        return RUN_FAILED;
+    }
+}
+
+static bool save_run(struct task_run *run, const struct ending *ending, int64_t now_us, bool *saved,
+                     struct error *err)
+{
+    const bool is_cut_short = ending->kind == ENDING_LATER && run->batches > 0;
+
+    run->run.status = run_status_of(run, ending);
+    run->run.has_reason = is_cut_short || ending->has_reason;
+    run->run.reason = is_cut_short ? PARTIAL_CUT_SHORT : ending->reason;
+    run->run.error = run->run.status == RUN_SUCCEEDED ? (struct str){ 0 } : str_of(ending->text);
+    run->run.finished_us = now_us;
+    return store_run_save(run->executor->parts.store, &run->run, now_us, saved, err);
+}
+
+/* ---- its parts; each in the transaction of the end ---- */
+
+static enum slice_status slice_status_of(enum task_status status)
+{
+    return status == TASK_SUCCEEDED   ? SLICE_SUCCEEDED
+           : status == TASK_PARTIAL   ? SLICE_PARTIAL
+           : status == TASK_CANCELLED ? SLICE_CANCELLED
+                                      : SLICE_FAILED;
+}
+
+static struct window remaining_of(struct window window, struct window covered)
+{
+    if (!window_is_valid(covered))
+        return window;
+    if (covered.from_us == window.from_us)
+        return (struct window){ covered.to_us, window.to_us };
+    return (struct window){ window.from_us, covered.from_us };
+}
+
+static bool ask_for_cut(struct task_run *run, const struct ending *ending, int64_t now_us,
+                        struct error *err)
+{
+    const struct slice *slice = &run->assignment.slice;
+    struct reslice_ticket ticket = { .task_id = run->task->id,
+                                     .slice_id = run->task->slice_id,
+                                     .reason = ending->cut,
+                                     .created_us = now_us };
+    char detail[128];
+    bool added;
+
+    if (slice->dimension == SLICE_TIME)
+        ticket.remaining = remaining_of(slice->window, ending->covered);
+    snprintf(detail, sizeof(detail), "{\"finishedPage\":%" PRId64 ",\"total\":%" PRId64 "}",
+             run->next_page, run->verdict.has_total ? run->verdict.total : 0);
+    ticket.detail = str_of(detail);
+    return store_reslice_add(run->executor->parts.store, &ticket, &added, err);
+}
+
+static bool stop_source(struct task_run *run, const struct ending *ending, int64_t now_us,
+                        struct error *err)
+{
+    const struct pause stop = { .source = run->task->source,
+                                .kind = PAUSE_STOPPED,
+                                .reason = str_of(ending->text),
+                                .created_by = run->executor->settings.owner,
+                                .created_us = now_us };
+    bool added;
+
+    return store_pause_add(run->executor->parts.store, &stop, &added, err);
+}
+
+static bool finish(struct task_run *run, const struct ending *ending, int64_t now_us, bool *held,
+                   struct error *err)
+{
+    struct store *store = run->executor->parts.store;
+    const struct task_end end = {
+        .lease = run->lease,
+        .status = ending->status,
+        .has_reason = ending->has_reason,
+        .reason = ending->reason,
+        .covered = ending->covered,
+        .error = ending->status == TASK_SUCCEEDED ? (struct str){ 0 } : str_of(ending->text),
+        .now_us = now_us,
+    };
+
+    if (!store_lease_finish(store, &end, held, err))
+        return false;
+    if (!*held)
+        return true;
+    return store_slice_move(store, run->task->slice_id, slice_status_of(ending->status), now_us,
+                            err) &&
+           (!ending->is_cut || ask_for_cut(run, ending, now_us, err)) &&
+           (!ending->is_stop || stop_source(run, ending, now_us, err));
+}
+
+/* ---- the whole ---- */
+
+bool task_end(struct task_run *run, const struct ending *ending, bool *held, struct error *err)
+{
+    struct store *store = run->executor->parts.store;
+    const int64_t now_us = executor_now_us(run->executor);
+    bool saved, ok;
+
+    *held = true;
+    if (!store_begin(store, err))
+        return false;
+    if (ending->kind == ENDING_LATER)
+        ok = store_lease_release(store, run->lease, ending->retry_at_us, str_of(ending->text),
+                                 now_us, held, err);
+    else
+        ok = finish(run, ending, now_us, held, err);
+    if (!*held) {
+        store_rollback(store);
+        return true;
+    }
+    if (ok && (run->run.id == 0 || save_run(run, ending, now_us, &saved, err)) &&
+        store_commit(store, err))
+        return true;
+    store_rollback(store);
+    return error_wrap(err, "end task %" PRId64, run->task->id);
+}

@@ -1,0 +1,462 @@
+/* One task, from its lease to its end:
+ *
+ *      begin ── load ── [ look around ── fetch ── commit ]* ── end ── cursor
+ *
+ * What fails is turned into an ending (ending.h), and the ending into rows (task_end.c). A store
+ * that is out of reach is waited for at every step (steady.c); whether the task is still ours by
+ * then, the next transaction finds out.
+ */
+#include "engine/execute/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/cursor/cursor_advance.h"
+#include "engine/plan_reslice.h"
+#include "engine/retry_policy.h"
+
+/* How often a run looks whether it has been paused or cancelled. */
+#define CONTROL_US US_PER_SECOND
+
+/* ---- beginning ---- */
+
+/* Runs of this task that nobody ended: their process died, or was overtaken. */
+static bool close_orphans(struct task_run *run, int64_t now_us, struct error *err)
+{
+    struct executor *executor = run->executor;
+    struct run_list runs;
+    bool saved;
+
+    if (!store_run_list(executor->parts.store, &executor->arena, run->task->id, &runs, err))
+        return false;
+    for (size_t i = 0; i < runs.count; i++) {
+        struct run *old = &runs.items[i];
+
+        if (old->status != RUN_RUNNING)
+            continue;
+        old->status = old->checkpoint.len > 0 ? RUN_PARTIAL : RUN_CANCELLED;
+        old->has_reason = old->status == RUN_PARTIAL;
+        old->reason = PARTIAL_CUT_SHORT;
+        old->error = STR("its lease ran out");
+        old->finished_us = now_us;
+        if (!store_run_save(executor->parts.store, old, now_us, &saved, err))
+            return false;
+    }
+    return true;
+}
+
+static bool begin_once(struct task_run *run, bool *held, struct error *err)
+{
+    struct store *store = run->executor->parts.store;
+    const int64_t now_us = executor_now_us(run->executor);
+
+    run->run = (struct run){ .task_id = run->task->id,
+                             .source = run->task->source,
+                             .operation = run->task->operation,
+                             .lease_owner = run->executor->settings.owner,
+                             .lease_epoch = run->lease.epoch,
+                             .status = RUN_RUNNING,
+                             .window = run->task->window,
+                             .stats = STR("{}"),
+                             .started_us = now_us };
+    if (!store_begin(store, err))
+        return false;
+    if (!store_lease_start(store, run->lease, now_us, held, err))
+        goto rollback;
+    if (!*held) {
+        store_rollback(store);
+        return true;
+    }
+    if (!close_orphans(run, now_us, err) || !store_run_add(store, &run->run, err) ||
+        !store_commit(store, err))
+        goto rollback;
+    return true;
+rollback:
+    store_rollback(store);
+    run->run.id = 0;
+    return error_wrap(err, "begin task %" PRId64, run->task->id);
+}
+
+static bool begin(struct task_run *run, bool *held, struct error *err)
+{
+    struct steady steady = { 0 };
+
+    while (!begin_once(run, held, err)) {
+        if (!steady_again(run->executor, &steady, err))
+            return false;
+    }
+    return true;
+}
+
+static bool load(struct task_run *run, struct error *err)
+{
+    struct executor *executor = run->executor;
+    struct steady steady = { 0 };
+
+    while (!assignment_load(executor->parts.store, &executor->arena, run->task, &run->assignment,
+                            err)) {
+        if (!steady_again(executor, &steady, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the walk's order ---- */
+
+/* W3C trace context: one trace per run. */
+static void make_traceparent(struct task_run *run)
+{
+    struct random_source *random = run->executor->parts.random;
+
+    snprintf(run->traceparent, sizeof(run->traceparent),
+             "00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-01", random_source_u64(random) | 1,
+             random_source_u64(random), random_source_u64(random) | 1);
+}
+
+static struct fetch_order order_of(struct task_run *run)
+{
+    const struct assignment *a = &run->assignment;
+
+    return (struct fetch_order){
+        .spec = &a->spec,
+        .slice = &a->slice,
+        .plan_id = arena_printf(&run->executor->arena, "%" PRId64, run->task->plan_id),
+        .run_id = run->run.id,
+        .batch_no = 1,
+        .checkpoint = a->checkpoint,
+        .ids = a->ids,
+        .id_count = a->id_count,
+        .can_reslice = a->can_cut,
+        .requests_max = a->limits.requests_max,
+        .records_max = a->spec.operation.budget_records,
+        .duration_max_us = a->limits.duration_max_us,
+        .wait_max_us = run->executor->settings.lease_us / 3,
+        .traceparent = str_of(run->traceparent),
+    };
+}
+
+static void begin_gate(struct task_run *run)
+{
+    struct executor *executor = run->executor;
+
+    gate_begin(executor->gate,
+               &(struct gate_task){ .source = run->task->source,
+                                    .operation = run->task->operation,
+                                    .wait_max_us = executor->settings.lease_us / 3 });
+    lease_gate_init(run, gate_port(executor->gate));
+}
+
+static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *err)
+{
+    const struct executor_parts *parts = &run->executor->parts;
+    const struct fetch_order order = order_of(run);
+
+    run->commit = (struct commit_context){ .store = parts->store,
+                                           .random = parts->random,
+                                           .lease = run->lease,
+                                           .lease_us = run->executor->settings.lease_us,
+                                           .task = run->task,
+                                           .run = &run->run,
+                                           .endpoint = run->assignment.endpoint,
+                                           .expr_proto_hash = run->assignment.plan.expr_proto_hash,
+                                           .arena = &run->executor->batch };
+    begin_gate(run);
+    return fetch_open(fetch,
+                      &(struct fetch_parts){ .http = parts->http,
+                                             .gate = &run->lease_gate.gate,
+                                             .clock = parts->clock,
+                                             .random = parts->random,
+                                             .secrets = parts->secrets,
+                                             .xml = parts->xml,
+                                             .wake_fd = parts->wake_fd },
+                      &order, err);
+}
+
+/* ---- what is decided on the way ---- */
+
+static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us)
+{
+    return (struct ending_ask){
+        .slice = &run->assignment.slice,
+        .retry = &run->retry,
+        .can_cut = run->assignment.can_cut,
+        .batches = run->batches,
+        .idle_runs = run->assignment.idle_runs,
+        .retry_at_us = retry_at_us,
+        .now_us = executor_now_us(run->executor),
+        .random = random_source_u64(run->executor->parts.random),
+    };
+}
+
+static struct task_partition partition_of(const struct task *task)
+{
+    return (struct task_partition){ task->source, task->endpoint, task->operation };
+}
+
+static bool is_told_to_stop(struct executor *executor)
+{
+    struct clock *clock = executor->parts.clock;
+
+    return executor->parts.wake_fd != CLOCK_NO_WAKE &&
+           !clock_sleep_until_us(clock, clock_monotonic_us(clock), executor->parts.wake_fd);
+}
+
+/* Between two batches: whether to go on. A store that can not be asked now is asked later. */
+static bool look_around(struct task_run *run, struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
+    const struct ending_ask ask = ask_of(run, 0);
+    struct pause_list pauses;
+    struct plan plan;
+    struct error ignored;
+    bool found;
+
+    if (is_told_to_stop(executor)) {
+        *ending = ending_told_to_stop(&ask);
+        return false;
+    }
+    if (monotonic_us < run->control_us)
+        return true;
+    run->control_us = monotonic_us + CONTROL_US;
+    arena_reset(&executor->batch);
+    if (store_pause_list(executor->parts.store, &executor->batch, run->task->source, &pauses,
+                         &ignored) &&
+        pause_list_has(&pauses, run->task->source, run->task->endpoint)) {
+        *ending = ending_paused(&ask);
+        return false;
+    }
+    if (store_plan_get(executor->parts.store, &executor->batch, run->task->plan_id, &plan, &found,
+                       &ignored) &&
+        found && plan.status == PLAN_CANCELLED) {
+        *ending = ending_cancelled();
+        return false;
+    }
+    return true;
+}
+
+/* ---- a batch ---- */
+
+static void note_batch(struct task_run *run, const struct fetch_batch *batch,
+                       const struct commit_result *result)
+{
+    const struct task_partition partition = partition_of(run->task);
+    const struct health_sample sample = {
+        .now_us = executor_now_us(run->executor),
+        .requests = batch->counts.requests,
+        .throttled = batch->counts.throttled,
+        .latency_us = batch->counts.latency_us,
+    };
+
+    run->batches++;
+    run->committed_us = clock_monotonic_us(run->executor->parts.clock);
+    run->lease_gate.renewed_us = run->committed_us;
+    if (batch->has_page_no)
+        run->next_page = batch->page_no + 1;
+    if (result->has_latest && (!run->has_latest || result->latest_us > run->latest_us)) {
+        run->has_latest = true;
+        run->latest_us = result->latest_us;
+    }
+    crew_note(run->executor->parts.crew, &partition, &sample);
+    executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
+                                                           .task = run->task,
+                                                           .run_id = run->run.id,
+                                                           .batch = batch,
+                                                           .commit = result });
+}
+
+/* Until it is stored, or known not to be ours any more. */
+static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
+                        bool *held, struct error *err)
+{
+    struct steady steady = { 0 };
+    struct commit_result result;
+
+    while (
+        !batch_commit(&run->commit, fetch, batch, executor_now_us(run->executor), &result, err)) {
+        if (!steady_again(run->executor, &steady, err))
+            return error_wrap(err, "store batch %" PRId64, batch->batch_no);
+    }
+    *held = result.is_held;
+    if (result.is_held)
+        note_batch(run, batch, &result);
+    return true;
+}
+
+/* The row of a batch that did not come. The failure it tells of matters more than its own. */
+static void store_failed_batch(struct task_run *run, const struct fetch_batch *batch,
+                               const struct error *cause)
+{
+    struct commit_result result;
+    struct error ignored;
+
+    (void)!batch_commit_failed(&run->commit, batch, cause, executor_now_us(run->executor), &result,
+                               &ignored);
+}
+
+static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struct ending *ending,
+                 struct error *err)
+{
+    struct fetch_batch batch;
+    struct ending_ask ask;
+    bool held = false;
+
+    if (!fetch_next(fetch, &batch, err)) {
+        if (is_of_store(err))
+            return false; /* the gate's; no fault of the source */
+        if (strcmp(err->code, "execute.overtaken") == 0)
+            *ending = ending_overtaken();
+        else {
+            store_failed_batch(run, &batch, err);
+            ask = ask_of(run, batch.retry_at_us);
+            *ending = ending_of_failure(err, &ask);
+        }
+        *is_last = true;
+        return true;
+    }
+    if (!store_batch(run, fetch, &batch, &held, err))
+        return false;
+    *is_last = !held || batch.is_last;
+    if (!held)
+        *ending = ending_overtaken();
+    else if (batch.is_last) {
+        ask = ask_of(run, 0);
+        run->verdict = batch.verdict;
+        *ending = ending_of_verdict(&batch.verdict, &ask);
+    }
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* False when the store can not take what was fetched. */
+static bool walk(struct task_run *run, struct ending *ending, struct error *err)
+{
+    struct fetch *fetch = NULL;
+    bool is_last = false, ok = true;
+
+    if (!open_walk(run, &fetch, err)) {
+        const struct ending_ask ask = ask_of(run, 0);
+
+        *ending = ending_of_failure(err, &ask);
+        return true;
+    }
+    while (ok && !is_last && look_around(run, ending)) {
+        ok = step(run, fetch, &is_last, ending, err);
+    }
+    fetch_close(fetch);
+    return ok;
+}
+
+static struct ending carry_out(struct task_run *run, struct error *fatal)
+{
+    struct ending ending = { 0 };
+    struct ending_ask ask;
+    struct error err;
+
+    *fatal = (struct error){ 0 };
+    run->retry = retry_default();
+    if (load(run, &err)) {
+        run->retry = retry_policy_of(&run->assignment.spec.endpoint.retry);
+        make_traceparent(run);
+        if (walk(run, &ending, &err))
+            return ending;
+    }
+    if (is_of_store(&err) && err.level == ERROR_FATAL)
+        *fatal = err; /* no fault of the source */
+    ask = ask_of(run, 0);
+    if (is_of_store(&err) && (err.level == ERROR_TRANSIENT || err.level == ERROR_FATAL))
+        return ending_told_to_stop(&ask);
+    return ending_of_failure(&err, &ask);
+}
+
+/* ---- ending ---- */
+
+static void note_end(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    const struct task_partition partition = partition_of(run->task);
+
+    if (ending->is_outage)
+        crew_note(executor->parts.crew, &partition,
+                  &(struct health_sample){ .now_us = executor_now_us(executor),
+                                           .is_failure = true,
+                                           .random = random_source_u64(executor->parts.random) });
+    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
+                                                      .task = run->task,
+                                                      .run_id = run->run.id,
+                                                      .ending = ending });
+}
+
+/* What an ended task means for others. What fails here is made up for by the next trigger, which
+ * moves the cursor and plans what is missing. */
+static void follow_up(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    struct cursor_advance_request request;
+    struct cursor_advance_result moved;
+    struct plan_reslice_result cut;
+    struct error err;
+
+    if (ending->kind != ENDING_FINAL)
+        return;
+    arena_reset(&executor->batch);
+    request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
+    request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
+    if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+        log_event(executor->parts.log, LOG_WARN, "cursor not moved",
+                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+    if (ending->is_cut &&
+        !plan_reslice(executor->parts.store,
+                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
+                                                      .now_us = executor_now_us(executor),
+                                                      .limit = 16 },
+                      &cut, &err))
+        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
+                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+}
+
+static bool end(struct task_run *run, struct ending *ending, struct error *err)
+{
+    struct steady steady = { 0 };
+    bool held = true;
+
+    if (ending->kind != ENDING_OVERTAKEN) {
+        while (!task_end(run, ending, &held, err)) {
+            if (!steady_again(run->executor, &steady, err))
+                return false;
+        }
+        if (!held)
+            *ending = ending_overtaken();
+    }
+    note_end(run, ending);
+    follow_up(run, ending);
+    return true;
+}
+
+bool task_run(struct executor *executor, const struct task *task, struct error *err)
+{
+    struct task_run run = { .executor = executor,
+                            .task = task,
+                            .lease = { task->id, task->lease_epoch },
+                            .committed_us = clock_monotonic_us(executor->parts.clock) };
+    struct ending ending;
+    struct error fatal;
+    bool held = false, ok;
+
+    if (!begin(&run, &held, err))
+        return false;
+    if (!held)
+        return true;
+    executor_tell(executor, &(struct executor_event){
+                                .kind = EXECUTOR_STARTED, .task = task, .run_id = run.run.id });
+    ending = carry_out(&run, &fatal);
+    ok = end(&run, &ending, err);
+    commit_context_release(&run.commit);
+    if (ok && fatal.level != ERROR_NONE) {
+        *err = fatal;
+        return false;
+    }
+    return ok;
+}

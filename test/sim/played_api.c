@@ -1,0 +1,185 @@
+#include "played_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "data/date.h"
+#include "test.h"
+
+const char PLAYED_SOURCE[] =
+    "source: demo\n"
+    "http: { base_url: https://api.example.org }\n"
+    "rate: { per_second: 100, burst: 10 }\n"
+    "retry: { max_attempts: 3, min_delay: 100ms, max_delay: 1s }\n"
+    "endpoints:\n"
+    "  works:\n"
+    "    role: search\n"
+    "    path: /works\n"
+    "    query:\n"
+    "      since: \"${epoch(window.from)}\"\n"
+    "      until: \"${epoch(window.to)}\"\n"
+    "      offset: \"${page.offset}\"\n"
+    "      rows: \"${page.size}\"\n"
+    "    page: { type: offset, size: 10, cap: 60 }\n"
+    "    window: { key: updated, lag: 10m, max: 1d, min: 1m, start: 2026-01-01T00:00:00Z }\n"
+    "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
+    "operations:\n"
+    "  harvest: { endpoint: works }\n"
+    "  backfill: { endpoint: works }\n";
+
+/* ---- the request ---- */
+
+static int64_t number_in(struct str url, const char *name)
+{
+    char key[32];
+    size_t at;
+
+    (void)snprintf(key, sizeof(key), "%s=", name);
+    at = str_find(url, str_of(key));
+    return at < url.len ? strtoll(url.data + at + strlen(key), NULL, 10) : 0;
+}
+
+/* ---- the reply ---- */
+
+struct hit {
+    int number;
+    int64_t updated_us;
+};
+
+static int by_date(const void *left, const void *right)
+{
+    const struct hit *a = left, *b = right;
+
+    if (a->updated_us != b->updated_us)
+        return a->updated_us < b->updated_us ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static size_t find_hits(const struct played_api *api, int64_t since_us, int64_t until_us,
+                        struct hit *hits)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < api->count; i++) {
+        if (api->records[i].updated_us >= since_us && api->records[i].updated_us < until_us)
+            hits[count++] = (struct hit){ i, api->records[i].updated_us };
+    }
+    if (count > 0)
+        qsort(hits, count, sizeof(hits[0]), by_date);
+    return count;
+}
+
+static void write_record(struct played_api *api, struct buf *out, int number)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    (void)instant_format(api->records[number].updated_us, text);
+    buf_printf(out, "{\"id\":\"r%d\",\"updated\":\"%s\",\"rev\":%d}", number, text,
+               api->records[number].revision);
+    api->fetched[number]++;
+}
+
+static bool is_refused(const struct played_api *api, struct str url)
+{
+    const int64_t since_us = number_in(url, "since") * US_PER_SECOND;
+
+    return since_us >= api->refused.from_us && since_us < api->refused.to_us;
+}
+
+static void reply_page(struct played_api *api, struct arena *arena, struct str url,
+                       struct memory_reply *reply)
+{
+    struct hit *hits = ARENA_ARRAY(arena, struct hit, API_RECORDS_MAX);
+    const size_t count = find_hits(api, number_in(url, "since") * US_PER_SECOND,
+                                   number_in(url, "until") * US_PER_SECOND, hits);
+    const size_t offset = (size_t)number_in(url, "offset");
+    const size_t end = offset + API_PAGE < count ? offset + API_PAGE : count;
+    struct buf out;
+
+    if (offset >= API_CAP || is_refused(api, url)) {
+        reply->status = 400;
+        reply->body = STR("{\"error\":\"refused\"}");
+        return;
+    }
+    buf_init(&out, arena, 1 << 20);
+    buf_printf(&out, "{\"total\":%zu,\"items\":[", count);
+    for (size_t i = offset; i < end; i++) {
+        buf_add(&out, i > offset ? STR(",") : STR(""));
+        write_record(api, &out, hits[i].number);
+    }
+    buf_add(&out, STR("]}"));
+    reply->body = buf_str(&out);
+}
+
+/* Four kinds of trouble, and one that looks like none: an empty list in the middle of a walk. (At
+ * its beginning nobody could tell it from the truth.) */
+static void spoil(struct played_api *api, struct str url, struct memory_reply *reply)
+{
+    static const struct http_header wait[] = { { STR_INIT("Retry-After"), STR_INIT("2") } };
+
+    switch (random_between(&api->random, 0, 5)) {
+    case 0:
+        reply->error_code = "http.reset";
+        break;
+    case 1:
+        reply->status = 503;
+        break;
+    case 2:
+        reply->status = 429;
+        reply->headers = wait;
+        reply->header_count = 1;
+        break;
+    case 3:
+        reply->body.len /= 2;
+        break;
+    default:
+        if (number_in(url, "offset") > 0)
+            reply->body = STR("{\"total\":0,\"items\":[]}");
+        break;
+    }
+}
+
+static void make(void *context, struct arena *arena, const struct http_request *request,
+                 struct memory_reply *reply)
+{
+    struct played_api *api = context;
+
+    api->requests++;
+    if (api->before != NULL)
+        api->before(api->context, api);
+    *reply = (struct memory_reply){ .status = 200, .took_us = 20 * US_PER_MS };
+    reply_page(api, arena, request->url, reply);
+    if (random_chance(&api->random, api->fault_percent))
+        spoil(api, request->url, reply);
+}
+
+/* ---- the whole ---- */
+
+void played_api_init(struct played_api *api, struct memory_clock *clock, uint64_t seed)
+{
+    memset(api, 0, sizeof(*api));
+    memory_http_init(&api->http, &clock->clock);
+    api->clock = clock;
+    api->random.state = seed;
+    memory_http_reply(&api->http,
+                      &(struct memory_reply){ .times = -1, .make = make, .context = api });
+}
+
+void played_api_release(struct played_api *api)
+{
+    memory_http_release(&api->http);
+}
+
+void played_api_change(struct played_api *api, int64_t at_us)
+{
+    const bool is_new = api->count == 0 || random_chance(&api->random, 70);
+    const int number = is_new && api->count < API_RECORDS_MAX
+                           ? api->count++
+                           : (int)random_between(&api->random, 0, api->count);
+
+    api->records[number].updated_us = at_us - at_us % US_PER_SECOND;
+    api->records[number].revision++;
+}
