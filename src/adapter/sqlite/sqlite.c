@@ -122,6 +122,7 @@ static void release_file(struct sqlite_file *file)
     (void)pthread_mutex_unlock(&file->guard);
     if (left > 0)
         return;
+    checkpoint_release(&file->checkpoint);
     (void)pthread_mutex_destroy(&file->writer);
     (void)pthread_mutex_destroy(&file->guard);
     free(file);
@@ -198,6 +199,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
     (void)sqlite3_busy_timeout(sqlite->db, (int)(file->busy_timeout_us / US_PER_MS));
     if (!run_text(sqlite, SETTINGS, err) || !make_wal(sqlite, err))
         goto fail;
+    checkpoint_follow(&file->checkpoint, sqlite->db);
     *store = &sqlite->store;
     return true;
 fail:
@@ -245,5 +247,6 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     file->sessions = 1;
     (void)pthread_mutex_init(&file->writer, NULL);
     (void)pthread_mutex_init(&file->guard, NULL);
+    checkpoint_init(&file->checkpoint, file->path);
     return open_session(file, options->create, store, err);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "adapter/sqlite/checkpoint.h"
 #include "adapter/sqlite/statement.h"
 #include "core/migration.h"
 #include "core/registry.h"
@@ -21,6 +22,7 @@ struct sqlite_file { /* what the sessions of one process share */
     pthread_mutex_t guard; /* of sessions */
     int sessions;
     int64_t busy_timeout_us;
+    struct checkpoint checkpoint;
     char path[];
 };
 
