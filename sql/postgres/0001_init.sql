@@ -146,6 +146,7 @@ CREATE TABLE ing_task (
     window_to            timestamptz,
     covered_from         timestamptz, -- PARTIAL: the part of the window that was finished
     covered_to           timestamptz,
+    reset_at             timestamptz, -- its cursor was set back over it: it covers nothing since
     params               text        NOT NULL CHECK (params::json IS NOT NULL),
     expr_hash            text        NOT NULL,
     idempotent_key       text        NOT NULL,
@@ -336,7 +337,7 @@ CREATE TABLE ing_cursor_event (
         CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
     direction_code       text           NOT NULL CHECK (direction_code IN ('FORWARD', 'BACKFILL')),
     reason_code          text           NOT NULL
-        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE')),
+        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE', 'RESET')),
     prev_value           text, -- NULL: the first
     new_value            text           NOT NULL,
     prev_instant         timestamptz,

@@ -144,6 +144,7 @@ CREATE TABLE ing_task (
     window_to            INTEGER,
     covered_from         INTEGER, -- PARTIAL: the part of the window that was finished
     covered_to           INTEGER,
+    reset_at             INTEGER, -- its cursor was set back over it: it covers nothing since
     params               TEXT    NOT NULL CHECK (json_valid(params)),
     expr_hash            TEXT    NOT NULL,
     idempotent_key       TEXT    NOT NULL,
@@ -328,7 +329,7 @@ CREATE TABLE ing_cursor_event (
     cursor_type_code     TEXT    NOT NULL CHECK (cursor_type_code IN ('TIME', 'ID', 'TOKEN')),
     direction_code       TEXT    NOT NULL CHECK (direction_code IN ('FORWARD', 'BACKFILL')),
     reason_code          TEXT    NOT NULL
-        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE')),
+        CHECK (reason_code IN ('ADVANCE', 'NO_FORWARD', 'TOKEN_COMPENSATE', 'RESET')),
     prev_value           TEXT, -- NULL: the first
     new_value            TEXT    NOT NULL,
     prev_instant         INTEGER,

@@ -76,6 +76,7 @@ INSERT INTO sys_dict_item (type_code, item_code, position, meaning) VALUES
     ('ing_cursor_event_reason', 'ADVANCE', 0, 'the cursor may move to the new value'),
     ('ing_cursor_event_reason', 'NO_FORWARD', 1, 'the candidate was not ahead; kept for audit'),
     ('ing_cursor_event_reason', 'TOKEN_COMPENSATE', 2, 'a token expired and was replaced'),
+    ('ing_cursor_event_reason', 'RESET', 3, 'a person set the cursor; what follows goes on from there'),
     ('ing_cursor_type', 'TIME', 0, 'an instant; ordered by time'),
     ('ing_cursor_type', 'ID', 1, 'a decimal number; ordered by value'),
     ('ing_cursor_type', 'TOKEN', 2, 'an opaque handle; not ordered'),

@@ -69,6 +69,8 @@ static const struct code_item CURSOR_EVENT_REASON_ITEMS[] = {
     [CURSOR_EVENT_NO_FORWARD] =
         CODE_ITEM("NO_FORWARD", "the candidate was not ahead; kept for audit"),
     [CURSOR_EVENT_COMPENSATE] = CODE_ITEM("TOKEN_COMPENSATE", "a token expired and was replaced"),
+    [CURSOR_EVENT_RESET] =
+        CODE_ITEM("RESET", "a person set the cursor; what follows goes on from there"),
 };
 const struct code_table CURSOR_EVENT_REASON_CODES = CODE_TABLE(
     "ing_cursor_event_reason", "why a cursor event was written", CURSOR_EVENT_REASON_ITEMS);

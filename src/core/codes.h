@@ -86,7 +86,12 @@ extern const struct code_table NAMESPACE_SCOPE_CODES;
 enum direction { DIRECTION_FORWARD, DIRECTION_BACKFILL };
 extern const struct code_table DIRECTION_CODES;
 
-enum cursor_event_reason { CURSOR_EVENT_ADVANCE, CURSOR_EVENT_NO_FORWARD, CURSOR_EVENT_COMPENSATE };
+enum cursor_event_reason {
+    CURSOR_EVENT_ADVANCE,
+    CURSOR_EVENT_NO_FORWARD,
+    CURSOR_EVENT_COMPENSATE,
+    CURSOR_EVENT_RESET, /* a person's doing; the only one that may go back */
+};
 extern const struct code_table CURSOR_EVENT_REASON_CODES;
 
 /* ---- windows and slices ---- */

@@ -5,6 +5,20 @@
 
 #include "core/canon.h"
 
+/* ---- keys ---- */
+
+struct str cursor_key_make(struct arena *arena, struct str endpoint, struct str key)
+{
+    return arena_printf(arena, "%.*s.%.*s", STR_ARG(endpoint), STR_ARG(key));
+}
+
+struct str cursor_key_endpoint(struct str cursor_key)
+{
+    const size_t dot = str_find_char(cursor_key, '.');
+
+    return str_slice(cursor_key, 0, dot < cursor_key.len ? dot : 0);
+}
+
 /* ---- order ---- */
 
 struct str cursor_id_normal(struct str id)
@@ -93,8 +107,17 @@ static bool is_gap(const struct cursor_fold *fold, const struct cursor_value *st
     return fold->type != CURSOR_TOKEN && cursor_is_forward(state, prev);
 }
 
-void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
-                     const struct cursor_value *next)
+static void set_value(struct cursor_fold *fold, const struct cursor_value *value)
+{
+    fold->has_value = true;
+    fold->instant_us = value->instant_us;
+    fold->text_len = value->text.len;
+    if (value->text.len > 0)
+        memcpy(fold->text, value->text.data, value->text.len);
+}
+
+static struct cursor_value count_event(struct cursor_fold *fold, const struct cursor_value *prev,
+                                       const struct cursor_value *next)
 {
     struct cursor_value state;
 
@@ -103,15 +126,26 @@ void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
     (void)cursor_fold_value(fold, &state);
     fold->event_count++;
     fold->gap_count += is_gap(fold, &state, prev);
-    if (fold->has_value && !cursor_is_forward(&state, next)) {
+    return state;
+}
+
+void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
+                     const struct cursor_value *next)
+{
+    const struct cursor_value state = count_event(fold, prev, next);
+
+    if (fold->has_value && !cursor_is_forward(&state, next))
         fold->no_forward_count++;
-        return;
-    }
-    fold->has_value = true;
-    fold->instant_us = next->instant_us;
-    fold->text_len = next->text.len;
-    if (next->text.len > 0)
-        memcpy(fold->text, next->text.data, next->text.len);
+    else
+        set_value(fold, next);
+}
+
+void cursor_fold_reset(struct cursor_fold *fold, const struct cursor_value *prev,
+                       const struct cursor_value *next)
+{
+    (void)count_event(fold, prev, next);
+    fold->reset_count++;
+    set_value(fold, next);
 }
 
 bool cursor_fold_agrees(const struct cursor_fold *fold, const struct cursor_value *current)

@@ -7,6 +7,9 @@
  *      events      none -> 10    10 -> 20    10 -> 15    20 -> 20 (no forward)    20 -> 35
  *      value       10            20          20          20                       35
  *
+ * Only a person may set a cursor back, and that is an event as well, of reason RESET: whatever came
+ * before it no longer counts, and reading goes on from its value.
+ *
  * What "further" means is the type's business. TIME compares instants. ID compares whole numbers of
  * up to 38 digits, so that "9" comes before "10" and "007" is "7". TOKENs have no order: any
  * other token is taken for progress, and the last one written stands.
@@ -18,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/attr.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "core/codes.h"
@@ -26,6 +31,11 @@
 
 /* The namespace key of GLOBAL: what a hash would be, were there anything to hash. */
 #define CURSOR_NAMESPACE_GLOBAL "0000000000000000000000000000000000000000000000000000000000000000"
+
+/* A cursor belongs to an endpoint, and its key says so: two endpoints of a source may call their
+ * dates alike. "works.updated_at"; an endpoint's name has no dot. */
+struct str cursor_key_make(struct arena *arena, struct str endpoint, struct str key) MUST_CHECK;
+struct str cursor_key_endpoint(struct str cursor_key); /* '' for a key that names none */
 
 struct cursor_value {
     enum cursor_type type;
@@ -58,6 +68,7 @@ struct cursor_fold {
     char text[CURSOR_VALUE_MAX];
     int64_t event_count;
     int64_t no_forward_count; /* events that did not move the value */
+    int64_t reset_count;
     int64_t gap_count; /* events whose previous value nobody had reached: one is missing before */
 };
 
@@ -65,6 +76,9 @@ void cursor_fold_init(struct cursor_fold *fold, enum cursor_type type);
 /* `prev` is NULL for an event that started the cursor. */
 void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
                      const struct cursor_value *next);
+/* The same for an event of reason RESET: the value is `next`, wherever it was. */
+void cursor_fold_reset(struct cursor_fold *fold, const struct cursor_value *prev,
+                       const struct cursor_value *next);
 /* A view into the fold; false when there was no event. */
 bool cursor_fold_value(const struct cursor_fold *fold, struct cursor_value *value);
 /* The check of `patra cursor verify`: `current` is NULL where there is no cursor row. */

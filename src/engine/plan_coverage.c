@@ -46,6 +46,8 @@ static bool list_parents(struct store *store, struct arena *arena, int64_t plan_
 
 static bool is_done(const struct task *task, const struct id_list *parents)
 {
+    if (task->is_reset)
+        return false;
     if (task->status == TASK_SUCCEEDED)
         return true;
     for (size_t i = 0; task->status == TASK_PARTIAL && i < parents->count; i++) {

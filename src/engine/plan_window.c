@@ -75,8 +75,7 @@ static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct er
     draft->plan.cursor_key = STR("");
     if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft))
         return true;
-    draft->plan.cursor_key =
-        arena_printf(arena, "%.*s.%.*s", STR_ARG(draft->plan.endpoint), STR_ARG(key));
+    draft->plan.cursor_key = cursor_key_make(arena, draft->plan.endpoint, key);
     return draft->plan.cursor_key.data != NULL || arena_error(arena, err);
 }
 

@@ -31,6 +31,11 @@ struct cursor {
     int64_t updated_us;
 };
 
+struct cursor_name_list {
+    struct cursor_name *items;
+    size_t count;
+};
+
 struct cursor_list {
     struct cursor *items;
     size_t count;
@@ -71,8 +76,12 @@ struct store_cursor_ops {
                  struct cursor *cursor, bool *found, struct error *err);
     bool (*list)(struct store *store, struct arena *arena, struct str source,
                  struct cursor_list *list, struct error *err);
+    bool (*names)(struct store *store, struct arena *arena, struct str source,
+                  struct cursor_name_list *list, struct error *err);
     bool (*move)(struct store *store, const struct cursor *cursor, const struct cursor_move *move,
                  bool *moved, struct error *err);
+    bool (*set)(struct store *store, const struct cursor *cursor, const struct cursor_move *move,
+                bool *moved, struct error *err);
     bool (*observe)(struct store *store, const struct cursor *cursor, struct str observed_max,
                     struct error *err);
     bool (*event_add)(struct store *store, const struct cursor_event *event, bool *added,
@@ -115,6 +124,14 @@ static inline bool MUST_CHECK store_cursor_list(struct store *store, struct aren
     return store->cursor->list(store, arena, source, list, err);
 }
 
+/* Every namespace that has a cursor or events, by name; source '' lists all. */
+static inline bool MUST_CHECK store_cursor_names(struct store *store, struct arena *arena,
+                                                 struct str source, struct cursor_name_list *list,
+                                                 struct error *err)
+{
+    return store->cursor->names(store, arena, source, list, err);
+}
+
 /* Moves the cursor as loaded, or makes it when it has id 0. *moved is false, and nothing written,
  * when somebody moved or made it since, or when the value would not go forward: TIME and ID are
  * compared in the store as well. The type must be the cursor's own; an ID must be valid
@@ -127,6 +144,18 @@ static inline bool MUST_CHECK store_cursor_move(struct store *store, const struc
         return error_set(err, ERROR_REQUEST, "store.value", "'%.*s' is not a cursor of type ID",
                          STR_ARG(move->to.text));
     return store->cursor->move(store, cursor, move, moved, err);
+}
+
+/* The same without asking for forward: for a reset, and for rebuilding a value from its events.
+ * One that is made begins at cursor->version + 1: a row that was lost must not repeat a version. */
+static inline bool MUST_CHECK store_cursor_set(struct store *store, const struct cursor *cursor,
+                                               const struct cursor_move *move, bool *moved,
+                                               struct error *err)
+{
+    if (move->to.type == CURSOR_ID && !cursor_id_is_valid(move->to.text))
+        return error_set(err, ERROR_REQUEST, "store.value", "'%.*s' is not a cursor of type ID",
+                         STR_ARG(move->to.text));
+    return store->cursor->set(store, cursor, move, moved, err);
 }
 
 /* Writes observed_max alone, of a cursor that is there: what has been seen while the cursor is held

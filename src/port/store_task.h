@@ -22,7 +22,8 @@ struct task {
     struct str namespace_key;
     struct window window;  /* as the slice's; not valid where success covers no time */
     struct window covered; /* PARTIAL: what was finished of it; else not valid */
-    struct str params;     /* JSON; byte by byte */
+    bool is_reset; /* its cursor was set back over it: it covers nothing, whatever it finishes */
+    struct str params; /* JSON; byte by byte */
     struct str expr_hash;
     struct str idempotent_key;
     enum task_status status;
@@ -88,7 +89,8 @@ static inline bool MUST_CHECK store_coverage_lock(struct store *store,
 struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */
     struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
-    struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended */
+    struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended. Those
+                                   that a reset took what they covered, too */
 };
 
 /* Puts a task where it belongs; all adapters by the same rule. False when the arena is full. */
@@ -97,15 +99,14 @@ static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struc
 {
     const bool is_live = task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
                          task->status == TASK_EXECUTING;
-    struct window_list *to = is_live                          ? &list->live
-                             : task->status == TASK_SUCCEEDED ? &list->covered
-                                                              : &list->lost;
+    const bool is_covered = task->status == TASK_SUCCEEDED && !task->is_reset;
+    struct window_list *to = is_live ? &list->live : is_covered ? &list->covered : &list->lost;
     struct window *window = LIST_ADD(arena, to);
 
     if (window == NULL)
         return false;
     *window = task->window;
-    if (task->status != TASK_PARTIAL || !window_is_valid(task->covered) ||
+    if (task->status != TASK_PARTIAL || task->is_reset || !window_is_valid(task->covered) ||
         task->covered.to_us <= after_us)
         return true;
     window = LIST_ADD(arena, &list->covered);
@@ -127,6 +128,11 @@ struct store_task_ops {
                  int64_t after_id, int64_t limit, struct task_list *list, struct error *err);
     bool (*coverage)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                      int64_t after_us, struct coverage_list *list, struct error *err);
+    bool (*coverage_tasks)(struct store *store, struct arena *arena,
+                           const struct coverage_namespace *of, struct window window, int64_t limit,
+                           struct task_list *list, struct error *err);
+    bool (*coverage_reset)(struct store *store, const struct coverage_namespace *of,
+                           int64_t after_us, int64_t now_us, int64_t *count, struct error *err);
 };
 
 /* Adds tasks as QUEUED; of those with an idempotent_key that is there already, nothing is written.
@@ -176,6 +182,27 @@ static inline bool MUST_CHECK store_coverage_list(struct store *store, struct ar
                                                   struct error *err)
 {
     return store->task->coverage(store, arena, of, after_us, list, err);
+}
+
+/* The tasks of a namespace whose windows share an instant with `window`, the newest first. */
+static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct arena *arena,
+                                                   const struct coverage_namespace *of,
+                                                   struct window window, int64_t limit,
+                                                   struct task_list *list, struct error *err)
+{
+    return store->task->coverage_tasks(store, arena, of, window, limit, list, err);
+}
+
+/* From now on the tasks of a namespace cover nothing whose windows reach beyond after_us (or, cut
+ * by pages, whose plans' windows do). Those that wait and were never tried are left alone: they
+ * will be fetched after this. *count tells how many it were. Under the namespace's lock. */
+static inline bool MUST_CHECK store_coverage_reset(struct store *store,
+                                                   const struct coverage_namespace *of,
+                                                   int64_t after_us, int64_t now_us, int64_t *count,
+                                                   struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->task->coverage_reset(store, of, after_us, now_us, count, err);
 }
 
 #endif

@@ -240,7 +240,8 @@ TEST(an_event_comes_back_whole)
         const char *next;
     } cases[] = { { CURSOR_TIME, NULL, NULL },
                   { CURSOR_ID, "0", "99999999999999999999999999999999999999" },
-                  { CURSOR_TOKEN, "b", "a" } };
+                  { CURSOR_TOKEN, "b", "a" },
+                  { CURSOR_ID, "99", "7" } };
     struct store *store = contract_store();
     struct error err = { 0 };
     bool added;
@@ -249,9 +250,9 @@ TEST(an_event_comes_back_whole)
         struct cursor_event event = event_of(7), *read;
         struct cursor_event_list list;
 
-        event.name.cursor_key = code_of(&CURSOR_TYPE_CODES, (int)cases[i].type);
-        event.idempotent_key = event.name.cursor_key;
         event.reason = (enum cursor_event_reason)i;
+        event.name.cursor_key = code_of(&CURSOR_EVENT_REASON_CODES, (int)event.reason);
+        event.idempotent_key = event.name.cursor_key;
         if (cases[i].type != CURSOR_TIME) {
             event.prev = text(cases[i].type, cases[i].prev);
             event.next = text(cases[i].type, cases[i].next);
@@ -275,5 +276,89 @@ TEST(an_event_comes_back_whole)
         CHECK_STR(read->expr_hash, event.expr_hash, "expression");
         CHECK_EQ(read->created_us, event.created_us, "when");
     }
+    contract_end();
+}
+
+/* ---- what only a person or a repair does ---- */
+
+TEST(a_cursor_that_is_set_may_go_back_but_not_past_another_writer)
+{
+    struct store *store = contract_store();
+    struct cursor_move move = move_to(at(NOW_US - 10));
+    struct cursor cursor;
+    struct error err = { 0 };
+    bool moved = false;
+
+    CHECK(moves(store, at(NOW_US)), "made");
+    cursor = current(store);
+    REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
+    CHECK(moved, "back");
+    CHECK_EQ(current(store).value.instant_us, NOW_US - 10, "value");
+    CHECK_EQ(current(store).version, 2, "a version as any");
+    REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
+    CHECK(!moved, "by whoever has not seen it since");
+    move.to = text(CURSOR_ID, "1");
+    cursor = current(store);
+    REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
+    CHECK(!moved, "a cursor keeps its type");
+    contract_end();
+}
+
+TEST(a_cursor_that_was_lost_is_made_with_versions_of_its_own)
+{
+    struct store *store = contract_store();
+    const struct cursor_move move = move_to(at(NOW_US));
+    struct cursor cursor = current(store);
+    struct error err = { 0 };
+    bool moved = false;
+
+    cursor.version = 7;
+    REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
+    CHECK(moved, "made");
+    CHECK_EQ(current(store).version, 8, "behind all there were");
+    contract_end();
+}
+
+TEST(what_was_seen_is_noted_without_a_move)
+{
+    struct store *store = contract_store();
+    struct cursor cursor;
+    struct error err = { 0 };
+
+    CHECK(moves(store, at(NOW_US)), "made");
+    cursor = current(store);
+    REQUIRE_OK(store_cursor_observe(store, &cursor, STR("2026-01-02T00:00:00Z"), &err), err);
+    CHECK_STR(current(store).observed_max, STR("2026-01-02T00:00:00Z"), "seen");
+    CHECK_EQ(current(store).version, 1, "not moved");
+    contract_end();
+}
+
+TEST(namespaces_are_those_of_cursors_and_of_events)
+{
+    struct store *store = contract_store();
+    struct cursor_event event = event_of(1);
+    struct cursor_name_list list;
+    struct error err = { 0 };
+    bool added;
+
+    CHECK(moves(store, at(NOW_US)), "a cursor without events");
+    event.name.operation = OPERATION_BACKFILL;
+    REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
+    event.idempotent_key = STR("second");
+    REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
+    event.idempotent_key = STR("third");
+    event.name.operation = OPERATION_HARVEST;
+    REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
+    event.idempotent_key = STR("fourth");
+    event.name.source = STR("pubmed");
+    REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
+    REQUIRE_OK(store_cursor_names(store, contract_arena(), STR(""), &list, &err), err);
+    REQUIRE(list.count == 3, "each once");
+    CHECK_EQ(list.items[0].operation, OPERATION_BACKFILL, "by name");
+    CHECK_EQ(list.items[1].operation, OPERATION_HARVEST, "by name");
+    CHECK_STR(list.items[2].source, STR("pubmed"), "by name");
+    CHECK_STR(list.items[0].namespace_key, event.name.namespace_key, "whole");
+    REQUIRE_OK(store_cursor_names(store, contract_arena(), STR("pubmed"), &list, &err), err);
+    CHECK_EQ(list.count, 1, "of one source");
     contract_end();
 }

@@ -1,6 +1,8 @@
 #include "port/store_cursor.h"
 #include "adapter/memory/store_base.h"
 
+#include <stdlib.h>
+
 static void add_name(struct key *key, const struct cursor_name *name)
 {
     key_add_str(key, name->source);
@@ -132,19 +134,96 @@ static bool cursor_list(struct store *store, struct arena *arena, struct str sou
            memory_leave(&call, list_cursors(call.db, arena, source, list, err), err);
 }
 
-static bool move_cursor(struct memory_db *db, const struct cursor *cursor,
-                        const struct cursor_move *move, bool *moved, struct error *err)
+static int compare_names(const void *left, const void *right)
+{
+    const struct cursor_name *a = left, *b = right;
+    int order = str_cmp(a->source, b->source);
+
+    if (order == 0)
+        order = str_cmp(code_of(&OPERATION_CODES, (int)a->operation),
+                        code_of(&OPERATION_CODES, (int)b->operation));
+    if (order == 0)
+        order = str_cmp(a->cursor_key, b->cursor_key);
+    if (order == 0)
+        order = str_cmp(code_of(&NAMESPACE_SCOPE_CODES, (int)a->scope),
+                        code_of(&NAMESPACE_SCOPE_CODES, (int)b->scope));
+    return order != 0 ? order : str_cmp(a->namespace_key, b->namespace_key);
+}
+
+static bool give_name(struct arena *arena, const struct cursor_name *name,
+                      struct cursor_name_list *list, struct error *err)
+{
+    struct cursor_name *copy = LIST_ADD(arena, list);
+
+    if (copy == NULL)
+        return arena_error(arena, err);
+    *copy = *name;
+    copy->source = arena_copy(arena, name->source);
+    copy->cursor_key = arena_copy(arena, name->cursor_key);
+    copy->namespace_key = arena_copy(arena, name->namespace_key);
+    return !arena->failed || arena_error(arena, err);
+}
+
+/* Those of one table; of events only where there is no cursor, which has been listed. */
+static bool add_names(struct memory_db *db, struct arena *arena, int table, struct str source,
+                      struct cursor_name_list *list, struct error *err)
+{
+    const bool is_event = table == MEMORY_CURSOR_EVENT;
+    const struct cursor_name *last = NULL;
+    const void *row;
+    struct scan scan;
+    struct key key = { 0 };
+    bool ok = true;
+
+    if (source.len > 0)
+        key_add_str(&key, source);
+    scan_init(&scan, &db->tables[table], is_event ? BY_TIMELINE : 0, &key, key.len);
+    while (ok && (row = scan_next(&scan)) != NULL) {
+        const struct cursor_name *name = is_event ? &((const struct cursor_event *)row)->name
+                                                  : &((const struct cursor *)row)->name;
+
+        if ((last != NULL && compare_names(last, name) == 0) ||
+            (is_event && find(db, name) != NULL))
+            continue;
+        last = name;
+        ok = give_name(arena, name, list, err);
+    }
+    scan_release(&scan);
+    key_release(&key);
+    return ok;
+}
+
+static bool cursor_names(struct store *store, struct arena *arena, struct str source,
+                         struct cursor_name_list *list, struct error *err)
+{
+    struct memory_call call;
+    bool ok;
+
+    *list = (struct cursor_name_list){ 0 };
+    if (!memory_enter(&call, store, "cursor_names", err))
+        return false;
+    ok = add_names(call.db, arena, MEMORY_CURSOR, source, list, err) &&
+         add_names(call.db, arena, MEMORY_CURSOR_EVENT, source, list, err);
+    if (ok && list->count > 0)
+        qsort(list->items, list->count, sizeof(list->items[0]), compare_names);
+    return memory_leave(&call, ok, err);
+}
+
+static bool write_value(struct memory_db *db, const struct cursor *cursor,
+                        const struct cursor_move *move, bool must_go_forward, bool *moved,
+                        struct error *err)
 {
     const struct cursor *old = cursor->id == 0 ? find(db, &cursor->name)
                                                : table_get(&db->tables[MEMORY_CURSOR], cursor->id);
-    struct cursor row = { .name = cursor->name, .version = 1 };
+    struct cursor row = { .name = cursor->name, .version = cursor->version + 1 };
     int64_t id;
 
     if (cursor->id == 0)
         *moved = old == NULL;
     else
         *moved = old != NULL && old->version == cursor->version &&
-                 old->value.type == move->to.type && cursor_is_forward(&old->value, &move->to);
+                 old->value.type == move->to.type &&
+                 (!must_go_forward || cursor_is_forward(&old->value, &move->to));
     if (!*moved)
         return true;
     if (old != NULL) {
@@ -169,7 +248,16 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
     struct memory_call call;
 
     return memory_enter(&call, store, "cursor_move", err) &&
-           memory_leave(&call, move_cursor(call.db, cursor, move, moved, err), err);
+           memory_leave(&call, write_value(call.db, cursor, move, true, moved, err), err);
+}
+
+static bool cursor_set(struct store *store, const struct cursor *cursor,
+                       const struct cursor_move *move, bool *moved, struct error *err)
+{
+    struct memory_call call;
+
+    return memory_enter(&call, store, "cursor_set", err) &&
+           memory_leave(&call, write_value(call.db, cursor, move, false, moved, err), err);
 }
 
 static bool observe(struct memory_db *db, int64_t id, struct str observed_max, struct error *err)
@@ -261,7 +349,9 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
 const struct store_cursor_ops MEMORY_CURSOR_OPS = {
     .load = cursor_load,
     .list = cursor_list,
+    .names = cursor_names,
     .move = cursor_move,
+    .set = cursor_set,
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,

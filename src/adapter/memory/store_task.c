@@ -1,4 +1,5 @@
 #include "adapter/memory/store_base.h"
+#include "port/store_plan.h"
 
 static bool idempotent_key(const void *row, struct key *key)
 {
@@ -105,6 +106,7 @@ static bool add_task(struct memory_db *db, const struct task *task, int64_t *add
     if (!window_is_valid(row.window))
         row.window = (struct window){ 0, 0 };
     row.covered = (struct window){ 0, 0 };
+    row.is_reset = false;
     row.status = TASK_QUEUED;
     row.lease_owner = (struct str){ 0 };
     row.leased_until_us = 0;
@@ -275,6 +277,72 @@ static bool task_coverage(struct store *store, struct arena *arena,
     return memory_leave(&call, ok, err);
 }
 
+static bool is_of(const struct coverage_namespace *of, const struct task *task)
+{
+    return str_eq(task->source, of->source) && str_eq(task->endpoint, of->endpoint) &&
+           task->operation == of->operation && str_eq(task->cursor_key, of->cursor_key) &&
+           task->scope == of->scope && str_eq(task->namespace_key, of->namespace_key);
+}
+
+static bool coverage_tasks(struct store *store, struct arena *arena,
+                           const struct coverage_namespace *of, struct window window, int64_t limit,
+                           struct task_list *list, struct error *err)
+{
+    struct memory_call call;
+    const struct table *table;
+    bool ok = true;
+
+    *list = (struct task_list){ 0 };
+    if (!memory_enter(&call, store, "coverage_tasks", err))
+        return false;
+    table = &call.db->tables[MEMORY_TASK];
+    for (int64_t id = table->next_id - 1; ok && id > 0 && (int64_t)list->count < limit; id--) {
+        const struct task *row = table_get(table, id);
+
+        if (row != NULL && is_of(of, row) && window_is_valid(row->window) &&
+            window_is_valid(window_intersect(row->window, window)))
+            ok = give_task(call.db, arena, row, list, err);
+    }
+    return memory_leave(&call, ok, err);
+}
+
+static bool is_reset_by(struct memory_db *db, const struct coverage_namespace *of,
+                        const struct task *task, int64_t after_us)
+{
+    const struct plan *plan = table_get(&db->tables[MEMORY_PLAN], task->plan_id);
+    const struct window window = window_is_valid(task->window) ? task->window : plan->window;
+
+    return is_of(of, task) && !task->is_reset &&
+           (task->status != TASK_QUEUED || task->attempts > 0) && window_is_valid(window) &&
+           window.to_us > after_us;
+}
+
+static bool coverage_reset(struct store *store, const struct coverage_namespace *of,
+                           int64_t after_us, int64_t now_us, int64_t *count, struct error *err)
+{
+    struct memory_call call;
+    const struct table *table;
+    bool ok = true;
+
+    (void)now_us;
+    *count = 0;
+    if (!memory_enter(&call, store, "coverage_reset", err))
+        return false;
+    table = &call.db->tables[MEMORY_TASK];
+    for (int64_t id = 1; ok && id < table->next_id; id++) {
+        const struct task *old = table_get(table, id);
+        struct task row;
+
+        if (old == NULL || !is_reset_by(call.db, of, old, after_us))
+            continue;
+        row = *old;
+        row.is_reset = true;
+        ok = memory_update(call.db, MEMORY_TASK, &row, err);
+        ++*count;
+    }
+    return memory_leave(&call, ok, err);
+}
+
 const struct store_task_ops MEMORY_TASK_OPS = {
     .add = task_add,
     .get = task_get,
@@ -282,4 +350,6 @@ const struct store_task_ops MEMORY_TASK_OPS = {
     .queued = task_queued,
     .live = task_live,
     .coverage = task_coverage,
+    .coverage_tasks = coverage_tasks,
+    .coverage_reset = coverage_reset,
 };

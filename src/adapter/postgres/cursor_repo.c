@@ -129,6 +129,34 @@ static bool cursor_list(struct store *store, struct arena *arena, struct str sou
     return query_finish(&q, err) || error_wrap(err, "list cursors");
 }
 
+#define NAME_COLUMNS                                                                         \
+    "provenance_code COLLATE \"C\", operation_code COLLATE \"C\", cursor_key COLLATE \"C\"," \
+    " namespace_scope_code COLLATE \"C\", namespace_key COLLATE \"C\""
+static const char NAMES[] =
+    "SELECT " NAME_COLUMNS " FROM ing_cursor WHERE $1 IN ('', provenance_code)"
+    " UNION SELECT " NAME_COLUMNS " FROM ing_cursor_event WHERE $1 IN ('', provenance_code)"
+    " ORDER BY 1, 2, 3, 4, 5";
+
+static bool cursor_names(struct store *store, struct arena *arena, struct str source,
+                         struct cursor_name_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct cursor_name_list){ 0 };
+    query_init(&q, postgres_store_of(store), NAMES);
+    set_text(&q, LIST_SOURCE, source);
+    while (query_row(&q)) {
+        struct cursor_name *name = LIST_ADD(arena, list);
+
+        if (name == NULL) {
+            q.full = arena;
+            break;
+        }
+        *name = get_name(&q, 0, arena);
+    }
+    return query_finish(&q, err) || error_wrap(err, "list namespaces");
+}
+
 enum {
     MAKE_TYPE = NAME_END,
     MAKE_VALUE, /* three places */
@@ -136,6 +164,7 @@ enum {
     MAKE_LINEAGE, /* six places */
     MAKE_EXPR_HASH = MAKE_LINEAGE + 6,
     MAKE_NOW,
+    MAKE_VERSION,
 };
 static const char MAKE[] =
     "INSERT INTO ing_cursor (provenance_code, operation_code, cursor_key, namespace_scope_code,"
@@ -143,7 +172,7 @@ static const char MAKE[] =
     " observed_max_value, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id,"
     " expr_hash, version, created_at, updated_at)"
     " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::numeric, nullif($10, ''), $11, $12, $13, $14,"
-    " $15, $16, $17, 1, $18, $18) ON CONFLICT DO NOTHING";
+    " $15, $16, $17, $19 + 1, $18, $18) ON CONFLICT DO NOTHING";
 
 enum {
     MOVE_ID = 1,
@@ -155,19 +184,21 @@ enum {
     MOVE_EXPR_HASH = MOVE_LINEAGE + 6,
     MOVE_NOW,
 };
-static const char MOVE[] =
-    "UPDATE ing_cursor SET cursor_value = $4, normalized_instant = $5,"
-    " normalized_numeric = $6::numeric,"
-    " observed_max_value = coalesce(nullif($7, ''), observed_max_value),"
-    " schedule_instance_id = $8, plan_id = $9, slice_id = $10, task_id = $11, run_id = $12,"
-    " batch_id = $13, expr_hash = $14, version = version + 1, updated_at = $15"
+#define SET_VALUE                                                                            \
+    "UPDATE ing_cursor SET cursor_value = $4, normalized_instant = $5,"                      \
+    " normalized_numeric = $6::numeric,"                                                     \
+    " observed_max_value = coalesce(nullif($7, ''), observed_max_value),"                    \
+    " schedule_instance_id = $8, plan_id = $9, slice_id = $10, task_id = $11, run_id = $12," \
+    " batch_id = $13, expr_hash = $14, version = version + 1, updated_at = $15"              \
     " WHERE id = $1 AND version = $2 AND cursor_type_code = $3"
-    "   AND CASE cursor_type_code" /* never back, whoever asks */
-    "       WHEN 'TIME' THEN normalized_instant < $5"
-    "       WHEN 'ID' THEN normalized_numeric < $6::numeric"
-    "       ELSE cursor_value <> $4 END";
 
-static bool cursor_move(struct store *store, const struct cursor *cursor,
+static const char SET[] = SET_VALUE;
+static const char MOVE[] = SET_VALUE "   AND CASE cursor_type_code" /* never back, whoever asks */
+                                     "       WHEN 'TIME' THEN normalized_instant < $5"
+                                     "       WHEN 'ID' THEN normalized_numeric < $6::numeric"
+                                     "       ELSE cursor_value <> $4 END";
+
+static bool write_value(struct store *store, const char *sql, const struct cursor *cursor,
                         const struct cursor_move *move, bool *moved, struct error *err)
 {
     const bool is_new = cursor->id == 0;
@@ -175,13 +206,12 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
     struct query q;
     int64_t changes;
 
-    query_init(&q, postgres_store_of(store), is_new ? MAKE : MOVE);
-    if (is_new) {
+    query_init(&q, postgres_store_of(store), is_new ? MAKE : sql);
+    if (is_new)
         set_name(&q, &cursor->name);
-    } else {
+    else
         set_i64(&q, MOVE_ID, cursor->id);
-        set_i64(&q, MOVE_VERSION, cursor->version);
-    }
+    set_i64(&q, is_new ? MAKE_VERSION : MOVE_VERSION, cursor->version);
     set_code(&q, is_new ? MAKE_TYPE : MOVE_TYPE, &CURSOR_TYPE_CODES, (int)move->to.type);
     set_value(&q, is_new ? MAKE_VALUE : MOVE_VALUE, &move->to, text);
     set_text(&q, is_new ? MAKE_OBSERVED_MAX : MOVE_OBSERVED_MAX, move->observed_max);
@@ -192,6 +222,18 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
         return error_wrap(err, "move a cursor of %.*s", STR_ARG(cursor->name.source));
     *moved = changes == 1;
     return true;
+}
+
+static bool cursor_move(struct store *store, const struct cursor *cursor,
+                        const struct cursor_move *move, bool *moved, struct error *err)
+{
+    return write_value(store, MOVE, cursor, move, moved, err);
+}
+
+static bool cursor_set(struct store *store, const struct cursor *cursor,
+                       const struct cursor_move *move, bool *moved, struct error *err)
+{
+    return write_value(store, SET, cursor, move, moved, err);
 }
 
 enum { OBSERVE_ID = 1, OBSERVE_MAX };
@@ -339,7 +381,9 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
 const struct store_cursor_ops POSTGRES_CURSOR = {
     .load = cursor_load,
     .list = cursor_list,
+    .names = cursor_names,
     .move = cursor_move,
+    .set = cursor_set,
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,

@@ -182,21 +182,40 @@ static bool task_live(struct store *store, struct arena *arena,
     return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
+/* Where a namespace is named, it has the first six places. */
 enum {
-    COVERAGE_SOURCE = 1,
-    COVERAGE_ENDPOINT,
-    COVERAGE_OPERATION,
-    COVERAGE_CURSOR_KEY,
-    COVERAGE_SCOPE,
-    COVERAGE_NAMESPACE_KEY,
-    COVERAGE_AFTER,
+    OF_SOURCE = 1,
+    OF_ENDPOINT,
+    OF_OPERATION,
+    OF_CURSOR_KEY,
+    OF_SCOPE,
+    OF_NAMESPACE_KEY,
+    OF_END,
 };
-static const char COVERAGE[] =
-    "SELECT status_code, window_from, window_to, covered_from, covered_to FROM ing_task"
-    " WHERE provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3"
+#define OF_NAMESPACE                                                             \
+    " WHERE provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3" \
     "   AND cursor_key = $4 AND namespace_scope_code = $5 AND namespace_key = $6"
-    "   AND window_to > $7 AND window_to IS NOT NULL";
-enum { COVERED_STATUS, COVERED_WINDOW, COVERED_PART = COVERED_WINDOW + 2 };
+
+static void set_namespace(struct query *q, const struct coverage_namespace *of)
+{
+    set_text(q, OF_SOURCE, of->source);
+    set_text(q, OF_ENDPOINT, of->endpoint);
+    set_code(q, OF_OPERATION, &OPERATION_CODES, (int)of->operation);
+    set_text(q, OF_CURSOR_KEY, of->cursor_key);
+    set_code(q, OF_SCOPE, &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    set_text(q, OF_NAMESPACE_KEY, of->namespace_key);
+}
+
+enum { COVERAGE_AFTER = OF_END };
+static const char COVERAGE[] =
+    "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL"
+    "  FROM ing_task" OF_NAMESPACE " AND window_to > $7 AND window_to IS NOT NULL";
+enum {
+    COVERED_STATUS,
+    COVERED_WINDOW,                    /* two columns */
+    COVERED_PART = COVERED_WINDOW + 2, /* two columns */
+    COVERED_IS_RESET = COVERED_PART + 2,
+};
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -206,18 +225,14 @@ static bool task_coverage(struct store *store, struct arena *arena,
 
     *list = (struct coverage_list){ 0 };
     query_init(&q, postgres_store_of(store), COVERAGE);
-    set_text(&q, COVERAGE_SOURCE, of->source);
-    set_text(&q, COVERAGE_ENDPOINT, of->endpoint);
-    set_code(&q, COVERAGE_OPERATION, &OPERATION_CODES, (int)of->operation);
-    set_text(&q, COVERAGE_CURSOR_KEY, of->cursor_key);
-    set_code(&q, COVERAGE_SCOPE, &NAMESPACE_SCOPE_CODES, (int)of->scope);
-    set_text(&q, COVERAGE_NAMESPACE_KEY, of->namespace_key);
+    set_namespace(&q, of);
     set_time(&q, COVERAGE_AFTER, after_us);
     while (query_row(&q)) {
         const struct task task = {
             .status = (enum task_status)get_code(&q, COVERED_STATUS, &TASK_STATUS_CODES),
             .window = get_window(&q, COVERED_WINDOW),
             .covered = get_window(&q, COVERED_PART),
+            .is_reset = get_i64(&q, COVERED_IS_RESET) != 0,
         };
 
         if (!coverage_list_add(arena, &task, after_us, list)) {
@@ -228,6 +243,46 @@ static bool task_coverage(struct store *store, struct arena *arena,
     return query_finish(&q, err) || error_wrap(err, "list coverage");
 }
 
+enum { TASKS_FROM = OF_END, TASKS_TO, TASKS_LIMIT };
+static const char COVERAGE_TASKS[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
+    " AND window_to > $7 AND window_to IS NOT NULL AND window_from < $8"
+    " ORDER BY id DESC LIMIT $9";
+
+static bool coverage_tasks(struct store *store, struct arena *arena,
+                           const struct coverage_namespace *of, struct window window, int64_t limit,
+                           struct task_list *list, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), COVERAGE_TASKS);
+    set_namespace(&q, of);
+    set_time(&q, TASKS_FROM, window.from_us);
+    set_time(&q, TASKS_TO, window.to_us);
+    set_i64(&q, TASKS_LIMIT, limit);
+    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks of a window");
+}
+
+enum { RESET_AFTER = OF_END, RESET_NOW };
+static const char COVERAGE_RESET[] =
+    "UPDATE ing_task SET reset_at = $8, updated_at = $8" OF_NAMESPACE
+    "   AND reset_at IS NULL AND (status_code <> 'QUEUED' OR attempt_count > 0)"
+    "   AND (window_to > $7 OR window_to IS NULL AND EXISTS (SELECT 1 FROM ing_plan"
+    "        WHERE ing_plan.id = ing_task.plan_id AND ing_plan.window_to > $7))";
+
+static bool coverage_reset(struct store *store, const struct coverage_namespace *of,
+                           int64_t after_us, int64_t now_us, int64_t *count, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), COVERAGE_RESET);
+    set_namespace(&q, of);
+    set_time(&q, RESET_AFTER, after_us);
+    set_time(&q, RESET_NOW, now_us);
+    return query_run(&q, count, err) ||
+           error_wrap(err, "reset coverage of %.*s", STR_ARG(of->source));
+}
+
 const struct store_task_ops POSTGRES_TASK = {
     .add = task_add,
     .get = task_get,
@@ -235,4 +290,6 @@ const struct store_task_ops POSTGRES_TASK = {
     .queued = task_queued,
     .live = task_live,
     .coverage = task_coverage,
+    .coverage_tasks = coverage_tasks,
+    .coverage_reset = coverage_reset,
 };

@@ -1,5 +1,7 @@
 #include "adapter/postgres/task_row.h"
 
+#include <assert.h>
+
 /* In the order of TASK_COLUMNS. */
 enum {
     COL_ID,
@@ -28,7 +30,10 @@ enum {
     COL_ATTEMPTS,
     COL_LAST_ERROR,
     COL_CREATED,
+    COL_IS_RESET,
+    COL_COUNT,
 };
+static_assert((int)COL_COUNT == (int)TASK_COLUMN_COUNT, "one for each of TASK_COLUMNS");
 
 void postgres_read_task(struct query *q, struct arena *arena, struct task *task)
 {
@@ -58,6 +63,7 @@ void postgres_read_task(struct query *q, struct arena *arena, struct task *task)
     task->attempts = get_i64(q, COL_ATTEMPTS);
     task->last_error = get_text(q, COL_LAST_ERROR, arena);
     task->created_us = get_i64(q, COL_CREATED);
+    task->is_reset = get_i64(q, COL_IS_RESET) != 0;
 }
 
 bool postgres_read_tasks(struct query *q, struct arena *arena, struct task_list *list,

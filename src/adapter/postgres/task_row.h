@@ -10,7 +10,9 @@
     " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
     " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
     " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
-    " attempt_count, last_error, created_at"
+    " attempt_count, last_error, created_at, reset_at IS NOT NULL"
+
+enum { TASK_COLUMN_COUNT = 29 }; /* where a further column stands */
 
 /* The current row of a statement that selects TASK_COLUMNS and nothing before them. */
 void postgres_read_task(struct query *q, struct arena *arena, struct task *task);

@@ -140,6 +140,32 @@ static bool cursor_list(struct store *store, struct arena *arena, struct str sou
     return statement_finish(st, err) || error_wrap(err, "list cursors");
 }
 
+#define NAME_COLUMNS \
+    "provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key"
+static const char NAMES[] =
+    "SELECT " NAME_COLUMNS " FROM ing_cursor WHERE :source IN ('', provenance_code)"
+    " UNION SELECT " NAME_COLUMNS " FROM ing_cursor_event WHERE :source IN ('', provenance_code)"
+    " ORDER BY " NAME_COLUMNS;
+
+static bool cursor_names(struct store *store, struct arena *arena, struct str source,
+                         struct cursor_name_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), NAMES);
+
+    *list = (struct cursor_name_list){ 0 };
+    bind_text(st, ":source", source);
+    while (statement_row(st)) {
+        struct cursor_name *name = LIST_ADD(arena, list);
+
+        if (name == NULL) {
+            st->full = arena;
+            break;
+        }
+        *name = read_name(st, 0, arena);
+    }
+    return statement_finish(st, err) || error_wrap(err, "list namespaces");
+}
+
 static const char MAKE[] =
     "INSERT INTO ing_cursor (provenance_code, operation_code, cursor_key, namespace_scope_code,"
     " namespace_key, cursor_type_code, cursor_value, normalized_instant, normalized_numeric,"
@@ -147,34 +173,35 @@ static const char MAKE[] =
     " expr_hash, version, created_at, updated_at)"
     " VALUES (:source, :operation, :cursor_key, :scope, :namespace_key, :type, :value, :instant,"
     " :numeric, nullif(:observed_max, ''), :schedule_instance, :plan, :slice, :task, :run, :batch,"
-    " :expr_hash, 1, :now, :now) ON CONFLICT DO NOTHING";
+    " :expr_hash, :version + 1, :now, :now) ON CONFLICT DO NOTHING";
 
-static const char MOVE[] =
-    "UPDATE ing_cursor SET cursor_value = :value, normalized_instant = :instant,"
-    " normalized_numeric = :numeric,"
-    " observed_max_value = coalesce(nullif(:observed_max, ''), observed_max_value),"
-    " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
-    " task_id = :task, run_id = :run, batch_id = :batch, expr_hash = :expr_hash,"
-    " version = version + 1, updated_at = :now"
+#define SET_VALUE                                                                     \
+    "UPDATE ing_cursor SET cursor_value = :value, normalized_instant = :instant,"     \
+    " normalized_numeric = :numeric,"                                                 \
+    " observed_max_value = coalesce(nullif(:observed_max, ''), observed_max_value),"  \
+    " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice," \
+    " task_id = :task, run_id = :run, batch_id = :batch, expr_hash = :expr_hash,"     \
+    " version = version + 1, updated_at = :now"                                       \
     " WHERE id = :id AND version = :version AND cursor_type_code = :type"
-    "   AND CASE cursor_type_code" /* never back, whoever asks */
-    "       WHEN 'TIME' THEN normalized_instant < :instant"
-    "       WHEN 'ID' THEN normalized_numeric < :numeric"
-    "       ELSE cursor_value <> :value END";
 
-static bool cursor_move(struct store *store, const struct cursor *cursor,
+static const char SET[] = SET_VALUE;
+static const char MOVE[] = SET_VALUE "   AND CASE cursor_type_code" /* never back, whoever asks */
+                                     "       WHEN 'TIME' THEN normalized_instant < :instant"
+                                     "       WHEN 'ID' THEN normalized_numeric < :numeric"
+                                     "       ELSE cursor_value <> :value END";
+
+static bool write_value(struct store *store, const char *sql, const struct cursor *cursor,
                         const struct cursor_move *move, bool *moved, struct error *err)
 {
     const bool is_new = cursor->id == 0;
-    struct statement *st = statement_of(sqlite_store_of(store), is_new ? MAKE : MOVE);
+    struct statement *st = statement_of(sqlite_store_of(store), is_new ? MAKE : sql);
     struct value_texts texts;
 
-    if (is_new) {
+    if (is_new)
         bind_name(st, &cursor->name);
-    } else {
+    else
         bind_i64(st, ":id", cursor->id);
-        bind_i64(st, ":version", cursor->version);
-    }
+    bind_i64(st, ":version", cursor->version);
     bind_code(st, ":type", &CURSOR_TYPE_CODES, (int)move->to.type);
     bind_value(st, (struct value_places){ ":value", ":instant", ":numeric" }, &move->to, &texts);
     bind_text(st, ":observed_max", move->observed_max);
@@ -185,6 +212,18 @@ static bool cursor_move(struct store *store, const struct cursor *cursor,
         return error_wrap(err, "move a cursor of %.*s", STR_ARG(cursor->name.source));
     *moved = statement_changes(st) == 1;
     return true;
+}
+
+static bool cursor_move(struct store *store, const struct cursor *cursor,
+                        const struct cursor_move *move, bool *moved, struct error *err)
+{
+    return write_value(store, MOVE, cursor, move, moved, err);
+}
+
+static bool cursor_set(struct store *store, const struct cursor *cursor,
+                       const struct cursor_move *move, bool *moved, struct error *err)
+{
+    return write_value(store, SET, cursor, move, moved, err);
 }
 
 static const char OBSERVE[] =
@@ -319,7 +358,9 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
 const struct store_cursor_ops SQLITE_CURSOR = {
     .load = cursor_load,
     .list = cursor_list,
+    .names = cursor_names,
     .move = cursor_move,
+    .set = cursor_set,
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,

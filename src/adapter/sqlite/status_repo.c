@@ -72,7 +72,7 @@ static const char TROUBLED[] =
     "                  AS is_cut" ENDED_SINCE
     "          AND t.status_code IN ('PARTIAL', 'FAILED'))"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
-enum { TROUBLED_REASON = 28, TROUBLED_CUT, TROUBLED_ENDED };
+enum { TROUBLED_REASON = TASK_COLUMN_COUNT, TROUBLED_CUT, TROUBLED_ENDED };
 
 static bool status_troubled(struct store *store, struct arena *arena, struct str source,
                             int64_t since_us, int64_t limit, struct ended_task_list *list,

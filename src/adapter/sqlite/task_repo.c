@@ -145,13 +145,30 @@ static bool task_live(struct store *store, struct arena *arena,
     return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
-static const char COVERAGE[] =
-    "SELECT status_code, window_from, window_to, covered_from, covered_to FROM ing_task"
-    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
-    "   AND operation_code = :operation AND cursor_key = :cursor_key"
+#define OF_NAMESPACE                                                  \
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"  \
+    "   AND operation_code = :operation AND cursor_key = :cursor_key" \
     "   AND namespace_scope_code = :scope AND namespace_key = :namespace_key"
-    "   AND window_to > :after AND window_to IS NOT NULL";
-enum { COVERAGE_STATUS, COVERAGE_WINDOW, COVERAGE_COVERED = COVERAGE_WINDOW + 2 };
+
+static void bind_namespace(struct statement *st, const struct coverage_namespace *of)
+{
+    bind_text(st, ":source", of->source);
+    bind_text(st, ":endpoint", of->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
+    bind_text(st, ":cursor_key", of->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    bind_text(st, ":namespace_key", of->namespace_key);
+}
+
+static const char COVERAGE[] =
+    "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL"
+    "  FROM ing_task" OF_NAMESPACE " AND window_to > :after AND window_to IS NOT NULL";
+enum {
+    COVERAGE_STATUS,
+    COVERAGE_WINDOW,                        /* two columns */
+    COVERAGE_COVERED = COVERAGE_WINDOW + 2, /* two columns */
+    COVERAGE_IS_RESET = COVERAGE_COVERED + 2,
+};
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -160,18 +177,14 @@ static bool task_coverage(struct store *store, struct arena *arena,
     struct statement *st = statement_of(sqlite_store_of(store), COVERAGE);
 
     *list = (struct coverage_list){ 0 };
-    bind_text(st, ":source", of->source);
-    bind_text(st, ":endpoint", of->endpoint);
-    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
-    bind_text(st, ":cursor_key", of->cursor_key);
-    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)of->scope);
-    bind_text(st, ":namespace_key", of->namespace_key);
+    bind_namespace(st, of);
     bind_i64(st, ":after", after_us);
     while (statement_row(st)) {
         const struct task task = {
             .status = (enum task_status)column_code(st, COVERAGE_STATUS, &TASK_STATUS_CODES),
             .window = column_window(st, COVERAGE_WINDOW),
             .covered = column_window(st, COVERAGE_COVERED),
+            .is_reset = column_i64(st, COVERAGE_IS_RESET) != 0,
         };
 
         if (!coverage_list_add(arena, &task, after_us, list)) {
@@ -182,6 +195,44 @@ static bool task_coverage(struct store *store, struct arena *arena,
     return statement_finish(st, err) || error_wrap(err, "list coverage");
 }
 
+static const char COVERAGE_TASKS[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
+    " AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
+    " ORDER BY id DESC LIMIT :limit";
+
+static bool coverage_tasks(struct store *store, struct arena *arena,
+                           const struct coverage_namespace *of, struct window window, int64_t limit,
+                           struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), COVERAGE_TASKS);
+
+    bind_namespace(st, of);
+    bind_i64(st, ":from", window.from_us);
+    bind_i64(st, ":to", window.to_us);
+    bind_i64(st, ":limit", limit);
+    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list tasks of a window");
+}
+
+static const char COVERAGE_RESET[] =
+    "UPDATE ing_task SET reset_at = :now, updated_at = :now" OF_NAMESPACE
+    "   AND reset_at IS NULL AND (status_code <> 'QUEUED' OR attempt_count > 0)"
+    "   AND (window_to > :after OR window_to IS NULL AND EXISTS (SELECT 1 FROM ing_plan"
+    "        WHERE ing_plan.id = ing_task.plan_id AND ing_plan.window_to > :after))";
+
+static bool coverage_reset(struct store *store, const struct coverage_namespace *of,
+                           int64_t after_us, int64_t now_us, int64_t *count, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), COVERAGE_RESET);
+
+    bind_namespace(st, of);
+    bind_i64(st, ":after", after_us);
+    bind_i64(st, ":now", now_us);
+    if (!statement_run(st, err))
+        return error_wrap(err, "reset coverage of %.*s", STR_ARG(of->source));
+    *count = statement_changes(st);
+    return true;
+}
+
 const struct store_task_ops SQLITE_TASK = {
     .add = task_add,
     .get = task_get,
@@ -189,4 +240,6 @@ const struct store_task_ops SQLITE_TASK = {
     .queued = task_queued,
     .live = task_live,
     .coverage = task_coverage,
+    .coverage_tasks = coverage_tasks,
+    .coverage_reset = coverage_reset,
 };

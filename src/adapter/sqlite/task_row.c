@@ -1,5 +1,7 @@
 #include "adapter/sqlite/task_row.h"
 
+#include <assert.h>
+
 /* In the order of TASK_COLUMNS. */
 enum {
     COL_ID,
@@ -30,7 +32,10 @@ enum {
     COL_ATTEMPTS,
     COL_LAST_ERROR,
     COL_CREATED,
+    COL_IS_RESET,
+    COL_COUNT,
 };
+static_assert((int)COL_COUNT == (int)TASK_COLUMN_COUNT, "one for each of TASK_COLUMNS");
 
 void sqlite_read_task(struct statement *st, struct arena *arena, struct task *task)
 {
@@ -60,6 +65,7 @@ void sqlite_read_task(struct statement *st, struct arena *arena, struct task *ta
     task->attempts = column_i64(st, COL_ATTEMPTS);
     task->last_error = column_text(st, COL_LAST_ERROR, arena);
     task->created_us = column_i64(st, COL_CREATED);
+    task->is_reset = column_i64(st, COL_IS_RESET) != 0;
 }
 
 bool sqlite_read_tasks(struct statement *st, struct arena *arena, struct task_list *list,

@@ -18,6 +18,23 @@ struct cursor_name cursor_name_of(const struct coverage_namespace *of)
                                  .namespace_key = of->namespace_key };
 }
 
+struct coverage_namespace cursor_namespace(const struct cursor_name *name)
+{
+    return (struct coverage_namespace){ .source = name->source,
+                                        .endpoint = cursor_key_endpoint(name->cursor_key),
+                                        .operation = name->operation,
+                                        .cursor_key = name->cursor_key,
+                                        .scope = name->scope,
+                                        .namespace_key = name->namespace_key };
+}
+
+bool cursor_lock(struct store *store, const struct cursor_name *name, struct error *err)
+{
+    const struct coverage_namespace of = cursor_namespace(name);
+
+    return store_coverage_lock(store, &of, err);
+}
+
 struct str cursor_text(struct arena *arena, const struct cursor_value *value)
 {
     char text[INSTANT_TEXT_MAX];

@@ -17,11 +17,15 @@ bool cursor_event_record(struct store *store, struct arena *arena, const struct 
 enum direction cursor_direction(enum operation operation);
 
 struct cursor_name cursor_name_of(const struct coverage_namespace *of);
+struct coverage_namespace cursor_namespace(const struct cursor_name *name);
+
+/* The lock under which a cursor moves: that of its namespace. */
+bool cursor_lock(struct store *store, const struct cursor_name *name, struct error *err) MUST_CHECK;
 
 /* An instant or text as it stands in cursor_value, in the arena; data is NULL when that is full. */
 struct str cursor_text(struct arena *arena, const struct cursor_value *value) MUST_CHECK;
 
-/* JSON of an event's remarks: `out` is ready for canon_end() when they have been written. */
-enum { CURSOR_REMARKS_MAX = 8192 };
+/* JSON of an event's remarks: a value, or what a person wrote, each byte escaped. */
+enum { CURSOR_REMARKS_MAX = 32768 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "data/json.h"
 #include "engine/cursor/cursor_event.h"
+#include "engine/cursor/cursor_verify.h"
 
 enum { LIST_MAX = 100000 };
 
@@ -61,6 +62,21 @@ void cursoring_add(struct store *store, const struct plan *plan, int64_t first, 
     CHECK_EQ(added, count, "all tasks are new");
 }
 
+struct plan cursoring_like(enum operation operation)
+{
+    struct plan plan = rows_plan(0);
+
+    plan.operation = operation;
+    plan.cursor_key = operation == OPERATION_UPDATE || operation == OPERATION_METRICS
+                          ? STR("works.refresh_checked_at")
+                          : STR("works.indexed");
+    if (operation != OPERATION_HARVEST) {
+        plan.scope = NAMESPACE_CUSTOM;
+        plan.namespace_key = STR(HASH_B);
+    }
+    return plan;
+}
+
 struct plan cursoring_plan(struct store *store, const struct plan *like, int64_t hours)
 {
     const struct schedule_instance schedule = rows_schedule();
@@ -69,7 +85,7 @@ struct plan cursoring_plan(struct store *store, const struct plan *like, int64_t
     int64_t id = 0;
 
     REQUIRE_OK(store_schedule_add(store, &schedule, &id, &err), err);
-    plan = like != NULL ? *like : rows_plan(id);
+    plan = like != NULL ? *like : cursoring_like(OPERATION_HARVEST);
     plan.schedule_instance_id = id;
     plan.window = (struct window){ HOUR(0), HOUR(hours) };
     REQUIRE_OK(store_plan_add(store, &plan, &plan.id, &err), err);
@@ -201,14 +217,16 @@ struct str cursoring_remark(const struct cursor_event *event, const char *name)
 
 void cursoring_check_replay(struct store *store, const struct plan *plan, const char *label)
 {
-    const struct cursor cursor = cursoring_cursor(store, plan);
-    const struct cursor_event_list events = cursoring_events(store, plan);
-    struct cursor_fold fold;
+    const struct cursor_name name = cursoring_name(plan);
+    struct cursor_check_list list;
+    struct error err = { 0 };
+    bool is_found = false;
 
-    cursor_fold_init(&fold, cursor.value.type);
-    for (size_t i = 0; i < events.count; i++)
-        cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,
-                        &events.items[i].next);
-    CHECK(cursor_fold_agrees(&fold, &cursor.value), label);
-    CHECK_EQ(fold.gap_count, 0, label);
+    REQUIRE_OK(cursor_verify(store, contract_arena(), plan->source, &list, &err), err);
+    for (size_t i = 0; i < list.count; i++) {
+        CHECK(list.items[i].agrees, label);
+        CHECK_EQ(list.items[i].gaps, 0, label);
+        is_found |= list.items[i].name.operation == name.operation;
+    }
+    CHECK(is_found, label);
 }

@@ -12,8 +12,11 @@
 /* An hour after NOW_US; tasks are of one hour each. */
 #define HOUR(n) (NOW_US + (n)*US_PER_HOUR)
 
-/* A plan of `hours` tasks from HOUR(0) on, and its cursor at HOUR(0) as a planner starts it. `like`
- * names source, operation, cursor_key, scope and namespace_key; NULL: rows_plan(). */
+/* A namespace of this operation, as planners name it; a plan's row without its numbers. */
+struct plan cursoring_like(enum operation operation);
+
+/* A plan of `hours` tasks from HOUR(0) on, and its cursor at HOUR(0) as a planner starts it, in the
+ * namespace of `like`; NULL: HARVEST's. */
 struct plan cursoring_plan(struct store *store, const struct plan *like, int64_t hours);
 
 /* `count` further tasks, one hour each from HOUR(first) on; the plan knows them by number. */

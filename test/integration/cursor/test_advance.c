@@ -87,7 +87,7 @@ TEST(a_namespace_without_a_cursor_is_left_alone)
     struct cursor_advance_result result;
     struct error err = { 0 };
 
-    rows_add_tasks(store, &plan, 1);
+    cursoring_add(store, &plan, 0, 1);
     cursoring_end(store, &plan, 0, TASK_SUCCEEDED);
     CHECK(!cursoring_advance(store, &plan).has_cursor, "the planner starts cursors, nobody else");
     request.of.cursor_key = STR("");
@@ -117,5 +117,171 @@ TEST(what_was_seen_is_kept_while_the_cursor_is_held_back)
     CHECK(result.moved, "moves");
     CHECK_STR(cursoring_cursor(store, &plan).observed_max, STR("2026-01-01T02:00:00.500000Z"),
               "what is earlier does not count");
+    contract_end();
+}
+
+TEST(an_executor_asks_with_its_task)
+{
+    struct store *store = contract_store();
+    const struct plan plan = cursoring_plan(store, NULL, 1);
+    struct cursor_advance_request request;
+    struct cursor_advance_result result;
+    struct task_list tasks;
+    struct error err = { 0 };
+
+    cursoring_end(store, &plan, 0, TASK_SUCCEEDED);
+    REQUIRE_OK(
+        store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 1 }, &tasks, &err),
+        err);
+    request = cursor_advance_of(&tasks.items[0], 77, NOW_US);
+    REQUIRE_OK(cursor_advance(store, contract_arena(), &request, &result, &err), err);
+    CHECK(result.moved, "moved");
+    CHECK_EQ(result.value.instant_us, HOUR(1), "value");
+    CHECK_EQ(cursoring_cursor(store, &plan).lineage.run_id, 77, "run");
+    CHECK_EQ(cursoring_cursor(store, &plan).lineage.task_id, tasks.items[0].id, "task");
+    contract_end();
+}
+
+/* ---- namespaces ---- */
+
+TEST(a_campaign_moves_when_its_oldest_slice_is_done)
+{
+    struct store *store = contract_store();
+    const struct plan like = cursoring_like(OPERATION_BACKFILL);
+    const struct plan plan = cursoring_plan(store, &like, 4);
+    struct cursor_event_list events;
+
+    for (int64_t hour = 3; hour > 0; hour--) {
+        cursoring_end(store, &plan, hour, TASK_SUCCEEDED);
+        CHECK(!cursoring_advance(store, &plan).moved, "from the newest to the oldest");
+    }
+    cursoring_end(store, &plan, 0, TASK_SUCCEEDED);
+    CHECK(cursoring_advance(store, &plan).moved, "the oldest");
+    CHECK_EQ(cursoring_cursor(store, &plan).value.instant_us, HOUR(4), "past all of them");
+    events = cursoring_events(store, &plan);
+    REQUIRE(events.count == 2, "the start, and one move");
+    CHECK_EQ(events.items[1].direction, DIRECTION_BACKFILL, "direction");
+    contract_end();
+}
+
+static void work_on_harvest(struct store *store, const struct plan *plan, int64_t hour)
+{
+    cursoring_end(store, plan, hour, hour == 3 ? TASK_FAILED : TASK_SUCCEEDED);
+    (void)cursoring_advance(store, plan);
+}
+
+TEST(backfill_and_update_leave_the_forward_history_as_it_is)
+{
+    static const int64_t order[] = { 1, 0, 4, 2, 3, 5 };
+    struct cursor_event_list alone, beside;
+    struct store *store = contract_store();
+    struct plan harvest = cursoring_plan(store, NULL, 6);
+    struct plan others[2], like;
+
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        work_on_harvest(store, &harvest, order[i]);
+    alone = cursoring_events(store, &harvest);
+
+    store = contract_store();
+    like = cursoring_like(OPERATION_BACKFILL);
+    others[0] = cursoring_plan(store, &like, 6);
+    harvest = cursoring_plan(store, NULL, 6);
+    like = cursoring_like(OPERATION_UPDATE);
+    others[1] = cursoring_plan(store, &like, 6);
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        cursoring_end(store, &others[0], 5 - (int64_t)i, TASK_SUCCEEDED);
+        (void)cursoring_advance(store, &others[0]);
+        work_on_harvest(store, &harvest, order[i]);
+        cursoring_end(store, &others[1], (int64_t)i, TASK_SUCCEEDED);
+        (void)cursoring_advance(store, &others[1]);
+    }
+    beside = cursoring_events(store, &harvest);
+    REQUIRE(beside.count == alone.count, "as many events");
+    CHECK_EQ(alone.count, 3, "0 with 1, then 2, then stopped");
+    for (size_t i = 0; i < alone.count; i++) {
+        CHECK_EQ(beside.items[i].prev.instant_us, alone.items[i].prev.instant_us, "prev");
+        CHECK_EQ(beside.items[i].next.instant_us, alone.items[i].next.instant_us, "next");
+        CHECK_EQ(beside.items[i].reason, alone.items[i].reason, "reason");
+        CHECK_EQ(beside.items[i].direction, alone.items[i].direction, "direction");
+    }
+    CHECK_EQ(cursoring_cursor(store, &others[0]).value.instant_us, HOUR(6), "BACKFILL is done");
+    CHECK_EQ(cursoring_cursor(store, &others[1]).value.instant_us, HOUR(6), "and so is UPDATE");
+    CHECK_EQ(cursoring_cursor(store, &harvest).value.instant_us, HOUR(3), "HARVEST waits");
+    contract_end();
+}
+
+/* ---- ids and tokens ---- */
+
+static struct cursor_advance_result bring(struct store *store, const struct plan *plan,
+                                          enum cursor_type type, const char *value,
+                                          bool is_compensation, int64_t run_id)
+{
+    const struct cursor_value candidate = { .type = type, .text = str_of(value) };
+    struct cursor_advance_request request = cursoring_request(plan);
+    struct cursor_advance_result result;
+    struct error err = { 0 };
+
+    request.candidate = &candidate;
+    request.is_compensation = is_compensation;
+    request.lineage.run_id = run_id;
+    REQUIRE_OK(cursor_advance(store, contract_arena(), &request, &result, &err), err);
+    return result;
+}
+
+TEST(an_id_that_fell_back_is_recorded_and_moves_nothing)
+{
+    struct store *store = contract_store();
+    const struct plan plan = cursoring_like(OPERATION_UPDATE);
+    struct cursor_event_list events;
+
+    CHECK(bring(store, &plan, CURSOR_ID, "9", false, 1).moved, "the first starts it");
+    CHECK(bring(store, &plan, CURSOR_ID, "10", false, 2).moved, "ten is behind nine");
+    CHECK(!bring(store, &plan, CURSOR_ID, "010", false, 3).no_forward, "to stand is no event");
+    CHECK(bring(store, &plan, CURSOR_ID, "2", false, 4).no_forward, "to fall back is one");
+    CHECK_STR(cursoring_cursor(store, &plan).value.text, STR("10"), "value");
+    (void)bring(store, &plan, CURSOR_ID, "2", false, 4);
+    events = cursoring_events(store, &plan);
+    REQUIRE(events.count == 3, "the same fall once");
+    CHECK_EQ(events.items[2].reason, CURSOR_EVENT_NO_FORWARD, "reason");
+    CHECK_STR(events.items[2].next.text, STR("10"), "from and to where it stands");
+    CHECK_STR(cursoring_remark(&events.items[2], "candidate"), STR("2"), "what came");
+    cursoring_check_replay(store, &plan, "events and value");
+    contract_end();
+}
+
+TEST(a_token_is_replaced_and_one_that_expired_is_told)
+{
+    struct store *store = contract_store();
+    const struct plan plan = cursoring_like(OPERATION_HARVEST);
+    struct cursor_event_list events;
+    struct cursor_advance_result result;
+
+    CHECK(bring(store, &plan, CURSOR_TOKEN, "b", false, 1).moved, "the first");
+    CHECK(bring(store, &plan, CURSOR_TOKEN, "a", false, 2).moved, "tokens have no order");
+    CHECK(!bring(store, &plan, CURSOR_TOKEN, "a", false, 3).moved, "the same");
+    result = bring(store, &plan, CURSOR_TOKEN, "c", true, 4);
+    CHECK(result.compensated, "expired");
+    CHECK(bring(store, &plan, CURSOR_TOKEN, "a", false, 5).moved, "one that was there before");
+    events = cursoring_events(store, &plan);
+    REQUIRE(events.count == 4, "the four that moved");
+    CHECK_EQ(events.items[2].reason, CURSOR_EVENT_COMPENSATE, "reason");
+    CHECK_STR(cursoring_cursor(store, &plan).value.text, STR("a"), "the last one stands");
+    cursoring_check_replay(store, &plan, "events and value");
+    contract_end();
+}
+
+TEST(a_cursor_of_another_type_is_an_alarm)
+{
+    struct store *store = contract_store();
+    const struct plan plan = cursoring_plan(store, NULL, 1);
+    const struct cursor_value candidate = { .type = CURSOR_ID, .text = STR("1") };
+    struct cursor_advance_request request = cursoring_request(&plan);
+    struct cursor_advance_result result;
+    struct error err = { 0 };
+
+    request.candidate = &candidate;
+    CHECK(!cursor_advance(store, contract_arena(), &request, &result, &err), "refused");
+    CHECK_EQ(err.level, ERROR_FATAL, "L4");
+    CHECK_EQ(cursoring_events(store, &plan).count, 1, "nothing was written");
     contract_end();
 }

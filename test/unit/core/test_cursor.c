@@ -165,6 +165,39 @@ TEST(tokens_fold_to_the_last_one_written)
     CHECK_EQ(fold.gap_count, 0, "no gaps among tokens");
 }
 
+TEST(replay_goes_on_from_a_reset)
+{
+    const struct cursor_value ten = at(10), twenty = at(20), five = at(5), seven = at(7);
+    struct cursor_value value;
+    struct cursor_fold fold;
+
+    cursor_fold_init(&fold, CURSOR_TIME);
+    cursor_fold_add(&fold, NULL, &ten);
+    cursor_fold_add(&fold, &ten, &twenty);
+    cursor_fold_reset(&fold, &twenty, &five);
+    REQUIRE(cursor_fold_value(&fold, &value), "there is one");
+    CHECK_EQ(value.instant_us, 5, "back");
+    cursor_fold_add(&fold, &five, &seven);
+    REQUIRE(cursor_fold_value(&fold, &value), "there is one");
+    CHECK_EQ(value.instant_us, 7, "forward again from there");
+    CHECK_EQ(fold.gap_count, 0, "nothing is missing");
+    CHECK_EQ(fold.reset_count, 1, "one reset");
+    CHECK_EQ(fold.no_forward_count, 0, "it is no event that did nothing");
+    cursor_fold_add(&fold, &twenty, &twenty);
+    CHECK_EQ(fold.gap_count, 1, "nobody has come to 20 since");
+}
+
+TEST(a_key_names_its_endpoint)
+{
+    struct arena arena;
+
+    arena_init(&arena, 4096);
+    CHECK_STR(cursor_key_make(&arena, STR("works"), STR("a.b")), STR("works.a.b"), "made");
+    CHECK_STR(cursor_key_endpoint(STR("works.a.b")), STR("works"), "read");
+    CHECK_STR(cursor_key_endpoint(STR("page_token")), STR(""), "none");
+    arena_release(&arena);
+}
+
 static struct str written(struct buf *out, const struct cursor_event_identity *identity)
 {
     buf_clear(out);

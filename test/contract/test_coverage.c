@@ -1,0 +1,148 @@
+/* Coverage that a reset takes back, and whose tasks it is. */
+#include <stdlib.h>
+
+#include "contract.h"
+#include "port/store_lease.h"
+#include "port/store_run.h"
+#include "rows.h"
+
+static int by_id(const void *left, const void *right)
+{
+    const struct task *a = left, *b = right;
+
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Claims all, starts a run of each, and ends the first `done` of them. */
+static void work_on(struct store *store, size_t done)
+{
+    const struct task_claim claim = {
+        .owner = STR("a"), .now_us = INSTANT_MAX, .until_us = INSTANT_MAX, .limit = 100
+    };
+    struct task_list list;
+    struct error err = { 0 };
+    bool held;
+
+    REQUIRE_OK(store_task_claim(store, contract_arena(), &claim, &list, &err), err);
+    qsort(list.items, list.count, sizeof(list.items[0]), by_id);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct lease lease = { list.items[i].id, list.items[i].lease_epoch };
+        const struct task_end end = { .lease = lease, .status = TASK_SUCCEEDED, .now_us = NOW_US };
+
+        REQUIRE_OK(store_lease_start(store, lease, NOW_US, &held, &err), err);
+        if (i < done)
+            REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
+    }
+}
+
+TEST(coverage_that_is_reset_is_gone_and_what_waits_is_left)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    struct coverage_namespace other = of;
+    struct coverage_list list;
+    struct task_list tasks;
+    struct error err = { 0 };
+    int64_t count;
+
+    rows_add_tasks(store, &plan, 4);
+    work_on(store, 3);
+    other.namespace_key = STR(HASH_B);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_coverage_reset(store, &other, INSTANT_MIN, NOW_US, &count, &err), err);
+    CHECK_EQ(count, 0, "another namespace");
+    REQUIRE_OK(store_coverage_reset(store, &of, NOW_US + US_PER_HOUR + 1, NOW_US, &count, &err),
+               err);
+    CHECK_EQ(count, 3, "the second, which reaches beyond, the third, and the one under way");
+    REQUIRE_OK(store_coverage_reset(store, &of, NOW_US + US_PER_HOUR + 1, NOW_US, &count, &err),
+               err);
+    CHECK_EQ(count, 0, "once");
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, INSTANT_MIN, &list, &err), err);
+    REQUIRE(list.covered.count == 1, "what is left");
+    CHECK_EQ(list.covered.items[0].from_us, NOW_US, "the first");
+    CHECK_EQ(list.lost.count, 2, "they have ended all the same");
+    CHECK_EQ(list.live.count, 1, "and this one has not");
+    REQUIRE_OK(store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 10 },
+                               &tasks, &err),
+               err);
+    for (size_t i = 0; i < tasks.count; i++)
+        CHECK_EQ(tasks.items[i].is_reset, i > 0, "told");
+    contract_end();
+}
+
+TEST(a_reset_leaves_tasks_that_were_never_tried)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    struct run run = { .task_id = 1,
+                       .source = plan.source,
+                       .lease_owner = STR("a"),
+                       .status = RUN_RUNNING,
+                       .stats = STR("{}"),
+                       .started_us = NOW_US };
+    struct task_list tasks;
+    struct error err = { 0 };
+    int64_t count;
+
+    rows_add_tasks(store, &plan, 2);
+    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, plan.window, 10, &tasks, &err),
+               err);
+    REQUIRE(tasks.count == 2, "both wait");
+    run.task_id = tasks.items[0].id;
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_run_add(store, &run, &err), err);
+    REQUIRE_OK(store_coverage_reset(store, &of, NOW_US, NOW_US, &count, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    CHECK_EQ(count, 1, "the one that has pages from before");
+    contract_end();
+}
+
+TEST(a_reset_reaches_tasks_by_page_through_their_plan)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    struct plan_slice slice = rows_slice(plan.id, 1);
+    struct error err = { 0 };
+    struct task task;
+    int64_t id, added, count;
+
+    slice.dimension = SLICE_PAGE;
+    slice.window = (struct window){ 0, 0 };
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_slice_add(store, &slice, 1, &id, &added, &err), err);
+    task = rows_task(&plan, id, 1);
+    task.window = slice.window;
+    REQUIRE_OK(store_task_add(store, &task, 1, &added, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    work_on(store, 1);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_coverage_reset(store, &of, plan.window.to_us, NOW_US, &count, &err), err);
+    CHECK_EQ(count, 0, "the plan ends there");
+    REQUIRE_OK(store_coverage_reset(store, &of, plan.window.to_us - 1, NOW_US, &count, &err), err);
+    CHECK_EQ(count, 1, "the plan reaches beyond");
+    REQUIRE_OK(store_commit(store, &err), err);
+    contract_end();
+}
+
+TEST(tasks_of_a_window_are_listed_newest_first)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    const struct window window = { NOW_US + US_PER_HOUR, NOW_US + 3 * US_PER_HOUR };
+    struct task_list list;
+    struct error err = { 0 };
+
+    rows_add_tasks(store, &plan, 5);
+    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, window, 10, &list, &err), err);
+    REQUIRE(list.count == 2, "half-open on both ends");
+    CHECK_EQ(list.items[0].window.to_us, window.to_us, "the newest");
+    CHECK_EQ(list.items[1].window.from_us, window.from_us, "the older");
+    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, window, 1, &list, &err), err);
+    CHECK_EQ(list.count, 1, "no more than asked for");
+    contract_end();
+}
