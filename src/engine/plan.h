@@ -18,7 +18,9 @@
  *
  * Once. All of a plan is one transaction, made under the lock of its namespace, so two triggers at
  * the same instant follow each other, and the second finds the first one's slices live. A trigger
- * that failed has left nothing, and may be repeated; one whose answer was lost may be, too.
+ * that failed has left nothing, and may be repeated; one whose answer was lost may be, too. Before
+ * it plans, a trigger lets its cursor catch up with what has ended
+ * (engine/cursor/cursor_advance.h), and that alone stays whatever becomes of the plan.
  *
  * Nothing silent. A source that does not compile makes no plan: its trigger is recorded, and
  * record_remarks names every fault. A window that is empty is a plan with zero slices and a reason.
