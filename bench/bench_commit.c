@@ -269,6 +269,7 @@ static void start_run(struct bench *bench)
                                               .lease_us = US_PER_DAY,
                                               .task = &bench->task,
                                               .run = &bench->run,
+                                              .endpoint = STR("works"),
                                               .expr_proto_hash = STR(HASH),
                                               .arena = &bench->batch_arena };
 }
