@@ -226,7 +226,14 @@ static const struct command export = {
 };
 
 static const struct command *const children[] = {
-    &COMMAND_SOURCE_LINT, &apply, &diff, &list, &COMMAND_SOURCE_SHOW, &export, NULL,
+    &COMMAND_SOURCE_LINT,
+    &COMMAND_SOURCE_TEST,
+    &apply,
+    &diff,
+    &list,
+    &COMMAND_SOURCE_SHOW,
+    &export,
+    NULL,
 };
 
 const struct command COMMAND_SOURCE = {

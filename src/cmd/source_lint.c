@@ -60,9 +60,8 @@ static bool print_faults(FILE *out, const struct fault_list *faults, const char 
     return source_print(out, &text, err);
 }
 
-/* --set PATH=VALUE, as often as given. */
-static bool read_edits(const struct invocation *invocation, struct arena *arena,
-                       struct edit_list *list, struct error *err)
+bool source_edits(const struct invocation *invocation, struct arena *arena, struct edit_list *list,
+                  struct error *err)
 {
     struct {
         struct edit *items;
@@ -99,7 +98,7 @@ static bool read_and_print(const struct invocation *invocation, struct arena *ar
     struct fault_list faults;
 
     if (!file_read(arena, path, SOURCE_FILE_BYTES_MAX, &text.file, err) ||
-        !read_edits(invocation, arena, &text.edits, err))
+        !source_edits(invocation, arena, &text.edits, err))
         return false;
     fault_list_init(&faults, arena);
     *clean = source_lint_edited(arena, NULL, &text, &faults, source);

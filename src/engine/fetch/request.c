@@ -356,3 +356,29 @@ bool request_render(struct request *request, struct request_memory memory,
         request->http.auth = &request->auth;
     return set_proxy(request, memory.scratch, ask, err);
 }
+
+bool request_tell(struct request_told *told, struct arena *arena, const struct request_ask *ask,
+                  struct error *err)
+{
+    const struct request_form *form = ask->form;
+    const struct http_request names = { .secret_names = form->secret_names,
+                                        .secret_count = form->secret_count };
+    struct rendering r = { .arena = arena, .err = err };
+    struct buf url;
+
+    *told = (struct request_told){ 0 };
+    if (!render(&r, ask, true))
+        return error_wrap(err, "endpoint %.*s", STR_ARG(form->endpoint->name));
+    buf_init(&url, arena, HTTP_TOLD_URL_BYTES_MAX);
+    http_redact_url(&url, &names, buf_str(&r.url));
+    for (size_t i = 0; i < r.headers.count; i++) {
+        if (request_is_secret_name(form, r.headers.items[i].name))
+            r.headers.items[i].value = STR("***");
+    }
+    told->method = code_of(&HTTP_METHOD_CODES, (int)form->endpoint->method);
+    told->url = buf_str(&url);
+    told->headers = r.headers.items;
+    told->header_count = r.headers.count;
+    told->body = buf_str(&r.body);
+    return buf_ok(&url, err);
+}

@@ -105,4 +105,15 @@ struct request_memory {
 bool request_render(struct request *request, struct request_memory memory,
                     const struct request_ask *ask, struct error *err) MUST_CHECK;
 
+/* The same request as it may be shown: *** for every secret. A credential is not in it. */
+struct request_told {
+    struct str method;
+    struct str url;
+    const struct http_header *headers;
+    size_t header_count;
+    struct str body;
+};
+bool request_tell(struct request_told *told, struct arena *arena, const struct request_ask *ask,
+                  struct error *err) MUST_CHECK;
+
 #endif

@@ -1,4 +1,4 @@
-/* walk: the inside of a fetch. Only engine/fetch/walk*.c and fetch.c include this.
+/* walk: the inside of a fetch. Only engine/fetch/walk*.c, fetch.c and probe.c include this.
  *
  *      fetch.c           opening, resuming, closing; batches as the caller sees them
  *      walk_exchange.c   one request until it is answered: permit, attempts, waits, prefetch
@@ -155,6 +155,8 @@ void walk_drop_prefetch(struct fetch *fetch);
 /* The window of requests, and that outside of which records are dropped (not valid: none are). */
 struct window walk_window(const struct fetch *fetch);
 struct window walk_keep(const struct fetch *fetch);
+
+struct page_rules walk_rules(const struct spec *spec, const struct spec_endpoint *endpoint);
 
 bool walk_pages_init(struct fetch *fetch, struct leg *leg, struct error *err) MUST_CHECK;
 

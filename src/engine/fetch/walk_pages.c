@@ -42,9 +42,9 @@ static bool ends_in(struct str text, struct str word)
            str_eq_nocase(str_slice(text, text.len - word.len, text.len), word);
 }
 
-static struct page_rules rules_of(const struct fetch *fetch, const struct leg *leg)
+struct page_rules walk_rules(const struct spec *spec, const struct spec_endpoint *endpoint)
 {
-    const struct spec_page *page = &leg->endpoint->page;
+    const struct spec_page *page = &endpoint->page;
 
     return (struct page_rules){
         .type = page->type,
@@ -58,7 +58,7 @@ static struct page_rules rules_of(const struct fetch *fetch, const struct leg *l
         .replayable = page->replayable,
         .tail_probe = page->tail_probe,
         .same_token = page->same_token,
-        .granularity = fetch->spec->endpoint.window.granularity,
+        .granularity = spec->endpoint.window.granularity,
         .descending = ends_in(str_trim(page->order_by), STR("desc")),
     };
 }
@@ -67,7 +67,7 @@ bool walk_pages_init(struct fetch *fetch, struct leg *leg, struct error *err)
 {
     const struct page_range *pages = leg == &fetch->legs[0] ? range_of(fetch) : NULL;
 
-    leg->rules = rules_of(fetch, leg);
+    leg->rules = walk_rules(fetch->spec, leg->endpoint);
     leg->state = page_first(&leg->rules, pages, walk_window(fetch));
     proof_init(&leg->proof, &fetch->own, pages == NULL, leg->rules.type == PAGINATION_TIME);
     id_set_init(&leg->tokens, &fetch->own);

@@ -1,0 +1,51 @@
+/* source_test: patra source test, in four files.
+ *
+ *      source_test.c          options; the source, its operation, its window; sending, reading
+ *      source_test_show.c     the request, the page, the warnings: as text and as JSON
+ *      source_test_faults.c   the same source against patra-sim's misbehaviour
+ *      sim_server.c           patra-sim, started and ended
+ */
+#ifndef PATRA_CMD_SOURCE_TEST_H
+#define PATRA_CMD_SOURCE_TEST_H
+
+#include "cmd/source.h"
+#include "engine/fetch/probe.h"
+#include "port/secret.h"
+
+struct source_test {
+    const struct invocation *invocation;
+    struct session session; /* without a store for a file, unless --store names one */
+    struct source source;
+    struct str operation;
+    struct spec spec;
+    struct slice slice;
+    const struct str *ids;
+    size_t id_count;
+};
+
+/* Gives "***" for whatever is asked for: what is only shown or sent to loopback needs no secret. */
+struct secret_source source_test_stand_in(void);
+
+/* ---- source_test_show.c ---- */
+
+struct source_test_result {
+    const struct probe *probe;
+    bool is_answered;            /* there is a reply */
+    bool is_page;                /* and it could be read; else `failure` says why not */
+    const struct error *failure; /* NULL: none */
+    const struct str *unset;     /* references that lead to nothing on this machine */
+    size_t unset_count;
+};
+
+bool source_test_print(const struct source_test *test, const struct source_test_result *result,
+                       struct error *err) MUST_CHECK;
+bool source_test_print_json(const struct source_test *test, const struct source_test_result *result,
+                            struct error *err) MUST_CHECK;
+
+/* ---- source_test_faults.c ---- */
+
+/* *code is EXIT_FOUND when a fault makes the source lose records without a word. */
+bool source_test_faults(struct source_test *test, enum exit_code *code,
+                        struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,203 @@
+/* What one page tells about a source, besides its records. Each of these has cost somebody data. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/list.h"
+#include "engine/fetch/probe.h"
+
+/* A page that takes this part of what is allowed will be too large on a bad day. */
+enum { LARGE_PARTS = 2, WARNING_MAX = 512 };
+
+static void warn(struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
+static void warn(struct probe *probe, const char *format, ...)
+{
+    struct str *slot = LIST_ADD(probe->arena, &probe->warnings);
+    char text[WARNING_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (slot != NULL)
+        *slot = arena_copy(probe->arena, str_of(text));
+}
+
+static bool is_listing(const struct probe *probe)
+{
+    return probe->ask.slice->dimension != SLICE_ID;
+}
+
+static void warn_total(struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+
+    if (!is_listing(probe) || probe->answer.kind == ANSWER_EMPTY)
+        return;
+    if (probe->endpoint->response.total.text.len == 0)
+        warn(probe, "the source tells no total (response.total): completeness can not be proven");
+    else if (!listing->has_total)
+        warn(probe, "response.total leads to nothing in this answer");
+    else if (listing->total < (int64_t)listing->items)
+        warn(probe, "the total, %" PRId64 ", is less than the page alone has", listing->total);
+    if (listing->has_total && probe->decision.step == PAGE_END &&
+        listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.why))
+        warn(probe,
+             "the total is %" PRId64 ", %zu came, and nothing leads further: is page.next right?",
+             listing->total, listing->items);
+}
+
+static void warn_size(struct probe *probe)
+{
+    const struct spec_http *http = &probe->endpoint->http;
+    const int64_t asked = probe->state.size;
+    const size_t items = probe->listing.items;
+
+    if (asked > 0 && items > 0 && (int64_t)items < asked && probe->decision.step == PAGE_GO_ON)
+        warn(probe,
+             "%zu items came where %" PRId64 " were asked for, and there are more: is "
+             "page.size above what the source gives?",
+             items, asked);
+    if (asked > 0 && (int64_t)items > asked)
+        warn(probe,
+             "%zu items came where %" PRId64 " were asked for: the source does not take "
+             "page.size",
+             items, asked);
+    if ((int64_t)probe->reply.body.len > http->inflated_max_bytes / LARGE_PARTS ||
+        probe->reply.wire_bytes > http->body_max_bytes / LARGE_PARTS)
+        warn(probe,
+             "an answer of %zu bytes is more than half of what is taken (http.body_max): "
+             "ask for smaller pages",
+             probe->reply.body.len);
+}
+
+static void warn_dates(struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+    const struct window window = probe->ask.slice->query.window;
+    size_t coarse = 0, outside = 0, dated = 0;
+
+    if (listing->records.count == 0)
+        return;
+    for (size_t i = 0; i < listing->records.count; i++) {
+        const struct record *record = &listing->records.items[i];
+
+        if (!record->has_updated_at)
+            continue;
+        dated++;
+        coarse += record->precision <= DATE_DAY;
+        outside += record->updated_at_us >= window.to_us ||
+                   listing_date_end_us(record->updated_at_us, record->precision) <= window.from_us;
+    }
+    if (probe->endpoint->response.updated_at.text.len == 0)
+        warn(probe, "there is no updated_at: the content decides whether a record has changed");
+    else if (dated == 0)
+        warn(probe, "no record has a date (response.updated_at)");
+    else if (coarse == dated)
+        warn(probe, "dates are of day precision or coarser: of two changes on one day only "
+                    "response.version can tell which is newer");
+    if (is_listing(probe) && outside > 0 && !probe->ask.spec->endpoint.window.client_filter)
+        warn(probe,
+             "%zu of %zu records are dated outside of the window that was asked for: does "
+             "the filter act, and on this date?",
+             outside, dated);
+}
+
+static bool has_upper(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] >= 'A' && text.data[i] <= 'Z')
+            return true;
+    }
+    return false;
+}
+
+static bool is_repeated(const struct listing *listing, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (listing->hashes[i] == listing->hashes[at])
+            return true;
+    }
+    return false;
+}
+
+static void warn_ids(struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+    size_t upper = 0, repeated = 0;
+
+    for (size_t i = 0; i < listing->records.count; i++)
+        upper += has_upper(listing->records.items[i].provider_id);
+    for (size_t i = 0; i < listing->hash_count; i++)
+        repeated += is_repeated(listing, i);
+    if (upper > 0 && upper < listing->records.count &&
+        probe->endpoint->response.id_case == LETTER_CASE_KEEP)
+        warn(probe, "some ids have capitals and some have not: where the source takes both for the "
+                    "same (DOIs), say id_case: lower");
+    if (repeated > 0)
+        warn(probe, "%zu ids come twice on the page: is response.id the whole id?", repeated);
+}
+
+/* Dates that go up and down where the walk counts on an order. */
+static bool is_out_of_order(const struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+    int64_t last_us = 0;
+    bool has_last = false;
+
+    for (size_t i = 0; i < listing->records.count; i++) {
+        const struct record *record = &listing->records.items[i];
+
+        if (!record->has_updated_at)
+            continue;
+        if (has_last && (probe->rules.descending ? record->updated_at_us > last_us
+                                                 : record->updated_at_us < last_us))
+            return true;
+        last_us = record->updated_at_us;
+        has_last = true;
+    }
+    return false;
+}
+
+static void warn_order(struct probe *probe)
+{
+    const bool is_counted =
+        probe->rules.type == PAGINATION_OFFSET || probe->rules.type == PAGINATION_PAGE;
+    const bool needs_order =
+        probe->rules.type == PAGINATION_TIME || !probe->ask.spec->endpoint.window.updated_since;
+
+    if (!is_listing(probe))
+        return;
+    if (is_counted && probe->endpoint->page.order_by.len == 0)
+        warn(probe, "pages by number in no stable order (page.order_by): a record that is changed "
+                    "during a walk moves others across pages; such slices are read again");
+    if (needs_order && is_out_of_order(probe))
+        warn(probe, "records do not come in the order of their dates, and this way of paging "
+                    "counts on it");
+}
+
+static void warn_rate(struct probe *probe)
+{
+    const int64_t told = probe->answer.hints.provider_rate;
+    const double asked = probe->endpoint->rate.limit.per_second;
+
+    if (told > 0 && asked * 1e6 > (double)told)
+        warn(probe, "the source says that it takes %.3g requests per second; rate.per_second is %g",
+             (double)told / 1e6, asked);
+}
+
+bool probe_warn(struct probe *probe, struct error *err)
+{
+    probe->warnings = (struct probe_warnings){ 0 };
+    warn_total(probe);
+    warn_size(probe);
+    warn_dates(probe);
+    warn_ids(probe);
+    warn_order(probe);
+    warn_rate(probe);
+    for (size_t i = 0; i < probe->warnings.count; i++) {
+        if (probe->warnings.items[i].data == NULL)
+            return arena_error(probe->arena, err);
+    }
+    return true;
+}

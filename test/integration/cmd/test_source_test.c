@@ -1,0 +1,190 @@
+/* patra source test, as a user runs it: the request, recorded answers, patra-sim, and its faults.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "data/json.h"
+#include "run.h"
+#include "test.h"
+
+enum { PATH_BYTES = 512 };
+
+static bool has(struct str text, const char *needle)
+{
+    return str_find(text, str_of(needle)) < text.len;
+}
+
+static const char *recorded(const char *fixture)
+{
+    const char *path = test_shared(fixture);
+
+    if (path == NULL)
+        TEST_SKIP("the fixtures are not here");
+    return path;
+}
+
+static const char *store_at(const char *name)
+{
+    static char path[PATH_BYTES];
+
+    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
+    return path;
+}
+
+TEST(the_request_is_shown_without_its_secrets_and_not_sent)
+{
+    struct run run;
+
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    REQUIRE(setenv("OPENALEX_API_KEY", "s3cr3t-k3y", 1) == 0, "environment");
+    run = RUN("patra", "source", "test", "sources/openalex.yaml", "--from", "2026-01-10", "--to",
+              "2026-01-11");
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "GET https://api.openalex.org/works?filter=from_updated_date%3A2026-01-10T"
+                       "00%3A00%3A00.000000%2Cto_updated_date%3A2026-01-10T23%3A59%3A59.999999&"
+                       "per_page=100&cursor=%2A\n"),
+          "the request");
+    CHECK(has(run.out, "env:OPENALEX_API_KEY"), "where the credential is");
+    CHECK(!has(run.out, "s3cr3t-k3y") && !has(run.out, "somebody@"), "and not what it is");
+    CHECK(has(run.out, "Nothing was sent"), "and it says so");
+    REQUIRE(unsetenv("PATRA_CONTACT") == 0, "environment");
+    run = RUN("patra", "source", "test", "sources/openalex.yaml");
+    CHECK(has(run.out, "env:PATRA_CONTACT leads to nothing"), "what is not set");
+}
+
+TEST(recorded_answers_are_shown_as_they_are_read)
+{
+    struct run run = RUN("patra", "source", "test", "sources/crossref.yaml", "--fixture",
+                         recorded("fixtures/crossref/works-cursor-1.json"));
+
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "page     20 items: 20 records, 0 bad"), "the page");
+    CHECK(has(run.out, "next     token "), "what follows");
+    CHECK(has(run.out, "outside of the window"), "the recording is of another day");
+    run = RUN("patra", "source", "test", "sources/pubmed.yaml", "--fixture",
+              recorded("fixtures/pubmed/esearch-json.json"));
+    CHECK(has(run.out, "page     25 items; total 65\n"), "a page of ids");
+    CHECK(has(run.out, "ids      41974676 "), "the first of them");
+    run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--fixture",
+              recorded("fixtures/arxiv/oai-listrecords.xml"));
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "oai:arXiv.org:1412.8544"), "XML");
+    CHECK(has(run.out, "completeness can not be proven"), "no total");
+    CHECK(has(run.out, "day precision"), "days");
+    run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--operation", "update", "--id",
+              "oai:arXiv.org:1810.09584", "--fixture", recorded("fixtures/arxiv/oai-arxivraw.xml"));
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "identifier=oai%3AarXiv.org%3A1810.09584"), "asked by id");
+    CHECK(has(run.out, "2019-01-15T00:00:00Z"), "its date");
+}
+
+TEST(an_answer_that_is_no_page_says_what_it_is)
+{
+    struct run run = RUN("patra", "source", "test", "sources/openalex.yaml", "--fixture",
+                         recorded("fixtures/openalex/transcribed/error-429-plan.json"));
+
+    CHECK_EQ(run.code, 1, "exit code");
+    CHECK(has(run.out, "answer   status 429"), "the status, from the file beside it");
+    CHECK(has(run.out, "by the rule plan") && has(run.out, "L4"), "which rule, and how bad");
+    run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--fixture",
+              recorded("fixtures/oai/pcurio-not-wellformed.xml"), "--json");
+    CHECK_EQ(run.code, 1, "exit code");
+    CHECK(json_is_valid(run.out), "JSON");
+    CHECK(has(run.out, "\"code\":\"answer.syntax\""), "its code");
+}
+
+TEST(a_request_goes_out_once_and_never_for_a_paused_source)
+{
+    static const char *const options[] = { "--records", "6000", NULL };
+    const char *store = store_at("live");
+    char base[128];
+    struct run run;
+    struct sim sim;
+
+    REQUIRE(sim_start(&sim, options), "patra-sim");
+    (void)snprintf(base, sizeof(base), "http.base_url=%s", sim.base);
+    run = RUN("patra", "source", "test", "test/data/sim-sources/generic-token.yaml", "--set", base,
+              "--live", "--from", "2026-01-10", "--to", "2026-01-13");
+    CHECK_EQ(run.code, 0, "a file");
+    CHECK(has(run.out, "page     40 items: 40 records, 0 bad"), "the page");
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "--store", store, "--set", base,
+                "test/data/sim-sources/generic-token.yaml")
+                    .code == 0,
+            "apply");
+    run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live", "--from",
+              "2026-01-10", "--to", "2026-01-13", "--json");
+    CHECK_EQ(run.code, 0, "a name");
+    CHECK(json_is_valid(run.out) && has(run.out, "\"hasNext\":true"), "the page as JSON");
+    run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live", "--from",
+              "2026-01-10", "--to", "2026-01-13", "--set", "endpoints.records.page.size=7");
+    CHECK(has(run.out, "page     7 items"), "a source of the Registry, changed for once");
+    REQUIRE(
+        RUN("patra", "pause", "--store", store, "generic-token", "--reason", "moving house").code ==
+            0,
+        "pause");
+    run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live");
+    CHECK_EQ(run.code, 4, "refused");
+    (void)snprintf(base, sizeof(base), "%s/_sim/audit", sim.base);
+    CHECK(has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":3,"),
+          "three were asked for, and three were sent");
+    CHECK(has(run.talk, "moving house") && has(run.talk, "patra resume generic-token"),
+          "why, and what to do");
+    sim_stop(&sim);
+}
+
+static const struct {
+    const char *file;
+    const char *whole; /* how it begins */
+} trials[] = {
+    { "test/data/sim-sources/generic-token.yaml",
+      "generic-token harvest against patra-sim's generic" },
+    { "sources/crossref.yaml", "crossref harvest against patra-sim's crossref" },
+    { "sources/pubmed.yaml", "pubmed harvest against patra-sim's pubmed" },
+    { "sources/arxiv.yaml", "arxiv harvest against patra-sim's arxiv" },
+};
+
+TEST(faults_are_tried_one_by_one)
+{
+    for (size_t i = 0; i < ARRAY_LEN(trials); i++) {
+        const struct run run = RUN("patra", "source", "test", trials[i].file, "--faults");
+
+        CHECK_EQ(run.code, 0, trials[i].file);
+        CHECK(str_starts(run.out, str_of(trials[i].whole)), trials[i].file);
+        CHECK(has(run.out, "recovered, retried"), trials[i].file);
+        CHECK(!has(run.out, "WRONG"), trials[i].file);
+        if (run.code != 0)
+            test_note("%.*s%.*s", STR_ARG(run.out), STR_ARG(run.talk));
+    }
+}
+
+/* Where no date is read, a record that has lost its own is taken as it is. */
+TEST(a_source_that_loses_records_silently_is_found)
+{
+    const struct run run =
+        RUN("patra", "source", "test", "test/data/sim-sources/generic-header.yaml", "--faults",
+            "--set", "endpoints.records.response.updated_at=");
+
+    CHECK_EQ(run.code, 1, "exit code");
+    CHECK(has(run.out, "WRONG"), "told");
+}
+
+TEST(mistakes_are_answered_with_what_to_do)
+{
+    struct run run = RUN("patra", "source", "test", "sources/crossref.yaml", "--live", "--faults");
+
+    CHECK_EQ(run.code, 2, "two tests at once");
+    run = RUN("patra", "source", "test", "sources/crossref.yaml", "--operation", "update");
+    CHECK_EQ(run.code, 4, "no id");
+    CHECK(has(run.talk, "--id"), "what is missing");
+    run = RUN("patra", "source", "test", "sources/crossref.yaml", "--faults", "--protocol", "ftp");
+    CHECK_EQ(run.code, 4, "no such protocol");
+    CHECK(has(run.talk, "crossref, pubmed"), "which there are");
+    run = RUN("patra", "source", "test", "sources/crossref.yaml", "--from", "whenever");
+    CHECK_EQ(run.code, 4, "no date");
+    run = RUN("patra", "source", "test", "test/data/spec/ten-faults.yaml");
+    CHECK_EQ(run.code, 1, "a file with faults");
+    CHECK(has(run.talk, "nothing was tried"), "says so");
+}
