@@ -80,7 +80,7 @@ static void work(struct member *member)
     struct fetch_permit permit;
     struct error err = { 0 };
 
-    while (mono(crowd) < crowd->length_us) {
+    while (mono(crowd) < crowd->begin_us + crowd->length_us) {
         if (crowd->before != NULL)
             crowd->before(crowd, mono(crowd));
         REQUIRE_OK(port->acquire(port, &ask, &permit, &err), err);
@@ -117,6 +117,8 @@ static void open_member(struct member *member, struct crowd *crowd, int process,
     memory_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
     memory_secrets_init(&member->secrets, NULL, 0);
     REQUIRE_OK(store_another(crowd->store, &member->session, &err), err);
+    if (crowd->dress != NULL)
+        crowd->dress(member->session);
     REQUIRE_OK(gate_open(&member->gate,
                          &(struct gate_parts){ .pool = crowd->pools[process],
                                                .store = member->session,
@@ -142,6 +144,7 @@ void crowd_run(struct crowd *crowd, struct store *store)
     crowd->count = 0;
     crowd->rejects = 0;
     turn_clock_init(&crowd->clock, count, NOW_US, crowd->seed);
+    crowd->clock.monotonic_us = crowd->begin_us;
     crowd->clock.late_max_us = crowd->late_max_us;
     crowd->clock.later_max_us = crowd->later_max_us;
     for (int i = 0; i < crowd->processes; i++)

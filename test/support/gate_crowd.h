@@ -28,13 +28,15 @@ struct crowd {
     int64_t idle_max_us;    /* between two requests, one time in ten */
     int64_t late_max_us;    /* of waking up, see turn_clock.h */
     int64_t later_max_us;
+    int64_t begin_us; /* virtual time that has passed before */
     uint64_t seed;
     enum operation operations[CROWD_THREADS_MAX];
     /* Fills in what the source says to the n-th request of all, sent at a time; may be NULL. */
     void (*answer)(struct crowd *crowd, size_t number, struct fetch_feedback *feedback);
     /* Called before each request, by whoever sends it; may be NULL. */
     void (*before)(struct crowd *crowd, int64_t at_us);
-    void *own;
+    /* Called for each session that a gate gets; may be NULL. */
+    void (*dress)(struct store *session);
 
     /* what came */
     struct store *store;

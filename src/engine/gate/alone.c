@@ -3,19 +3,17 @@
 #include "engine/gate/draw.h"
 
 #define PROBE_US US_PER_SECOND
+#define AGAIN_US (100 * US_PER_MS)
 
 static int64_t part_of(int64_t amount)
 {
     return amount / GATE_ALONE_PARTS > 0 ? amount / GATE_ALONE_PARTS : 1;
 }
 
-void alone_begin(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
+static void begin(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
 {
     const int64_t rate = key->is_seen ? key->rate : limit->config.rate_max;
 
-    key->probe_at_us = now_us + PROBE_US;
-    if (key->is_alone)
-        return;
     key->is_alone = true;
     key->alone_config = limit->config;
     key->alone_config.rate_max = part_of(rate);
@@ -29,9 +27,19 @@ void alone_begin(struct gate_key *key, const struct gate_limit *limit, int64_t n
     key->alone_left = key->quota_left == INT64_MAX ? INT64_MAX : key->quota_left / GATE_ALONE_PARTS;
 }
 
+void alone_note(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
+{
+    if (!key->is_failing)
+        key->failing_since_us = now_us;
+    key->is_failing = true;
+    if (!key->is_alone && now_us - key->failing_since_us >= GATE_ALONE_AFTER_US)
+        begin(key, limit, now_us);
+    key->probe_at_us = now_us + (key->is_alone ? PROBE_US : AGAIN_US);
+}
+
 bool alone_is_on(const struct gate_key *key, int64_t now_us)
 {
-    return key->is_alone && now_us < key->probe_at_us;
+    return key->is_failing && now_us < key->probe_at_us;
 }
 
 static bool is_slot_free(const struct gate_key *key, const struct gate_limit *limit)
@@ -51,11 +59,14 @@ void alone_take(const struct shared_ask *ask, int64_t now_us, struct shared_answ
     };
     int64_t due_us;
 
-    *answer = (struct shared_answer){ .kind = SHARED_LATER, .at_us = key->probe_at_us };
+    *answer = (struct shared_answer){ .kind = SHARED_AGAIN, .at_us = key->probe_at_us };
+    if (!key->is_alone)
+        return;
+    answer->kind = SHARED_LATER;
     if (key->alone_left <= 0)
         return;
     if (ask->needs_slot && !is_slot_free(key, ask->limit)) {
-        answer->kind = SHARED_NO_SLOT;
+        answer->kind = SHARED_AGAIN;
         return;
     }
     if (key->alone_config.burst < ask->limit->cost)

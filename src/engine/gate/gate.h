@@ -40,10 +40,12 @@
  * day has nothing left for the class, or the source says so itself (is_quota: the key is parked),
  * the answer is REJECT, with the instant at which to come back.
  *
- * The store out of reach (L1). Each process goes on by itself with GATE_ALONE_PARTS'th of the rate
- * last seen, from an empty bucket of one request, and of the quota last seen; it tries the store
- * again every second, and hands in then what it has used and heard meanwhile. With more processes
- * than GATE_ALONE_PARTS their sum may exceed the rate for that time.
+ * The store out of reach (L1). A failing call is tried again every 100 ms, and nothing is sent
+ * meanwhile. After GATE_ALONE_AFTER_US the process goes on by itself with a GATE_ALONE_PARTS'th of
+ * the rate last seen, from an empty bucket of one request, and of the quota last seen; it tries the
+ * store every second, and hands in then what it has used and heard. With more processes than
+ * GATE_ALONE_PARTS, or where others still reach the store, the sum of all may exceed the rate by
+ * these parts for that time.
  *
  * Waits longer than the task's wait_max_us are not waited for: REJECT, with retry_at_us.
  *
@@ -66,7 +68,8 @@
 /* How old what we know of the row may be when a permit is used. */
 #define GATE_LOOK_AGE_US (50 * US_PER_MS)
 
-/* Of the rate, when the store is out of reach. */
+/* When the store is out of reach for so long, each process has this part of the rate. */
+#define GATE_ALONE_AFTER_US (2 * US_PER_SECOND)
 enum { GATE_ALONE_PARTS = 8 };
 
 /* ---- the process ---- */

@@ -74,7 +74,9 @@ struct gate_key {
     struct gate_news news;
     int64_t told_at_us;
 
-    bool is_alone; /* the store is out of reach */
+    bool is_failing; /* the last call of the store failed */
+    int64_t failing_since_us;
+    bool is_alone; /* for too long */
     int64_t probe_at_us;
     struct bucket alone;
     struct bucket_config alone_config;

@@ -244,6 +244,7 @@ static void learn_turn(const struct turn *turn)
     if (key->lead_us > LEAD_MAX_US)
         key->lead_us = LEAD_MAX_US;
     key->is_alone = false;
+    key->is_failing = false;
 }
 
 /* ---- taking ---- */
@@ -302,7 +303,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
     if (ask->needs_slot && !take_slot(turn, &answer->slot.id, err))
         return false;
     if (ask->needs_slot && answer->slot.id == 0) {
-        answer->kind = SHARED_NO_SLOT;
+        answer->kind = SHARED_AGAIN;
         return true;
     }
     turn->row.bucket = bucket;

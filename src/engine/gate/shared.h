@@ -32,7 +32,7 @@ struct shared_ask {
 enum shared_kind {
     SHARED_TAKEN,
     SHARED_LATER, /* not before at_us */
-    SHARED_NO_SLOT,
+    SHARED_AGAIN, /* all slots are taken, or the store fails: in a moment */
 };
 
 struct shared_answer {

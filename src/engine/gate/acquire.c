@@ -1,0 +1,343 @@
+/* One permit, from asking to using:
+ *
+ *      ┌────────── lost: late, or silence meanwhile ─────────┐
+ *      ▼                                                     │
+ *   find ─ taken along by another thread ──▶ wait ─ look ─ wait ──▶ ALLOW
+ *      ├── the store ──────────────────────▶  ▲ until due
+ *      ├── alone ──────────────────────────▶──┘
+ *      ├── no slot, or the store fails: again in a moment
+ *      └── not in time ──▶ REJECT, or WAIT for one who may not wait
+ */
+#include <assert.h>
+
+#include "engine/gate/alone.h"
+#include "engine/gate/worker.h"
+
+#define WAIT_DEFAULT_US US_PER_MINUTE
+/* The row is looked at so long before a permit falls due: time enough for one read. */
+#define LOOK_LEAD_US (10 * US_PER_MS)
+/* One who waits for a slot asks again after this, and chance up to as much again. */
+#define SLOT_POLL_US (15 * US_PER_MS)
+
+/* ---- the session ---- */
+
+static bool call_look(struct gate *gate, void *argument, struct error *err)
+{
+    return shared_look(&gate->shared, argument, err);
+}
+
+struct taking {
+    const struct shared_ask *ask;
+    struct shared_answer *answer;
+};
+
+static bool call_take(struct gate *gate, void *argument, struct error *err)
+{
+    const struct taking *taking = argument;
+
+    return shared_take(&gate->shared, taking->ask, taking->answer, err);
+}
+
+/* ---- finding a permit ---- */
+
+struct attempt {
+    struct gate *gate;
+    const struct target *target;
+    bool may_wait;
+    int64_t start_us;
+    int64_t deadline_us;
+    struct gate_slot slot;
+    bool has_slot;
+    struct gate_permit permit;
+    enum { FOUND, AGAIN, NOT_IN_TIME } found;
+    int64_t at_us; /* NOT_IN_TIME: it would have been then; 0: nobody knows */
+};
+
+static void take_answer(struct attempt *attempt, const struct shared_answer *answer)
+{
+    switch (answer->kind) {
+    case SHARED_TAKEN:
+        attempt->found = FOUND;
+        attempt->permit = answer->permit;
+        if (answer->slot.id != 0) {
+            attempt->slot = answer->slot;
+            attempt->has_slot = true;
+        }
+        return;
+    case SHARED_LATER:
+        attempt->found = NOT_IN_TIME;
+        attempt->at_us = answer->at_us;
+        return;
+    case SHARED_AGAIN:
+        attempt->found = AGAIN;
+        return;
+    }
+}
+
+static struct shared_ask ask_for(const struct attempt *attempt, int64_t now_us)
+{
+    struct shared_ask ask = worker_ask(attempt->gate, attempt->target);
+
+    ask.wait_us = attempt->deadline_us > now_us ? attempt->deadline_us - now_us : 0;
+    ask.needs_slot = attempt->target->limit.concurrency > 0 && !attempt->has_slot;
+    return ask;
+}
+
+/* Without the store. Under the lock; false: the store must be asked. */
+static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t now_us)
+{
+    struct gate_key *key = attempt->target->key;
+    const enum quota_class rank = quota_class_of(ask->operation);
+    struct shared_answer answer;
+
+    if (gate_key_silence(key) > attempt->deadline_us) {
+        attempt->found = NOT_IN_TIME;
+        attempt->at_us = gate_key_silence(key);
+        return true;
+    }
+    if (ask->needs_slot && slot_inherit(key, now_us, &attempt->slot)) {
+        attempt->has_slot = true;
+        ask->needs_slot = false;
+    }
+    attempt->found = FOUND;
+    if (!ask->needs_slot &&
+        gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
+        return true;
+    if (alone_is_on(key, now_us)) {
+        alone_take(ask, now_us, &answer);
+        take_answer(attempt, &answer);
+        return true;
+    }
+    if (!attempt->may_wait && key->is_seen && key->line_until_us > now_us) {
+        attempt->found = NOT_IN_TIME; /* others stand in line */
+        return true;
+    }
+    return false;
+}
+
+static bool find_in_store(struct attempt *attempt, struct shared_ask *ask, struct error *err)
+{
+    struct gate *gate = attempt->gate;
+    struct gate_key *key = attempt->target->key;
+    struct shared_answer answer;
+    bool ok, is_block;
+
+    gate_key_lock(key);
+    is_block = !key->is_taking && attempt->target->limit.concurrency == 0;
+    if (is_block) {
+        key->is_taking = true;
+        ask->count = gate_key_block(key, &attempt->target->limit, worker_now(gate));
+    }
+    gate_key_unlock(key);
+    ok = worker_store(gate, call_take, &(struct taking){ ask, &answer }, err);
+    gate_key_lock(key);
+    if (is_block)
+        key->is_taking = false;
+    if (!ok && err->level == ERROR_TRANSIENT) {
+        alone_note(key, &attempt->target->limit, worker_now(gate));
+        *ask = ask_for(attempt, worker_now(gate));
+        alone_take(ask, worker_now(gate), &answer);
+        ok = true;
+    }
+    gate_key_unlock(key);
+    if (ok)
+        take_answer(attempt, &answer);
+    return ok;
+}
+
+static bool find(struct attempt *attempt, struct error *err)
+{
+    struct gate_key *key = attempt->target->key;
+    const int64_t now_us = worker_now(attempt->gate);
+    struct shared_ask ask = ask_for(attempt, now_us);
+    bool is_found;
+
+    gate_key_lock(key);
+    is_found = find_here(attempt, &ask, now_us);
+    gate_key_unlock(key);
+    return is_found || find_in_store(attempt, &ask, err);
+}
+
+/* ---- waiting for it ---- */
+
+static bool sleep_until(const struct attempt *attempt, int64_t until_us, struct error *err)
+{
+    const struct gate_parts *parts = &attempt->gate->parts;
+
+    if (clock_sleep_until_us(parts->clock, until_us, parts->wake_fd))
+        return true;
+    return error_set(err, ERROR_TRANSIENT, "fetch.cancelled", "told to stop while waiting");
+}
+
+static bool wait_a_moment(struct attempt *attempt, struct error *err)
+{
+    struct gate_key *key = attempt->target->key;
+    const int64_t chance_us =
+        (int64_t)(random_source_u64(attempt->gate->parts.random) % (uint64_t)SLOT_POLL_US);
+    bool ok;
+
+    gate_key_lock(key);
+    key->slot_waiters++;
+    gate_key_unlock(key);
+    ok = sleep_until(attempt, worker_now(attempt->gate) + SLOT_POLL_US + chance_us, err);
+    gate_key_lock(key);
+    key->slot_waiters--;
+    gate_key_unlock(key);
+    return ok;
+}
+
+/* What we know of the row is too old for a permit of that instant. */
+static bool must_look(struct gate_key *key, const struct gate_permit *permit)
+{
+    bool must;
+
+    gate_key_lock(key);
+    must = !permit->is_alone && permit->due_us - key->seen_at_us > GATE_LOOK_AGE_US;
+    gate_key_unlock(key);
+    return must;
+}
+
+static bool look(struct attempt *attempt, struct error *err)
+{
+    struct gate_key *key = attempt->target->key;
+
+    if (!must_look(key, &attempt->permit))
+        return true;
+    if (!sleep_until(attempt, attempt->permit.due_us - LOOK_LEAD_US, err))
+        return false;
+    if (!must_look(key, &attempt->permit) || worker_store(attempt->gate, call_look, key, err))
+        return true;
+    if (err->level != ERROR_TRANSIENT)
+        return false;
+    gate_key_lock(key);
+    alone_note(key, &attempt->target->limit, worker_now(attempt->gate));
+    attempt->permit.due_us = INT64_MIN / 2; /* who knows what was said meanwhile: it is lost */
+    gate_key_unlock(key);
+    return true;
+}
+
+/* Now, if it is still good. */
+static bool use(struct attempt *attempt)
+{
+    struct gate_key *key = attempt->target->key;
+    const struct gate_limit *limit = &attempt->target->limit;
+    const struct gate_permit *permit = &attempt->permit;
+    const int64_t now_us = worker_now(attempt->gate);
+    bool is_good;
+
+    gate_key_lock(key);
+    is_good = now_us >= gate_key_silence(key) && now_us < permit->due_us + limit->late_us;
+    if (!is_good) {
+        gate_key_lose(key, permit);
+    } else {
+        gate_key_count_use(key, now_us);
+        key->flights++;
+        if (permit->is_alone)
+            alone_count(key, limit, permit->rank);
+    }
+    gate_key_unlock(key);
+    return is_good;
+}
+
+static bool wait_and_use(struct attempt *attempt, bool *is_used, struct error *err)
+{
+    struct gate_key *key = attempt->target->key;
+
+    *is_used = false;
+    if (!look(attempt, err) ||
+        (worker_now(attempt->gate) < attempt->permit.due_us && /* else it may be silence already */
+         !sleep_until(attempt, attempt->permit.due_us, err))) {
+        gate_key_lock(key);
+        if (attempt->permit.is_alone)
+            gate_key_lose(key, &attempt->permit);
+        else
+            gate_key_push(key, &attempt->permit); /* somebody else may be in time for it */
+        gate_key_unlock(key);
+        return false;
+    }
+    *is_used = use(attempt);
+    return true;
+}
+
+/* ---- the port ---- */
+
+static int64_t wait_max_of(const struct gate *gate)
+{
+    const int64_t wait_us = gate->task.wait_max_us > 0 ? gate->task.wait_max_us : WAIT_DEFAULT_US;
+
+    return wait_us < GATE_WAIT_MAX_US ? wait_us : GATE_WAIT_MAX_US;
+}
+
+static void refuse(const struct attempt *attempt, struct fetch_permit *permit)
+{
+    struct clock *clock = attempt->gate->parts.clock;
+    const int64_t now_us = worker_now(attempt->gate);
+
+    permit->decision = attempt->may_wait ? RATE_REJECT : RATE_WAIT;
+    if (attempt->at_us > now_us)
+        permit->retry_at_us = clock_now_us(clock) + (attempt->at_us - now_us);
+}
+
+static void allow(struct attempt *attempt, struct fetch_permit *permit)
+{
+    struct gate *gate = attempt->gate;
+
+    permit->decision = RATE_ALLOW;
+    assert(gate->held_count < HELD_MAX);
+    gate->held[gate->held_count++] = (struct held){ attempt->target->key, attempt->slot };
+}
+
+/* Until a permit is used (FOUND) or none can be had in time. */
+static bool run(struct attempt *attempt, struct error *err)
+{
+    bool is_used = false;
+
+    while (!is_used) {
+        if (!find(attempt, err))
+            return false;
+        if (attempt->found == AGAIN &&
+            (!attempt->may_wait || worker_now(attempt->gate) >= attempt->deadline_us)) {
+            attempt->found = NOT_IN_TIME;
+            attempt->at_us = 0;
+        }
+        if (attempt->found == NOT_IN_TIME)
+            return true;
+        if (attempt->found == AGAIN ? !wait_a_moment(attempt, err)
+                                    : !wait_and_use(attempt, &is_used, err))
+            return false;
+    }
+    return true;
+}
+
+bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
+                    struct fetch_permit *permit, struct error *err)
+{
+    struct gate *gate = (struct gate *)port;
+    struct target *target = worker_target(gate, ask->endpoint, err);
+    struct attempt attempt = { .gate = gate, .target = target, .may_wait = ask->may_wait };
+    bool ok;
+
+    *permit = (struct fetch_permit){ 0 };
+    if (target == NULL)
+        return false;
+    attempt.start_us = worker_now(gate);
+    attempt.deadline_us = attempt.start_us + (ask->may_wait ? wait_max_of(gate) : 0);
+    ok = run(&attempt, err);
+    permit->waited_us = worker_now(gate) - attempt.start_us;
+    permit->key = target->key->name;
+    permit->cost = target->limit.cost / MICRO;
+    permit->burst = target->limit.config.burst;
+    gate_key_lock(target->key);
+    permit->rate = target->key->rate;
+    gate_key_unlock(target->key);
+    if (ok && attempt.found == FOUND) {
+        allow(&attempt, permit);
+        return true;
+    }
+    if (attempt.has_slot)
+        slot_release(gate, target, attempt.slot);
+    slot_sweep(gate, target->key);
+    if (ok)
+        refuse(&attempt, permit);
+    return ok;
+}

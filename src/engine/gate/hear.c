@@ -1,0 +1,119 @@
+/* What a source said: for the threads of this process at once, for all others by the store. */
+#include <assert.h>
+#include <string.h>
+
+#include "engine/gate/alone.h"
+#include "engine/gate/worker.h"
+#include "engine/quota_left.h"
+
+/* That all goes well is written so often. */
+#define TELL_OK_US US_PER_SECOND
+/* Where a source says that its quota is gone, and nobody knows until when. */
+#define PARK_US US_PER_HOUR
+
+static struct gate_slot held_slot(struct gate *gate, const struct gate_key *key)
+{
+    for (size_t i = 0; i < gate->held_count; i++) {
+        const struct gate_slot slot = gate->held[i].slot;
+
+        if (gate->held[i].key != key)
+            continue;
+        gate->held_count--;
+        memmove(gate->held + i, gate->held + i + 1, (gate->held_count - i) * sizeof(gate->held[0]));
+        return slot;
+    }
+    assert(!"feedback is for a permit that was given");
+    return (struct gate_slot){ 0 };
+}
+
+static int64_t park_until(const struct fetch_feedback *feedback)
+{
+    const struct bucket_signal *signal = &feedback->signal;
+    const struct spec_rate *rate = &feedback->endpoint->rate;
+
+    if (signal->retry_after_us > 0)
+        return signal->now_us + signal->retry_after_us;
+    if (signal->reset_at_us > signal->now_us)
+        return signal->reset_at_us;
+    if (rate->quota_hour > 0)
+        return quota_end_us(QUOTA_HOUR, signal->now_us);
+    if (rate->quota_day > 0)
+        return quota_end_us(QUOTA_DAY, signal->now_us);
+    return signal->now_us + PARK_US;
+}
+
+/* Until when the source wants silence, by its own calendar; 0: it does not. */
+static int64_t silence_of(const struct fetch_feedback *feedback)
+{
+    const struct bucket_signal *signal = &feedback->signal;
+
+    if (feedback->is_quota)
+        return park_until(feedback);
+    if (signal->retry_after_us > 0)
+        return signal->now_us + signal->retry_after_us;
+    if (signal->has_remaining && signal->remaining <= 0 && signal->reset_at_us > signal->now_us)
+        return signal->reset_at_us;
+    return 0;
+}
+
+static struct gate_news news_of(const struct gate *gate, const struct fetch_feedback *feedback)
+{
+    const bool is_bad = feedback->signal.outcome != BUCKET_OK || silence_of(feedback) != 0;
+    struct gate_news news = { .is_any = true };
+
+    if (feedback->is_quota) {
+        news.park_until_us = park_until(feedback);
+    } else if (is_bad) {
+        news.has_bad = true;
+        news.bad = feedback->signal;
+    } else if (feedback->requests > 0) {
+        news.has_ok = true;
+        news.ok = feedback->signal;
+    }
+    news.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
+    return news;
+}
+
+/* For all threads of the process, before the store knows. Under the lock. */
+static void hear(struct gate *gate, struct gate_key *key, const struct fetch_feedback *feedback)
+{
+    const struct gate_news news = news_of(gate, feedback);
+    const int64_t now_us = worker_now(gate);
+    const int64_t silence_us = silence_of(feedback);
+    const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
+
+    gate_key_hear(key, &news);
+    if (silence_us != 0 && until_us > key->heard_until_us)
+        key->heard_until_us = until_us;
+    if (news.has_bad)
+        alone_hear(key, &news.bad, now_us);
+    key->flights--;
+}
+
+static bool must_tell(const struct gate_key *key, int64_t now_us)
+{
+    if (alone_is_on(key, now_us) || !key->news.is_any)
+        return false;
+    return key->news.has_bad || key->news.park_until_us != 0 ||
+           now_us - key->told_at_us >= TELL_OK_US;
+}
+
+void worker_feedback(struct fetch_gate *port, const struct fetch_feedback *heard)
+{
+    struct gate *gate = (struct gate *)port;
+    struct error ignored;
+    struct target *target = worker_target(gate, heard->endpoint, &ignored);
+    struct gate_slot slot;
+    bool is_due;
+
+    assert(target != NULL);
+    slot = held_slot(gate, target->key);
+    gate_key_lock(target->key);
+    hear(gate, target->key, heard);
+    is_due = must_tell(target->key, worker_now(gate));
+    gate_key_unlock(target->key);
+    if (is_due)
+        worker_tell(gate, target);
+    if (slot.id != 0)
+        slot_release(gate, target, slot);
+}

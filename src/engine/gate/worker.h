@@ -1,0 +1,77 @@
+/* worker: one worker's gate. The insides of the gate; the port's two calls are in acquire.c and
+ * hear.c.
+ */
+#ifndef PATRA_ENGINE_GATE_WORKER_H
+#define PATRA_ENGINE_GATE_WORKER_H
+
+#include "engine/gate/gate.h"
+#include "engine/gate/limit.h"
+#include "engine/gate/pool.h"
+#include "engine/gate/shared.h"
+
+/* Endpoints of one task, and requests under way: one, and one ahead of time. */
+enum { TARGETS_MAX = 4, HELD_MAX = 8 };
+
+struct target { /* an endpoint, and what it means here */
+    const struct spec_endpoint *endpoint;
+    struct gate_key *key;
+    struct gate_limit limit;
+};
+
+struct held {
+    struct gate_key *key;
+    struct gate_slot slot;
+};
+
+struct gate {
+    struct fetch_gate port;
+    struct gate_parts parts;
+    struct shared shared;
+    struct gate_task task;
+    struct target targets[TARGETS_MAX];
+    size_t target_count;
+    struct held held[HELD_MAX];
+    size_t held_count;
+    bool is_lost; /* the session must connect again */
+    struct secret secret;
+};
+
+bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
+                    struct fetch_permit *permit, struct error *err);
+void worker_feedback(struct fetch_gate *port, const struct fetch_feedback *heard);
+
+static inline int64_t worker_now(const struct gate *gate)
+{
+    return clock_monotonic_us(gate->parts.clock);
+}
+
+/* What an endpoint means; lives until the next call. */
+struct target *worker_target(struct gate *gate, const struct spec_endpoint *endpoint,
+                             struct error *err) MUST_CHECK;
+struct shared_ask worker_ask(const struct gate *gate, const struct target *target);
+
+/* Writes what was heard. What can not be written now stays for later. */
+void worker_tell(struct gate *gate, const struct target *target);
+
+/* ---- the session ---- */
+
+typedef bool worker_call(struct gate *gate, void *argument, struct error *err);
+
+/* A connection that broke is made again once, at once. */
+bool worker_store(struct gate *gate, worker_call *call, void *argument, struct error *err);
+
+/* ---- slots ---- */
+
+/* One that another thread of the process has no more use for. Under the key's lock. */
+bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot);
+
+/* Lost ones come back by themselves when their time is over. */
+void slot_return(struct gate *gate, int64_t id);
+
+/* To a thread that waits for one, but not for ever among ourselves: others wait too. */
+void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot);
+
+/* Returns one that nobody waits for any more. */
+void slot_sweep(struct gate *gate, struct gate_key *key);
+
+#endif

@@ -1,0 +1,263 @@
+/* One worker's gate: what it answers, call by call. Virtual time, the store in memory. */
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "adapter/memory/clock.h"
+#include "adapter/memory/random.h"
+#include "adapter/memory/secret.h"
+#include "adapter/memory/store.h"
+#include "base/instant.h"
+#include "engine/gate/gate.h"
+#include "engine/gate/limit.h"
+#include "gate_crowd.h"
+#include "port/store_rate.h"
+#include "test.h"
+
+#define NOW_US INT64_C(1767225600000000)
+
+static const struct memory_secret SECRETS[] = { { "env:KEY", "secret" } };
+
+static struct {
+    struct store *store;
+    struct memory_clock clock;
+    struct memory_random random;
+    struct memory_secrets secrets;
+    struct gate_pool *pool;
+    struct gate *gate;
+    struct spec_endpoint endpoint;
+    struct fetch_permit permit;
+    struct error err;
+} world;
+
+static void begin_at(double per_second, int64_t burst, int wake_fd)
+{
+    int64_t taken;
+
+    memory_clock_init(&world.clock, NOW_US);
+    memory_random_init(&world.random, 1);
+    memory_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
+    world.endpoint = crowd_endpoint(per_second, burst);
+    REQUIRE_OK(memory_store_open(&world.store, &world.err), world.err);
+    REQUIRE_OK(store_migrate(world.store, NOW_US, &taken, &world.err), world.err);
+    REQUIRE_OK(gate_pool_open(&world.pool, &world.err), world.err);
+    REQUIRE_OK(gate_open(&world.gate,
+                         &(struct gate_parts){ .pool = world.pool,
+                                               .store = world.store,
+                                               .clock = &world.clock.clock,
+                                               .random = &world.random.source,
+                                               .secrets = &world.secrets.source,
+                                               .owner = STR("me"),
+                                               .wake_fd = wake_fd },
+                         &world.err),
+               world.err);
+    gate_begin(world.gate,
+               &(struct gate_task){ .source = STR("example"), .wait_max_us = 10 * US_PER_SECOND });
+}
+
+static void begin(double per_second, int64_t burst)
+{
+    begin_at(per_second, burst, CLOCK_NO_WAKE);
+}
+
+static void end(void)
+{
+    gate_close(world.gate);
+    gate_pool_close(world.pool);
+    store_close(world.store);
+}
+
+static enum rate_decision ask(bool may_wait)
+{
+    const struct fetch_permit_ask question = { &world.endpoint, may_wait };
+    struct fetch_gate *port = gate_port(world.gate);
+
+    REQUIRE_OK(port->acquire(port, &question, &world.permit, &world.err), world.err);
+    return world.permit.decision;
+}
+
+static void hear(struct fetch_feedback feedback)
+{
+    feedback.endpoint = &world.endpoint;
+    feedback.signal.now_us = clock_now_us(&world.clock.clock);
+    feedback.signal.sent_at_us = feedback.signal.now_us;
+    gate_port(world.gate)->feedback(gate_port(world.gate), &feedback);
+}
+
+static void done(void)
+{
+    hear((struct fetch_feedback){ .requests = 1, .status = 200 });
+}
+
+TEST(who_may_not_wait_is_answered_at_once)
+{
+    begin(1, 2);
+    CHECK_EQ(ask(false), RATE_ALLOW, "there is one");
+    done();
+    CHECK_EQ(ask(false), RATE_WAIT, "not yet");
+    CHECK_EQ(clock_now_us(&world.clock.clock), NOW_US, "no time has passed");
+    CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
+    CHECK(world.permit.waited_us > 400 * US_PER_MS && world.permit.waited_us <= US_PER_SECOND,
+          "for as long as it takes");
+    CHECK_STR(world.permit.key, STR("example/works"), "the key");
+    CHECK_EQ(world.permit.cost, 1, "the cost");
+    done();
+    end();
+}
+
+TEST(a_wait_that_is_too_long_is_told_not_waited_for)
+{
+    begin(1, 1);
+    CHECK_EQ(ask(true), RATE_ALLOW, "the first");
+    hear((struct fetch_feedback){
+        .requests = 1,
+        .status = 429,
+        .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } });
+    CHECK_EQ(ask(true), RATE_REJECT, "not for an hour");
+    CHECK_EQ(clock_now_us(&world.clock.clock), NOW_US, "no time has passed");
+    CHECK(world.permit.retry_at_us >= NOW_US + US_PER_HOUR &&
+              world.permit.retry_at_us <= NOW_US + US_PER_HOUR + 5 * US_PER_SECOND,
+          "and a little, by chance");
+    memory_clock_advance(&world.clock, US_PER_HOUR + 5 * US_PER_SECOND);
+    CHECK_EQ(ask(true), RATE_ALLOW, "afterwards");
+    done();
+    end();
+}
+
+TEST(a_wait_ends_when_the_worker_is_told_to_stop)
+{
+    const struct fetch_permit_ask question = { &world.endpoint, true };
+    const int fd = eventfd(1, 0);
+    struct fetch_gate *port;
+
+    begin_at(1, 1, fd);
+    port = gate_port(world.gate);
+    CHECK_EQ(ask(true), RATE_ALLOW, "no wait, no end");
+    done();
+    CHECK(!port->acquire(port, &question, &world.permit, &world.err), "cancelled");
+    CHECK_STR(str_of(world.err.code), STR("fetch.cancelled"), "the code");
+    CHECK_EQ(world.err.level, ERROR_TRANSIENT, "L1");
+    end();
+    (void)close(fd);
+}
+
+TEST(an_optional_credential_brings_its_own_limits)
+{
+    begin(1, 1);
+    world.endpoint.rate.with_credential =
+        (struct spec_rate_limit){ .per_second = 10, .burst = 1, .concurrency = 4 };
+    world.endpoint.auth = (struct spec_auth){ .type = AUTH_API_KEY, .secret = STR("env:NONE") };
+    CHECK_EQ(ask(true), RATE_ALLOW, "without");
+    done();
+    CHECK_EQ(ask(true), RATE_ALLOW, "without");
+    done();
+    CHECK(world.permit.waited_us > 900 * US_PER_MS, "one a second");
+    world.endpoint.auth.secret = STR("env:KEY");
+    world.endpoint.rate.per_credential = true;
+    gate_begin(world.gate, &(struct gate_task){ .source = STR("example") });
+    CHECK_EQ(ask(true), RATE_ALLOW, "with");
+    CHECK_STR(world.permit.key, STR("example/works#env:KEY"), "a key of its own");
+    done();
+    CHECK_EQ(ask(true), RATE_ALLOW, "with");
+    done();
+    CHECK(world.permit.waited_us < 110 * US_PER_MS, "ten a second");
+    end();
+}
+
+TEST(a_clock_that_is_set_back_stops_nobody)
+{
+    begin(10, 1);
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(ask(true), RATE_ALLOW, "before");
+        done();
+    }
+    memory_clock_set(&world.clock, NOW_US - US_PER_DAY);
+    CHECK_EQ(ask(true), RATE_ALLOW, "after");
+    CHECK(world.permit.waited_us <= US_PER_SECOND, "and soon");
+    done();
+    end();
+}
+
+TEST(a_permit_that_was_not_used_costs_no_quota)
+{
+    const struct quota_key key = { STR("example/works"), QUOTA_DAY, NOW_US };
+    struct quota_count count;
+
+    begin(10, 2);
+    world.endpoint.rate.quota_day = 10;
+    CHECK_EQ(ask(true), RATE_ALLOW, "one");
+    hear((struct fetch_feedback){ .requests = 0 });
+    CHECK_EQ(ask(true), RATE_ALLOW, "one that needed two requests");
+    hear((struct fetch_feedback){ .requests = 2, .status = 200 });
+    CHECK_EQ(ask(true), RATE_ALLOW, "and one");
+    done();
+    gate_close(world.gate); /* hands in the rest */
+    world.gate = NULL;
+    REQUIRE_OK(store_quota_load(world.store, &key, &count, &world.err), world.err);
+    CHECK_EQ(count.used[QUOTA_HARVEST], 3, "two and one");
+    end();
+}
+
+TEST(that_all_is_well_is_written_once_a_second)
+{
+    int64_t calls;
+
+    begin(1000, 100);
+    for (int i = 0; i < 2000; i++) {
+        CHECK_EQ(ask(true), RATE_ALLOW, "warm");
+        done();
+    }
+    calls = memory_store_calls(world.store);
+    for (int i = 0; i < 2000; i++) {
+        CHECK_EQ(ask(true), RATE_ALLOW, "goes");
+        done();
+    }
+    calls = memory_store_calls(world.store) - calls;
+    test_note("%.2f store calls per request", (double)calls / 2000);
+    CHECK(calls <= 2000, "far less than a transaction for each");
+    end();
+}
+
+TEST(slots_are_returned)
+{
+    struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + 1000, 2 };
+    int64_t first, second;
+
+    begin(10, 2);
+    world.endpoint.rate.limit.concurrency = 2;
+    CHECK_EQ(ask(true), RATE_ALLOW, "one");
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &first, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &second, &world.err), world.err);
+    store_rollback(world.store);
+    CHECK(first > 0, "one of two is free");
+    CHECK_EQ(second, 0, "the other is ours");
+    done();
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &first, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &second, &world.err), world.err);
+    store_rollback(world.store);
+    CHECK(first > 0 && second > 0, "both are free");
+    end();
+}
+
+/* What the limits promise, by the formula of limit.h: exactly, for every burst and cost. */
+TEST(what_is_left_unused_makes_up_for_lateness)
+{
+    for (int burst = 1; burst <= 60; burst++) {
+        for (int cost = 1; cost <= burst; cost++) {
+            struct spec_endpoint endpoint = crowd_endpoint(7.5, burst);
+            struct gate_limit limit;
+            double room_s;
+
+            endpoint.rate.cost = cost;
+            limit = gate_limit_of(&endpoint.rate, false);
+            room_s = (double)(burst * MICRO - limit.config.burst) / 7.5e6;
+            if (limit.config.burst == limit.cost)
+                room_s += (double)limit.cost / (double)limit.config.rate_max - cost / 7.5;
+            CHECK((double)limit.late_us <= room_s * 1e6 + 1, "not later than there is room");
+            CHECK((double)limit.late_us >= 1000, "room for a machine to wake up");
+            CHECK(limit.config.burst >= limit.cost, "a request can pass");
+            CHECK((double)limit.config.rate_max >= 7.5e6 * 0.98 - 1, "at least 98 %");
+        }
+    }
+}
