@@ -34,7 +34,7 @@ static_assert(SLICE_BUCKETS_MAX <= PLAN_SLICES_MAX, "every bucket may become a s
 
 /* Slices, and their tasks, that are written at once: enough to make a statement's own cost small,
  * little enough to be held in memory however long the plan is. */
-#define PLAN_BATCH 500
+#define PLAN_BATCH 200
 
 /* Runs that tell how dense a source is: enough for a week by the hour and a holiday in it to be
  * evened out, few enough that a source which has grown is soon known to have. */

@@ -64,7 +64,7 @@ int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
     return step_us < cut->max_us ? (int64_t)step_us : cut->max_us;
 }
 
-/* ---- queries and priorities ---- */
+/* ---- queries ---- */
 
 static int64_t saturated(int64_t at_us)
 {
@@ -100,22 +100,6 @@ struct slice_query slice_query_of(const struct slice_cut *cut, struct window own
         .keep = keep,
         .needs_filter = more_before_us > 0 || more_behind_us > 0,
     };
-}
-
-int slice_priority(enum operation operation)
-{
-    switch (operation) {
-    case OPERATION_HARVEST:
-        return 10;
-    case OPERATION_UPDATE:
-    case OPERATION_METRICS:
-        return 50;
-    case OPERATION_BACKFILL:
-    case OPERATION_REPLAY:
-        return 90;
-    }
-    assert(!"an operation of the enum");
-    return 90;
 }
 
 uint64_t slice_hash(struct str id)

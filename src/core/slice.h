@@ -124,9 +124,6 @@ bool slice_iter_next(struct slice_iter *iter, struct slice *slice); /* false: th
 
 struct slice_query slice_query_of(const struct slice_cut *cut, struct window own);
 
-/* Smaller runs first: HARVEST 10, UPDATE and METRICS 50, BACKFILL and REPLAY 90. */
-int slice_priority(enum operation operation);
-
 /* The history of a source as one density: all that was found, in all the time asked for. Samples
  * without length count for nothing. */
 struct slice_sample {

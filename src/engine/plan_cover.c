@@ -112,6 +112,27 @@ struct slice_cut draft_cut(const struct spec *spec)
                                .granularity = window->granularity };
 }
 
+static int64_t least(int64_t cap, int64_t other)
+{
+    return cap == 0 || (other > 0 && other < cap) ? other : cap;
+}
+
+/* How many records one slice by time may be expected to bring, by the source's cap and by the
+ * budget of a slice; 0: any number. */
+static int64_t records_most(const struct spec *spec)
+{
+    const struct spec_operation *operation = &spec->operation;
+    const int64_t page = spec->endpoint.page.size;
+    const int64_t batch = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0;
+    int64_t most = least(spec->endpoint.page.cap, operation->budget_records);
+
+    if (operation->budget_requests > 0 && page > 0 && batch > 0)
+        most = least(most, operation->budget_requests * page / (page + batch) * batch);
+    else if (operation->budget_requests > 0 && page > 0)
+        most = least(most, operation->budget_requests * page);
+    return most;
+}
+
 struct slice_request draft_slices(const struct plan_draft *draft)
 {
     const struct spec *spec = &draft->spec;
@@ -127,7 +148,7 @@ struct slice_request draft_slices(const struct plan_draft *draft)
         .density = draft->density,
         .cost = { .page_size = page->size,
                   .id_batch_size = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0 },
-        .record_cap = page->cap,
+        .record_cap = records_most(spec),
         .pages = { page->base, page->base + pages },
         /* Without a last page there is nothing to share out: one slice walks to the end. */
         .pages_per_slice = page->max_pages > 0 ? spec->operation.slice_pages : pages,

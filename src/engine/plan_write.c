@@ -55,20 +55,30 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
 
 /* ---- texts ---- */
 
-static bool text_of(struct buf *buf, struct str *text, struct error *err)
+/* Every text is written in the same place; what is kept of it is a copy of the right size, and of
+ * what is only hashed nothing is. */
+static struct buf *begin_text(struct plan_writer *writer)
 {
-    *text = buf_str(buf);
-    return buf_ok(buf, err);
+    buf_clear(&writer->text);
+    return &writer->text;
 }
 
-static bool hash_text(struct arena *arena, struct str text, struct str *hex, struct error *err)
+static bool keep_text(struct plan_writer *writer, struct str *text, struct error *err)
 {
-    char *out = ARENA_ARRAY(arena, char, HASH_HEX_MAX);
+    if (!buf_ok(&writer->text, err))
+        return false;
+    *text = arena_copy(&writer->arena, buf_str(&writer->text));
+    return text->data != NULL || arena_error(&writer->arena, err);
+}
+
+static bool hash_text(struct plan_writer *writer, struct str *hex, struct error *err)
+{
+    char *out = ARENA_ARRAY(&writer->arena, char, HASH_HEX_MAX);
     struct hash_sum sum;
 
     if (out == NULL)
-        return arena_error(arena, err);
-    if (!hash_of(text, &sum, err))
+        return arena_error(&writer->arena, err);
+    if (!buf_ok(&writer->text, err) || !hash_of(buf_str(&writer->text), &sum, err))
         return false;
     hash_hex(&sum, out);
     *hex = (struct str){ out, HASH_HEX_MAX - 1 };
@@ -114,8 +124,6 @@ static bool fill_slice(struct plan_writer *writer, const struct plan_cut *cut,
     struct slice_identity identity = { .source = origin->plan->source,
                                        .endpoint = origin->plan->endpoint,
                                        .operation = origin->plan->operation };
-    struct str signature;
-    struct buf out;
 
     *row = (struct plan_slice){
         .plan_id = origin->plan->id,
@@ -127,20 +135,15 @@ static bool fill_slice(struct plan_writer *writer, const struct plan_cut *cut,
         .status = SLICE_READY,
         .created_us = origin->now_us,
     };
-    buf_init(&out, &writer->arena, TEXT_BYTES_MAX);
-    plan_expr_write(origin, cut, &out);
-    if (!text_of(&out, &row->expr_snapshot, err) ||
-        !hash_text(&writer->arena, row->expr_snapshot, &row->expr_hash, err))
+    plan_expr_write(origin, cut, begin_text(writer));
+    if (!keep_text(writer, &row->expr_snapshot, err) || !hash_text(writer, &row->expr_hash, err))
         return false;
     identity.expr_hash = row->expr_hash;
-    buf_init(&out, &writer->arena, TEXT_BYTES_MAX);
-    slice_spec_write(&spec, &out);
-    if (!text_of(&out, &row->spec, err))
+    slice_spec_write(&spec, begin_text(writer));
+    if (!keep_text(writer, &row->spec, err))
         return false;
-    buf_init(&out, &writer->arena, TEXT_BYTES_MAX);
-    slice_signature_write(&identity, &spec, &out);
-    return text_of(&out, &signature, err) &&
-           hash_text(&writer->arena, signature, &row->signature_hash, err);
+    slice_signature_write(&identity, &spec, begin_text(writer));
+    return hash_text(writer, &row->signature_hash, err);
 }
 
 static void write_params(const struct plan_cut *cut, struct buf *out)
@@ -187,8 +190,6 @@ static bool fill_task(struct plan_writer *writer, const struct plan_cut *cut,
                                             .operation = plan->operation,
                                             .purpose = plan->namespace_key,
                                             .generation = cut->generation };
-    struct str text;
-    struct buf out;
 
     *row = (struct task){
         .schedule_instance_id = plan->schedule_instance_id,
@@ -206,13 +207,11 @@ static bool fill_task(struct plan_writer *writer, const struct plan_cut *cut,
         .scheduled_us = cut->scheduled_us,
         .created_us = origin->now_us,
     };
-    buf_init(&out, &writer->arena, TEXT_BYTES_MAX);
-    write_params(cut, &out);
-    if (!text_of(&out, &row->params, err))
+    write_params(cut, begin_text(writer));
+    if (!keep_text(writer, &row->params, err))
         return false;
-    buf_init(&out, &writer->arena, TEXT_BYTES_MAX);
-    task_identity_write(&identity, &out);
-    return text_of(&out, &text, err) && hash_text(&writer->arena, text, &row->idempotent_key, err);
+    task_identity_write(&identity, begin_text(writer));
+    return hash_text(writer, &row->idempotent_key, err);
 }
 
 /* ---- batches ---- */
@@ -223,12 +222,15 @@ void plan_writer_init(struct plan_writer *writer, struct store *store,
     writer->store = store;
     writer->origin = *origin;
     arena_init(&writer->arena, BATCH_ARENA_MAX);
+    arena_init(&writer->texts, BATCH_ARENA_MAX);
+    buf_init(&writer->text, &writer->texts, TEXT_BYTES_MAX);
     writer->count = 0;
     writer->slices_added = 0;
 }
 
 void plan_writer_release(struct plan_writer *writer)
 {
+    arena_release(&writer->texts);
     arena_release(&writer->arena);
 }
 

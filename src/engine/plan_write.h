@@ -41,6 +41,8 @@ struct plan_writer {
     struct store *store;
     struct plan_origin origin;
     struct arena arena; /* of the batch */
+    struct arena texts; /* of `text`: what is being written */
+    struct buf text;
     struct plan_slice slices[PLAN_BATCH];
     struct task tasks[PLAN_BATCH];
     int64_t slice_ids[PLAN_BATCH];

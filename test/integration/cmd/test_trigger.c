@@ -3,111 +3,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
-#include "postgres.h"
+#include "cli.h"
 #include "run.h"
 #include "test.h"
 
 enum { PATH_BYTES = 512 };
 
-static const char *sqlite_store(const char *name)
-{
-    static char path[PATH_BYTES];
-
-    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
-    return path;
-}
-
-static const char *postgres_store(void)
-{
-    struct error err = { 0 };
-    const char *dsn = postgres_new_database(&err);
-
-    if (dsn == NULL && err.level == ERROR_NONE)
-        TEST_SKIP("PostgreSQL 15 is not installed");
-    REQUIRE(dsn != NULL, err.text);
-    return dsn;
-}
-
-static bool has(struct str text, const char *needle)
-{
-    return str_find(text, str_of(needle)) < text.len;
-}
-
-/* With Crossref in it, by the day: two runs a minute apart must plan the same. */
-static const char *with_source(const char *store)
-{
-    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
-    REQUIRE(RUN("patra", "source", "apply", "--store", store, "test/data/plan/daily.yaml").code ==
-                0,
-            "apply");
-    return store;
-}
-
-/* The value at names of a JSON object, as it stands there, strings without quotes. */
-static struct str value_at(struct str json, const char *path)
-{
-    static struct arena arena;
-    struct str rest = str_of(path);
-    struct json_doc doc;
-    struct json_node node;
-    struct error err = { 0 };
-
-    if (arena.limit == 0)
-        arena_init(&arena, (size_t)64 << 20);
-    REQUIRE_OK(json_parse(&doc, &arena, json, &err), err);
-    node = json_root(&doc);
-    while (rest.len > 0) {
-        const struct str name = str_cut(&rest, '.');
-        int64_t index;
-
-        node = str_to_i64(name, &index) ? json_at(&doc, node, (size_t)index)
-                                        : json_get(&doc, node, name);
-    }
-    if (!json_exists(node))
-        return STR("");
-    return json_type(&doc, node) == JSON_STRING ? json_string_raw(&doc, node)
-                                                : json_raw(&doc, node);
-}
-
 /* ---- trigger ---- */
 
 TEST(a_dry_run_tells_the_window_why_and_the_slices_and_writes_nothing)
 {
-    const char *store = with_source(sqlite_store("dry"));
+    const char *store = cli_with_daily(cli_sqlite("dry"));
     struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-02-01",
                          "--dry-run", "--limit", "3", "--store", store);
 
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK(has(run.out, "window  2026-01-01T00:00:00Z .. 2026-02-01T00:00:00Z"), "the window");
-    CHECK(has(run.out, "from    2026-01-01T00:00:00Z: --from"), "why it begins there");
-    CHECK(has(run.out, "to      2026-02-01T00:00:00Z: --to; also considered: now less the lag"),
+    CHECK(cli_has(run.out, "window  2026-01-01T00:00:00Z .. 2026-02-01T00:00:00Z"), "the window");
+    CHECK(cli_has(run.out, "from    2026-01-01T00:00:00Z: --from"), "why it begins there");
+    CHECK(cli_has(run.out, "to      2026-02-01T00:00:00Z: --to; also considered: now less the lag"),
           "why it ends there");
-    CHECK(has(run.out, "31 slices would be queued"), "how many");
-    CHECK(has(run.out, "\n3 "), "the third");
-    CHECK(!has(run.out, "\n4 "), "and no more");
-    CHECK(has(run.out, "... and 28 more"), "the total");
+    CHECK(cli_has(run.out, "31 slices would be queued"), "how many");
+    CHECK(cli_has(run.out, "\n3 "), "the third");
+    CHECK(!cli_has(run.out, "\n4 "), "and no more");
+    CHECK(cli_has(run.out, "... and 28 more"), "the total");
     run = RUN("patra", "plan", "list", "--json", "--store", store);
     CHECK_STR(run.out, STR("[]\n"), "no plan");
 }
 
 TEST(a_dry_run_is_one_json_object)
 {
-    const char *store = with_source(sqlite_store("json"));
+    const char *store = cli_with_daily(cli_sqlite("json"));
     const struct run run =
         RUN("patra", "trigger", "daily", "backfill", "--from", "2026-01-01", "--to", "2026-02-01",
             "--dry-run", "--json", "--limit", "2", "--store", store);
 
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK_STR(value_at(run.out, "dryRun"), STR("true"), "dryRun");
-    CHECK_STR(value_at(run.out, "operation"), STR("BACKFILL"), "operation");
-    CHECK_STR(value_at(run.out, "window.from"), STR("2026-01-01T00:00:00Z"), "window.from");
-    CHECK_STR(value_at(run.out, "remarks.decision.from.rule"), STR("USER_FROM"), "why");
-    CHECK_STR(value_at(run.out, "sliceCount"), STR("31"), "how many");
-    CHECK_STR(value_at(run.out, "slices.0.window.from"), STR("2026-01-31T00:00:00Z"),
+    CHECK_STR(cli_value(run.out, "dryRun"), STR("true"), "dryRun");
+    CHECK_STR(cli_value(run.out, "operation"), STR("BACKFILL"), "operation");
+    CHECK_STR(cli_value(run.out, "window.from"), STR("2026-01-01T00:00:00Z"), "window.from");
+    CHECK_STR(cli_value(run.out, "remarks.decision.from.rule"), STR("USER_FROM"), "why");
+    CHECK_STR(cli_value(run.out, "sliceCount"), STR("31"), "how many");
+    CHECK_STR(cli_value(run.out, "slices.0.window.from"), STR("2026-01-31T00:00:00Z"),
               "the newest first");
-    CHECK_STR(value_at(run.out, "slices.1.window.from"), STR("2026-01-30T00:00:00Z"), "then back");
-    CHECK_STR(value_at(run.out, "slices.2"), STR(""), "the limit");
+    CHECK_STR(cli_value(run.out, "slices.1.window.from"), STR("2026-01-30T00:00:00Z"), "then back");
+    CHECK_STR(cli_value(run.out, "slices.2"), STR(""), "the limit");
 }
 
 static void trigger_show_cancel(const char *store)
@@ -116,45 +55,46 @@ static void trigger_show_cancel(const char *store)
                          "--json", "--store", store);
 
     REQUIRE(run.code == 0, "trigger");
-    CHECK_STR(value_at(run.out, "sliceCount"), STR("10"), "ten days");
-    CHECK_STR(value_at(run.out, "status"), STR("READY"), "all of them");
-    CHECK_STR(value_at(run.out, "planId"), STR("1"), "the first plan");
+    CHECK_STR(cli_value(run.out, "sliceCount"), STR("10"), "ten days");
+    CHECK_STR(cli_value(run.out, "status"), STR("READY"), "all of them");
+    CHECK_STR(cli_value(run.out, "planId"), STR("1"), "the first plan");
     run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--store",
               store);
     CHECK_EQ(run.code, 0, "again");
-    CHECK(has(run.out, "nothing to do: all of it is covered or under way"), "why nothing is done");
+    CHECK(cli_has(run.out, "nothing to do: all of it is covered or under way"),
+          "why nothing is done");
     run = RUN("patra", "plan", "list", "--source", "daily", "--operation", "harvest", "--store",
               store);
-    CHECK(has(run.out, "\n2 ") && has(run.out, "\n1 "), "both plans");
+    CHECK(cli_has(run.out, "\n2 ") && cli_has(run.out, "\n1 "), "both plans");
     run = RUN("patra", "plan", "show", "1", "--store", store);
-    CHECK(has(run.out, "plan 1: daily HARVEST of works, READY"), "what it is");
-    CHECK(has(run.out, "10 QUEUED"), "its tasks");
+    CHECK(cli_has(run.out, "plan 1: daily HARVEST of works, READY"), "what it is");
+    CHECK(cli_has(run.out, "10 QUEUED"), "its tasks");
     run = RUN("patra", "plan", "show", "2", "--store", store);
-    CHECK(has(run.out, "idle       COVERED"), "why it is empty");
+    CHECK(cli_has(run.out, "idle       COVERED"), "why it is empty");
     run = RUN("patra", "plan", "cancel", "1", "--store", store);
-    CHECK(has(run.out, "plan 1: cancelled, 10 waiting tasks with it"), "cancel");
+    CHECK(cli_has(run.out, "plan 1: cancelled, 10 waiting tasks with it"), "cancel");
     run = RUN("patra", "plan", "show", "1", "--json", "--limit", "1", "--store", store);
-    CHECK_STR(value_at(run.out, "status"), STR("CANCELLED"), "its state");
-    CHECK_STR(value_at(run.out, "tasks.CANCELLED"), STR("10"), "and its tasks'");
-    CHECK_STR(value_at(run.out, "slices.0.spec.dimension"), STR("TIME"), "a slice");
+    CHECK_STR(cli_value(run.out, "status"), STR("CANCELLED"), "its state");
+    CHECK_STR(cli_value(run.out, "tasks.CANCELLED"), STR("10"), "and its tasks'");
+    CHECK_STR(cli_value(run.out, "slices.0.spec.dimension"), STR("TIME"), "a slice");
     run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--json",
               "--store", store);
-    CHECK_STR(value_at(run.out, "sliceCount"), STR("10"), "what was cancelled is planned again");
+    CHECK_STR(cli_value(run.out, "sliceCount"), STR("10"), "what was cancelled is planned again");
 }
 
 TEST(plans_are_made_shown_and_cancelled_on_sqlite)
 {
-    trigger_show_cancel(with_source(sqlite_store("plans")));
+    trigger_show_cancel(cli_with_daily(cli_sqlite("plans")));
 }
 
 TEST(plans_are_made_shown_and_cancelled_on_postgres)
 {
-    trigger_show_cancel(with_source(postgres_store()));
+    trigger_show_cancel(cli_with_daily(cli_postgres()));
 }
 
 TEST(ids_of_a_file_become_an_update)
 {
-    const char *store = with_source(sqlite_store("ids"));
+    const char *store = cli_with_daily(cli_sqlite("ids"));
     char path[PATH_BYTES];
     struct run run;
     FILE *file;
@@ -166,11 +106,11 @@ TEST(ids_of_a_file_become_an_update)
     REQUIRE(fclose(file) == 0, path);
     run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
     REQUIRE(run.code == 0, "update");
-    CHECK_STR(value_at(run.out, "remarks.totalEstimated"), STR("2"), "each once");
+    CHECK_STR(cli_value(run.out, "remarks.totalEstimated"), STR("2"), "each once");
     run = RUN("patra", "plan", "show", "1", "--json", "--store", store);
-    CHECK_STR(value_at(run.out, "slices.0.spec.dimension"), STR("ID"), "by id");
+    CHECK_STR(cli_value(run.out, "slices.0.spec.dimension"), STR("ID"), "by id");
     run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
-    CHECK_STR(value_at(run.out, "sliceCount"), STR("0"), "they are under way");
+    CHECK_STR(cli_value(run.out, "sliceCount"), STR("0"), "they are under way");
 }
 
 static const struct {
@@ -205,7 +145,7 @@ static const struct {
 
 TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
 {
-    const char *store = with_source(sqlite_store("wrong"));
+    const char *store = cli_with_daily(cli_sqlite("wrong"));
 
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         const char *argv[11] = { 0 };
@@ -218,7 +158,7 @@ TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
         argv[n] = store;
         run = run_program(argv);
         CHECK_EQ(run.code, wrong[i].code, wrong[i].label);
-        CHECK(has(run.talk, wrong[i].talk), wrong[i].label);
+        CHECK(cli_has(run.talk, wrong[i].talk), wrong[i].label);
         CHECK_STR(run.out, STR(""), wrong[i].label);
     }
 }
@@ -234,11 +174,11 @@ static void pause_and_resume(const char *store)
     run = RUN("patra", "pause", "daily/works", "--store", store);
     CHECK_STR(run.out, STR("daily/works: paused already\n"), "a second time");
     run = RUN("patra", "pause", "--json", "--store", store);
-    CHECK_STR(value_at(run.out, "0.endpoint"), STR("works"), "listed");
-    CHECK_STR(value_at(run.out, "0.reason"), STR("moving"), "the first reason stands");
+    CHECK_STR(cli_value(run.out, "0.endpoint"), STR("works"), "listed");
+    CHECK_STR(cli_value(run.out, "0.reason"), STR("moving"), "the first reason stands");
     run = RUN("patra", "trigger", "daily", "--store", store);
     CHECK_EQ(run.code, 4, "not while it is paused");
-    CHECK(has(run.talk, "patra resume daily/works"), "and what to do");
+    CHECK(cli_has(run.talk, "patra resume daily/works"), "and what to do");
     run = RUN("patra", "trigger", "daily", "--dry-run", "--store", store);
     CHECK_EQ(run.code, 0, "one may look");
     CHECK_STR(RUN("patra", "resume", "daily/works", "--store", store).out,
@@ -248,10 +188,10 @@ static void pause_and_resume(const char *store)
 
 TEST(a_pause_outlives_the_process_on_sqlite)
 {
-    pause_and_resume(with_source(sqlite_store("pause")));
+    pause_and_resume(cli_with_daily(cli_sqlite("pause")));
 }
 
 TEST(a_pause_outlives_the_process_on_postgres)
 {
-    pause_and_resume(with_source(postgres_store()));
+    pause_and_resume(cli_with_daily(cli_postgres()));
 }

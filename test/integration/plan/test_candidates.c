@@ -259,6 +259,85 @@ TEST(metrics_are_taken_where_they_are_missing_or_stale)
     contract_end();
 }
 
+TEST(metrics_and_updates_of_the_same_records_do_not_know_of_each_other)
+{
+    struct store *store = contract_store();
+    const struct plan_request update = planning_request("update");
+    const struct plan_request metrics = planning_request("metrics");
+    struct task_list tasks;
+
+    planning_apply(store, &PLAIN);
+    add_records(store, "works", "r", 12, 40, current_hash(store, "harvest"));
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(planning_trigger(store, &update).ids, 12, "all are stale");
+    CHECK_EQ(planning_trigger(store, &metrics).ids, 12, "and counted all the same");
+    CHECK_EQ(planning_trigger(store, &metrics).ids, 0, "which is under way now");
+    tasks = planning_tasks(store);
+    for (size_t i = 0; i < tasks.count; i++) {
+        if (tasks.items[i].operation == OPERATION_METRICS)
+            planning_end(store, tasks.items[i].id, TASK_SUCCEEDED, NULL);
+        else if (tasks.items[i].operation == OPERATION_UPDATE)
+            planning_end(store, tasks.items[i].id, TASK_FAILED, NULL);
+    }
+    CHECK_EQ(planning_trigger(store, &update).ids, 12, "the one's success is not the other's");
+    contract_end();
+}
+
+/* ---- pages ---- */
+
+static struct {
+    const struct store_record_ops *ops;
+    size_t pages, largest;
+} watched;
+
+static bool watch_page(struct store *store, struct arena *arena,
+                       const struct candidate_query *query, struct candidate_list *list,
+                       struct error *err)
+{
+    const bool ok = watched.ops->candidates(store, arena, query, list, err);
+
+    watched.pages++;
+    if (ok && list->count > watched.largest)
+        watched.largest = list->count;
+    return ok;
+}
+
+TEST(candidates_are_read_a_page_at_a_time_into_memory_that_does_not_grow)
+{
+    enum { FEW = 2000, MANY = 5000, PAGE_MOST = 1000 };
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("update");
+    struct store_record_ops ops = *store->record;
+    size_t used[2] = { 0 };
+
+    planning_apply(store, &PLAIN);
+    add_records(store, "works", "r", MANY, 40, current_hash(store, "harvest"));
+    watched.ops = store->record;
+    ops.candidates = watch_page;
+    store->record = &ops;
+    for (int i = 0; i < 2; i++) {
+        struct plan_result result;
+        struct arena arena;
+        struct error err = { 0 };
+        static const struct override ROOM[] = { { STR_INIT("queued_max"), STR_INIT("1") },
+                                                { STR_INIT("queued_max"), STR_INIT("1000") } };
+
+        planning_end_all(store, TASK_FAILED);
+        request.overrides = (struct override_list){ &ROOM[i], 1 };
+        arena_init(&arena, 64 << 20);
+        REQUIRE_OK(plan_trigger(store, &arena, &request, &result, &err), err);
+        /* What the filter is not sure of is put off. */
+        CHECK(i == 0 ? result.ids <= FEW : result.ids > MANY * 9 / 10, "few, then all");
+        used[i] = arena.used;
+        arena_release(&arena);
+    }
+    store->record = watched.ops;
+    CHECK(watched.largest <= PAGE_MOST, "no page has more");
+    CHECK(watched.pages > MANY / PAGE_MOST, "so there are many");
+    CHECK(used[1] < used[0] + 16384, "what they take does not add up");
+    contract_end();
+}
+
 /* ---- ids of a trigger ---- */
 
 struct list_ids {

@@ -204,6 +204,29 @@ TEST(slices_keep_below_the_cap_by_what_was_found_before)
     contract_end();
 }
 
+TEST(slices_keep_to_their_budget_by_what_was_found_before)
+{
+    static const char *const BUDGETS[] = { "requests: 40", "records: 4000" };
+
+    for (size_t i = 0; i < ARRAY_LEN(BUDGETS); i++) {
+        struct store *store = contract_store();
+        struct plan_request request = planning_request("harvest");
+        struct planning_source source = { .window = "align: hour, max: 8d, lag: 0" };
+
+        source.operations =
+            arena_printf(contract_arena(), "  harvest: { endpoint: works, budget: { %s } }",
+                         BUDGETS[i])
+                .data;
+        planning_apply(store, &source);
+        request.from = maybe("2025-12-24");
+        CHECK_EQ(planning_trigger(store, &request).slices, 1, "while nothing is known");
+        succeed_with(store, 24000); /* 3,000 a day; a slice may have 4,000 and aims at 3,000 */
+        request.now_us = NOW_US + 8 * US_PER_DAY;
+        CHECK_EQ(planning_trigger(store, &request).slices, 8, BUDGETS[i]);
+        contract_end();
+    }
+}
+
 TEST(what_was_found_before_is_booked_with_the_quota)
 {
     struct store *store = contract_store();

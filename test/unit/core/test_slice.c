@@ -444,12 +444,3 @@ TEST(buckets_are_even_enough)
     for (int b = 0; b < BUCKETS; b++)
         CHECK(sizes[b] > 800 && sizes[b] < 1200, "1,000 each, give or take a fifth");
 }
-
-TEST(priorities_as_decided)
-{
-    CHECK_EQ(slice_priority(OPERATION_HARVEST), 10, "HARVEST");
-    CHECK_EQ(slice_priority(OPERATION_UPDATE), 50, "UPDATE");
-    CHECK_EQ(slice_priority(OPERATION_METRICS), 50, "METRICS");
-    CHECK_EQ(slice_priority(OPERATION_BACKFILL), 90, "BACKFILL");
-    CHECK_EQ(slice_priority(OPERATION_REPLAY), 90, "REPLAY");
-}

@@ -1,0 +1,66 @@
+#include "cli.h"
+
+#include <stdio.h>
+
+#include "data/json.h"
+#include "postgres.h"
+#include "run.h"
+#include "test.h"
+
+const char *cli_sqlite(const char *name)
+{
+    static char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
+    return path;
+}
+
+const char *cli_postgres(void)
+{
+    struct error err = { 0 };
+    const char *dsn = postgres_new_database(&err);
+
+    if (dsn == NULL && err.level == ERROR_NONE)
+        TEST_SKIP("PostgreSQL 15 is not installed");
+    REQUIRE(dsn != NULL, err.text);
+    return dsn;
+}
+
+const char *cli_with_daily(const char *store)
+{
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "--store", store, "test/data/plan/daily.yaml").code ==
+                0,
+            "apply");
+    return store;
+}
+
+bool cli_has(struct str text, const char *needle)
+{
+    return str_find(text, str_of(needle)) < text.len;
+}
+
+struct str cli_value(struct str json, const char *path)
+{
+    static struct arena arena;
+    struct str rest = str_of(path);
+    struct json_doc doc;
+    struct json_node node;
+    struct error err = { 0 };
+
+    if (arena.limit == 0)
+        arena_init(&arena, (size_t)64 << 20);
+    REQUIRE_OK(json_parse(&doc, &arena, json, &err), err);
+    node = json_root(&doc);
+    while (rest.len > 0) {
+        const struct str name = str_cut(&rest, '.');
+        int64_t index;
+
+        node = str_to_i64(name, &index) ? json_at(&doc, node, (size_t)index)
+                                        : json_get(&doc, node, name);
+    }
+    if (!json_exists(node))
+        return STR("");
+    return json_type(&doc, node) == JSON_STRING ? json_string_raw(&doc, node)
+                                                : json_raw(&doc, node);
+}
