@@ -1,7 +1,6 @@
 /* bench_plan: how long the planner takes, and how much memory.
  *
- *      bench_plan          on a SQLite file of its own in /tmp
- *      bench_plan DSN      on an empty PostgreSQL database
+ * On a SQLite file of its own in /tmp, and on a PostgreSQL of its own where one is installed.
  *
  * Plans windows of one and of ten years by the day (test/data/plan/daily.yaml), each in a process
  * of its own, so that the peak memory is the plan's. Prints; asserts nothing.
@@ -19,6 +18,7 @@
 #include "base/instant.h"
 #include "engine/plan.h"
 #include "engine/source_store.h"
+#include "postgres.h"
 
 enum { ARENA_MAX = 256 << 20, ROUNDS = 5 };
 
@@ -172,23 +172,37 @@ static void remove_file(const char *path, const char *ending)
     (void)unlink(whole);
 }
 
-int main(int argc, char **argv)
+static void bench(const char *name, const char *dsn)
 {
     const int64_t now_us = INT64_C(1767225600000000);
-    char path[64];
-    const char *dsn = argc > 1 ? argv[1] : path;
     struct sample one, ten;
 
-    (void)snprintf(path, sizeof(path), "/tmp/bench_plan.%d.db", (int)getpid());
     prepare(dsn, now_us);
-    printf("%s\n", argc > 1 ? "PostgreSQL" : "SQLite");
+    printf("%s\n", name);
     one = best_of(dsn, now_us, 1);
     ten = best_of(dsn, now_us, 10);
     printf("ten years against one: time x %.1f, peak memory x %.2f, arena x %.2f\n",
            (double)ten.took_us / (double)one.took_us, (double)ten.peak_kib / (double)one.peak_kib,
            (double)ten.arena_kib / (double)one.arena_kib);
+}
+
+int main(void)
+{
+    char path[64];
+    const char *dsn;
+    struct error err = { 0 };
+
+    (void)snprintf(path, sizeof(path), "/tmp/bench_plan.%d.db", (int)getpid());
+    bench("SQLite", path);
     remove_file(path, "");
     remove_file(path, "-wal");
     remove_file(path, "-shm");
+    dsn = postgres_new_database(&err);
+    if (dsn == NULL && err.level != ERROR_NONE)
+        die(&err);
+    if (dsn == NULL)
+        printf("PostgreSQL is not installed\n");
+    else
+        bench("PostgreSQL", dsn);
     return 0;
 }
