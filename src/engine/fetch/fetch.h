@@ -73,7 +73,8 @@
 enum { FETCH_SWEEPS_MAX = 3 };
 /* Walks begun anew because a page was lost (a scroll) or a token had expired. */
 enum { FETCH_RESTARTS_MAX = 8 };
-/* Pages asked for once more because records on them could not be judged, per walk. */
+/* Pages asked for once more because records on them could not be judged, per walk. (A batch of ids
+ * that is answered by nothing at all is always asked for once more.) */
 enum { FETCH_SECOND_LOOKS_MAX = 3 };
 /* Ids that the source fails on (5xx) before it is the source that fails. */
 enum { FETCH_FAILED_IDS_MAX = 8 };

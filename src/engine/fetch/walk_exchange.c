@@ -357,14 +357,18 @@ bool walk_look(struct fetch *fetch, const struct exchange_ask *ask, struct excha
 {
     struct exchange *first = &fetch->exchanges[0], *second = &fetch->exchanges[1];
     const bool may_repeat = ask->id_count > 0 || ask->leg->rules.replayable;
+    bool is_odd_page, is_bare;
 
     *result = first;
     if (!walk_exchange(fetch, ask, first, err))
         return false;
-    if ((first->listing.bad.count == 0 && first->listing.unnamed == 0) || !may_repeat ||
-        fetch->second_looks >= FETCH_SECOND_LOOKS_MAX)
+    is_odd_page = (first->listing.bad.count > 0 || first->listing.unnamed > 0) && may_repeat &&
+                  fetch->second_looks < FETCH_SECOND_LOOKS_MAX;
+    /* One id may be gone; that a whole batch of them is gone, nobody believes at once. */
+    is_bare = ask->id_count > 1 && first->listing.items == 0 && first->answer.kind != ANSWER_EMPTY;
+    if (!is_odd_page && !is_bare)
         return true;
-    fetch->second_looks++;
+    fetch->second_looks += is_odd_page;
     fetch->counts.asked_again = true;
     fetch->has_kept = true;
     if (!walk_exchange(fetch, ask, second, err))
