@@ -22,6 +22,7 @@ enum exit_code {
     EXIT_USAGE = 2,   /* the command line was not understood; nothing was done */
     EXIT_LATER = 3,   /* could not be done now, may succeed when tried again: busy, unreachable */
     EXIT_REFUSED = 4, /* can not be done: trying again would not help */
+    EXIT_TOLD = 130,  /* told to stop by a signal before the end; nothing is lost */
 };
 
 struct option {

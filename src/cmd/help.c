@@ -57,6 +57,8 @@ static const char *const exit_meanings[] = {
     [EXIT_LATER] =
         "Could not be done now; trying again may help: the store is busy or unreachable.",
     [EXIT_REFUSED] = "Can not be done; trying again would not help.",
+    [EXIT_TOLD] =
+        "Told to stop (SIGTERM, SIGINT) before the end; what was under way was given back.",
 };
 
 /* Calls `each` for the command and all below it, parents first. */
@@ -118,8 +120,10 @@ void help_manual(const struct command *root, FILE *out)
     fprintf(out, ".SH COMMANDS\n");
     walk(&path, out, manual_of);
     fprintf(out, ".SH EXIT STATUS\n");
-    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++)
-        fprintf(out, ".TP\n.B %zu\n%s\n", i, exit_meanings[i]);
+    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++) {
+        if (exit_meanings[i] != NULL)
+            fprintf(out, ".TP\n.B %zu\n%s\n", i, exit_meanings[i]);
+    }
     fprintf(out, ".SH ENVIRONMENT\n.TP\n.B PATRA_STORE\n"
                  "The store, when \\-\\-store is not given.\n");
 }
@@ -150,8 +154,10 @@ void help_reference(const struct command *root, FILE *out)
                  "Made from the command table by `patra --reference`; a test keeps it true.\n\n"
                  "Every command answers `--help`. Results go to standard output, talk to standard "
                  "error.\n\n| exit code | |\n|---|---|\n");
-    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++)
-        fprintf(out, "| %zu | %s |\n", i, exit_meanings[i]);
+    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++) {
+        if (exit_meanings[i] != NULL)
+            fprintf(out, "| %zu | %s |\n", i, exit_meanings[i]);
+    }
     walk(&path, out, reference_of);
 }
 

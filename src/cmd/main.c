@@ -1,18 +1,26 @@
 /* patra: the command table. Each row's function stands in a file of its own name. */
 #include "cmd/command.h"
+#include "cmd/harvest.h"
 #include "cmd/help.h"
 #include "cmd/init.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
+#include "cmd/serve.h"
 #include "cmd/source.h"
 #include "cmd/status.h"
 #include "cmd/trigger.h"
+#include "cmd/work.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,  &COMMAND_SOURCE, &COMMAND_TRIGGER, &COMMAND_PLAN,
-    &COMMAND_PAUSE, &COMMAND_RESUME, &COMMAND_STATUS,  NULL,
+    &COMMAND_INIT,    &COMMAND_SOURCE,
+    &COMMAND_HARVEST, &COMMAND_BACKFILL,
+    &COMMAND_UPDATE,  &COMMAND_REPLAY,
+    &COMMAND_TRIGGER, &COMMAND_PLAN,
+    &COMMAND_WORK,    &COMMAND_SERVE,
+    &COMMAND_STATUS,  &COMMAND_PAUSE,
+    &COMMAND_RESUME,  NULL,
 };
 
 static const struct command root = {

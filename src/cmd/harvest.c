@@ -1,0 +1,457 @@
+#include "cmd/harvest.h"
+
+#include <inttypes.h>
+
+#include "base/duration.h"
+#include "cmd/stop.h"
+#include "cmd/trigger_request.h"
+#include "cmd/workers.h"
+#include "data/json_write.h"
+#include "engine/plan_reslice.h"
+#include "port/store_pause.h"
+#include "port/store_rate.h"
+
+#define LOOK_US US_PER_SECOND
+#define WAIT_US (15 * US_PER_MINUTE)
+#define LOOK_BYTES_MAX ((size_t)64 << 20)
+
+enum { RESLICES_MAX = 1000, TROUBLES_MAX = 1000 };
+
+struct harvest {
+    struct workers_turn turn; /* first */
+    const struct invocation *invocation;
+    struct session *session;
+    struct trigger_request request;
+    struct plan_result first;  /* of the first trigger */
+    struct plan_result latest; /* of the last one */
+    struct task_partition partition;
+    int64_t clock_offset_us; /* the store's clock less ours */
+    int64_t started_us;
+    int64_t wait_us;
+    int worker_count;
+    struct display *display;
+    struct stop stop;
+    struct arena look_arena; /* of one look */
+    int64_t next_look_us;    /* monotonic */
+    bool must_connect;
+    int64_t succeeded_before; /* the latest trigger */
+    bool is_over;
+    struct harvest_summary summary;
+};
+
+static int64_t now_of(struct harvest *h)
+{
+    return clock_now_us(&h->session->clock) + h->clock_offset_us;
+}
+
+/* ---- planning ---- */
+
+static void tell_plan(struct harvest *h)
+{
+    const struct plan_result *result = &h->latest;
+    FILE *talk = h->invocation->talk;
+
+    if (invocation_flag(h->invocation, "quiet") || invocation_flag(h->invocation, "json"))
+        return;
+    fprintf(talk, "plan %" PRId64 ": %.*s %.*s of %.*s, ", result->plan_id,
+            STR_ARG(h->partition.source),
+            STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint));
+    if (result->idle != PLAN_IDLE_NOT)
+        fprintf(talk, "%.*s\n", STR_ARG(PLAN_IDLE_CODES.items[result->idle].meaning));
+    else
+        fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
+}
+
+/* What executors asked to be cut again goes first: else it is planned as it was. */
+static bool plan_once(struct harvest *h, struct error *err)
+{
+    struct store *store = h->session->store;
+    struct plan_request *plan = &h->request.plan;
+    struct plan_reslice_result cut;
+
+    plan->now_us = now_of(h);
+    h->latest = (struct plan_result){ 0 };
+    if (!plan_reslice(store,
+                      &(struct plan_reslice_request){ .owner = STR("patra harvest"),
+                                                      .now_us = plan->now_us,
+                                                      .limit = RESLICES_MAX },
+                      &cut, err) ||
+        !plan_trigger(store, &h->session->arena, plan, &h->latest, err)) {
+        trigger_print_faults(h->invocation, h->session, &h->latest);
+        return false;
+    }
+    plan->ids = NULL; /* they are signals by now */
+    h->summary.plans++;
+    h->partition = (struct task_partition){ plan->source, h->latest.endpoint, h->latest.operation };
+    tell_plan(h);
+    return true;
+}
+
+static bool load_cursor(struct harvest *h, struct cursor *cursor, struct error *err)
+{
+    struct arena *arena = &h->session->arena;
+    struct cursor_name name;
+    struct plan plan;
+    bool found;
+
+    if (!store_plan_get(h->session->store, arena, h->first.plan_id, &plan, &found, err))
+        return false;
+    h->summary.has_cursor = found && plan.cursor_key.len > 0;
+    if (!h->summary.has_cursor)
+        return true;
+    name = (struct cursor_name){ plan.source, plan.operation, plan.cursor_key, plan.scope,
+                                 plan.namespace_key };
+    return store_cursor_load(h->session->store, arena, &name, cursor, &found, err);
+}
+
+/* ---- every second ---- */
+
+static bool count_tasks(struct harvest *h, struct arena *arena, struct partition_count *count,
+                        struct error *err)
+{
+    struct partition_count_list list;
+
+    *count = (struct partition_count){ .partition = h->partition };
+    if (!store_status_counts(h->session->store, arena, h->partition.source, h->started_us, &list,
+                             err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct task_partition *other = &list.items[i].partition;
+
+        if (other->operation == h->partition.operation &&
+            str_eq(other->endpoint, h->partition.endpoint))
+            *count = list.items[i];
+    }
+    count->partition = h->partition; /* whose texts live longer */
+    return true;
+}
+
+static int64_t ended_of(const struct partition_count *count)
+{
+    return count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL] + count->ended[TASK_FAILED] +
+           count->ended[TASK_CANCELLED];
+}
+
+static void end(struct harvest *h, enum harvest_why why)
+{
+    h->summary.why = why;
+    h->is_over = true;
+    stop_ask(&h->stop);
+}
+
+/* Slices that are to be cut again become tasks; *left is false when none is. */
+static bool cut_again(struct harvest *h, bool *left, struct error *err)
+{
+    struct store *store = h->session->store;
+    struct plan_reslice_result result;
+    struct open_count open;
+
+    *left = false;
+    if (!store_status_open(store, h->partition.source, &open, err))
+        return false;
+    if (open.tickets == 0)
+        return true;
+    *left = true;
+    return plan_reslice(store,
+                        &(struct plan_reslice_request){ .owner = STR("patra harvest"),
+                                                        .now_us = now_of(h),
+                                                        .limit = RESLICES_MAX },
+                        &result, err);
+}
+
+/* The queue is empty. Where it had no room for all of the plan, the rest is planned now, as long as
+ * something comes of it. */
+static bool go_on(struct harvest *h, const struct partition_count *count, struct error *err)
+{
+    const int64_t succeeded = count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL];
+
+    if (h->latest.stop == BUDGET_STOP_INVENTORY && succeeded > h->succeeded_before) {
+        h->succeeded_before = succeeded;
+        return plan_once(h, err);
+    }
+    end(h, h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET);
+    return true;
+}
+
+/* Nothing runs, and something waits: does it wait for a person? */
+static bool look_at_pauses(struct harvest *h, struct arena *arena, struct error *err)
+{
+    struct pause_list pauses;
+
+    if (!store_pause_list(h->session->store, arena, h->partition.source, &pauses, err))
+        return false;
+    if (!pause_list_has(&pauses, h->partition.source, h->partition.endpoint))
+        return true;
+    for (size_t i = 0; i < pauses.count; i++) {
+        const struct pause *pause = &pauses.items[i];
+
+        if (pause->endpoint.len > 0 && !str_eq(pause->endpoint, h->partition.endpoint))
+            continue;
+        h->summary.pause = *pause;
+        h->summary.pause.reason = arena_copy(&h->session->arena, pause->reason);
+        h->summary.pause.endpoint = arena_copy(&h->session->arena, pause->endpoint);
+        end(h, pause->kind == PAUSE_STOPPED ? HARVEST_STOPPED : HARVEST_PAUSED);
+        if (pause->kind == PAUSE_STOPPED)
+            break;
+    }
+    return true;
+}
+
+static bool look(struct harvest *h, struct error *err)
+{
+    struct arena *arena = &h->look_arena;
+    struct partition_count count;
+    bool is_cut;
+
+    arena_reset(arena);
+    if (h->must_connect && !store_reconnect(h->session->store, err))
+        return false;
+    h->must_connect = false;
+    if (!cut_again(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
+        return false;
+    display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
+    if (count.running > 0 || is_cut)
+        return true;
+    if (count.queued == 0)
+        return go_on(h, &count, err);
+    if (count.first_us > now_of(h) + h->wait_us) {
+        h->summary.waits_until_us = count.first_us;
+        end(h, HARVEST_WAITS);
+        return true;
+    }
+    return look_at_pauses(h, arena, err);
+}
+
+/* A store that does not answer is the workers' trouble too, and they tell of it. */
+static void harvest_turn(struct workers_turn *turn, bool is_ending)
+{
+    struct harvest *h = (struct harvest *)turn;
+    const int64_t monotonic_us = clock_monotonic_us(&h->session->clock);
+    struct error err;
+
+    display_tick(h->display, now_of(h));
+    if (is_ending || h->is_over || monotonic_us < h->next_look_us)
+        return;
+    if (!look(h, &err)) {
+        store_rollback(h->session->store);
+        h->must_connect = true;
+        if (err.level != ERROR_TRANSIENT) {
+            display_say(h->display, str_of(err.text));
+            end(h, HARVEST_BUDGET);
+        }
+    }
+    h->next_look_us = monotonic_us + LOOK_US;
+}
+
+/* ---- from start to end ---- */
+
+static struct executor_watch *watch_of(void *context, int worker)
+{
+    struct harvest *h = context;
+
+    return display_watch(h->display, worker);
+}
+
+static bool work(struct harvest *h, struct error *err)
+{
+    const struct workers_settings settings = {
+        .count = h->worker_count,
+        .executor = { .source = h->partition.source,
+                      .has_partition = true,
+                      .endpoint = h->partition.endpoint,
+                      .operation = h->partition.operation },
+        .wake_fd = h->stop.fd,
+        .watch = watch_of,
+        .context = h,
+    };
+    struct workers *workers;
+
+    if (!workers_start(&workers, h->session, &settings, err))
+        return false;
+    workers_attend(workers, &h->stop, &h->session->clock, &h->turn);
+    if (!h->is_over)
+        h->summary.why = HARVEST_TOLD;
+    return workers_join(workers, err);
+}
+
+static bool open_display(struct harvest *h, struct error *err)
+{
+    struct str title = arena_printf(&h->session->arena, "%.*s %s", STR_ARG(h->partition.source),
+                                    h->invocation->command->name);
+
+    return display_open(&h->display,
+                        &(struct display_settings){
+                            .mode = invocation_flag(h->invocation, "quiet")  ? DISPLAY_QUIET
+                                    : invocation_flag(h->invocation, "json") ? DISPLAY_JSON
+                                                                             : DISPLAY_LINES,
+                            .title = title,
+                            .worker_count = h->worker_count,
+                            .now_us = now_of(h),
+                            .out = h->invocation->out,
+                            .talk = h->invocation->talk },
+                        err);
+}
+
+/* With signals blocked and the display open. */
+static bool work_watched(struct harvest *h, struct error *err)
+{
+    bool ok;
+
+    if (!stop_open(&h->stop, err))
+        return false;
+    ok = open_display(h, err) && work(h, err);
+    if (h->display != NULL)
+        h->summary.view = display_view(h->display, now_of(h));
+    display_close(h->display);
+    stop_close(&h->stop);
+    return ok;
+}
+
+static bool sum_up(struct harvest *h, struct error *err)
+{
+    const struct trouble_ask ask = { .source = h->partition.source,
+                                     .partition = &h->partition,
+                                     .since_us = h->started_us,
+                                     .limit = TROUBLES_MAX };
+    struct harvest_summary *summary = &h->summary;
+
+    if (h->must_connect && !store_reconnect(h->session->store, err))
+        return false;
+    summary->source = h->partition.source;
+    summary->first = &h->first;
+    return count_tasks(h, &h->session->arena, &summary->count, err) &&
+           trouble_list(h->session->store, &h->session->arena, &ask, &summary->troubles, err) &&
+           load_cursor(h, &summary->after, err);
+}
+
+static bool run(struct harvest *h, enum exit_code *code, struct error *err)
+{
+    const struct invocation *invocation = h->invocation;
+    struct partition_count count;
+    int64_t local_us = clock_now_us(&h->session->clock), now_us;
+
+    if (!store_clock(h->session->store, local_us, &now_us, err))
+        return false;
+    h->clock_offset_us = now_us - local_us;
+    h->started_us = now_us;
+    if (!plan_once(h, err))
+        return false;
+    h->first = h->latest;
+    if (!load_cursor(h, &h->summary.before, err) ||
+        !count_tasks(h, &h->session->arena, &count, err))
+        return false;
+    if ((count.queued + count.running > 0 && !work_watched(h, err)) || !sum_up(h, err))
+        return false;
+    *code = harvest_exit(&h->summary);
+    if (invocation_flag(invocation, "json"))
+        return harvest_print_json(&h->summary, now_of(h), &h->session->arena, invocation->out, err);
+    harvest_print(&h->summary, &h->session->arena, invocation->out);
+    return true;
+}
+
+static bool read_options(struct harvest *h, struct error *err)
+{
+    const struct invocation *invocation = h->invocation;
+    const char *operation = invocation_value(invocation, "operation");
+    const char *wait = invocation_value(invocation, "wait");
+
+    h->wait_us = WAIT_US;
+    if (wait != NULL && !duration_parse_us(str_of(wait), &h->wait_us, err))
+        return error_wrap(err, "--wait");
+    return workers_count(invocation, &h->worker_count, err) &&
+           trigger_request_read(&h->request, invocation, h->session,
+                                str_of(operation != NULL ? operation : invocation->command->name),
+                                err);
+}
+
+static bool harvest(const struct invocation *invocation, struct session *session,
+                    enum exit_code *code, struct error *err)
+{
+    struct harvest h = { .turn = { harvest_turn }, .invocation = invocation, .session = session };
+    bool ok = true;
+
+    arena_init(&h.look_arena, LOOK_BYTES_MAX);
+    if (read_options(&h, err)) {
+        ok = run(&h, code, err);
+    } else {
+        fprintf(invocation->talk, "patra: %s\n", err->text);
+        *code = EXIT_USAGE;
+    }
+    trigger_request_close(&h.request);
+    arena_release(&h.look_arena);
+    return ok;
+}
+
+static enum exit_code cmd_harvest(const struct invocation *invocation)
+{
+    return session_run(invocation, harvest);
+}
+
+/* ---- the four of them ---- */
+
+#define HARVEST_END                                                                             \
+    "\n\nProgress is shown while it works, and a summary at the end. The exit code is 0 when\n" \
+    "all was done, 1 when slices failed or have holes, 3 when it could not go on (quota,\n"     \
+    "pause), 4 when it can not (a stopped source), 130 when it was told to stop; then the\n"    \
+    "same command goes on where it was."
+
+#define HARVEST_OPTIONS                                                                           \
+    {                                                                                             \
+        TRIGGER_OPTIONS, { "operation", "NAME", "Its name in the source's file." },               \
+            WORKERS_OPTION,                                                                       \
+            { "wait", "DURATION", "Give up when nothing may run for this long (15m)." },          \
+            { "json", NULL, "An object per line: events as they happen, a summary at the end." }, \
+            { "quiet", NULL, "No progress; only the summary." }, SESSION_OPTION                   \
+    }
+
+const struct command COMMAND_HARVEST = {
+    .name = "harvest",
+    .summary = "fetch what is new of a source, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Plans a harvest (as patra trigger does) and does the work in this process: from\n"
+        "where the source's cursor stands to now less the lag. What an earlier plan left in\n"
+        "the queue is done as well." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_BACKFILL = {
+    .name = "backfill",
+    .summary = "fetch a source's past, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Plans a backfill and does the work in this process, the newest first; it\n"
+                   "moves no forward cursor." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_UPDATE = {
+    .name = "update",
+    .summary = "look at known records of a source again, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Plans an update and does the work in this process: records that are stale,\n"
+                   "were read by an older version of the source's file, or are asked for by\n"
+                   "--ids or by a signal." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_REPLAY = {
+    .name = "replay",
+    .summary = "fetch a window of a source once more, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Plans a replay of the window and does the work in this process; it moves no\n"
+        "forward cursor, and records that have not changed stay as they are." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};

@@ -1,0 +1,199 @@
+#include "cmd/serve.h"
+
+#include <inttypes.h>
+
+#include "adapter/system/system.h"
+#include "cmd/log_option.h"
+#include "cmd/session.h"
+#include "cmd/stop.h"
+#include "cmd/workers.h"
+#include "engine/plan_reslice.h"
+#include "engine/schedule_fire.h"
+#include "port/store_lease.h"
+#include "port/store_rate.h"
+
+/* The planner looks again after at most this long: sources come and change meanwhile. */
+#define TURN_MAX_US (5 * US_PER_SECOND)
+/* ... and not sooner than this, whatever the schedules say. */
+#define TURN_MIN_US (US_PER_SECOND / 2)
+
+enum { RECLAIM_MAX = 1000, RESLICE_MAX = 1000, OWNER_MAX = 32 };
+
+struct serve {
+    struct workers_turn turn; /* first */
+    struct schedule_listener listener;
+    struct session *session;
+    struct log *log;
+    bool is_planner;
+    bool is_executor;
+    char owner[OWNER_MAX];
+    int64_t next_us; /* monotonic: of the planner's turns */
+    bool is_lost;    /* the store, at the planner's last turn */
+};
+
+/* ---- the planner ---- */
+
+static void tell_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
+{
+    const struct serve *serve =
+        (const struct serve *)((const char *)listener - offsetof(struct serve, listener));
+    char tick[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(fired->tick_us, tick);
+
+    if (fired->err != NULL)
+        log_event(
+            serve->log, LOG_WARN, "schedule failed", LOG_STR("source", fired->source),
+            LOG_STR("operation", fired->operation), LOG_STR("tick", ((struct str){ tick, len })),
+            LOG_STR("code", str_of(fired->err->code)), LOG_STR("why", str_of(fired->err->text)));
+    else
+        log_event(
+            serve->log, LOG_INFO, "schedule fired", LOG_STR("source", fired->source),
+            LOG_STR("operation", fired->operation), LOG_STR("tick", ((struct str){ tick, len })),
+            LOG_I64("plan", fired->result->plan_id), LOG_I64("slices", fired->result->slices));
+}
+
+static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *err)
+{
+    struct store *store = serve->session->store;
+    const struct str owner = str_of(serve->owner);
+    struct schedule_fire_result fired;
+    struct plan_reslice_result cut;
+    int64_t now_us, reclaimed;
+
+    if ((serve->is_lost && !store_reconnect(store, err)) ||
+        !store_clock(store, clock_now_us(&serve->session->clock), &now_us, err) ||
+        !store_lease_reclaim(store, now_us, RECLAIM_MAX, &reclaimed, err) ||
+        !plan_reslice(store, &(struct plan_reslice_request){ owner, now_us, RESLICE_MAX }, &cut,
+                      err) ||
+        !schedule_fire_due(
+            store, &(struct schedule_fire_request){ owner, now_us, &serve->listener }, &fired, err))
+        return false;
+    if (reclaimed > 0)
+        log_event(serve->log, LOG_WARN, "leases ran out", LOG_I64("tasks", reclaimed));
+    if (cut.tickets > 0)
+        log_event(serve->log, LOG_INFO, "slices cut again", LOG_I64("slices", cut.tickets),
+                  LOG_I64("pieces", cut.children));
+    *next_in_us = TURN_MAX_US;
+    if (fired.next.is_set && fired.next.at_us - now_us < TURN_MAX_US)
+        *next_in_us = fired.next.at_us - now_us;
+    return true;
+}
+
+/* Whatever fails is tried again at the next turn; it is told when it begins and when it is over. */
+static void serve_turn(struct workers_turn *turn, bool is_ending)
+{
+    struct serve *serve = (struct serve *)turn;
+    const int64_t monotonic_us = clock_monotonic_us(&serve->session->clock);
+    int64_t next_in_us = TURN_MAX_US;
+    struct error err;
+
+    if (is_ending || !serve->is_planner || monotonic_us < serve->next_us)
+        return;
+    if (plan_turn(serve, &next_in_us, &err)) {
+        if (serve->is_lost)
+            log_event(serve->log, LOG_INFO, "planner goes on",
+                      LOG_STR("owner", str_of(serve->owner)));
+        serve->is_lost = false;
+    } else {
+        store_rollback(serve->session->store);
+        if (!serve->is_lost)
+            log_event(serve->log, LOG_ERROR, "planner failed", LOG_STR("code", str_of(err.code)),
+                      LOG_STR("level", str_of(error_level_name(err.level))),
+                      LOG_STR("why", str_of(err.text)));
+        serve->is_lost = true;
+    }
+    serve->next_us = monotonic_us + (next_in_us < TURN_MIN_US ? TURN_MIN_US : next_in_us);
+}
+
+/* ---- from start to end ---- */
+
+static bool serve_until_told(struct serve *serve, struct workers_settings *settings,
+                             struct error *err)
+{
+    struct workers *workers = NULL;
+    struct stop stop;
+    bool ok = true;
+
+    if (!stop_open(&stop, err))
+        return false;
+    settings->wake_fd = stop.fd;
+    if (serve->is_executor)
+        ok = workers_start(&workers, serve->session, settings, err);
+    if (ok) {
+        log_event(serve->log, LOG_INFO, "serving", LOG_STR("store", serve->session->dsn),
+                  LOG_BOOL("planner", serve->is_planner),
+                  LOG_I64("workers", serve->is_executor ? settings->count : 0));
+        workers_attend(workers, &stop, &serve->session->clock, &serve->turn);
+        ok = workers_join(workers, err);
+        log_event(serve->log, LOG_INFO, "served", LOG_BOOL("well", ok));
+    }
+    stop_close(&stop);
+    return ok;
+}
+
+static bool read_roles(const struct invocation *invocation, struct serve *serve, struct error *err)
+{
+    const char *given = invocation_value(invocation, "role");
+    struct str rest = str_of(given != NULL ? given : "planner,executor");
+
+    do {
+        const struct str role = str_trim(str_cut(&rest, ','));
+
+        if (str_eq(role, STR("planner")))
+            serve->is_planner = true;
+        else if (str_eq(role, STR("executor")))
+            serve->is_executor = true;
+        else if (str_eq(role, STR("publisher")) || str_eq(role, STR("api")))
+            return error_set(err, ERROR_REQUEST, "serve.role",
+                             "--role: this patra has no %.*s yet; there are planner and executor",
+                             STR_ARG(role));
+        else
+            return error_set(err, ERROR_REQUEST, "serve.role",
+                             "--role: '%.*s' is neither planner nor executor", STR_ARG(role));
+    } while (rest.len > 0);
+    return true;
+}
+
+static bool serve(const struct invocation *invocation, struct session *session,
+                  enum exit_code *code, struct error *err)
+{
+    struct serve serve = { .turn = { serve_turn }, .listener = { tell_fired }, .session = session };
+    struct random_source random = system_random();
+    struct workers_settings settings = { 0 };
+    struct log log;
+
+    if (!read_roles(invocation, &serve, err) || !workers_count(invocation, &settings.count, err) ||
+        !workers_lease(invocation, &settings.executor.lease_us, err) ||
+        !log_option_read(&log, invocation, &session->clock, err)) {
+        fprintf(invocation->talk, "patra: %s\n", err->text);
+        *code = EXIT_USAGE;
+        return true;
+    }
+    (void)snprintf(serve.owner, sizeof(serve.owner), "%016" PRIx64 "/planner",
+                   random_source_u64(&random));
+    serve.log = settings.log = &log;
+    return serve_until_told(&serve, &settings, err);
+}
+
+static enum exit_code cmd_serve(const struct invocation *invocation)
+{
+    return session_run(invocation, serve);
+}
+
+const struct command COMMAND_SERVE = {
+    .name = "serve",
+    .summary = "run all the time: fire schedules, carry out tasks",
+    .operands_max = 0,
+    .description =
+        "Runs until it is told to stop. The planner fires operations that carry `every` or a\n"
+        "cron line when they are due, cuts slices again and puts back what dead workers held;\n"
+        "the executor carries out tasks. Any number of processes may serve one store: each\n"
+        "tick is fired once, each task is one worker's. SIGTERM and SIGINT let it finish the\n"
+        "batches at hand and give its tasks back; the exit code is then 0. See docs/operate.md.",
+    .options = { { "role", "ROLES", "planner, executor, or both (planner,executor)." },
+                 WORKERS_OPTION,
+                 LEASE_OPTION,
+                 LOG_OPTIONS,
+                 SESSION_OPTION },
+    .run = cmd_serve,
+};

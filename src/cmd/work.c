@@ -1,0 +1,76 @@
+#include "cmd/work.h"
+
+#include "cmd/log_option.h"
+#include "cmd/session.h"
+#include "cmd/stop.h"
+#include "cmd/workers.h"
+
+static void do_nothing(struct workers_turn *turn, bool is_ending)
+{
+    (void)turn;
+    (void)is_ending;
+}
+
+static bool work_until_told(struct session *session, struct workers_settings *settings,
+                            struct error *err)
+{
+    struct workers_turn turn = { do_nothing };
+    struct workers *workers;
+    struct stop stop;
+    bool ok = false;
+
+    if (!stop_open(&stop, err))
+        return false;
+    settings->wake_fd = stop.fd;
+    if (workers_start(&workers, session, settings, err)) {
+        log_event(settings->log, LOG_INFO, "work begins", LOG_I64("workers", settings->count));
+        workers_attend(workers, &stop, &session->clock, &turn);
+        ok = workers_join(workers, err);
+        log_event(settings->log, LOG_INFO, "work ended", LOG_BOOL("well", ok));
+    }
+    stop_close(&stop);
+    return ok;
+}
+
+static bool work(const struct invocation *invocation, struct session *session, enum exit_code *code,
+                 struct error *err)
+{
+    struct workers_settings settings = {
+        .executor = { .source = str_of(invocation_value(invocation, "source")),
+                      .is_draining = invocation_flag(invocation, "drain") },
+    };
+    struct log log;
+
+    if (!workers_count(invocation, &settings.count, err) ||
+        !workers_lease(invocation, &settings.executor.lease_us, err) ||
+        !log_option_read(&log, invocation, &session->clock, err)) {
+        fprintf(invocation->talk, "patra: %s\n", err->text);
+        *code = EXIT_USAGE;
+        return true;
+    }
+    settings.log = &log;
+    return work_until_told(session, &settings, err);
+}
+
+static enum exit_code cmd_work(const struct invocation *invocation)
+{
+    return session_run(invocation, work);
+}
+
+const struct command COMMAND_WORK = {
+    .name = "work",
+    .summary = "carry out queued tasks",
+    .operands_max = 0,
+    .description =
+        "Takes tasks from the queue and carries them out until it is told to stop: SIGTERM or\n"
+        "SIGINT let it finish the batch at hand, give its tasks back and end with exit code 0;\n"
+        "a second one gives up the requests under way as well. Any number of processes, on\n"
+        "any number of hosts, may work on one store. See docs/operate.md.",
+    .options = { { "source", "SOURCE", "Tasks of this source only." },
+                 WORKERS_OPTION,
+                 { "drain", NULL, "End when no task is left that could run." },
+                 LEASE_OPTION,
+                 LOG_OPTIONS,
+                 SESSION_OPTION },
+    .run = cmd_work,
+};

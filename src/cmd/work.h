@@ -1,0 +1,9 @@
+/* work: patra work: executors and nothing else, for hosts that only fetch. */
+#ifndef PATRA_CMD_WORK_H
+#define PATRA_CMD_WORK_H
+
+#include "cmd/command.h"
+
+extern const struct command COMMAND_WORK;
+
+#endif
