@@ -37,8 +37,10 @@ static inline int64_t clock_monotonic_us(struct clock *clock)
 }
 
 /* Returns true when monotonic_us has come (at once when it is past), false when wake_fd became
- * readable before. Nothing is read from wake_fd, so one eventfd wakes all who sleep on it, those
- * who come later included, until its owner drains it. Signals do not end a sleep. */
+ * readable before, or is readable when the sleep begins, however short it is: so a sleep until now
+ * asks whether one was told to stop. Nothing is read from wake_fd, so one eventfd wakes all who
+ * sleep on it, those who come later included, until its owner drains it. Signals do not end a
+ * sleep. */
 static inline bool clock_sleep_until_us(struct clock *clock, int64_t monotonic_us, int wake_fd)
 {
     return clock->sleep_until_us(clock, monotonic_us, wake_fd);

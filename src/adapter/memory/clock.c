@@ -31,7 +31,7 @@ static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
     struct memory_clock *memory = memory_of(clock);
     int64_t at_us = atomic_load(&memory->monotonic_us);
 
-    if (until_us > at_us && is_woken(wake_fd))
+    if (is_woken(wake_fd))
         return false;
     while (until_us > at_us) {
         if (atomic_compare_exchange_weak(&memory->monotonic_us, &at_us, until_us)) {

@@ -29,17 +29,21 @@ static int64_t monotonic_us(struct clock *clock)
 
 static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
 {
-    struct pollfd wake = { .fd = wake_fd, .events = POLLIN };
+    struct pollfd wake = { .fd = wake_fd, .events = POLLIN }; /* a negative fd is passed over */
     int64_t left_us;
 
-    while ((left_us = until_us - monotonic_us(clock)) > 0) {
-        const struct timespec left = { left_us / US_PER_SECOND, left_us % US_PER_SECOND * 1000 };
-        const int ready = ppoll(&wake, 1, &left, NULL); /* a negative fd is passed over */
+    do {
+        struct timespec left = { 0 };
+        int ready;
 
+        left_us = until_us - monotonic_us(clock);
+        if (left_us > 0)
+            left = (struct timespec){ left_us / US_PER_SECOND, left_us % US_PER_SECOND * 1000 };
+        ready = ppoll(&wake, 1, &left, NULL);
         assert(ready >= 0 || errno == EINTR);
         if (ready > 0)
             return false;
-    }
+    } while (left_us > 0);
     return true;
 }
 

@@ -38,6 +38,7 @@ TEST(a_wake_ends_a_sleep_before_it_begins)
     memory_clock_init(&memory, NOON);
     CHECK(!clock_sleep_us(&memory.clock, 1000, fd), "woken");
     CHECK(!clock_sleep_us(&memory.clock, 1000, fd), "until it is drained");
+    CHECK(!clock_sleep_us(&memory.clock, 0, fd), "no sleep is too short to be woken");
     CHECK_EQ(clock_now_us(&memory.clock), NOON, "no time passed");
     REQUIRE(read(fd, &count, sizeof(count)) == sizeof(count), "drained");
     CHECK(clock_sleep_us(&memory.clock, 1000, fd), "slept");

@@ -31,6 +31,8 @@ TEST(a_sleep_ends_at_its_time_or_when_woken)
     CHECK(clock_sleep_until_us(&clock, 0, CLOCK_NO_WAKE), "the past has come");
     REQUIRE(eventfd_write(fd, 1) == 0, "wake");
     CHECK(!clock_sleep_us(&clock, US_PER_HOUR, fd), "woken, or this test never ends");
+    CHECK(!clock_sleep_us(&clock, 0, fd), "no sleep is too short to be woken");
+    CHECK(!clock_sleep_until_us(&clock, 0, fd), "nor one into the past");
     (void)close(fd);
 }
 
