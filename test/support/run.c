@@ -22,27 +22,42 @@ static void become(const char *program, const char *const *argv, const char *out
     _exit(127);
 }
 
-struct run run_program(const char *const *argv)
+struct running run_begin(const char *const *argv)
 {
+    static int count;
     const char *build = getenv("PATRA_BUILD");
-    char program[4096], out[4096], talk[4096];
-    struct run run = { 0 };
-    int status;
-    pid_t pid;
+    struct running running = { 0 };
+    char program[4096];
 
     (void)snprintf(program, sizeof(program), "%s%s%s",
                    strchr(argv[0], '/') == NULL ? (build != NULL ? build : "build") : "",
                    strchr(argv[0], '/') == NULL ? "/" : "", argv[0]);
-    (void)snprintf(out, sizeof(out), "%s/run.out", test_folder());
-    (void)snprintf(talk, sizeof(talk), "%s/run.talk", test_folder());
-    pid = fork();
-    REQUIRE(pid >= 0, "fork");
-    if (pid == 0)
-        become(program, argv, out, talk);
-    REQUIRE(waitpid(pid, &status, 0) == pid, "wait");
+    count++;
+    (void)snprintf(running.out, sizeof(running.out), "%s/run.%d.out", test_folder(), count);
+    (void)snprintf(running.talk, sizeof(running.talk), "%s/run.%d.talk", test_folder(), count);
+    running.pid = fork();
+    REQUIRE(running.pid >= 0, "fork");
+    if (running.pid == 0)
+        become(program, argv, running.out, running.talk);
+    return running;
+}
+
+struct run run_end(struct running *running)
+{
+    struct run run = { 0 };
+    int status;
+
+    REQUIRE(waitpid(running->pid, &status, 0) == running->pid, "wait");
     run.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    REQUIRE(run.code != 127, program);
-    run.out = test_read(out);
-    run.talk = test_read(talk);
+    REQUIRE(run.code != 127, "the program is there");
+    run.out = test_read(running->out);
+    run.talk = test_read(running->talk);
     return run;
+}
+
+struct run run_program(const char *const *argv)
+{
+    struct running running = run_begin(argv);
+
+    return run_end(&running);
 }

@@ -2,6 +2,8 @@
 #ifndef PATRA_TEST_SUPPORT_RUN_H
 #define PATRA_TEST_SUPPORT_RUN_H
 
+#include <sys/types.h>
+
 #include "base/str.h"
 
 struct run {
@@ -14,6 +16,16 @@ struct run {
  * started. argv[0] without a slash is a program of the build folder. */
 struct run run_program(const char *const *argv);
 
+/* The same without waiting: what it says goes to files of its own, read at its end. */
+struct running {
+    pid_t pid;
+    char out[512];
+    char talk[512];
+};
+struct running run_begin(const char *const *argv);
+struct run run_end(struct running *running); /* waits */
+
+#define RUN_BEGIN(...) run_begin((const char *const[]){ __VA_ARGS__, NULL })
 #define RUN(...) run_program((const char *const[]){ __VA_ARGS__, NULL })
 
 #endif
