@@ -1,5 +1,6 @@
 /* patra: the command table. Each row's function stands in a file of its own name. */
 #include "cmd/command.h"
+#include "cmd/cursor.h"
 #include "cmd/harvest.h"
 #include "cmd/help.h"
 #include "cmd/init.h"
@@ -14,13 +15,9 @@
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,    &COMMAND_SOURCE,
-    &COMMAND_HARVEST, &COMMAND_BACKFILL,
-    &COMMAND_UPDATE,  &COMMAND_REPLAY,
-    &COMMAND_TRIGGER, &COMMAND_PLAN,
-    &COMMAND_WORK,    &COMMAND_SERVE,
-    &COMMAND_STATUS,  &COMMAND_PAUSE,
-    &COMMAND_RESUME,  NULL,
+    &COMMAND_INIT,   &COMMAND_SOURCE,  &COMMAND_HARVEST, &COMMAND_BACKFILL, &COMMAND_UPDATE,
+    &COMMAND_REPLAY, &COMMAND_TRIGGER, &COMMAND_PLAN,    &COMMAND_WORK,     &COMMAND_SERVE,
+    &COMMAND_STATUS, &COMMAND_PAUSE,   &COMMAND_RESUME,  &COMMAND_CURSOR,   NULL,
 };
 
 static const struct command root = {

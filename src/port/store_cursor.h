@@ -89,6 +89,8 @@ struct store_cursor_ops {
     bool (*event_list)(struct store *store, struct arena *arena, const struct cursor_name *name,
                        int64_t after_id, int64_t limit, struct cursor_event_list *list,
                        struct error *err);
+    bool (*event_last)(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t limit, struct cursor_event_list *list, struct error *err);
 };
 
 /* The value as it stands in cursor_value: an instant in ISO 8601, digits without leading zeros, or
@@ -189,6 +191,15 @@ static inline bool MUST_CHECK store_cursor_event_list(struct store *store, struc
                                                       struct error *err)
 {
     return store->cursor->event_list(store, arena, name, after_id, limit, list, err);
+}
+
+/* The newest events of a namespace, the newest first. */
+static inline bool MUST_CHECK store_cursor_event_last(struct store *store, struct arena *arena,
+                                                      const struct cursor_name *name, int64_t limit,
+                                                      struct cursor_event_list *list,
+                                                      struct error *err)
+{
+    return store->cursor->event_last(store, arena, name, limit, list, err);
 }
 
 #endif

@@ -229,6 +229,10 @@ TEST(an_event_is_added_once_and_read_in_pages)
     CHECK_EQ(fold.event_count, 25, "each once");
     CHECK_EQ(fold.instant_us, NOW_US + 25, "replayed");
     CHECK_EQ(fold.gap_count, 0, "without a gap");
+    REQUIRE_OK(store_cursor_event_last(store, contract_arena(), &name, 3, &list, &err), err);
+    REQUIRE(list.count == 3, "the last three");
+    for (int64_t i = 0; i < 3; i++)
+        CHECK_EQ(list.items[i].next.instant_us, NOW_US + 25 - i, "the newest first");
     contract_end();
 }
 

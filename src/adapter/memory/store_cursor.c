@@ -346,6 +346,30 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
     return memory_leave(&call, ok, err);
 }
 
+static bool event_last(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t limit, struct cursor_event_list *list, struct error *err)
+{
+    struct memory_call call;
+    const struct table *table;
+    bool ok = true;
+
+    *list = (struct cursor_event_list){ 0 };
+    if (!memory_enter(&call, store, "cursor_event_last", err))
+        return false;
+    table = &call.db->tables[MEMORY_CURSOR_EVENT];
+    for (int64_t id = table->next_id - 1; ok && id > 0 && (int64_t)list->count < limit; id--) {
+        const struct cursor_event *row = table_get(table, id);
+        struct cursor_event *event;
+
+        if (row == NULL || compare_names(&row->name, name) != 0)
+            continue;
+        event = LIST_ADD(arena, list);
+        ok = event == NULL ? arena_error(arena, err)
+                           : memory_give(call.db, MEMORY_CURSOR_EVENT, row, arena, event, err);
+    }
+    return memory_leave(&call, ok, err);
+}
+
 const struct store_cursor_ops MEMORY_CURSOR_OPS = {
     .load = cursor_load,
     .list = cursor_list,
@@ -355,4 +379,5 @@ const struct store_cursor_ops MEMORY_CURSOR_OPS = {
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
+    .event_last = event_last,
 };

@@ -304,17 +304,19 @@ static bool event_add(struct store *store, const struct cursor_event *event, boo
     return true;
 }
 
+#define EVENTS_OF_NAME                                                                         \
+    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code,"            \
+    " namespace_key, cursor_type_code, direction_code, reason_code, prev_value, prev_instant," \
+    " new_value, new_instant, window_from, window_to, observed_max_value, idempotent_key,"     \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"          \
+    " record_remarks, created_at"                                                              \
+    "  FROM ing_cursor_event"                                                                  \
+    " WHERE provenance_code = $1 AND operation_code = $2 AND cursor_key = $3"                  \
+    "   AND namespace_scope_code = $4 AND namespace_key = $5"
 enum { EVENT_LIST_AFTER = NAME_END, EVENT_LIST_LIMIT };
-static const char EVENT_LIST[] =
-    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"
-    " cursor_type_code, direction_code, reason_code, prev_value, prev_instant, new_value,"
-    " new_instant, window_from, window_to, observed_max_value, idempotent_key,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"
-    " record_remarks, created_at"
-    "  FROM ing_cursor_event"
-    " WHERE provenance_code = $1 AND operation_code = $2 AND cursor_key = $3"
-    "   AND namespace_scope_code = $4 AND namespace_key = $5 AND id > $6"
-    " ORDER BY id LIMIT $7";
+static const char EVENT_LIST[] = EVENTS_OF_NAME " AND id > $6 ORDER BY id LIMIT $7";
+enum { EVENT_LAST_LIMIT = NAME_END };
+static const char EVENT_LAST[] = EVENTS_OF_NAME " ORDER BY id DESC LIMIT $6";
 enum {
     EVENT_ID,
     EVENT_NAME, /* five columns */
@@ -355,27 +357,44 @@ static void read_event(struct query *q, struct arena *arena, struct cursor_event
     event->created_us = get_i64(q, EVENT_CREATED);
 }
 
+static bool read_events(struct query *q, struct arena *arena, struct cursor_event_list *list,
+                        struct error *err)
+{
+    *list = (struct cursor_event_list){ 0 };
+    while (query_row(q)) {
+        struct cursor_event *event = LIST_ADD(arena, list);
+
+        if (event == NULL) {
+            q->full = arena;
+            break;
+        }
+        read_event(q, arena, event);
+    }
+    return query_finish(q, err) || error_wrap(err, "list cursor events");
+}
+
 static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
                        int64_t after_id, int64_t limit, struct cursor_event_list *list,
                        struct error *err)
 {
     struct query q;
 
-    *list = (struct cursor_event_list){ 0 };
     query_init(&q, postgres_store_of(store), EVENT_LIST);
     set_name(&q, name);
     set_i64(&q, EVENT_LIST_AFTER, after_id);
     set_i64(&q, EVENT_LIST_LIMIT, limit);
-    while (query_row(&q)) {
-        struct cursor_event *event = LIST_ADD(arena, list);
+    return read_events(&q, arena, list, err);
+}
 
-        if (event == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_event(&q, arena, event);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list cursor events");
+static bool event_last(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t limit, struct cursor_event_list *list, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), EVENT_LAST);
+    set_name(&q, name);
+    set_i64(&q, EVENT_LAST_LIMIT, limit);
+    return read_events(&q, arena, list, err);
 }
 
 const struct store_cursor_ops POSTGRES_CURSOR = {
@@ -387,4 +406,5 @@ const struct store_cursor_ops POSTGRES_CURSOR = {
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
+    .event_last = event_last,
 };

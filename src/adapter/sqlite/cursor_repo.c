@@ -280,17 +280,18 @@ static bool event_add(struct store *store, const struct cursor_event *event, boo
     return true;
 }
 
-static const char EVENT_LIST[] =
-    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"
-    " cursor_type_code, direction_code, reason_code, prev_value, prev_instant, new_value,"
-    " new_instant, window_from, window_to, observed_max_value, idempotent_key,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"
-    " record_remarks, created_at"
-    "  FROM ing_cursor_event"
-    " WHERE provenance_code = :source AND operation_code = :operation"
-    "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"
-    "   AND namespace_key = :namespace_key AND id > :after"
-    " ORDER BY id LIMIT :limit";
+#define EVENTS_OF_NAME                                                                         \
+    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code,"            \
+    " namespace_key, cursor_type_code, direction_code, reason_code, prev_value, prev_instant," \
+    " new_value, new_instant, window_from, window_to, observed_max_value, idempotent_key,"     \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"          \
+    " record_remarks, created_at"                                                              \
+    "  FROM ing_cursor_event"                                                                  \
+    " WHERE provenance_code = :source AND operation_code = :operation"                         \
+    "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"                        \
+    "   AND namespace_key = :namespace_key"
+static const char EVENT_LIST[] = EVENTS_OF_NAME " AND id > :after ORDER BY id LIMIT :limit";
+static const char EVENT_LAST[] = EVENTS_OF_NAME " ORDER BY id DESC LIMIT :limit";
 enum {
     EVENT_ID,
     EVENT_NAME, /* five columns */
@@ -333,16 +334,10 @@ static void read_event(struct statement *st, struct arena *arena, struct cursor_
     event->created_us = column_i64(st, EVENT_CREATED);
 }
 
-static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
-                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
-                       struct error *err)
+static bool read_events(struct statement *st, struct arena *arena, struct cursor_event_list *list,
+                        struct error *err)
 {
-    struct statement *st = statement_of(sqlite_store_of(store), EVENT_LIST);
-
     *list = (struct cursor_event_list){ 0 };
-    bind_name(st, name);
-    bind_i64(st, ":after", after_id);
-    bind_i64(st, ":limit", limit);
     while (statement_row(st)) {
         struct cursor_event *event = LIST_ADD(arena, list);
 
@@ -355,6 +350,28 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
     return statement_finish(st, err) || error_wrap(err, "list cursor events");
 }
 
+static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
+                       struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), EVENT_LIST);
+
+    bind_name(st, name);
+    bind_i64(st, ":after", after_id);
+    bind_i64(st, ":limit", limit);
+    return read_events(st, arena, list, err);
+}
+
+static bool event_last(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       int64_t limit, struct cursor_event_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), EVENT_LAST);
+
+    bind_name(st, name);
+    bind_i64(st, ":limit", limit);
+    return read_events(st, arena, list, err);
+}
+
 const struct store_cursor_ops SQLITE_CURSOR = {
     .load = cursor_load,
     .list = cursor_list,
@@ -364,4 +381,5 @@ const struct store_cursor_ops SQLITE_CURSOR = {
     .observe = cursor_observe,
     .event_add = event_add,
     .event_list = event_list,
+    .event_last = event_last,
 };

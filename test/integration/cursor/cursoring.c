@@ -37,9 +37,20 @@ static void start_cursor(struct store *store, const struct plan *plan)
     REQUIRE(moved, "the cursor starts");
 }
 
+static int64_t last_task(struct store *store)
+{
+    struct task_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_list(store, contract_arena(), &(struct task_filter){ .limit = LIST_MAX },
+                               &list, &err),
+               err);
+    return list.count > 0 ? list.items[list.count - 1].id : 0;
+}
+
 void cursoring_add(struct store *store, const struct plan *plan, int64_t first, int64_t count)
 {
-    static int64_t serial; /* across the cases of a program: keys must differ */
+    int64_t serial = last_task(store); /* keys must differ, and be the same in the same history */
     struct plan_slice *slices = ARENA_ARRAY(contract_arena(), struct plan_slice, (size_t)count);
     struct task *tasks = ARENA_ARRAY(contract_arena(), struct task, (size_t)count);
     int64_t *ids = ARENA_ARRAY(contract_arena(), int64_t, (size_t)count);

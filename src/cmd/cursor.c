@@ -1,0 +1,216 @@
+#include "cmd/cursor.h"
+
+#include "base/instant.h"
+#include "cmd/columns.h"
+#include "cmd/text.h"
+#include "engine/cursor/cursor_event.h"
+#include "engine/cursor/cursor_view.h"
+
+enum { NAMESPACE_SHOWN = 12 };
+
+/* ---- which ---- */
+
+bool cursor_choice_operation(struct cursor_choice *choice, struct str word, struct error *err)
+{
+    const int value = code_find_written(&OPERATION_CODES, word);
+
+    if (value < 0)
+        return error_set(err, ERROR_REQUEST, "cursor.operation", "'%.*s' is no operation",
+                         STR_ARG(word));
+    choice->has_operation = true;
+    choice->operation = (enum operation)value;
+    return true;
+}
+
+bool cursor_choice_read(const struct invocation *invocation, struct cursor_choice *choice,
+                        struct error *err)
+{
+    struct str rest;
+
+    *choice = (struct cursor_choice){ 0 };
+    if (invocation->operand_count == 0)
+        return true;
+    rest = str_of(invocation->operands[0]);
+    choice->source = str_cut(&rest, '/');
+    return rest.len == 0 || cursor_choice_operation(choice, rest, err);
+}
+
+bool cursor_is_chosen(const struct cursor_choice *choice, const struct cursor_name *name)
+{
+    return (choice->source.len == 0 || str_eq(choice->source, name->source)) &&
+           (!choice->has_operation || choice->operation == name->operation) &&
+           str_starts(name->namespace_key, choice->namespace_key);
+}
+
+bool cursor_list_chosen(struct session *session, const struct cursor_choice *choice,
+                        struct cursor_list *list, struct error *err)
+{
+    size_t count = 0;
+
+    if (!store_cursor_list(session->store, &session->arena, choice->source, list, err))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (cursor_is_chosen(choice, &list->items[i].name))
+            list->items[count++] = list->items[i];
+    }
+    list->count = count;
+    return true;
+}
+
+/* ---- words ---- */
+
+static struct str short_key(const struct cursor_name *name)
+{
+    return name->scope == NAMESPACE_GLOBAL ? STR("-")
+                                           : str_slice(name->namespace_key, 0, NAMESPACE_SHOWN);
+}
+
+struct str cursor_title(struct arena *arena, const struct cursor_name *name)
+{
+    return arena_printf(
+        arena, "%.*s %.*s %.*s %.*s %.*s", STR_ARG(name->source),
+        STR_ARG(code_of(&OPERATION_CODES, (int)name->operation)), STR_ARG(name->cursor_key),
+        STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)name->scope)), STR_ARG(short_key(name)));
+}
+
+void cursor_write_instant(struct json_writer *w, struct str member, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(at_us, text);
+
+    json_write_member_str(w, member, (struct str){ text, len });
+}
+
+void cursor_write_value(struct json_writer *w, struct str member, const struct cursor_value *value)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    json_write_member_str(w, member, cursor_value_text(value, text));
+}
+
+void cursor_write_name(struct json_writer *w, const struct cursor_name *name)
+{
+    json_write_member_str(w, STR("source"), name->source);
+    json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)name->operation));
+    json_write_member_str(w, STR("cursorKey"), name->cursor_key);
+    json_write_member_str(w, STR("scope"), code_of(&NAMESPACE_SCOPE_CODES, (int)name->scope));
+    json_write_member_str(w, STR("namespaceKey"), name->namespace_key);
+}
+
+void cursor_write(struct json_writer *w, const struct cursor *cursor)
+{
+    int64_t lag_us;
+
+    cursor_write_name(w, &cursor->name);
+    json_write_member_str(w, STR("type"), code_of(&CURSOR_TYPE_CODES, (int)cursor->value.type));
+    cursor_write_value(w, STR("value"), &cursor->value);
+    if (cursor->observed_max.len > 0)
+        json_write_member_str(w, STR("observedMax"), cursor->observed_max);
+    if (cursor_lag(cursor, &lag_us))
+        json_write_member_i64(w, STR("lagSeconds"), lag_us / US_PER_SECOND);
+    json_write_member_i64(w, STR("version"), cursor->version);
+    cursor_write_instant(w, STR("updatedAt"), cursor->updated_us);
+}
+
+bool cursor_print_json(struct json_writer *w, FILE *out, struct error *err)
+{
+    json_writer_finish(w);
+    buf_add_char(w->out, '\n');
+    if (!buf_ok(w->out, err))
+        return false;
+    fprintf(out, "%.*s", STR_ARG(buf_str(w->out)));
+    return true;
+}
+
+/* ---- list ---- */
+
+static bool list_json(const struct cursor_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, &session->arena, CURSOR_OUTPUT_MAX);
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < list->count; i++) {
+        json_write_object(&w);
+        cursor_write(&w, &list->items[i]);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    return cursor_print_json(&w, out, err);
+}
+
+static bool list_text(const struct cursor_list *list, struct session *session, FILE *out,
+                      struct error *err)
+{
+    static const char *const heads[] = { "SOURCE",    "OPERATION", "CURSOR", "SCOPE",
+                                         "NAMESPACE", "VALUE",     "LAG",    "MOVED" };
+    struct arena *arena = &session->arena;
+    struct columns columns;
+
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct cursor *cursor = &list->items[i];
+        struct buf lag;
+        int64_t lag_us;
+
+        buf_init(&lag, arena, 64);
+        if (cursor_lag(cursor, &lag_us))
+            text_span(&lag, lag_us);
+        columns_cell(&columns, cursor->name.source);
+        columns_cell(&columns, code_of(&OPERATION_CODES, (int)cursor->name.operation));
+        columns_cell(&columns, cursor->name.cursor_key);
+        columns_cell(&columns, code_of(&NAMESPACE_SCOPE_CODES, (int)cursor->name.scope));
+        columns_cell(&columns, short_key(&cursor->name));
+        columns_cell(&columns, cursor_text(arena, &cursor->value));
+        columns_cell(&columns, buf_str(&lag).len > 0 ? buf_str(&lag) : STR("-"));
+        columns_instant(&columns, cursor->updated_us);
+    }
+    return columns_print(&columns, out, err);
+}
+
+static bool list_cursors(const struct invocation *invocation, struct session *session,
+                         enum exit_code *code, struct error *err)
+{
+    struct cursor_choice choice;
+    struct cursor_list list;
+
+    (void)code;
+    if (!cursor_choice_read(invocation, &choice, err) ||
+        !cursor_list_chosen(session, &choice, &list, err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return list_json(&list, session, invocation->out, err);
+    return list_text(&list, session, invocation->out, err);
+}
+
+static enum exit_code cmd_list(const struct invocation *invocation)
+{
+    return session_run(invocation, list_cursors);
+}
+
+static const struct command list = {
+    .name = "list",
+    .summary = "list cursors",
+    .operands = "[SOURCE[/OPERATION]]",
+    .operands_max = 1,
+    .description =
+        "Lists cursors: everything before a cursor's value is complete. LAG is how far it is\n"
+        "behind the latest record that was seen.",
+    .options = { { "json", NULL, "JSON instead of a text." }, SESSION_OPTION },
+    .run = cmd_list,
+};
+
+static const struct command *const children[] = {
+    &list, &CURSOR_SHOW, &CURSOR_VERIFY, &CURSOR_REBUILD, &CURSOR_RESET, NULL,
+};
+
+const struct command COMMAND_CURSOR = {
+    .name = "cursor",
+    .summary = "see how far each source is, check it, set it",
+    .description = "How far each source is known to be complete, what holds it back, whether its\n"
+                   "history agrees, and setting it on purpose.",
+    .children = children,
+};

@@ -1,0 +1,44 @@
+#include "engine/cursor/cursor_view.h"
+
+#include "core/coverage.h"
+#include "data/date.h"
+#include "engine/cursor/cursor_event.h"
+
+static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
+                          struct error *err)
+{
+    const struct coverage_namespace of = cursor_namespace(&view->cursor.name);
+    const int64_t at_us = view->cursor.value.instant_us;
+    struct coverage_list list;
+    struct task_list holders;
+
+    if (!store_coverage_list(store, arena, &of, at_us, &list, err) ||
+        !coverage_of(arena, list.covered, &view->beyond, err) ||
+        !store_coverage_tasks(store, arena, &of, (struct window){ at_us, at_us + 1 }, 1, &holders,
+                              err))
+        return false;
+    view->has_holder = holders.count > 0;
+    if (view->has_holder)
+        view->holder = holders.items[0];
+    return true;
+}
+
+bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,
+                 int64_t events, struct cursor_view *view, struct error *err)
+{
+    *view = (struct cursor_view){ .cursor = *cursor };
+    return (cursor->value.type != CURSOR_TIME || view_coverage(store, arena, view, err)) &&
+           store_cursor_event_last(store, arena, &cursor->name, events, &view->events, err);
+}
+
+bool cursor_lag(const struct cursor *cursor, int64_t *lag_us)
+{
+    struct error unread;
+    struct date seen;
+
+    if (cursor->value.type != CURSOR_TIME || cursor->observed_max.len == 0 ||
+        !date_parse(date_format_find(STR("rfc3339")), cursor->observed_max, &seen, &unread))
+        return false;
+    *lag_us = seen.at_us > cursor->value.instant_us ? seen.at_us - cursor->value.instant_us : 0;
+    return true;
+}
