@@ -113,7 +113,8 @@ static inline bool MUST_CHECK store_lease_release(struct store *store, struct le
     return store->lease->release(store, lease, scheduled_us, why, now_us, held, err);
 }
 
-/* Puts tasks whose lease has run out back into the queue; *count tells how many. */
+/* Puts tasks whose lease has run out back into the queue; *count tells how many. Slots of the rate
+ * gate (port/store_rate.h) that their owners hold are free again: who is dead returns none. */
 static inline bool MUST_CHECK store_lease_reclaim(struct store *store, int64_t now_us,
                                                   int64_t limit, int64_t *count, struct error *err)
 {

@@ -3,6 +3,7 @@
 
 #include "contract.h"
 #include "port/store_lease.h"
+#include "port/store_rate.h"
 #include "rows.h"
 
 static const struct str ME = STR_INIT("me"), YOU = STR_INIT("you");
@@ -168,6 +169,34 @@ TEST(partitions_are_told_with_their_first_task)
     CHECK_EQ(list.items[2].scheduled_us, NOW_US, "the first that is");
     REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 2000, &list, &err), err);
     CHECK_EQ(list.items[2].priority, 5, "now it is");
+    contract_end();
+}
+
+static int64_t take_slot(struct store *store, const char *owner)
+{
+    const struct rate_slot slot = { STR("key"), str_of(owner), NOW_US, NOW_US + US_PER_HOUR, 2 };
+    struct error err = { 0 };
+    int64_t id = -1;
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_slot_take(store, &slot, &id, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    return id;
+}
+
+TEST(with_a_lease_that_ran_out_its_owner_s_slots_are_free)
+{
+    struct store *store = store_with(1);
+    struct error err = { 0 };
+    int64_t count;
+
+    (void)claims(store, claim_of(ME, NOW_US + 10, 1));
+    CHECK(take_slot(store, "me") != 0, "one for him whose lease will run out");
+    CHECK(take_slot(store, "another") != 0, "and one for another");
+    CHECK_EQ(take_slot(store, "third"), 0, "that is all");
+    REQUIRE_OK(store_lease_reclaim(store, NOW_US + 10 + US_PER_MINUTE, 10, &count, &err), err);
+    CHECK(take_slot(store, "third") != 0, "the dead one's is free");
+    CHECK_EQ(take_slot(store, "fourth"), 0, "the other's is not");
     contract_end();
 }
 

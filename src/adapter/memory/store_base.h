@@ -153,6 +153,9 @@ bool memory_check(bool holds, const char *constraint, struct error *err) MUST_CH
 bool memory_give(struct memory_db *db, int table, const void *row, struct arena *arena, void *out,
                  struct error *err) MUST_CHECK;
 
+/* Those of the rate gate that this owner holds. */
+void memory_free_slots(struct memory_db *db, struct str owner);
+
 /* The table of functions, one per repository file. */
 extern const struct store_dict_ops MEMORY_DICT;
 extern const struct store_registry_ops MEMORY_REGISTRY_OPS;

@@ -269,6 +269,7 @@ static bool reclaim(struct memory_db *db, int64_t now_us, int64_t limit, int64_t
         scan_release(&scan);
         if (task == NULL || task->leased_until_us > now_us)
             break;
+        memory_free_slots(db, task->lease_owner);
         row = *task;
         row.status = TASK_QUEUED;
         drop_lease(&row);

@@ -231,6 +231,26 @@ static int64_t count_slots(struct memory_db *db, const struct rate_slot *slot)
     return count;
 }
 
+static const struct slot_stored *slot_of(struct memory_db *db, struct str owner)
+{
+    const struct slot_stored *slot;
+    struct scan scan;
+
+    scan_init(&scan, &db->tables[MEMORY_SLOT], 0, NULL, 0);
+    while ((slot = scan_next(&scan)) != NULL && !str_eq(slot->owner, owner))
+        ;
+    scan_release(&scan);
+    return slot;
+}
+
+void memory_free_slots(struct memory_db *db, struct str owner)
+{
+    const struct slot_stored *slot;
+
+    while ((slot = slot_of(db, owner)) != NULL)
+        table_delete(&db->tables[MEMORY_SLOT], &db->journal, slot->id);
+}
+
 static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t *id,
                       struct error *err)
 {

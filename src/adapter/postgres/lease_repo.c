@@ -259,11 +259,30 @@ static const char RECLAIM[] =
     "                 AND leased_until <= $1 ORDER BY leased_until LIMIT $2"
     "                 FOR UPDATE SKIP LOCKED)"; /* who is renewing has not lost it */
 
+/* Requests that the owners had under way hold slots of the rate gate; they hold them no longer. */
+enum { SLOTS_NOW = 1 };
+static const char FREE_SLOTS[] =
+    "DELETE FROM ing_rate_permit WHERE id IN (SELECT p.id FROM ing_rate_permit p"
+    "  JOIN ing_task t ON t.lease_owner = p.owner AND t.status_code IN ('DISPATCHED', 'EXECUTING')"
+    "                 AND t.leased_until <= $1 FOR UPDATE OF p SKIP LOCKED)";
+
+static bool free_slots(struct store *store, int64_t now_us, struct error *err)
+{
+    struct query q;
+    int64_t count;
+
+    query_init(&q, postgres_store_of(store), FREE_SLOTS);
+    set_time(&q, SLOTS_NOW, now_us);
+    return query_run(&q, &count, err);
+}
+
 static bool lease_reclaim(struct store *store, int64_t now_us, int64_t limit, int64_t *count,
                           struct error *err)
 {
     struct query q;
 
+    if (!free_slots(store, now_us, err))
+        return error_wrap(err, "reclaim leases");
     query_init(&q, postgres_store_of(store), RECLAIM);
     set_time(&q, RECLAIM_NOW, now_us);
     set_i64(&q, RECLAIM_LIMIT, limit);

@@ -214,11 +214,28 @@ static const char RECLAIM[] =
     " WHERE id IN (SELECT id FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
     "                 AND leased_until <= :now ORDER BY leased_until LIMIT :limit)";
 
+/* Requests that the owners had under way hold slots of the rate gate; they hold them no longer. */
+static const char FREE_SLOTS[] =
+    "DELETE FROM ing_rate_permit WHERE owner IN"
+    " (SELECT lease_owner FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
+    "     AND leased_until <= :now)";
+
+static bool free_slots(struct sqlite_store *sqlite, int64_t now_us, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, FREE_SLOTS);
+
+    bind_i64(st, ":now", now_us);
+    return statement_run(st, err);
+}
+
 static bool lease_reclaim(struct store *store, int64_t now_us, int64_t limit, int64_t *count,
                           struct error *err)
 {
-    struct statement *st = statement_of(sqlite_store_of(store), RECLAIM);
+    struct statement *st;
 
+    if (!free_slots(sqlite_store_of(store), now_us, err))
+        return error_wrap(err, "reclaim leases");
+    st = statement_of(sqlite_store_of(store), RECLAIM);
     bind_i64(st, ":now", now_us);
     bind_i64(st, ":limit", limit);
     if (!statement_run(st, err))
