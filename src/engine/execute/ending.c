@@ -144,6 +144,13 @@ struct ending ending_of_failure(const struct error *err, const struct ending_ask
     return ending;
 }
 
+struct ending ending_of_store(const struct error *err, const struct ending_ask *ask)
+{
+    if (err->level == ERROR_REQUEST || err->level == ERROR_DATA)
+        return ending_of_failure(err, ask);
+    return later(next_run_us(ask), err->text);
+}
+
 /* ---- between batches ---- */
 
 struct ending ending_told_to_stop(const struct ending_ask *ask)

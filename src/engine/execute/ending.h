@@ -58,6 +58,9 @@ struct ending_ask {
 struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_ask *ask);
 struct ending ending_of_failure(const struct error *err, const struct ending_ask *ask);
 
+/* The store's failure: no fault of the source, nor (L1, L4) of the task. */
+struct ending ending_of_store(const struct error *err, const struct ending_ask *ask);
+
 /* Between two batches. */
 struct ending ending_told_to_stop(const struct ending_ask *ask);
 struct ending ending_paused(const struct ending_ask *ask);

@@ -363,12 +363,14 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
         if (walk(run, &ending, &err))
             return ending;
     }
-    if (is_of_store(&err) && err.level == ERROR_FATAL)
-        *fatal = err; /* no fault of the source */
     ask = ask_of(run, 0);
-    if (is_of_store(&err) && (err.level == ERROR_TRANSIENT || err.level == ERROR_FATAL))
+    if (is_told_to_stop(run->executor))
         return ending_told_to_stop(&ask);
-    return ending_of_failure(&err, &ask);
+    if (!is_of_store(&err))
+        return ending_of_failure(&err, &ask);
+    if (err.level == ERROR_FATAL)
+        *fatal = err; /* ends the executor */
+    return ending_of_store(&err, &ask);
 }
 
 /* ---- ending ---- */

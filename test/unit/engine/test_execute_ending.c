@@ -155,3 +155,27 @@ TEST(a_wait_that_the_source_asks_for_is_kept_exactly)
     CHECK_EQ(ending_of_failure(&err, &ask).kind, ENDING_LATER, "no failure, however often");
     CHECK_EQ(ending_of_failure(&err, &ask).retry_at_us, NOW + US_PER_HOUR, "then and not before");
 }
+
+TEST(a_store_that_fails_is_no_fault_of_the_task)
+{
+    const struct {
+        const char *label;
+        enum error_level level;
+        enum ending_kind kind;
+    } rows[] = {
+        { "busy", ERROR_TRANSIENT, ENDING_LATER },
+        { "an id it can not take", ERROR_REQUEST, ENDING_FINAL },
+        { "corrupt", ERROR_FATAL, ENDING_LATER },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ending_ask ask = ask_with(true, 0, 4);
+        const struct error err = { .level = rows[i].level, .code = "store.x", .text = "why" };
+        const struct ending ending = ending_of_store(&err, &ask);
+
+        CHECK_EQ(ending.kind, rows[i].kind, rows[i].label);
+        CHECK(!ending.is_stop && !ending.is_outage, rows[i].label);
+        if (ending.kind == ENDING_LATER)
+            CHECK(ending.retry_at_us > NOW, "not at once");
+    }
+}
