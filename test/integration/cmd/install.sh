@@ -24,6 +24,7 @@ check "the program finds its modules" "$prefix/bin/patra" source lint sources/pu
 check "the simulator runs" "$prefix/bin/patra-sim" --help
 check "the manual names every command" grep -q 'patra source lint' "$prefix/share/man/man1/patra.1"
 check "the completion is bash" bash -n "$prefix/share/bash-completion/completions/patra"
+check "the service starts what was installed" grep -q "^ExecStart=/.*bin/patra serve" "$prefix/lib/systemd/system/patra.service"
 check "the shipped sources are there" test -f "$prefix/share/patra/sources/crossref.yaml"
 echo "integration-cmd-install: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

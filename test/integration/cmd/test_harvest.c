@@ -37,13 +37,18 @@ static struct str said(const struct running *running)
 
 static struct arena arena;
 
+static void open_arena(void)
+{
+    if (arena.limit == 0)
+        arena_init(&arena, (size_t)256 << 20);
+}
+
 static struct json_doc parse(struct str text)
 {
     struct json_doc doc;
     struct error err = { 0 };
 
-    if (arena.limit == 0)
-        arena_init(&arena, (size_t)256 << 20);
+    open_arena();
     REQUIRE_OK(json_parse(&doc, &arena, text, &err), err);
     return doc;
 }
@@ -72,11 +77,12 @@ static bool has(struct str text, const char *needle)
 
 static const char *sqlite_store(const char *name)
 {
-    char *path = malloc(TEXT_BYTES);
+    struct str path;
 
-    REQUIRE(path != NULL, "memory");
-    (void)snprintf(path, TEXT_BYTES, "%s/%s.db", test_folder(), name);
-    return path;
+    open_arena();
+    path = arena_printf(&arena, "%s/%s.db", test_folder(), name);
+    REQUIRE(path.data != NULL, "memory");
+    return path.data;
 }
 
 static const char *postgres_store(void)
