@@ -1,0 +1,69 @@
+/* sim_shapes: the sources that are tried against patra-sim, and the faults they are tried with.
+ *
+ * A shape is a source's file, pointed at the simulator and made quick: small pages, retries within
+ * milliseconds. There is one for every way of paging (test/data/sim-sources) and one for each
+ * source that is shipped.
+ */
+#ifndef PATRA_TEST_SUPPORT_SIM_SHAPES_H
+#define PATRA_TEST_SUPPORT_SIM_SHAPES_H
+
+#include "child.h"
+#include "port/http.h"
+#include "spec/edit.h"
+
+/* The window that is tried; the world is SIM_WORLD. */
+#define SIM_FROM "2026-01-10T00:00:00Z"
+#define SIM_TO "2026-01-13T00:00:00Z"
+#define SIM_TO_SHORT "2026-01-11T00:00:00Z" /* where every record is a request of its own */
+
+#define SIM_WORLD "--records", "6000", "--burst-ppm", "300000", "--audit-off", "repeat"
+
+enum { SIM_SHAPES = 20, SIM_FAULTS = 43 };
+
+struct sim_shape {
+    const char *name;
+    const char *file;
+    const char *source;   /* its code */
+    const char *endpoint; /* whose records are kept */
+    const char *path;     /* base_url, behind the server's */
+    const char *protocol; /* of the truth */
+    int64_t date_us;      /* to which the answers tell dates; 0: they tell none */
+    const char *to;
+    const char *long_slices; /* the setting that makes slices a day long; NULL: they are */
+    const char *update;      /* the operation by id; NULL: there is none */
+    struct edit edits[3];
+};
+
+struct sim_fault {
+    const char *name;
+    const char *rule;
+    bool is_slow; /* waits of real seconds: not tried on every shape by walks on real time */
+};
+
+extern const struct sim_shape sim_shapes[SIM_SHAPES];
+extern const struct sim_fault sim_faults[SIM_FAULTS];
+
+/* The changes that make a source this shape. They live in the arena. */
+struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
+                                 const struct sim_shape *shape, bool with_long_slices);
+
+/* The fault's rule as this shape must be told it. Every scroll has a token of its own, so that "the
+ * first attempt at each page" is each page of each scroll for ever: there the second request is
+ * spoilt, and the third. */
+struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
+                          const struct sim_fault *fault);
+
+/* What nobody can see from outside, so that a harvest under this fault may hold it without knowing;
+ * NULL: all of it can be seen. */
+const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault);
+
+/* Whether a name stands in a list of names between blanks. */
+bool sim_names_have(const char *names, const char *name);
+
+/* Asks the simulator; the test ends when it does not answer 200. */
+struct str sim_ask(struct http *http, struct arena *arena, const struct sim *sim,
+                   const char *method, const char *path, const char *body);
+/* Forgets all rules, and follows this one unless it is NULL. */
+void sim_set_fault(struct http *http, struct arena *arena, const struct sim *sim, const char *rule);
+
+#endif
