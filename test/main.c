@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TESTS_MAX = 2000, FILES_MAX = 4000 };
+enum { TESTS_MAX = 2000, FILES_MAX = 16000 };
 
 static struct {
     struct {

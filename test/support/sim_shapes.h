@@ -23,11 +23,12 @@ enum { SIM_SHAPES = 20, SIM_FAULTS = 43 };
 struct sim_shape {
     const char *name;
     const char *file;
-    const char *source;   /* its code */
-    const char *endpoint; /* whose records are kept */
-    const char *path;     /* base_url, behind the server's */
-    const char *protocol; /* of the truth */
-    int64_t date_us;      /* to which the answers tell dates; 0: they tell none */
+    const char *source;          /* its code */
+    const char *endpoint;        /* whose records are kept */
+    const char *path;            /* base_url, behind the server's */
+    const char *protocol;        /* of the truth */
+    const char *detail_protocol; /* of its records by id, where that differs; else NULL */
+    int64_t date_us;             /* to which the answers tell dates; 0: they tell none */
     const char *to;
     const char *long_slices; /* the setting that makes slices a day long; NULL: they are */
     const char *update;      /* the operation by id; NULL: there is none */

@@ -1,0 +1,7 @@
+#include "contract.h"
+#include "matrix_database.h"
+
+const char *matrix_database(void)
+{
+    return contract_ready_database();
+}

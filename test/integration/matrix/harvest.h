@@ -1,0 +1,98 @@
+/* harvest: planner and executor in this process, on a real store, against patra-sim.
+ *
+ *      stage_open(&stage, options);                        once: the simulator and the wire to it
+ *          harvest_open(&harvest, &stage, dsn, shape);     per case: a source on an empty database
+ *          harvest_fire(&harvest, "harvest"); harvest_drain(&harvest);
+ *          harvest_close(&harvest);
+ *      stage_close(&stage);
+ *
+ * Time is the machine's, but nobody sleeps: whoever would makes it later instead. What a server
+ * takes its time for is waited for as it is.
+ */
+#ifndef PATRA_TEST_MATRIX_HARVEST_H
+#define PATRA_TEST_MATRIX_HARVEST_H
+
+#include "adapter/auth/auth_http.h"
+#include "adapter/memory/secret.h"
+#include "adapter/system/system.h"
+#include "engine/execute/executor.h"
+#include "engine/gate/gate.h"
+#include "engine/plan.h"
+#include "port/store_plan.h"
+#include "sim_shapes.h"
+#include "sim_truth.h"
+
+struct leap_clock {
+    struct clock clock; /* first */
+    struct clock inner;
+    int64_t leapt_us;
+};
+
+struct stage {
+    struct sim sim;
+    struct leap_clock clock;
+    struct random_source random;
+    struct memory_secrets secrets;
+    struct auth_tokens *tokens;
+    struct http *http;   /* to the simulator's own pages */
+    struct http *worker; /* the executor's */
+    struct arena keep;   /* truths */
+    struct sim_truth truths[SIM_SHAPES];
+};
+
+void stage_open(struct stage *stage, const char *const *options);
+void stage_close(struct stage *stage);
+/* Of the window that is tried; asked for once, for the world stands still. */
+const struct sim_truth *stage_truth(struct stage *stage, const struct sim_shape *shape);
+
+struct harvest_counts {               /* what the executor has told */
+    int64_t tasks[TASK_STATUS_COUNT]; /* ended */
+    int64_t batches;
+    int64_t requests;
+    int64_t retries;
+    char reason[ERROR_TEXT_MAX]; /* of the last that did not succeed */
+};
+
+struct harvest {
+    struct stage *stage;
+    const struct sim_shape *shape;
+    const char *dsn;
+    struct store *store;
+    struct store *session;
+    struct store *gate_session;
+    struct gate_pool *gates;
+    struct crew *crew;
+    struct executor *executor;
+    struct executor_watch watch;
+    struct harvest_counts counts;
+    struct arena arena;
+    struct window window; /* what is fired for */
+};
+
+/* Applies the source, with further changes where `more` is not NULL. */
+void harvest_open(struct harvest *harvest, struct stage *stage, const char *dsn,
+                  const struct sim_shape *shape, const struct edit_list *more);
+void harvest_close(struct harvest *harvest);
+
+/* Fires a trigger over the window. */
+void harvest_fire(struct harvest *harvest, const char *operation);
+/* Until no task waits. False: it does not come to rest. */
+bool harvest_drain(struct harvest *harvest);
+/* As a person does when a source was stopped; true when it was. */
+bool harvest_lift(struct harvest *harvest);
+
+/* ---- what must hold; NULL: it does, else what is wrong (valid until the arena is reset) ---- */
+
+/* Whatever is shown as done is here: all records of slices that have succeeded, and all before the
+ * cursor. What is known to be missing (quarantine, signals) is counted in *told. */
+const char *harvest_check_shown(struct harvest *harvest, const struct sim_truth *truth,
+                                size_t *told);
+/* Nothing waits; the cursor is at the window's end, and its events say so; one event per version.
+ */
+const char *harvest_check_rest(struct harvest *harvest, const struct sim_truth *truth);
+/* What is held with other bytes than a list gives is what the shape's detail endpoint gives. */
+const char *harvest_check_forms(struct harvest *harvest, const struct sim_truth *truth);
+/* `patra-sim verify`. */
+const char *harvest_verify(struct harvest *harvest);
+
+#endif

@@ -1,0 +1,282 @@
+#include <string.h>
+
+#include "base/instant.h"
+#include "data/hash.h"
+#include "harvest.h"
+#include "port/store_cursor.h"
+#include "port/store_outbox.h"
+#include "port/store_record.h"
+#include "port/store_signal.h"
+#include "sim_verify.h"
+#include "test.h"
+
+enum { ROWS_MAX = 100000 };
+
+static const char *say(struct harvest *h, const char *what, struct str of)
+{
+    return arena_printf(&h->arena, "%s: %.*s", what, STR_ARG(of)).data;
+}
+
+/* ---- records ---- */
+
+static bool get(struct harvest *h, struct str id, struct stored_record *record)
+{
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_record_get(h->store, &h->arena, str_of(h->shape->source),
+                                str_of(h->shape->endpoint), id, record, &found, &err),
+               err);
+    return found;
+}
+
+static bool is_same(const struct stored_record *record, const struct sim_truth_row *row)
+{
+    char hex[HASH_HEX_MAX];
+    struct hash_sum sum;
+    struct error err;
+
+    REQUIRE_OK(hash_of(record->payload, &sum, &err), err);
+    hash_hex(&sum, hex);
+    return record->is_deleted == row->is_dead && str_eq(str_of(hex), row->sha256);
+}
+
+/* What the store itself tells to be missing. */
+struct told {
+    struct signal_list signals;
+    struct quarantined_list quarantined;
+};
+
+static struct told told_of(struct harvest *h)
+{
+    const struct str source = str_of(h->shape->source);
+    struct error err = { 0 };
+    struct told told;
+
+    REQUIRE_OK(store_signal_list(h->store, &h->arena, source, (struct str){ 0 }, 0, ROWS_MAX,
+                                 &told.signals, &err),
+               err);
+    REQUIRE_OK(
+        store_quarantine_list(h->store, &h->arena, source, 0, ROWS_MAX, &told.quarantined, &err),
+        err);
+    return told;
+}
+
+static bool tells(const struct told *told, struct str id)
+{
+    for (size_t i = 0; i < told->signals.count; i++) {
+        if (str_eq(told->signals.items[i].provider_id, id))
+            return true;
+    }
+    return false;
+}
+
+/* Quarantined without an id: one of those that are missing, whichever. */
+static size_t nameless(const struct told *told)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < told->quarantined.count; i++)
+        count += told->quarantined.items[i].provider_id.len == 0;
+    return count;
+}
+
+/* ---- what is shown ---- */
+
+struct shown {
+    struct task_list tasks;
+    bool has_cursor;
+    int64_t cursor_us;
+};
+
+static bool harvest_cursor(struct harvest *h, struct cursor *cursor)
+{
+    struct cursor_list cursors;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_cursor_list(h->store, &h->arena, str_of(h->shape->source), &cursors, &err),
+               err);
+    for (size_t i = 0; i < cursors.count; i++) {
+        *cursor = cursors.items[i];
+        if (cursor->name.operation == OPERATION_HARVEST)
+            return true;
+    }
+    return false;
+}
+
+static struct task_list tasks_of(struct harvest *h)
+{
+    const struct task_filter filter = { .source = str_of(h->shape->source), .limit = ROWS_MAX };
+    struct task_list tasks;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_list(h->store, &h->arena, &filter, &tasks, &err), err);
+    return tasks;
+}
+
+static bool is_shown(const struct shown *shown, int64_t at_us)
+{
+    if (shown->has_cursor && at_us < shown->cursor_us)
+        return true;
+    for (size_t i = 0; i < shown->tasks.count; i++) {
+        const struct task *task = &shown->tasks.items[i];
+        const struct window done = task->status == TASK_SUCCEEDED ? task->window : task->covered;
+
+        if (window_is_valid(done) && window_has(done, at_us))
+            return true;
+    }
+    return false;
+}
+
+/* All that is looked at is of one moment, and read without a lock for each row. */
+static void begin_look(struct harvest *h)
+{
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_begin_read(h->store, &err), err);
+}
+
+static const char *end_look(struct harvest *h, const char *wrong)
+{
+    store_rollback(h->store);
+    return wrong;
+}
+
+static const char *check_shown(struct harvest *h, const struct sim_truth *truth, size_t *told)
+{
+    const struct told known = told_of(h);
+    struct shown shown = { .tasks = tasks_of(h) };
+    struct cursor cursor;
+    size_t left = nameless(&known);
+
+    *told = known.signals.count + left;
+    shown.has_cursor = harvest_cursor(h, &cursor);
+    shown.cursor_us = shown.has_cursor ? cursor.value.instant_us : 0;
+    for (size_t i = 0; i < truth->count; i++) {
+        const struct sim_truth_row *row = &truth->items[i];
+        struct stored_record record;
+
+        if (!row->is_wanted || !is_shown(&shown, row->at_us) || tells(&known, row->id))
+            continue;
+        if (!get(h, row->id, &record)) {
+            if (left-- > 0)
+                continue;
+            return say(h, "shown as done, and not held", row->id);
+        }
+        if (!is_same(&record, row))
+            return say(h, "shown as done, and held with other bytes", row->id);
+    }
+    return NULL;
+}
+
+const char *harvest_check_shown(struct harvest *h, const struct sim_truth *truth, size_t *told)
+{
+    begin_look(h);
+    return end_look(h, check_shown(h, truth, told));
+}
+
+const char *harvest_check_forms(struct harvest *h, const struct sim_truth *truth)
+{
+    for (size_t i = 0; i < truth->count; i++) {
+        const struct sim_truth_row *row = &truth->items[i];
+        struct sim_truth other = { 0 };
+        struct stored_record record;
+        struct str path;
+
+        if (!row->is_wanted)
+            continue;
+        if (!get(h, row->id, &record))
+            return say(h, "told, and not healed", row->id);
+        if (is_same(&record, row))
+            continue;
+        if (h->shape->detail_protocol == NULL)
+            return say(h, "held with other bytes", row->id);
+        path = arena_printf(&h->arena, "/_sim/truth?protocol=%s&id=%.*s", h->shape->detail_protocol,
+                            STR_ARG(row->id));
+        sim_truth_read(&other, &h->arena,
+                       sim_ask(h->stage->http, &h->arena, &h->stage->sim, "GET", path.data, NULL));
+        if (other.count != 1 || !is_same(&record, &other.items[0]))
+            return say(h, "in neither form", row->id);
+    }
+    return NULL;
+}
+
+/* ---- at rest ---- */
+
+static const char *check_cursor(struct harvest *h)
+{
+    struct cursor_event_list events;
+    struct cursor_fold fold;
+    struct cursor cursor;
+    struct error err = { 0 };
+    char text[INSTANT_TEXT_MAX];
+
+    if (!harvest_cursor(h, &cursor))
+        return "there is no cursor";
+    REQUIRE_OK(
+        store_cursor_event_list(h->store, &h->arena, &cursor.name, 0, ROWS_MAX, &events, &err),
+        err);
+    cursor_fold_init(&fold, CURSOR_TIME);
+    for (size_t i = 0; i < events.count; i++)
+        cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,
+                        &events.items[i].next);
+    if (!cursor_fold_agrees(&fold, &cursor.value))
+        return "the cursor is not what its events say";
+    if (cursor.value.instant_us != h->window.to_us)
+        return say(h, "the cursor is not at the end",
+                   (struct str){ text, instant_format(cursor.value.instant_us, text) });
+    return NULL;
+}
+
+static const char *check_events(struct harvest *h, struct str id)
+{
+    const struct str type = arena_printf(&h->arena, "%s/%s", h->shape->source, h->shape->endpoint);
+    struct outbox_event_list events;
+    struct stored_record record;
+    struct error err = { 0 };
+
+    if (!get(h, id, &record))
+        return say(h, "missing at rest", id);
+    REQUIRE_OK(store_outbox_of(h->store, &h->arena, type, id, 0, ROWS_MAX, &events, &err), err);
+    if ((int64_t)events.count != record.version)
+        return say(h, "not one event per version", id);
+    for (size_t i = 0; i < events.count; i++) {
+        if (events.items[i].version != (int64_t)i + 1)
+            return say(h, "events out of order", id);
+    }
+    return NULL;
+}
+
+static const char *check_rest(struct harvest *h, const struct sim_truth *truth)
+{
+    const struct task_list tasks = tasks_of(h);
+    const char *wrong = check_cursor(h);
+
+    for (size_t i = 0; i < tasks.count && wrong == NULL; i++) {
+        const enum task_status status = tasks.items[i].status;
+
+        if (status == TASK_QUEUED || status == TASK_DISPATCHED || status == TASK_EXECUTING)
+            wrong = say(h, "a task is left", tasks.items[i].last_error);
+    }
+    for (size_t i = 0; i < truth->count && wrong == NULL; i++) {
+        if (truth->items[i].is_wanted)
+            wrong = check_events(h, truth->items[i].id);
+    }
+    return wrong;
+}
+
+const char *harvest_check_rest(struct harvest *h, const struct sim_truth *truth)
+{
+    begin_look(h);
+    return end_look(h, check_rest(h, truth));
+}
+
+const char *harvest_verify(struct harvest *h)
+{
+    return sim_verify(&h->stage->sim, &(struct sim_verify_ask){ .store = h->dsn,
+                                                                .protocol = h->shape->protocol,
+                                                                .source = h->shape->source,
+                                                                .endpoint = h->shape->endpoint,
+                                                                .from = SIM_FROM,
+                                                                .to = h->shape->to });
+}
