@@ -249,11 +249,13 @@ static void json_event(struct display *display, const struct executor_event *eve
 
 /* ---- events ---- */
 
+/* Who waits for a permit, a pause or a signal has no problem of its own, and there may be many. */
 static bool is_problem(const struct ending *ending)
 {
     return ending != NULL && ending->text[0] != '\0' &&
-           (ending->kind == ENDING_LATER ||
-            (ending->kind == ENDING_FINAL && ending->status != TASK_SUCCEEDED));
+           (ending->kind == ENDING_LATER
+                ? ending->is_outage
+                : ending->kind == ENDING_FINAL && ending->status != TASK_SUCCEEDED);
 }
 
 /* "2026-01-02T00:00:00Z .. 2026-01-03T00:00:00Z: PARTIAL, will be cut: 412 of 415 came". */
@@ -309,14 +311,6 @@ void display_slices(struct display *display, int64_t total, int64_t ended)
 {
     (void)pthread_mutex_lock(&display->lock);
     progress_slices(&display->progress, total, ended);
-    (void)pthread_mutex_unlock(&display->lock);
-}
-
-void display_say(struct display *display, struct str text)
-{
-    (void)pthread_mutex_lock(&display->lock);
-    if (display->settings.mode == DISPLAY_LINES || display->settings.mode == DISPLAY_BLOCK)
-        say(display, text);
     (void)pthread_mutex_unlock(&display->lock);
 }
 

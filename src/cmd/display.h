@@ -40,9 +40,6 @@ struct executor_watch *display_watch(struct display *display, int64_t worker);
 void display_slices(struct display *display, int64_t total, int64_t ended);
 void display_tick(struct display *display, int64_t now_us);
 
-/* A line of its own, above the block; not shown as JSON nor when quiet. */
-void display_say(struct display *display, struct str text);
-
 struct progress_view display_view(struct display *display, int64_t now_us);
 
 #endif

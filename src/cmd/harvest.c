@@ -36,6 +36,7 @@ struct harvest {
     bool must_connect;
     int64_t succeeded_before; /* the latest trigger */
     bool is_over;
+    struct error err; /* why it can not go on; level NONE: it can */
     struct harvest_summary summary;
 };
 
@@ -159,6 +160,13 @@ static bool cut_again(struct harvest *h, bool *left, struct error *err)
                         &result, err);
 }
 
+/* Nothing is left of what was planned. */
+static enum harvest_why why_of_plan(struct harvest *h)
+{
+    h->summary.stop = h->latest.stop;
+    return h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET;
+}
+
 /* The queue is empty. Where it had no room for all of the plan, the rest is planned now, as long as
  * something comes of it. */
 static bool go_on(struct harvest *h, const struct partition_count *count, struct error *err)
@@ -169,7 +177,7 @@ static bool go_on(struct harvest *h, const struct partition_count *count, struct
         h->succeeded_before = succeeded;
         return plan_once(h, err);
     }
-    end(h, h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET);
+    end(h, why_of_plan(h));
     return true;
 }
 
@@ -236,8 +244,8 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
         store_rollback(h->session->store);
         h->must_connect = true;
         if (err.level != ERROR_TRANSIENT) {
-            display_say(h->display, str_of(err.text));
-            end(h, HARVEST_BUDGET);
+            h->err = err;
+            end(h, HARVEST_TOLD);
         }
     }
     h->next_look_us = monotonic_us + LOOK_US;
@@ -271,7 +279,10 @@ static bool work(struct harvest *h, struct error *err)
     workers_attend(workers, &h->stop, &h->session->clock, &h->turn);
     if (!h->is_over)
         h->summary.why = HARVEST_TOLD;
-    return workers_join(workers, err);
+    if (!workers_join(workers, err))
+        return false;
+    *err = h->err;
+    return err->level == ERROR_NONE;
 }
 
 static bool open_display(struct harvest *h, struct error *err)
@@ -340,6 +351,7 @@ static bool run(struct harvest *h, enum exit_code *code, struct error *err)
     if (!load_cursor(h, &h->summary.before, err) ||
         !count_tasks(h, &h->session->arena, &count, err))
         return false;
+    h->summary.why = why_of_plan(h);
     if ((count.queued + count.running > 0 && !work_watched(h, err)) || !sum_up(h, err))
         return false;
     *code = harvest_exit(&h->summary);

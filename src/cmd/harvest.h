@@ -46,6 +46,7 @@ struct harvest_summary {
     bool has_cursor;
     struct cursor before; /* id 0: there was none */
     struct cursor after;
+    enum budget_stop stop;  /* BUDGET: which */
     struct pause pause;     /* STOPPED, PAUSED */
     int64_t waits_until_us; /* WAITS */
 };

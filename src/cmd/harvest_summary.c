@@ -178,7 +178,7 @@ static void add_why(const struct harvest_summary *summary, struct buf *out)
         break;
     case HARVEST_BUDGET:
         buf_printf(out, "  budget      %.*s; the same command goes on when there is more\n",
-                   STR_ARG(BUDGET_STOP_CODES.items[summary->first->stop].meaning));
+                   STR_ARG(BUDGET_STOP_CODES.items[summary->stop].meaning));
         break;
     }
 }

@@ -1,11 +1,16 @@
 /* patra harvest, work, serve and status, as a user runs them, against the simulator; what is in the
  * store afterwards is judged by the simulator's own books. */
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "child.h"
 #include "data/json.h"
 #include "postgres.h"
@@ -127,6 +132,7 @@ static struct run verify(const char *store, const struct sim *sim)
                SOURCE, "--from", "2026-02-01", "--to", "2026-02-11", "--url", sim->base, "--json");
 }
 
+#define HARVESTED SOURCE " HARVEST of records: done, after "
 #define WINDOW "--from", "2026-02-01", "--to", "2026-02-11"
 
 /* ---- harvest ---- */
@@ -192,6 +198,57 @@ TEST(a_harvest_holds_what_the_source_has_on_sqlite)
 TEST(a_harvest_holds_what_the_source_has_on_postgres)
 {
     harvest_whole(postgres_store());
+}
+
+/* All that harvest writes to a terminal of this kind. */
+static struct str on_terminal(const char *store, const char *term, const char *no_color)
+{
+    const char *build = getenv("PATRA_BUILD");
+    const struct winsize size = { .ws_row = 24, .ws_col = 80 };
+    char program[TEXT_BYTES];
+    struct buf text;
+    char bytes[4096];
+    ssize_t len;
+    int fd, status;
+    pid_t pid;
+
+    open_arena();
+    buf_init(&text, &arena, (size_t)4 << 20);
+    (void)snprintf(program, sizeof(program), "%s/patra", build != NULL ? build : "build");
+    pid = forkpty(&fd, NULL, NULL, &size);
+    REQUIRE(pid >= 0, "forkpty");
+    if (pid == 0) {
+        (void)setenv("TERM", term, 1);
+        (void)(no_color != NULL ? setenv("NO_COLOR", no_color, 1) : unsetenv("NO_COLOR"));
+        (void)execl(program, "patra", "harvest", SOURCE, WINDOW, "--store", store, NULL);
+        _exit(127);
+    }
+    while ((len = read(fd, bytes, sizeof(bytes))) > 0) /* EIO at the end */
+        buf_add(&text, (struct str){ bytes, (size_t)len });
+    (void)close(fd);
+    REQUIRE(waitpid(pid, &status, 0) == pid, "wait");
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "exit code");
+    return buf_str(&text);
+}
+
+TEST(a_terminal_gets_a_block_that_is_repainted_and_taken_away)
+{
+    struct sim sim = sim_of((const char *const[]){ "--records", "2000", NULL });
+    const char *store = sqlite_store("terminal");
+    struct str text;
+
+    apply(store, &sim, "rate.per_second=20");
+    text = on_terminal(store, "xterm", NULL);
+    CHECK(has(text, " slices  eta "), "the block");
+    CHECK(has(text, "\x1b[4A\r\x1b[J"), "painted over");
+    CHECK(has(text, "\x1b[36m"), "with colours");
+    CHECK(has(text, HARVESTED), "the summary");
+    text = on_terminal(store, "xterm", "1");
+    CHECK(has(text, "\x1b[J") && !has(text, "\x1b[36m"), "without, where they are not wanted");
+    text = on_terminal(store, "dumb", NULL);
+    CHECK(!has(text, "\x1b"), "nothing of the kind for a dumb one");
+    CHECK(has(text, HARVESTED), "the summary");
+    sim_stop(&sim);
 }
 
 TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
