@@ -19,7 +19,7 @@ enum { OWNER_MAX = 32 };
 
 #define TURN_US (US_PER_SECOND / 10)
 
-#define LEASE_MIN_US (5 * US_PER_SECOND)
+#define LEASE_MIN_US US_PER_SECOND
 #define LEASE_MAX_US US_PER_HOUR
 
 struct worker {
@@ -266,5 +266,5 @@ bool workers_lease(const struct invocation *invocation, int64_t *lease_us, struc
     if (!duration_parse_us(str_of(given), lease_us, err))
         return error_wrap(err, "--lease");
     return (*lease_us >= LEASE_MIN_US && *lease_us <= LEASE_MAX_US) ||
-           error_set(err, ERROR_REQUEST, "workers.option", "--lease: '%s' is not 5s to 1h", given);
+           error_set(err, ERROR_REQUEST, "workers.option", "--lease: '%s' is not 1s to 1h", given);
 }

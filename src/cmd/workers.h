@@ -63,7 +63,7 @@ bool workers_join(struct workers *workers, struct error *err) MUST_CHECK;
 #define LEASE_OPTION                                                                       \
     {                                                                                      \
         "lease", "DURATION",                                                               \
-            "A worker that shows no progress for this long loses its task, 5s to 1h (1m)." \
+            "A worker that shows no progress for this long loses its task, 1s to 1h (1m)." \
     }
 bool workers_count(const struct invocation *invocation, int *count, struct error *err) MUST_CHECK;
 bool workers_lease(const struct invocation *invocation, int64_t *lease_us,

@@ -62,14 +62,20 @@ static bool refused(PGconn *connection, struct error *err)
     return error_set(err, level, name, "%.*s", STR_ARG(line));
 }
 
+/* A process that was put to sleep (SIGSTOP, a paused machine) in the middle of a transaction holds
+ * its locks for as long as it sleeps; the server ends its session after this. Between two
+ * statements of ours there is work of a second at most. */
+#define IDLE_IN_TRANSACTION_MS 15000
+
 static bool configure(struct postgres_store *postgres, struct error *err)
 {
     char settings[256];
 
     (void)snprintf(settings, sizeof(settings),
                    "SET timezone = 'UTC'; SET lock_timeout = %" PRId64
-                   "; SET client_min_messages = warning",
-                   postgres->busy_timeout_us / US_PER_MS);
+                   "; SET client_min_messages = warning"
+                   "; SET idle_in_transaction_session_timeout = %d",
+                   postgres->busy_timeout_us / US_PER_MS, IDLE_IN_TRANSACTION_MS);
     return postgres_run_text(postgres, settings, err);
 }
 
