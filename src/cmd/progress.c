@@ -79,9 +79,10 @@ static void tell_trouble(struct progress *progress, const struct executor_event 
 
 void progress_see(struct progress *progress, int64_t index, const struct executor_event *event)
 {
-    struct progress_worker *worker = &progress->workers[index];
+    struct progress_worker *worker;
 
     assert(index >= 0 && index < progress->worker_count);
+    worker = &progress->workers[index];
     switch (event->kind) {
     case EXECUTOR_STARTED:
         *worker = (struct progress_worker){ .state = WORKER_WORKING };

@@ -56,7 +56,7 @@ void text_span(struct buf *out, int64_t span_us)
 
 void text_rate(struct buf *out, int64_t per_1000s)
 {
-    if (per_1000s < 100 * 1000) {
+    if (per_1000s < INT64_C(100000)) {
         buf_printf(out, "%" PRId64 ".%" PRId64 "/s", per_1000s / 1000, per_1000s / 100 % 10);
         return;
     }
