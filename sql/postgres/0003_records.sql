@@ -2,15 +2,15 @@
 
 CREATE TABLE ing_record (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    provenance_code      text        NOT NULL CHECK (provenance_code <> ''),
-    endpoint_name        text        NOT NULL CHECK (endpoint_name <> ''),
-    provider_id          text        NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
+    provenance_code      text COLLATE "C" NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name        text COLLATE "C" NOT NULL CHECK (endpoint_name <> ''),
+    provider_id          text COLLATE "C" NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     updated_at           timestamptz, -- the source's own; NULL where it has none
     provider_version     text        NOT NULL DEFAULT '', -- the source's own; '' where it has none
     version              bigint      NOT NULL CHECK (version >= 1), -- +1 per visible change
     deleted              boolean     NOT NULL,
-    content_hash         text        NOT NULL,
-    expr_hash            text        NOT NULL, -- of the expression (its prototype) that read it
+    content_hash         text COLLATE "C" NOT NULL,
+    expr_hash            text COLLATE "C" NOT NULL, -- of the expression (its prototype) that read it
     checked_at           timestamptz NOT NULL,
     created_at           timestamptz NOT NULL,
     schedule_instance_id bigint,
@@ -33,8 +33,11 @@ END;
 $$;
 
 CREATE UNIQUE INDEX uk_record_provider ON ing_record (provenance_code, endpoint_name, provider_id);
-CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id);
-CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id);
+-- Partial, so that no planner takes them for the way to a record by its id.
+CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id)
+    WHERE NOT deleted;
+CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
+    WHERE NOT deleted;
 
 -- A record that could not be judged, with all that is needed to see why.
 CREATE TABLE ing_quarantine (

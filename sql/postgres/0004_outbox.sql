@@ -5,8 +5,8 @@
 CREATE TABLE ing_outbox (
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id       uuid        NOT NULL,
-    aggregate_type text        NOT NULL CHECK (aggregate_type <> ''),
-    aggregate_id   text        NOT NULL CHECK (aggregate_id <> ''),
+    aggregate_type text COLLATE "C" NOT NULL CHECK (aggregate_type <> ''),
+    aggregate_id   text COLLATE "C" NOT NULL CHECK (aggregate_id <> ''),
     event_type     text        NOT NULL CHECK (event_type <> ''),
     version        bigint      NOT NULL CHECK (version >= 1),
     schema_version integer     NOT NULL CHECK (schema_version >= 1),

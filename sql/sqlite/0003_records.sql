@@ -23,8 +23,10 @@ CREATE TABLE ing_record (
 ) STRICT;
 
 CREATE UNIQUE INDEX uk_record_provider ON ing_record (provenance_code, endpoint_name, provider_id);
-CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id);
-CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id);
+CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id)
+    WHERE NOT deleted;
+CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
+    WHERE NOT deleted;
 
 -- A record that could not be judged, with all that is needed to see why.
 CREATE TABLE ing_quarantine (

@@ -67,13 +67,14 @@ static bool refused(PGconn *connection, struct error *err)
  * statements of ours there is work of a second at most. */
 #define IDLE_IN_TRANSACTION_MS 15000
 
+/* A batch of records passes through unnest(), which goes to a file when it does not fit. */
 static bool configure(struct postgres_store *postgres, struct error *err)
 {
     char settings[256];
 
     (void)snprintf(settings, sizeof(settings),
                    "SET timezone = 'UTC'; SET lock_timeout = %" PRId64
-                   "; SET client_min_messages = warning"
+                   "; SET client_min_messages = warning; SET work_mem = '64MB'"
                    "; SET idle_in_transaction_session_timeout = %d",
                    postgres->busy_timeout_us / US_PER_MS, IDLE_IN_TRANSACTION_MS);
     return postgres_run_text(postgres, settings, err);

@@ -19,10 +19,9 @@ static const char ADD[] =
     " schema_version, lane, occurred_at, payload)"
     " SELECT event_id::uuid, aggregate_type, aggregate_id, event_type, version, schema_version,"
     "        lane, occurred, payload"
-    "   FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) WITH ORDINALITY"
+    "   FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     "     AS r (event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane,"
-    "           occurred, payload, place)"
-    "  ORDER BY place";
+    "           occurred, payload)";
 
 static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
                        struct error *err)

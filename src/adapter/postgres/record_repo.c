@@ -1,17 +1,20 @@
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "adapter/postgres/postgres.h"
 #include "adapter/postgres/quarantine_repo.h"
 
 enum { CHECK_SOURCE = 1, CHECK_ENDPOINT, CHECK_PROVIDER_IDS };
+/* LATERAL and LIMIT: by the index, one id after the other. A plan is kept while the table grows,
+ * and for a small table it would read all of it. The same reason has ARRAY (SELECT ...) below. */
 static const char CHECK[] =
     "SELECT r.place, t.id, t.version, t.updated_at, t.provider_version, t.deleted,"
-    " t.content_hash, t.expr_hash,"
-    " t.checked_at"
+    " t.content_hash, t.expr_hash, t.checked_at"
     "  FROM unnest($3) WITH ORDINALITY AS r (provider_id, place)"
-    "  JOIN ing_record t ON t.provenance_code = $1 AND t.endpoint_name = $2"
-    "                   AND t.provider_id = r.provider_id";
+    "  CROSS JOIN LATERAL (SELECT * FROM ing_record"
+    "    WHERE provenance_code = $1 AND endpoint_name = $2 AND provider_id = r.provider_id"
+    "    LIMIT 1) AS t";
 enum {
     CHECKED_PLACE,
     CHECKED_ID,
@@ -116,7 +119,6 @@ enum {
     WRITE_ENDPOINT,
 };
 
-/* In the order of the keys: two workers with the same new records meet one by one. */
 static const char ADD[] =
     "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
     " provider_version, version, deleted, content_hash, payload, expr_hash, checked_at, "
@@ -125,21 +127,19 @@ static const char ADD[] =
     " SELECT $16, $17, r.*, $1, $2, $2, $3, $4, $5, $6, $7, $8"
     "   FROM unnest($9, $10, $11, $12, $13, $14, $15)"
     "     AS r (provider_id, updated, provider_version, version, deleted, content_hash, payload)"
-    "  ORDER BY provider_id COLLATE \"C\""
     " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING"
     " RETURNING provider_id";
 
 static const char CHANGE[] =
-    "WITH locked AS (SELECT id FROM ing_record WHERE id = ANY ($9) ORDER BY id FOR UPDATE)"
     "UPDATE ing_record t SET updated_at = r.updated,"
     " provider_version = r.provider_version, version = r.version, deleted = r.deleted,"
     " content_hash = r.content_hash, payload = r.payload, expr_hash = $1,"
     " checked_at = greatest(t.checked_at, $2), schedule_instance_id = $3, plan_id = $4,"
     " slice_id = $5, task_id = $6, run_id = $7, batch_id = $8"
-    "  FROM locked,"
-    "       unnest($9, $10, $11, $12, $13, $14, $15) WITH ORDINALITY"
+    "  FROM unnest($9, $10, $11, $12, $13, $14, $15) WITH ORDINALITY"
     "         AS r (id, updated, provider_version, version, deleted, content_hash, payload, place)"
-    " WHERE locked.id = r.id AND t.id = r.id AND t.version = r.version - 1"
+    " WHERE t.id = r.id AND t.version = r.version - 1 AND t.id = ANY (ARRAY ("
+    "   SELECT id FROM ing_record WHERE id = ANY ($9) ORDER BY id FOR UPDATE))"
     " RETURNING r.place";
 
 static void set_rows(struct query *q, const struct record_context *context, struct row_arrays *rows)
@@ -204,7 +204,14 @@ static bool change_rows(struct postgres_store *postgres, const struct record_con
     return query_finish(&q, err) || error_wrap(err, "change %zu records", rows->count);
 }
 
-/* New ones first, in every transaction: whoever holds a changed row waits for no new one. */
+static int by_provider_id(const void *a, const void *b)
+{
+    return str_cmp((*(const struct record_write *const *)a)->provider_id,
+                   (*(const struct record_write *const *)b)->provider_id);
+}
+
+/* New ones first, in every transaction: whoever holds a changed row waits for no new one. And new
+ * ones in the order of their keys: two workers with the same ones meet one by one. */
 static bool record_write(struct store *store, const struct record_context *context,
                          const struct record_write *records, size_t count, bool *written,
                          struct error *err)
@@ -214,16 +221,24 @@ static bool record_write(struct store *store, const struct record_context *conte
     memset(written, 0, count * sizeof(written[0]));
     for (int phase = 0; phase < 2; phase++) {
         const bool is_new = phase == 0;
+        const struct record_write **chosen =
+            ARENA_ARRAY(&postgres->scratch, const struct record_write *, count);
         struct row_arrays rows;
+        size_t n = 0;
 
-        if (!rows_init(&rows, &postgres->scratch, is_new ? ARRAY_TEXT : ARRAY_I64, count))
+        if (chosen == NULL ||
+            !rows_init(&rows, &postgres->scratch, is_new ? ARRAY_TEXT : ARRAY_I64, count))
             return arena_error(&postgres->scratch, err);
         for (size_t i = 0; i < count; i++) {
             if ((records[i].id == 0) == is_new)
-                rows_add(&rows, &records[i], i);
+                chosen[n++] = &records[i];
         }
-        if (rows.count == 0)
+        if (n == 0)
             continue;
+        if (is_new)
+            qsort(chosen, n, sizeof(chosen[0]), by_provider_id);
+        for (size_t i = 0; i < n; i++)
+            rows_add(&rows, chosen[i], (size_t)(chosen[i] - records));
         if (!(is_new ? add_rows(postgres, context, records, &rows, written, err)
                      : change_rows(postgres, context, &rows, written, err)))
             return false;
@@ -234,11 +249,10 @@ static bool record_write(struct store *store, const struct record_context *conte
 /* What another worker holds is being written or touched there: waiting for it could be mutual. */
 enum { TOUCH_IDS = 1, TOUCH_NOW, TOUCH_EXPR_HASH };
 static const char TOUCH[] =
-    "WITH locked AS (SELECT id FROM ing_record"
-    "                 WHERE id = ANY ($1) AND (checked_at < $2 OR expr_hash <> $3)"
-    "                 ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)"
-    "UPDATE ing_record t SET checked_at = greatest(t.checked_at, $2), expr_hash = $3"
-    "  FROM locked WHERE t.id = locked.id";
+    "UPDATE ing_record SET checked_at = greatest(checked_at, $2), expr_hash = $3"
+    " WHERE id = ANY (ARRAY (SELECT id FROM ing_record"
+    "                         WHERE id = ANY ($1) AND (checked_at < $2 OR expr_hash <> $3)"
+    "                         ORDER BY id FOR NO KEY UPDATE SKIP LOCKED))";
 
 static bool record_touch(struct store *store, const struct record_context *context,
                          const int64_t *ids, size_t count, struct error *err)
