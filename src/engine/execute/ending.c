@@ -101,6 +101,17 @@ static bool is_asked_to_wait(const struct error *err, const struct ending_ask *a
     return ask->retry_at_us > ask->now_us || is_code(err, "fetch.rejected");
 }
 
+/* A walk that begins anew commits its first pages in every run: batches say nothing about how far
+ * it gets. A shorter one may reach its end. */
+static struct ending lost_for_good(const struct error *err, const struct ending_ask *ask)
+{
+    const struct window nothing = { 0, 0 };
+
+    if (ask->batches > 0 && ask->can_cut)
+        return cut_again(partial(PARTIAL_CUT_SHORT, nothing, str_of(err->text)), RESLICE_TOO_DEEP);
+    return final(TASK_FAILED, err->text);
+}
+
 static struct ending transient(const struct error *err, const struct ending_ask *ask)
 {
     const int64_t idle_runs = ask->batches > 0 ? 0 : ask->idle_runs + 1;
@@ -111,7 +122,9 @@ static struct ending transient(const struct error *err, const struct ending_ask 
     if (is_asked_to_wait(err, ask))
         return later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask),
                      err->text);
-    if (idle_runs >= ENDING_IDLE_RUNS_MAX)
+    if (is_code(err, "fetch.restarts") && ask->runs >= ENDING_IDLE_RUNS_MAX)
+        ending = lost_for_good(err, ask);
+    else if (idle_runs >= ENDING_IDLE_RUNS_MAX)
         ending = final(TASK_FAILED, err->text);
     else
         ending = later(next_run_us(ask), err->text);

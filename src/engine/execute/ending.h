@@ -8,6 +8,8 @@
  *      too deep, over a cap                     PARTIAL (cut short), cut again; covers what it has
  *      L1                                       given back for later; FAILED when nothing has moved
  *                                               for too many runs
+ *      a walk that is lost again and again      given back as well; after too many runs cut again,
+ *                                               else FAILED: its first pages are no progress
  *      L2, L3                                   cut again behind the first page, else FAILED
  *      L4                                       FAILED, and the source is stopped
  *      told to stop, paused                     given back for now
@@ -50,6 +52,7 @@ struct ending_ask {
     bool can_cut;
     int64_t batches;     /* committed by this run */
     int64_t idle_runs;   /* runs before this one, in a row, that committed none */
+    int64_t runs;        /* of the task, with this one */
     int64_t retry_at_us; /* as the walk tells; 0: nobody knows */
     int64_t now_us;
     uint64_t random;

@@ -183,6 +183,7 @@ static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us)
         .can_cut = run->assignment.can_cut,
         .batches = run->batches,
         .idle_runs = run->assignment.idle_runs,
+        .runs = run->run.attempt,
         .retry_at_us = retry_at_us,
         .now_us = executor_now_us(run->executor),
         .random = random_source_u64(run->executor->parts.random),

@@ -131,6 +131,39 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
     }
 }
 
+TEST(a_walk_that_is_lost_in_every_run_ends_although_its_first_pages_came)
+{
+    const struct {
+        const char *label;
+        bool can_cut;
+        int64_t runs, batches;
+        enum ending_kind kind;
+        enum task_status status; /* of FINAL */
+        bool is_cut;
+    } rows[] = {
+        { "first run", true, 1, 3, ENDING_LATER, 0, false },
+        { "last run but one", true, ENDING_IDLE_RUNS_MAX - 1, 3, ENDING_LATER, 0, false },
+        { "last run", true, ENDING_IDLE_RUNS_MAX, 3, ENDING_FINAL, TASK_PARTIAL, true },
+        { "as short as can be", false, ENDING_IDLE_RUNS_MAX, 3, ENDING_FINAL, TASK_FAILED, false },
+        { "not even a page", true, ENDING_IDLE_RUNS_MAX, 0, ENDING_FINAL, TASK_FAILED, false },
+    };
+    const struct error err = { .level = ERROR_TRANSIENT, .code = "fetch.restarts", .text = "why" };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ending_ask ask = ask_with(rows[i].can_cut, rows[i].batches, 0);
+        struct ending ending;
+
+        ask.runs = rows[i].runs;
+        ending = ending_of_failure(&err, &ask);
+        CHECK_EQ(ending.kind, rows[i].kind, rows[i].label);
+        if (ending.kind == ENDING_FINAL)
+            CHECK_EQ(ending.status, rows[i].status, rows[i].label);
+        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK(ending.is_outage, rows[i].label);
+        CHECK(!window_is_valid(ending.covered), rows[i].label);
+    }
+}
+
 TEST(runs_wait_longer_than_requests_and_longer_each_time)
 {
     const struct error err = { .level = ERROR_TRANSIENT, .code = "http.reset", .text = "why" };
