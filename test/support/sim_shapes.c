@@ -298,6 +298,11 @@ static const struct {
       "an answer whose odd letters have all become question marks is a good one" },
     { "no date", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "bad date", " europepmc epmc-xml ", "where no date is read, none is missed" },
+    { "no date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
+    { "bad date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
+    { "no date, lasting", " details ", "a tombstone may have no date" },
+    { "shift page, lasting", " header link time oai ",
+      "without a total the only page of a slice may lack its first record" },
 };
 
 const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault)

@@ -23,7 +23,7 @@ enum outcome {
     MARK_PARTIAL,   /* a slice ended PARTIAL, and was healed by the next trigger */
     MARK_FAILED,    /* a slice FAILED, and was healed */
     MARK_TOLD,      /* records were put aside, and came by an UPDATE or a BACKFILL */
-    MARK_UNSEEN,    /* bytes whose damage nobody can see: all is held, some of it damaged */
+    MARK_UNSEEN,    /* damage nobody can see: a BACKFILL brings what is missing */
     MARK_WRONG,
     MARKS,
 };
@@ -32,26 +32,26 @@ static const char letters[MARKS + 1] = " .rpfq?X";
 
 /* What strikes from some request on and does not stop by itself. */
 static const struct sim_fault lasting[] = {
-    { "500", "from=3 kind=status code=500", false },
-    { "404", "from=3 kind=status code=404 body=html", false },
-    { "401", "from=3 kind=status code=401", false },
-    { "close", "from=3 kind=close", false },
-    { "truncate right", "from=3 kind=truncate keep=50", false },
-    { "truncate short", "from=3 kind=truncate keep=50 length=short", false },
-    { "garbage", "from=3 kind=garbage bytes=300", false },
-    { "html", "from=3 kind=html keep_type", false },
-    { "empty", "from=3 kind=empty", false },
-    { "body error", "from=3 kind=body_error", false },
-    { "repeat page", "from=3 kind=repeat_page", false },
-    { "shift page", "from=3 kind=shift_page", false },
-    { "repeat token", "from=3 kind=repeat_token", false },
-    { "expired token", "from=3 kind=expired_token", false },
-    { "moving total", "from=3 kind=moving_total", false },
-    { "next elsewhere", "from=3 kind=next_elsewhere", false },
-    { "no id", "from=3 kind=record_no_id", false },
-    { "no date", "from=3 kind=record_no_date", false },
-    { "bad date", "from=3 kind=record_bad_date", false },
-    { "missing details", "from=3 kind=missing_details", false },
+    { "500, lasting", "from=3 kind=status code=500", false },
+    { "404, lasting", "from=3 kind=status code=404 body=html", false },
+    { "401, lasting", "from=3 kind=status code=401", false },
+    { "close, lasting", "from=3 kind=close", false },
+    { "truncate right, lasting", "from=3 kind=truncate keep=50", false },
+    { "truncate short, lasting", "from=3 kind=truncate keep=50 length=short", false },
+    { "garbage, lasting", "from=3 kind=garbage bytes=300", false },
+    { "html, lasting", "from=3 kind=html keep_type", false },
+    { "empty, lasting", "from=3 kind=empty", false },
+    { "body error, lasting", "from=3 kind=body_error", false },
+    { "repeat page, lasting", "from=3 kind=repeat_page", false },
+    { "shift page, lasting", "from=3 kind=shift_page", false },
+    { "repeat token, lasting", "from=3 kind=repeat_token", false },
+    { "expired token, lasting", "from=3 kind=expired_token", false },
+    { "moving total, lasting", "from=3 kind=moving_total", false },
+    { "next elsewhere, lasting", "from=3 kind=next_elsewhere", false },
+    { "no id, lasting", "from=3 kind=record_no_id", false },
+    { "no date, lasting", "from=3 kind=record_no_date", false },
+    { "bad date, lasting", "from=3 kind=record_bad_date", false },
+    { "missing details, lasting", "from=3 kind=missing_details", false },
     { "half of all", "rate=0.5 times=12 kind=status code=503", false },
 };
 
@@ -75,14 +75,14 @@ static enum outcome heal(struct harvest *h, const struct sim_fault *fault, enum 
     const char *unseen = sim_fault_unseen(h->shape, fault);
 
     *wrong = harvest_verify(h);
-    if (*wrong != NULL && unseen != NULL) {
-        mark = MARK_UNSEEN;
-        *wrong = NULL;
-    } else if (*wrong != NULL && mark == MARK_TOLD) {
+    if (*wrong != NULL && (unseen != NULL || mark == MARK_TOLD)) {
         harvest_fire(h, "backfill");
         *wrong = !harvest_drain(h)           ? "the BACKFILL does not come to rest"
                  : harvest_verify(h) == NULL ? NULL
+                 : unseen != NULL            ? NULL
                                              : harvest_check_forms(h, truth);
+        if (unseen != NULL)
+            mark = MARK_UNSEEN;
     }
     if (*wrong == NULL)
         *wrong = harvest_check_rest(h, truth);
