@@ -102,6 +102,7 @@ static void see(struct executor_watch *watch, const struct executor_event *event
 
     if (event->kind == EXECUTOR_BATCH) {
         h->counts.batches++;
+        h->counts.records += (int64_t)event->batch->record_count;
         h->counts.requests += event->batch->counts.requests;
         h->counts.retries += event->batch->counts.retries;
     }
@@ -173,13 +174,20 @@ static void open_sessions(struct harvest *h)
     REQUIRE_OK(store_another(h->store, &h->gate_session, &err), err);
 }
 
+void harvest_between(struct harvest *h, const char *from, const char *to)
+{
+    h->from = from;
+    h->to = to;
+    h->window = (struct window){ instant_of(from), instant_of(to) };
+}
+
 void harvest_open(struct harvest *h, struct stage *stage, const char *dsn,
                   const struct sim_shape *shape, const struct edit_list *more)
 {
     struct error err = { 0 };
 
     *h = (struct harvest){ .stage = stage, .shape = shape, .dsn = dsn, .watch = { see } };
-    h->window = (struct window){ instant_of(SIM_FROM), instant_of(shape->to) };
+    harvest_between(h, SIM_FROM, shape->to);
     stage->clock.leapt_us = 0; /* a server's own clock does not leap: do not run away from it */
     arena_init(&h->arena, ARENA_MAX);
     open_sessions(h);

@@ -48,6 +48,7 @@ const struct sim_truth *stage_truth(struct stage *stage, const struct sim_shape 
 struct harvest_counts {               /* what the executor has told */
     int64_t tasks[TASK_STATUS_COUNT]; /* ended */
     int64_t batches;
+    int64_t records; /* with repetitions */
     int64_t requests;
     int64_t retries;
     char reason[ERROR_TEXT_MAX]; /* of the last that did not succeed */
@@ -66,13 +67,18 @@ struct harvest {
     struct executor_watch watch;
     struct harvest_counts counts;
     struct arena arena;
-    struct window window; /* what is fired for */
+    const char *from; /* what is fired for: [from, to) */
+    const char *to;
+    struct window window; /* the same */
 };
 
 /* Applies the source, with further changes where `more` is not NULL. */
 void harvest_open(struct harvest *harvest, struct stage *stage, const char *dsn,
                   const struct sim_shape *shape, const struct edit_list *more);
 void harvest_close(struct harvest *harvest);
+
+/* Another window than the one every shape is tried on. */
+void harvest_between(struct harvest *harvest, const char *from, const char *to);
 
 /* Fires a trigger over the window. */
 void harvest_fire(struct harvest *harvest, const char *operation);
@@ -92,6 +98,10 @@ const char *harvest_check_shown(struct harvest *harvest, const struct sim_truth 
 const char *harvest_check_rest(struct harvest *harvest, const struct sim_truth *truth);
 /* What is held with other bytes than a list gives is what the shape's detail endpoint gives. */
 const char *harvest_check_forms(struct harvest *harvest, const struct sim_truth *truth);
+/* Where the forward cursor is; INT64_MIN: there is none. */
+int64_t harvest_cursor_us(struct harvest *harvest);
+/* The tasks of the source that ended so, by id. */
+struct task_list harvest_tasks(struct harvest *harvest, enum task_status status);
 /* `patra-sim verify`. */
 const char *harvest_verify(struct harvest *harvest);
 

@@ -114,6 +114,30 @@ static struct task_list tasks_of(struct harvest *h)
     return tasks;
 }
 
+int64_t harvest_cursor_us(struct harvest *h)
+{
+    struct cursor cursor;
+
+    return harvest_cursor(h, &cursor) ? cursor.value.instant_us : INT64_MIN;
+}
+
+struct task_list harvest_tasks(struct harvest *h, enum task_status status)
+{
+    const struct task_list all = tasks_of(h);
+    struct task_list some = { 0 };
+
+    for (size_t i = 0; i < all.count; i++) {
+        struct task *task = NULL;
+
+        if (all.items[i].status != status)
+            continue;
+        task = LIST_ADD(&h->arena, &some);
+        REQUIRE(task != NULL, "memory");
+        *task = all.items[i];
+    }
+    return some;
+}
+
 static bool is_shown(const struct shown *shown, int64_t at_us)
 {
     if (shown->has_cursor && at_us < shown->cursor_us)
@@ -277,6 +301,6 @@ const char *harvest_verify(struct harvest *h)
                                                                 .protocol = h->shape->protocol,
                                                                 .source = h->shape->source,
                                                                 .endpoint = h->shape->endpoint,
-                                                                .from = SIM_FROM,
-                                                                .to = h->shape->to });
+                                                                .from = h->from,
+                                                                .to = h->to });
 }
