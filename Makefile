@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build test demo check bench install clean
+.PHONY: build test threads demo check bench install clean
 
 build:
 	@scripts/deps build
@@ -11,6 +11,9 @@ build:
 
 test:
 	@scripts/test $(TESTS)
+
+threads:
+	@scripts/threads
 
 demo:
 	@scripts/demo
@@ -27,4 +30,4 @@ install: build
 	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
 
 clean:
-	rm -rf build build-asan
+	rm -rf build build-asan build-tsan

@@ -136,18 +136,28 @@ static void cool_down(struct bucket *bucket, int64_t now_us, int64_t until_us, u
     bucket->cooldown_until_us = most(bucket->cooldown_until_us, until_us);
 }
 
+/* A 429 says that we are too fast, and may take all but rate_min. A 5xx may be anything: many in a
+ * row would grind a healthy rate to nothing, so it counts once per cool_down, and leaves 30 %. */
 static void demote(struct bucket *bucket, const struct bucket_config *config,
                    const struct bucket_signal *signal)
 {
+    const bool is_failing = signal->outcome == BUCKET_FAILING;
+    const bool has_demoted = bucket->demoted_at_us != INT64_MIN;
+    const int64_t floor =
+        is_failing ? most(config->rate_min, config->rate_max / 10 * 3) : config->rate_min;
+    int64_t rate;
+
     /* Answers to what was sent before the last demotion tell nothing about the new rate. */
-    if (bucket->demoted_at_us != INT64_MIN && signal->sent_at_us <= bucket->demoted_at_us)
+    if (has_demoted && signal->sent_at_us <= bucket->demoted_at_us)
+        return;
+    if (has_demoted && is_failing && signal->now_us - bucket->demoted_at_us < config->cool_down_us)
         return;
     bucket->tokens = least(bucket->tokens, 0);
     bucket->carry = 0;
     if (!config->is_adaptive)
         return;
-    bucket->rate =
-        most((int64_t)((__int128)bucket->rate * 1000 / config->demote_permille), config->rate_min);
+    rate = (int64_t)((__int128)bucket->rate * 1000 / config->demote_permille);
+    bucket->rate = most(rate, least(bucket->rate, floor));
     bucket->demoted_at_us = signal->now_us;
     bucket->raised_at_us = signal->now_us;
 }

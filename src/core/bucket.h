@@ -2,8 +2,10 @@
  *
  * A token bucket whose rate learns. Tokens flow in at `rate` up to `burst`; a request takes its
  * cost out, or is told when to come back. The rate rises by small steps while all goes well and is
- * divided when the source says 429 or fails; what the source says itself (Retry-After, what
- * remains, its own limit) goes before anything inferred.
+ * divided when the source says 429, down to rate_min. When it fails (5xx, timeouts) the rate is
+ * divided as well, but once per `cool_down` and not below 30 % of rate_max: a source that breaks
+ * one request in ten is not a source that is asked too often. What the source says itself
+ * (Retry-After, what remains, its own limit) goes before anything inferred.
  *
  *      rate_max  - - - - -/|- - - - - - - - - -/- -
  *                       /  | 429            /

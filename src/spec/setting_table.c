@@ -170,9 +170,12 @@ const struct setting SETTINGS[] = {
       .help = "How long the rate stays before it is raised by a step again." },
     { "rate.increase", SE, REGISTRY_RATE_LIMIT, "increase", .type = SETTING_REAL, .builtin = "0.1",
       .min = 0.0001, .max = 1000,
-      .help = "The step, in requests per second, by which a lowered rate recovers." },
+      .help = "The step, in requests per second, by which a lowered rate recovers; at least a "
+              "twentieth of per_second." },
     { "rate.demote", SE, REGISTRY_RATE_LIMIT, "demote", .type = SETTING_REAL, .builtin = "2",
-      .min = 1.1, .max = 16, .help = "The rate is divided by this on 429 and transient 5xx." },
+      .min = 1.1, .max = 16,
+      .help = "The rate is divided by this on 429, and on 5xx (once per cool_down, to no less "
+              "than 30 %)." },
     { "rate.min", SE, REGISTRY_RATE_LIMIT, "per_second_min", .type = SETTING_REAL, .builtin = "0.1",
       .min = 0.0001, .max = 1000, .help = "The rate never falls below this." },
     { "rate.provider_limit", SE, REGISTRY_RATE_LIMIT, "provider_limit", .type = SETTING_REAL,

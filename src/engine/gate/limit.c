@@ -79,6 +79,8 @@ struct gate_limit gate_limit_of(const struct spec_rate *rate, bool has_credentia
         .demote_permille = rate->demote > 1 ? (int)(rate->demote * 1000 + 0.5) : 1000,
         .warmup_us = rate->warmup_us,
     };
+    /* A step that is right for three requests a second would take a day to win back a thousand. */
+    limit.config.increase = most(limit.config.increase, limit.config.rate_max / 20);
     make_room(&limit);
     limit.config.rate_min = least(most(micro(rate->min), 1), limit.config.rate_max);
     return limit;

@@ -127,9 +127,9 @@ TEST(the_rate_is_divided_by_a_429_and_rises_by_steps)
     signal.sent_at_us = S - 5;
     bucket_feedback(&bucket, &config, &signal);
     CHECK_EQ(bucket.rate, 4 * MICRO, "what was sent before does not count again");
-    signal = signal_at(BUCKET_FAILING, 2 * S);
+    signal = signal_at(BUCKET_THROTTLED, 2 * S);
     bucket_feedback(&bucket, &config, &signal);
-    CHECK_EQ(bucket.rate, 2 * MICRO, "a failing server is left in peace too");
+    CHECK_EQ(bucket.rate, 2 * MICRO, "another one halves it again");
     for (int64_t t = 3; t <= 42; t++) {
         signal = signal_at(BUCKET_OK, t * S);
         bucket_feedback(&bucket, &config, &signal);
@@ -140,6 +140,28 @@ TEST(the_rate_is_divided_by_a_429_and_rises_by_steps)
         bucket_feedback(&bucket, &config, &signal);
     }
     CHECK_EQ(bucket.rate, 8 * MICRO, "and not beyond the configured rate");
+}
+
+TEST(a_source_that_breaks_one_request_in_ten_is_not_ground_to_nothing)
+{
+    const struct bucket_config config = config_of(20, 1); /* cool_down 10 s */
+    struct bucket bucket = bucket_start(&config, 0);
+    struct bucket_signal signal = signal_at(BUCKET_FAILING, S);
+
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 10 * MICRO, "a failing server is left in peace, too");
+    signal = signal_at(BUCKET_FAILING, 10 * S);
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 10 * MICRO, "once per cool-down");
+    signal = signal_at(BUCKET_FAILING, 11 * S);
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 6 * MICRO, "and not below 30 %");
+    signal = signal_at(BUCKET_THROTTLED, 12 * S);
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 3 * MICRO, "a 429 knows no such floor");
+    signal = signal_at(BUCKET_FAILING, 30 * S);
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 3 * MICRO, "and is not undone by a failure");
 }
 
 TEST(the_rate_has_a_floor)
