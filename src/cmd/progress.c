@@ -48,8 +48,8 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
     const struct commit_result *commit = event->commit;
     const struct fetch_batch *batch = event->batch;
 
-    sums->batches++;
     if (commit != NULL) {
+        sums->batches++;
         sums->created += commit->created;
         sums->updated += commit->updated;
         sums->unchanged += commit->unchanged + commit->older;

@@ -26,9 +26,16 @@ const char PLAYED_SOURCE[] =
     "    page: { type: offset, size: 10, cap: 60 }\n"
     "    window: { key: updated, lag: 10m, max: 1d, min: 1m, start: 2026-01-01T00:00:00Z }\n"
     "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
+    "  work:\n"
+    "    role: detail\n"
+    "    path: /work\n"
+    "    query: { ids: \"${join(ids.list, \\\",\\\")}\" }\n"
+    "    batch: { id_batch_size: 10 }\n"
+    "    response: { items: $.items, id: $.id, updated_at: $.updated }\n"
     "operations:\n"
     "  harvest: { endpoint: works }\n"
-    "  backfill: { endpoint: works }\n";
+    "  backfill: { endpoint: works }\n"
+    "  update: { endpoint: work, staleness: { after: 1d } }\n";
 
 /* ---- the request ---- */
 
@@ -114,6 +121,27 @@ static void reply_page(struct played_api *api, struct arena *arena, struct str u
     reply->body = buf_str(&out);
 }
 
+/* ids=r1%2Cr2: the comma may stand as it is or encoded. */
+static void reply_records(struct played_api *api, struct arena *arena, struct str url,
+                          struct memory_reply *reply)
+{
+    size_t at = str_find(url, STR("ids=")) + strlen("ids=");
+    const char *comma = "";
+    struct buf out;
+
+    buf_init(&out, arena, 1 << 20);
+    buf_add(&out, STR("{\"items\":["));
+    for (; at < url.len && url.data[at] != '&'; at++) {
+        if (url.data[at] != 'r')
+            continue;
+        buf_printf(&out, "%s", comma);
+        write_record(api, &out, (int)strtol(url.data + at + 1, NULL, 10));
+        comma = ",";
+    }
+    buf_add(&out, STR("]}"));
+    reply->body = buf_str(&out);
+}
+
 /* Four kinds of trouble, and one that looks like none: an empty list in the middle of a walk. (At
  * its beginning nobody could tell it from the truth.) */
 static void spoil(struct played_api *api, struct str url, struct memory_reply *reply)
@@ -151,7 +179,10 @@ static void make(void *context, struct arena *arena, const struct http_request *
     if (api->before != NULL)
         api->before(api->context, api);
     *reply = (struct memory_reply){ .status = 200, .took_us = 20 * US_PER_MS };
-    reply_page(api, arena, request->url, reply);
+    if (str_find(request->url, STR("ids=")) < request->url.len)
+        reply_records(api, arena, request->url, reply);
+    else
+        reply_page(api, arena, request->url, reply);
     if (random_chance(&api->random, api->fault_percent))
         spoil(api, request->url, reply);
 }

@@ -51,7 +51,8 @@ struct world {
         char owner[16];
     } hands[EXECUTORS];
     int deaths;
-    int64_t events; /* that the watch was told */
+    int64_t update_ids; /* that an UPDATE was planned for */
+    int64_t events;     /* that the watch was told */
     struct executor_watch watch;
     enum task_status last_status;
     bool last_was_overtaken;
@@ -452,8 +453,8 @@ TEST(the_cursor_stops_at_a_slice_that_failed_and_a_later_trigger_heals_it)
 
 /* ---- others beside HARVEST ---- */
 
-/* The same harvests, a day each; with or without a BACKFILL that works between them. */
-static void harvest_for_days(struct world *w, bool with_backfill)
+/* The same harvests, a day each; with or without a BACKFILL and an UPDATE that work beside them. */
+static void harvest_for_days(struct world *w, bool with_others)
 {
     struct plan_result result;
     struct error err = { 0 };
@@ -462,13 +463,16 @@ static void harvest_for_days(struct world *w, bool with_backfill)
     for (int day = 8; day <= 12; day++) {
         memory_clock_set(&w->clock, START_US + day * US_PER_DAY + US_PER_HOUR);
         REQUIRE_OK(trigger(w, &result, &err), err);
-        if (with_backfill && !fire(w, "backfill", &result, &err))
-            CHECK(false, err.text);
+        if (with_others) {
+            REQUIRE_OK(fire(w, "backfill", &result, &err), err);
+            REQUIRE_OK(fire(w, "update", &result, &err), err);
+            w->update_ids += result.ids;
+        }
         drain(w);
     }
 }
 
-TEST(a_backfill_beside_it_leaves_the_forward_cursor_s_history_as_it_is)
+TEST(backfill_and_update_beside_it_leave_the_forward_cursor_s_history_as_it_is)
 {
     static struct world w[2];
     struct cursor_event_list events[2];
@@ -480,7 +484,8 @@ TEST(a_backfill_beside_it_leaves_the_forward_cursor_s_history_as_it_is)
         REQUIRE(forward_cursor(&w[i], &cursor), "a cursor");
         events[i] = events_of(&w[i], &cursor);
     }
-    CHECK(w[1].api.requests > w[0].api.requests, "the backfill has worked");
+    CHECK(w[1].api.requests > w[0].api.requests, "the others have worked");
+    CHECK(w[1].update_ids > 0, "the update, too");
     CHECK_EQ(events[0].count, events[1].count, "as many moves");
     for (size_t i = 0; i < events[0].count && i < events[1].count; i++) {
         CHECK_EQ(events[1].items[i].next.instant_us, events[0].items[i].next.instant_us, "to here");

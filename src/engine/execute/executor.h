@@ -46,7 +46,7 @@ void crew_close(struct crew *crew); /* accepts NULL */
 enum executor_event_kind {
     EXECUTOR_STARTED, /* a task */
     EXECUTOR_WAITING, /* for a permit */
-    EXECUTOR_BATCH,   /* was committed */
+    EXECUTOR_BATCH,   /* was committed; or, with err and without commit, did not come */
     EXECUTOR_ENDED,   /* a task */
     EXECUTOR_IDLE,    /* nothing may run before until_us */
     EXECUTOR_TROUBLE, /* the store is out of reach; err tells */

@@ -292,6 +292,11 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
     struct commit_result result;
     struct error ignored;
 
+    executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
+                                                           .task = run->task,
+                                                           .run_id = run->run.id,
+                                                           .batch = batch,
+                                                           .err = cause });
     (void)!batch_commit_failed(&run->commit, batch, cause, executor_now_us(run->executor), &result,
                                &ignored);
 }
