@@ -186,23 +186,35 @@ static void bench(const char *name, const char *dsn)
            (double)ten.arena_kib / (double)one.arena_kib);
 }
 
-int main(void)
+static void bench_sqlite(void)
 {
     char path[64];
-    const char *dsn;
-    struct error err = { 0 };
 
     (void)snprintf(path, sizeof(path), "/tmp/bench_plan.%d.db", (int)getpid());
     bench("SQLite", path);
     remove_file(path, "");
     remove_file(path, "-wal");
     remove_file(path, "-shm");
-    dsn = postgres_new_database(&err);
+}
+
+static void bench_postgres(void)
+{
+    struct error err = { 0 };
+    const char *dsn = postgres_new_database(&err);
+
     if (dsn == NULL && err.level != ERROR_NONE)
         die(&err);
     if (dsn == NULL)
         printf("PostgreSQL is not installed\n");
     else
         bench("PostgreSQL", dsn);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "sqlite") == 0)
+        bench_sqlite();
+    if (argc < 2 || strcmp(argv[1], "postgres") == 0)
+        bench_postgres();
     return 0;
 }

@@ -97,13 +97,16 @@ CREATE TABLE ing_plan (
 CREATE INDEX idx_plan_src_op_time ON ing_plan (provenance_code, operation_code, created_at);
 CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
 
+-- Slices and tasks come by the thousand. Their words are told apart by OR: for an IN of more than
+-- two, SQLite fills a table in every statement and looks the word up in it for every row.
 CREATE TABLE ing_plan_slice (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
     plan_id              INTEGER NOT NULL REFERENCES ing_plan,
     parent_slice_id      INTEGER REFERENCES ing_plan_slice, -- the slice whose remainder this is
     provenance_code      TEXT    NOT NULL,
     slice_no             INTEGER NOT NULL CHECK (slice_no >= 1),
-    dimension_code       TEXT    NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID')),
+    dimension_code       TEXT    NOT NULL
+        CHECK (dimension_code = 'TIME' OR dimension_code = 'PAGE' OR dimension_code = 'ID'),
     window_from          INTEGER, -- the slice's own window: what its success covers
     window_to            INTEGER,
     slice_spec           TEXT    NOT NULL CHECK (json_valid(slice_spec)),
@@ -111,7 +114,9 @@ CREATE TABLE ing_plan_slice (
     expr_hash            TEXT    NOT NULL,
     expr_snapshot        TEXT    NOT NULL CHECK (json_valid(expr_snapshot)),
     status_code          TEXT    NOT NULL
-        CHECK (status_code IN ('PENDING', 'READY', 'SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')),
+        CHECK (status_code = 'PENDING' OR status_code = 'READY'
+            OR status_code = 'SUCCEEDED' OR status_code = 'PARTIAL'
+            OR status_code = 'FAILED' OR status_code = 'CANCELLED'),
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL,
     CONSTRAINT ck_slice_window CHECK
@@ -121,7 +126,6 @@ CREATE TABLE ing_plan_slice (
 
 CREATE UNIQUE INDEX uk_slice_sig ON ing_plan_slice (plan_id, slice_signature_hash);
 CREATE UNIQUE INDEX uk_slice_no ON ing_plan_slice (plan_id, slice_no);
-CREATE INDEX idx_slice_status ON ing_plan_slice (plan_id, status_code);
 CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_slice_id IS NOT NULL;
 
 -- ---- tasks ----
@@ -134,11 +138,14 @@ CREATE TABLE ing_task (
     provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
     endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
     operation_code       TEXT    NOT NULL
-        CHECK (operation_code IN ('HARVEST', 'BACKFILL', 'UPDATE', 'METRICS', 'REPLAY')),
+        CHECK (operation_code = 'HARVEST' OR operation_code = 'BACKFILL'
+            OR operation_code = 'UPDATE' OR operation_code = 'METRICS'
+            OR operation_code = 'REPLAY'),
     credential_id        TEXT    NOT NULL, -- the credential's row key; '' = none
     cursor_key           TEXT    NOT NULL,
     namespace_scope_code TEXT    NOT NULL
-        CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
+        CHECK (namespace_scope_code = 'GLOBAL' OR namespace_scope_code = 'EXPR'
+            OR namespace_scope_code = 'CUSTOM'),
     namespace_key        TEXT    NOT NULL,
     window_from          INTEGER, -- as its slice; NULL where success covers no instants
     window_to            INTEGER,
@@ -149,8 +156,10 @@ CREATE TABLE ing_task (
     expr_hash            TEXT    NOT NULL,
     idempotent_key       TEXT    NOT NULL,
     status_code          TEXT    NOT NULL
-        CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
-            'FAILED', 'CANCELLED')),
+        CHECK (status_code = 'QUEUED' OR status_code = 'DISPATCHED'
+            OR status_code = 'EXECUTING' OR status_code = 'SUCCEEDED'
+            OR status_code = 'PARTIAL' OR status_code = 'FAILED'
+            OR status_code = 'CANCELLED'),
     partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
     priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller runs first
     scheduled_at         INTEGER NOT NULL,
@@ -185,9 +194,9 @@ CREATE INDEX idx_task_queue
 CREATE INDEX idx_task_pick ON ing_task (priority, scheduled_at, id) WHERE status_code = 'QUEUED';
 CREATE INDEX idx_task_lease ON ing_task (leased_until)
     WHERE status_code IN ('DISPATCHED', 'EXECUTING');
+-- cursor_key and the scope follow from the rest, but for a source that was changed.
 CREATE INDEX idx_task_coverage
-    ON ing_task (provenance_code, endpoint_name, operation_code, cursor_key,
-        namespace_scope_code, namespace_key, window_to)
+    ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
 CREATE INDEX idx_task_slice ON ing_task (slice_id);
 CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);

@@ -51,7 +51,8 @@ void buf_add(struct buf *buf, struct str s)
 
 void buf_add_char(struct buf *buf, char c)
 {
-    buf_add(buf, (struct str){ &c, 1 });
+    if (reserve(buf, 1, 0))
+        buf->data[buf->len++] = c;
 }
 
 void buf_add_i64(struct buf *buf, int64_t value)

@@ -146,6 +146,20 @@ static size_t utf8_sequence_len(unsigned char first)
     return 0;
 }
 
+/* How many ASCII bytes are in front, by eights: most texts have nothing else. */
+static size_t ascii_run(struct str s)
+{
+    size_t i = 0;
+    uint64_t word;
+
+    for (; s.len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, s.data + i, sizeof(word));
+        if ((word & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    return i;
+}
+
 bool str_is_utf8(struct str s)
 {
     size_t i = 0;
@@ -158,7 +172,7 @@ bool str_is_utf8(struct str s)
         if (len == 0 || len > s.len - i)
             return false;
         if (len == 1) {
-            i++;
+            i += 1 + ascii_run(str_slice(s, i + 1, s.len));
             continue;
         }
         point = first & (0x7FU >> len);

@@ -116,10 +116,12 @@ void canon_null(struct canon *canon, const char *key)
 
 void canon_instant(struct canon *canon, const char *key, int64_t at_us)
 {
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
+    char text[INSTANT_TEXT_MAX + 2] = "\"";
+    const size_t len = instant_format(at_us, text + 1); /* has nothing that needs an escape */
 
-    canon_str(canon, key, (struct str){ text, len });
+    text[len + 1] = '"';
+    lead(canon, key);
+    buf_add(canon->out, (struct str){ text, len + 2 });
 }
 
 void canon_duration(struct canon *canon, const char *key, int64_t duration_us)

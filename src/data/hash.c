@@ -52,6 +52,25 @@ bool hash_of(struct str bytes, struct hash_sum *sum, struct error *err)
     return hash_end(&hash, sum, err);
 }
 
+bool hash_of_next(struct hash *hash, struct str bytes, struct hash_sum *sum, struct error *err)
+{
+    unsigned int len = 0;
+
+    if (hash->context == NULL)
+        hash_init(hash);
+    else /* the same algorithm from the start */
+        hash->failed = EVP_DigestInit_ex(hash->context, NULL, NULL) != 1;
+    hash_add(hash, bytes);
+    if (!hash->failed)
+        hash->failed = EVP_DigestFinal_ex(hash->context, sum->bytes, &len) != 1;
+    if (hash->failed) {
+        hash_release(hash);
+        return out_of_memory(err);
+    }
+    assert(len == HASH_BYTES);
+    return true;
+}
+
 bool hash_hmac(struct str key, struct str message, struct hash_sum *sum, struct error *err)
 {
     unsigned int len = 0;

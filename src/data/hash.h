@@ -39,6 +39,11 @@ bool hash_of(struct str bytes, struct hash_sum *sum, struct error *err) MUST_CHE
 bool hash_hmac(struct str key, struct str message, struct hash_sum *sum,
                struct error *err) MUST_CHECK;
 
+/* As hash_of, by a hash that is kept for many: of a short text, making one is most of the cost. It
+ * begins as the zero value and is given back by hash_release. */
+bool hash_of_next(struct hash *hash, struct str bytes, struct hash_sum *sum,
+                  struct error *err) MUST_CHECK;
+
 /* Lower case, a NUL behind it. */
 void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX]);
 

@@ -2,7 +2,6 @@
 
 #include "core/canon.h"
 #include "core/slice_spec.h"
-#include "data/hash.h"
 #include "engine/rate_key.h"
 
 enum {
@@ -78,7 +77,8 @@ static bool hash_text(struct plan_writer *writer, struct str *hex, struct error 
 
     if (out == NULL)
         return arena_error(&writer->arena, err);
-    if (!buf_ok(&writer->text, err) || !hash_of(buf_str(&writer->text), &sum, err))
+    if (!buf_ok(&writer->text, err) ||
+        !hash_of_next(&writer->hash, buf_str(&writer->text), &sum, err))
         return false;
     hash_hex(&sum, out);
     *hex = (struct str){ out, HASH_HEX_MAX - 1 };
@@ -224,12 +224,14 @@ void plan_writer_init(struct plan_writer *writer, struct store *store,
     arena_init(&writer->arena, BATCH_ARENA_MAX);
     arena_init(&writer->texts, BATCH_ARENA_MAX);
     buf_init(&writer->text, &writer->texts, TEXT_BYTES_MAX);
+    writer->hash = (struct hash){ 0 };
     writer->count = 0;
     writer->slices_added = 0;
 }
 
 void plan_writer_release(struct plan_writer *writer)
 {
+    hash_release(&writer->hash);
     arena_release(&writer->texts);
     arena_release(&writer->arena);
 }

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "core/limits.h"
 #include "core/slice.h"
+#include "data/hash.h"
 #include "port/store_plan.h"
 #include "port/store_task.h"
 #include "spec/spec.h"
@@ -43,6 +44,7 @@ struct plan_writer {
     struct arena arena; /* of the batch */
     struct arena texts; /* of `text`: what is being written */
     struct buf text;
+    struct hash hash;
     struct plan_slice slices[PLAN_BATCH];
     struct task tasks[PLAN_BATCH];
     int64_t slice_ids[PLAN_BATCH];

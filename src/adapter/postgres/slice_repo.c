@@ -27,7 +27,8 @@ static const char ADD[] =
     " SELECT $1, r.*, r.created FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
     "   AS r (parent, source, number, dimension, window_from, window_to, spec, signature,"
     "         expr_hash, expr_snapshot, status, created)"
-    " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING";
+    " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING RETURNING id, slice_no";
+enum { ADDED_ID, ADDED_NUMBER };
 
 static void fill_arrays(struct array *arrays, const struct plan_slice *slice)
 {
@@ -47,8 +48,11 @@ static void fill_arrays(struct array *arrays, const struct plan_slice *slice)
     array_add_i64(&arrays[ADD_CREATED], slice->created_us);
 }
 
+/* When none was there before, rows come back as they were given; *in_order says whether they did,
+ * by their numbers, and that `ids` holds theirs. */
 static bool insert_slices(struct postgres_store *postgres, const struct plan_slice *slices,
-                          size_t count, int64_t *added, struct error *err)
+                          size_t count, int64_t *ids, int64_t *added, bool *in_order,
+                          struct error *err)
 {
     static const enum array_type TYPES[ADD_END] = {
         [ADD_PARENT] = ARRAY_I64,       [ADD_SOURCE] = ARRAY_TEXT,
@@ -69,7 +73,14 @@ static bool insert_slices(struct postgres_store *postgres, const struct plan_sli
     set_i64(&q, ADD_PLAN, slices[0].plan_id);
     for (int i = ADD_PARENT; i < ADD_END; i++)
         set_array(&q, i, &arrays[i]);
-    return query_run(&q, added, err);
+    *in_order = true;
+    for (size_t i = 0; query_row(&q); i++, ++*added) {
+        *in_order = *in_order && i < count && slices[i].number == get_i64(&q, ADDED_NUMBER);
+        if (*in_order)
+            ids[i] = get_i64(&q, ADDED_ID);
+    }
+    *in_order = *in_order && *added == (int64_t)count;
+    return query_finish(&q, err);
 }
 
 enum { FIND_PLAN = 1, FIND_SIGNATURES };
@@ -99,12 +110,13 @@ bool postgres_slice_add(struct store *store, const struct plan_slice *slices, si
                         int64_t *ids, int64_t *added, struct error *err)
 {
     struct postgres_store *postgres = postgres_store_of(store);
+    bool in_order;
 
     *added = 0;
     if (count == 0)
         return true;
-    return (insert_slices(postgres, slices, count, added, err) &&
-            find_slices(postgres, slices, count, ids, err)) ||
+    return (insert_slices(postgres, slices, count, ids, added, &in_order, err) &&
+            (in_order || find_slices(postgres, slices, count, ids, err))) ||
            error_wrap(err, "add slices of plan %" PRId64, slices[0].plan_id);
 }
 

@@ -3,11 +3,11 @@
 #include "adapter/postgres/postgres.h"
 #include "adapter/postgres/task_row.h"
 
-/* All of them arrays. */
+/* What the tasks of one plan have in common is sent once; for each element of an array, unnest()
+ * makes and reads a row. */
 enum {
     ADD_SCHEDULE_INSTANCE = 1,
     ADD_PLAN,
-    ADD_SLICE,
     ADD_SOURCE,
     ADD_ENDPOINT,
     ADD_OPERATION,
@@ -15,89 +15,114 @@ enum {
     ADD_CURSOR_KEY,
     ADD_SCOPE,
     ADD_NAMESPACE_KEY,
+    ADD_PRIORITY,
+    ADD_CREATED,
+    ADD_SLICE, /* arrays from here on */
     ADD_WINDOW_FROM,
     ADD_WINDOW_TO,
     ADD_PARAMS,
     ADD_EXPR_HASH,
     ADD_IDEMPOTENT_KEY,
-    ADD_PRIORITY,
     ADD_SCHEDULED,
-    ADD_CREATED,
     ADD_END,
 };
 /* In the order of the keys: two planners adding the same tasks meet one by one, not crosswise. */
 static const char ADD[] =
-    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"
-    " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code,"
-    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key, priority,"
-    " scheduled_at, created_at, updated_at, status_code)"
-    " SELECT r.*, r.created, 'QUEUED'"
-    "   FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-    "               $18) AS r (schedule_instance, plan, slice, source, endpoint, operation,"
-    "        credential, cursor_key, scope, namespace_key, window_from, window_to, params,"
-    "        expr_hash, idempotent_key, priority, scheduled, created)"
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, provenance_code, endpoint_name,"
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key, priority,"
+    " created_at, updated_at, status_code, slice_id, window_from, window_to, params, expr_hash,"
+    " idempotent_key, scheduled_at)"
+    " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 'QUEUED', r.*"
+    "   FROM unnest($12, $13, $14, $15, $16, $17, $18) AS r (slice, window_from, window_to,"
+    "        params, expr_hash, idempotent_key, scheduled)"
     "  ORDER BY idempotent_key COLLATE \"C\""
     " ON CONFLICT (idempotent_key) DO NOTHING";
+
+static bool is_alike(const struct task *a, const struct task *b)
+{
+    return a->schedule_instance_id == b->schedule_instance_id && a->plan_id == b->plan_id &&
+           str_eq(a->source, b->source) && str_eq(a->endpoint, b->endpoint) &&
+           a->operation == b->operation && str_eq(a->credential, b->credential) &&
+           str_eq(a->cursor_key, b->cursor_key) && a->scope == b->scope &&
+           str_eq(a->namespace_key, b->namespace_key) && a->priority == b->priority &&
+           a->created_us == b->created_us;
+}
 
 static void fill_arrays(struct array *arrays, const struct task *task)
 {
     const bool has_window = window_is_valid(task->window);
 
-    array_add_i64(&arrays[ADD_SCHEDULE_INSTANCE], task->schedule_instance_id);
-    array_add_i64(&arrays[ADD_PLAN], task->plan_id);
     array_add_i64(&arrays[ADD_SLICE], task->slice_id);
-    array_add_text(&arrays[ADD_SOURCE], task->source);
-    array_add_text(&arrays[ADD_ENDPOINT], task->endpoint);
-    array_add_code(&arrays[ADD_OPERATION], &OPERATION_CODES, (int)task->operation);
-    array_add_text(&arrays[ADD_CREDENTIAL], task->credential);
-    array_add_text(&arrays[ADD_CURSOR_KEY], task->cursor_key);
-    array_add_code(&arrays[ADD_SCOPE], &NAMESPACE_SCOPE_CODES, (int)task->scope);
-    array_add_text(&arrays[ADD_NAMESPACE_KEY], task->namespace_key);
     array_add_time_opt(&arrays[ADD_WINDOW_FROM], has_window, task->window.from_us);
     array_add_time_opt(&arrays[ADD_WINDOW_TO], has_window, task->window.to_us);
     array_add_text(&arrays[ADD_PARAMS], task->params);
     array_add_text(&arrays[ADD_EXPR_HASH], task->expr_hash);
     array_add_text(&arrays[ADD_IDEMPOTENT_KEY], task->idempotent_key);
-    array_add_i64(&arrays[ADD_PRIORITY], task->priority);
     array_add_i64(&arrays[ADD_SCHEDULED], task->scheduled_us);
-    array_add_i64(&arrays[ADD_CREATED], task->created_us);
 }
 
-static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
-                     struct error *err)
+static void set_common(struct query *q, const struct task *task)
+{
+    set_i64(q, ADD_SCHEDULE_INSTANCE, task->schedule_instance_id);
+    set_i64(q, ADD_PLAN, task->plan_id);
+    set_text(q, ADD_SOURCE, task->source);
+    set_text(q, ADD_ENDPOINT, task->endpoint);
+    set_code(q, ADD_OPERATION, &OPERATION_CODES, (int)task->operation);
+    set_text(q, ADD_CREDENTIAL, task->credential);
+    set_text(q, ADD_CURSOR_KEY, task->cursor_key);
+    set_code(q, ADD_SCOPE, &NAMESPACE_SCOPE_CODES, (int)task->scope);
+    set_text(q, ADD_NAMESPACE_KEY, task->namespace_key);
+    set_i64(q, ADD_PRIORITY, task->priority);
+    set_time(q, ADD_CREATED, task->created_us);
+}
+
+/* They are all alike. */
+static bool add_tasks(struct postgres_store *postgres, const struct task *tasks, size_t count,
+                      int64_t *added, struct error *err)
 {
     static const enum array_type TYPES[ADD_END] = {
-        [ADD_SCHEDULE_INSTANCE] = ARRAY_I64,
-        [ADD_PLAN] = ARRAY_I64,
-        [ADD_SLICE] = ARRAY_I64,
-        [ADD_SOURCE] = ARRAY_TEXT,
-        [ADD_ENDPOINT] = ARRAY_TEXT,
-        [ADD_OPERATION] = ARRAY_TEXT,
-        [ADD_CREDENTIAL] = ARRAY_TEXT,
-        [ADD_CURSOR_KEY] = ARRAY_TEXT,
-        [ADD_SCOPE] = ARRAY_TEXT,
-        [ADD_NAMESPACE_KEY] = ARRAY_TEXT,
-        [ADD_WINDOW_FROM] = ARRAY_TIME,
-        [ADD_WINDOW_TO] = ARRAY_TIME,
-        [ADD_PARAMS] = ARRAY_TEXT,
-        [ADD_EXPR_HASH] = ARRAY_TEXT,
-        [ADD_IDEMPOTENT_KEY] = ARRAY_TEXT,
-        [ADD_PRIORITY] = ARRAY_I64,
+        [ADD_SLICE] = ARRAY_I64,      [ADD_WINDOW_FROM] = ARRAY_TIME,
+        [ADD_WINDOW_TO] = ARRAY_TIME, [ADD_PARAMS] = ARRAY_TEXT,
+        [ADD_EXPR_HASH] = ARRAY_TEXT, [ADD_IDEMPOTENT_KEY] = ARRAY_TEXT,
         [ADD_SCHEDULED] = ARRAY_TIME,
-        [ADD_CREATED] = ARRAY_TIME,
     };
-    struct postgres_store *postgres = postgres_store_of(store);
     struct array arrays[ADD_END];
     struct query q;
+    int64_t changes = 0;
 
-    for (int i = 1; i < ADD_END; i++)
+    for (int i = ADD_SLICE; i < ADD_END; i++)
         array_init(&arrays[i], &postgres->scratch, TYPES[i]);
     for (size_t i = 0; i < count; i++)
         fill_arrays(arrays, &tasks[i]);
     query_init(&q, postgres, ADD);
-    for (int i = 1; i < ADD_END; i++)
+    set_common(&q, &tasks[0]);
+    for (int i = ADD_SLICE; i < ADD_END; i++)
         set_array(&q, i, &arrays[i]);
-    return query_run(&q, added, err) || error_wrap(err, "add %zu tasks", count);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "add %zu tasks", count);
+    *added += changes;
+    return true;
+}
+
+/* Many statements are one transaction, the caller's or its own. */
+static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                     struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    *added = 0;
+    if (alone && !store_begin(store, err))
+        return false;
+    for (size_t i = 0, n; i < count; i += n) {
+        for (n = 1; i + n < count && is_alike(&tasks[i], &tasks[i + n]);)
+            n++;
+        if (!add_tasks(postgres_store_of(store), &tasks[i], n, added, err)) {
+            if (alone)
+                store_rollback(store);
+            return false;
+        }
+    }
+    return !alone || store_commit(store, err);
 }
 
 enum { GET_ID = 1 };

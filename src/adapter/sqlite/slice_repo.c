@@ -10,8 +10,9 @@
     " expr_snapshot, status_code, created_at, updated_at) VALUES "
 #define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 #define ADD_TAIL " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING"
+enum { ADD_ROWS = 100 };
 static const char ADD_ONE[] = ADD_HEAD ADD_ROW ADD_TAIL;
-static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_50(ADD_ROW) ADD_TAIL;
+static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_100(ADD_ROW) ADD_TAIL;
 
 static const char FIND[] = "SELECT id FROM ing_plan_slice"
                            " WHERE plan_id = :plan AND slice_signature_hash = :signature";
@@ -45,7 +46,7 @@ static void put_slice(struct many *row, const struct plan_slice *slice)
     many_i64(row, slice->created_us);
 }
 
-/* `count` is one, or SQL_ROWS. */
+/* `count` is one, or ADD_ROWS. */
 static bool add_slices(struct sqlite_store *sqlite, const struct plan_slice *slices, size_t count,
                        int64_t *ids, int64_t *added, struct error *err)
 {
@@ -74,7 +75,7 @@ bool sqlite_slice_add(struct store *store, const struct plan_slice *slices, size
 {
     *added = 0;
     for (size_t i = 0, n; i < count; i += n) {
-        n = count - i >= SQL_ROWS ? SQL_ROWS : 1;
+        n = count - i >= ADD_ROWS ? ADD_ROWS : 1;
         if (!add_slices(sqlite_store_of(store), &slices[i], n, &ids[i], added, err))
             return error_wrap(err, "add slice %" PRId64 " of plan %" PRId64, slices[i].number,
                               slices[i].plan_id);

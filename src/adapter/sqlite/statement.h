@@ -57,6 +57,7 @@ void bind_lineage(struct statement *st, const struct lineage *lineage);
 #define SQL_ROWS_50(row) \
     SQL_ROWS_10(row)     \
     "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row)
+#define SQL_ROWS_100(row) SQL_ROWS_50(row) "," SQL_ROWS_50(row)
 enum { SQL_ROWS = 50 };
 
 struct many { /* counts the places */

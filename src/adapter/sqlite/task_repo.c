@@ -10,8 +10,9 @@
     " status_code, priority, scheduled_at, created_at, updated_at) VALUES "
 #define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'QUEUED',?,?,?,?)"
 #define ADD_TAIL " ON CONFLICT (idempotent_key) DO NOTHING"
+enum { ADD_ROWS = 100 };
 static const char ADD_ONE[] = ADD_HEAD ADD_ROW ADD_TAIL;
-static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_50(ADD_ROW) ADD_TAIL;
+static const char ADD_MANY[] = ADD_HEAD SQL_ROWS_100(ADD_ROW) ADD_TAIL;
 
 static void put_task(struct many *row, const struct task *task)
 {
@@ -35,7 +36,7 @@ static void put_task(struct many *row, const struct task *task)
     many_i64(row, task->created_us);
 }
 
-/* `count` is one, or SQL_ROWS. */
+/* `count` is one, or ADD_ROWS. */
 static bool add_tasks(struct sqlite_store *sqlite, const struct task *tasks, size_t count,
                       int64_t *added, struct error *err)
 {
@@ -60,7 +61,7 @@ static bool task_add(struct store *store, const struct task *tasks, size_t count
     if (alone && !store_begin(store, err))
         return false;
     for (size_t i = 0, n; i < count; i += n) {
-        n = count - i >= SQL_ROWS ? SQL_ROWS : 1;
+        n = count - i >= ADD_ROWS ? ADD_ROWS : 1;
         if (!add_tasks(sqlite_store_of(store), &tasks[i], n, added, err)) {
             if (alone)
                 store_rollback(store);
