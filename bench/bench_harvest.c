@@ -159,6 +159,8 @@ static struct program start_sim(int records, const char *fault, char base[TEXT_B
                                 (char *)"serve",
                                 (char *)"--audit-off",
                                 (char *)"repeat",
+                                (char *)"--gzip", /* the floor asks for none */
+                                (char *)"0",
                                 (char *)"--records",
                                 number,
                                 fault != NULL ? (char *)"--fault" : NULL,

@@ -1,0 +1,225 @@
+/* bench_claim: what it takes to claim a task, when few and when very many are queued.
+ *
+ *      bench_claim [MANY]      1,000 beside 1,000,000 (MANY), on a PostgreSQL where one is
+ * installed
+ *
+ * Two databases, claimed from by turns, one task at a time, as an executor does: first the list of
+ * partitions, then the claim. Prints; asserts nothing.
+ */
+#include <inttypes.h>
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "adapter/store_open.h"
+#include "base/instant.h"
+#include "port/store_lease.h"
+#include "port/store_plan.h"
+#include "port/store_schedule.h"
+#include "port/store_task.h"
+#include "postgres.h"
+
+#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define NOW_US INT64_C(1767225600000000) /* 2026-01-01 */
+
+enum { FEW = 1000, MANY = 1000000, CLAIMS = 400 };
+
+/* Beside the first task, so many others, over four partitions and a day. Their slices do not
+ * matter here, so that foreign keys need not be looked up. */
+static const char FILL[] =
+    "SET session_replication_role = replica;"
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key, params,"
+    " expr_hash, idempotent_key, status_code, priority, scheduled_at, created_at, updated_at)"
+    " SELECT t.schedule_instance_id, t.plan_id, t.slice_id, t.provenance_code, 'works' || n %% 4,"
+    "  t.operation_code, t.credential_id, t.cursor_key, t.namespace_scope_code, t.namespace_key,"
+    "  t.params, t.expr_hash, md5(n::text), t.status_code, 100 + n %% 7,"
+    "  t.scheduled_at - (n::bigint * 7919 %% 86400) * interval '1 second', t.created_at, t.updated_at"
+    "  FROM ing_task t, generate_series(1, %d) AS n;"
+    "RESET session_replication_role; VACUUM ANALYZE ing_task";
+
+struct queue {
+    int tasks;
+    struct store *store;
+    struct arena arena;
+    double list_s[CLAIMS];
+    double claim_s[CLAIMS];
+};
+
+static void must(bool ok, const struct error *err)
+{
+    if (ok)
+        return;
+    (void)fprintf(stderr, "bench_claim: %s\n", err->text);
+    exit(1);
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void add_first(struct store *store)
+{
+    const struct schedule_instance schedule = { .scheduler = STR("bench"),
+                                                .trigger = TRIGGER_MANUAL,
+                                                .source = STR("bench"),
+                                                .endpoint = STR("works"),
+                                                .operation = OPERATION_HARVEST,
+                                                .params = STR("{}"),
+                                                .remarks = STR("{}"),
+                                                .triggered_us = NOW_US };
+    struct plan plan = { .source = STR("bench"),
+                         .endpoint = STR("works"),
+                         .operation = OPERATION_HARVEST,
+                         .cursor_key = STR("at"),
+                         .scope = NAMESPACE_EXPR,
+                         .namespace_key = STR(HASH),
+                         .expr_proto_hash = STR(HASH),
+                         .expr_proto_snapshot = STR("{}"),
+                         .spec_fingerprint = STR(HASH),
+                         .status = PLAN_DRAFT,
+                         .remarks = STR("{}"),
+                         .created_us = NOW_US };
+    struct plan_slice slice = { .source = STR("bench"),
+                                .number = 1,
+                                .dimension = SLICE_PAGE,
+                                .spec = STR("{}"),
+                                .signature_hash = STR(HASH),
+                                .expr_hash = STR(HASH),
+                                .expr_snapshot = STR("{}"),
+                                .status = SLICE_READY,
+                                .created_us = NOW_US };
+    struct task task = { .source = STR("bench"),
+                         .endpoint = STR("works"),
+                         .operation = OPERATION_HARVEST,
+                         .cursor_key = STR("at"),
+                         .scope = NAMESPACE_EXPR,
+                         .namespace_key = STR(HASH),
+                         .params = STR("{}"),
+                         .expr_hash = STR(HASH),
+                         .idempotent_key = STR(HASH),
+                         .scheduled_us = NOW_US,
+                         .created_us = NOW_US };
+    struct error err = { 0 };
+    int64_t added;
+
+    must(store_schedule_add(store, &schedule, &plan.schedule_instance_id, &err), &err);
+    must(store_plan_add(store, &plan, &plan.id, &err), &err);
+    slice.plan_id = task.plan_id = plan.id;
+    task.schedule_instance_id = plan.schedule_instance_id;
+    must(store_begin(store, &err), &err);
+    must(store_slice_add(store, &slice, 1, &task.slice_id, &added, &err), &err);
+    must(store_task_add(store, &task, 1, &added, &err), &err);
+    must(store_commit(store, &err), &err);
+}
+
+static void fill(const char *dsn, int count)
+{
+    PGconn *connection = PQconnectdb(dsn);
+    char sql[2048];
+    char *rest = sql;
+
+    (void)snprintf(sql, sizeof(sql), FILL, count);
+    while (rest != NULL) { /* VACUUM wants to be alone */
+        char *const one = strsep(&rest, ";");
+        PGresult *result = PQexec(connection, one);
+
+        if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+            (void)fprintf(stderr, "bench_claim: %s\n", PQerrorMessage(connection));
+            exit(1);
+        }
+        PQclear(result);
+    }
+    PQfinish(connection);
+}
+
+static bool queue_open(struct queue *queue, int tasks)
+{
+    struct error err = { 0 };
+    const char *dsn = postgres_new_database(&err);
+    int64_t taken;
+
+    if (dsn == NULL) {
+        (void)printf("PostgreSQL: %s\n", err.level == ERROR_NONE ? "is not installed" : err.text);
+        return false;
+    }
+    queue->tasks = tasks;
+    arena_init(&queue->arena, (size_t)16 << 20);
+    must(store_open(str_of(dsn), NULL, &queue->store, &err), &err);
+    must(store_migrate(queue->store, NOW_US, &taken, &err), &err);
+    add_first(queue->store);
+    fill(dsn, tasks - 1);
+    return true;
+}
+
+static void claim(struct queue *queue, int round)
+{
+    struct partition_list partitions;
+    struct task_list tasks;
+    struct error err = { 0 };
+    double at_s = now_s();
+
+    arena_reset(&queue->arena);
+    must(store_partition_list(queue->store, &queue->arena, NOW_US, &partitions, &err), &err);
+    queue->list_s[round] = now_s() - at_s;
+    at_s = now_s();
+    must(store_task_claim(
+             queue->store, &queue->arena,
+             &(struct task_claim){ .partition =
+                                       partitions.items[(size_t)round % partitions.count].partition,
+                                   .owner = STR("bench"),
+                                   .now_us = NOW_US,
+                                   .until_us = NOW_US + US_PER_HOUR,
+                                   .limit = 1 },
+             &tasks, &err),
+         &err);
+    queue->claim_s[round] = now_s() - at_s;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+static double part_ms(double *times_s, int percent)
+{
+    qsort(times_s, CLAIMS, sizeof(times_s[0]), by_size);
+    return times_s[CLAIMS * percent / 100] * 1e3;
+}
+
+int main(int argc, char **argv)
+{
+    static struct queue queues[2];
+
+    if (!queue_open(&queues[0], FEW) || !queue_open(&queues[1], argc > 1 ? atoi(argv[1]) : MANY))
+        return 0;
+    for (int round = -20; round < CLAIMS; round++) {
+        for (int i = 0; i < 2; i++)
+            claim(&queues[i], round < 0 ? 0 : round); /* the first ones prepare the statements */
+    }
+    for (int i = 0; i < 2; i++) {
+        struct queue *queue = &queues[i];
+
+        (void)printf("%7d queued: claim P50 %.2f ms, P95 %.2f ms; partitions P50 %.2f ms, P95 "
+                     "%.2f ms\n",
+                     queue->tasks, part_ms(queue->claim_s, 50), part_ms(queue->claim_s, 95),
+                     part_ms(queue->list_s, 50), part_ms(queue->list_s, 95));
+        store_close(queue->store);
+        arena_release(&queue->arena);
+    }
+    (void)printf("claim at %d against %d: P50 x %.2f, P95 x %.2f; partitions P95 x %.2f\n",
+                 queues[1].tasks, queues[0].tasks,
+                 part_ms(queues[1].claim_s, 50) / part_ms(queues[0].claim_s, 50),
+                 part_ms(queues[1].claim_s, 95) / part_ms(queues[0].claim_s, 95),
+                 part_ms(queues[1].list_s, 95) / part_ms(queues[0].list_s, 95));
+    return 0;
+}
