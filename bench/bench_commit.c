@@ -3,10 +3,12 @@
  *      bench_commit [RECORDS]      on a SQLite file, and on a PostgreSQL where one is installed
  *
  * Records of 5 KB in pages of 100 and of 1,000: all new, then the same once more (nothing has
- * changed), then with every tenth changed. Pages are played, and only the commit is timed. Prints;
- * asserts nothing.
+ * changed), then with every tenth changed. Pages are played, and only the commit is timed: by the
+ * clock, and less what this thread and the server's process stood in line for a CPU meanwhile,
+ * which is what the machine's other work has cost. Prints; asserts nothing.
  */
 #include <inttypes.h>
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +65,8 @@ struct bench {
     char *page;
     size_t page_len;
     double took_s[PAGES_MAX];
+    double own_s[PAGES_MAX]; /* without the time spent in line for a CPU */
+    int backend;             /* the process of the PostgreSQL session; 0: none */
 };
 
 static void die(const struct error *err)
@@ -77,6 +81,44 @@ static double now_s(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- in line for a CPU ---- */
+
+/* So far; 0 where the kernel does not count it. */
+static double waited_by(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    double waited_ns = 0;
+
+    if (file != NULL) {
+        if (fscanf(file, "%*s %lf", &waited_ns) != 1)
+            waited_ns = 0;
+        (void)fclose(file);
+    }
+    return waited_ns * 1e-9;
+}
+
+static double waited_s(const struct bench *bench)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/schedstat", bench->backend);
+    return waited_by("/proc/thread-self/schedstat") + (bench->backend > 0 ? waited_by(path) : 0);
+}
+
+/* The one session of patra in this database. */
+static int find_backend(const char *dsn)
+{
+    PGconn *connection = PQconnectdb(dsn);
+    PGresult *result =
+        PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                           " AND pid <> pg_backend_pid() AND backend_type = 'client backend'");
+    const int pid = PQntuples(result) == 1 ? atoi(PQgetvalue(result, 0, 0)) : 0;
+
+    PQclear(result);
+    PQfinish(connection);
+    return pid;
 }
 
 /* ---- the source ---- */
@@ -284,7 +326,7 @@ static int by_time(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static int64_t commit_page(struct bench *bench, int64_t number, double *took_s)
+static int64_t commit_page(struct bench *bench, int64_t number, int page)
 {
     const struct fetch_order order = { .spec = &bench->spec,
                                        .slice = &bench->slice,
@@ -295,14 +337,16 @@ static int64_t commit_page(struct bench *bench, int64_t number, double *took_s)
     struct fetch_batch batch;
     struct fetch *fetch = NULL;
     struct error err = { 0 };
-    double start;
+    double start_s, waited;
 
     if (!fetch_open(&fetch, &bench->parts, &order, &err) || !fetch_next(fetch, &batch, &err))
         die(&err);
-    start = now_s();
+    waited = waited_s(bench);
+    start_s = now_s();
     if (!batch_commit(&bench->context, fetch, &batch, NOW_US + number, &result, &err))
         die(&err);
-    *took_s = now_s() - start;
+    bench->took_s[page] = now_s() - start_s;
+    bench->own_s[page] = bench->took_s[page] - (waited_s(bench) - waited);
     fetch_close(fetch);
     return result.created + result.updated;
 }
@@ -317,14 +361,16 @@ static void play_round(struct bench *bench, const char *label, int page, int rec
 
     for (int from = 0; from + page <= records && pages < PAGES_MAX; from += page) {
         make_page(bench, from, page, round, changed);
-        written += commit_page(bench, ++number, &bench->took_s[pages]);
+        written += commit_page(bench, ++number, pages);
         sum_s += bench->took_s[pages++];
     }
     qsort(bench->took_s, (size_t)pages, sizeof(bench->took_s[0]), by_time);
-    (void)printf("  %-12s %8.0f records/s   batch P50 %6.2f ms, P95 %6.2f ms   %7" PRId64
-                 " written\n",
+    qsort(bench->own_s, (size_t)pages, sizeof(bench->own_s[0]), by_time);
+    (void)printf("  %-12s %8.0f records/s   batch P50 %6.2f ms, P95 %6.2f ms   not in line: P50 "
+                 "%6.2f ms, P95 %6.2f ms   %6" PRId64 " written\n",
                  label, pages * page / sum_s, bench->took_s[pages / 2] * 1e3,
-                 bench->took_s[pages * 95 / 100] * 1e3, written);
+                 bench->took_s[pages * 95 / 100] * 1e3, bench->own_s[pages / 2] * 1e3,
+                 bench->own_s[pages * 95 / 100] * 1e3, written);
     (void)fflush(stdout);
 }
 
@@ -340,6 +386,8 @@ static void measure(const char *dsn, const char *what, int page, int records)
         !store_open(str_of(dsn), &(struct store_options){ .create = true }, &bench.store, &err) ||
         !store_migrate(bench.store, NOW_US, &taken, &err))
         die(&err);
+    if (store_dsn_kind(str_of(dsn)) == STORE_POSTGRES)
+        bench.backend = find_backend(dsn);
     add_task(&bench);
     start_run(&bench);
     (void)printf("%s, pages of %d:\n", what, page);
