@@ -15,8 +15,9 @@
  * A tombstone is a state like others, with two rules of its own. At the same date it comes after
  * the record it buries, so a page that was under way while the record was deleted brings nothing
  * back; where dates are too coarse to say so, what comes last holds. And a tombstone may have no
- * date: then it was true when it was asked for, and buries whatever is here; it keeps the date of
- * what it buried (overwrite_date), so that only a later record is an undelete.
+ * date: then it was true when it was asked for, and buries whatever is here; whoever
+ * stores it keeps the date and version of what it buried, so that only a later record is an
+ * undelete.
  *
  * Pure: dates, texts and truth values in, a word out.
  */

@@ -41,16 +41,34 @@ static void scan_from(struct scan *scan, struct memory_db *db, int64_t task_id, 
     key_release(&key);
 }
 
+static bool has_behind(struct memory_db *db, int64_t task_id, int64_t position)
+{
+    struct scan scan;
+    bool has;
+
+    scan_from(&scan, db, task_id, position);
+    has = scan_next(&scan) != NULL;
+    scan_release(&scan);
+    return has;
+}
+
+/* Positions have no gaps: the last one is their number, and found by halving. */
 static int64_t count_listed(struct memory_db *db, int64_t task_id)
 {
-    int64_t count = 0;
-    struct scan scan;
+    int64_t low = 0;
+    int64_t high = 1;
 
-    scan_from(&scan, db, task_id, 0);
-    while (scan_next(&scan) != NULL)
-        count++;
-    scan_release(&scan);
-    return count;
+    while (has_behind(db, task_id, high))
+        high *= 2;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+
+        if (has_behind(db, task_id, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static bool add(struct memory_db *db, int64_t task_id, const struct str *ids, size_t count,
