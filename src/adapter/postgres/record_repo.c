@@ -204,46 +204,75 @@ static bool change_rows(struct postgres_store *postgres, const struct record_con
     return query_finish(&q, err) || error_wrap(err, "change %zu records", rows->count);
 }
 
-static int by_provider_id(const void *a, const void *b)
+/* All new, or all changed ones. */
+static bool write_some(struct postgres_store *postgres, const struct record_context *context,
+                       const struct record_write *records, const struct record_write *const *chosen,
+                       size_t count, bool *written, struct error *err)
 {
-    return str_cmp((*(const struct record_write *const *)a)->provider_id,
-                   (*(const struct record_write *const *)b)->provider_id);
+    const bool is_new = chosen[0]->id == 0;
+    struct row_arrays rows;
+
+    if (!rows_init(&rows, &postgres->scratch, is_new ? ARRAY_TEXT : ARRAY_I64, count))
+        return arena_error(&postgres->scratch, err);
+    for (size_t i = 0; i < count; i++)
+        rows_add(&rows, chosen[i], (size_t)(chosen[i] - records));
+    return is_new ? add_rows(postgres, context, records, &rows, written, err)
+                  : change_rows(postgres, context, &rows, written, err);
 }
 
-/* New ones first, in every transaction: whoever holds a changed row waits for no new one. And new
- * ones in the order of their keys: two workers with the same ones meet one by one. */
+/* The server copies what a statement brings several times: some hundred KB of payload at a time
+ * stay in its caches and keep its memory small. 5 MB at once took about a tenth longer. */
+enum { WRITE_ROWS_MAX = 100 };
+
+static size_t next_count(const struct record_write *const *chosen, size_t count)
+{
+    size_t n = 1;
+
+    while (n < count && n < WRITE_ROWS_MAX && (chosen[n]->id == 0) == (chosen[0]->id == 0))
+        n++;
+    return n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct record_write *left = *(const struct record_write *const *)a;
+    const struct record_write *right = *(const struct record_write *const *)b;
+
+    if ((left->id == 0) != (right->id == 0))
+        return left->id == 0 ? -1 : 1;
+    if (left->id == 0)
+        return str_cmp(left->provider_id, right->provider_id);
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+/* New ones first, in every transaction: whoever holds a changed row waits for no new one. New ones
+ * in the order of their keys and changed ones in that of their numbers: two workers with the same
+ * records meet one by one. */
 static bool record_write(struct store *store, const struct record_context *context,
                          const struct record_write *records, size_t count, bool *written,
                          struct error *err)
 {
     struct postgres_store *postgres = postgres_store_of(store);
+    const struct record_write **chosen = NULL;
+    struct arena order; /* scratch does not outlive a statement */
+    bool ok = true;
+    size_t n;
 
     memset(written, 0, count * sizeof(written[0]));
-    for (int phase = 0; phase < 2; phase++) {
-        const bool is_new = phase == 0;
-        const struct record_write **chosen =
-            ARENA_ARRAY(&postgres->scratch, const struct record_write *, count);
-        struct row_arrays rows;
-        size_t n = 0;
-
-        if (chosen == NULL ||
-            !rows_init(&rows, &postgres->scratch, is_new ? ARRAY_TEXT : ARRAY_I64, count))
-            return arena_error(&postgres->scratch, err);
-        for (size_t i = 0; i < count; i++) {
-            if ((records[i].id == 0) == is_new)
-                chosen[n++] = &records[i];
-        }
-        if (n == 0)
-            continue;
-        if (is_new)
-            qsort(chosen, n, sizeof(chosen[0]), by_provider_id);
-        for (size_t i = 0; i < n; i++)
-            rows_add(&rows, chosen[i], (size_t)(chosen[i] - records));
-        if (!(is_new ? add_rows(postgres, context, records, &rows, written, err)
-                     : change_rows(postgres, context, &rows, written, err)))
-            return false;
+    arena_init(&order, count * sizeof(chosen[0]) + 4096);
+    chosen = ARENA_ARRAY(&order, const struct record_write *, count);
+    if (chosen == NULL)
+        ok = arena_error(&order, err);
+    for (size_t i = 0; ok && i < count; i++)
+        chosen[i] = &records[i];
+    if (ok)
+        qsort(chosen, count, sizeof(chosen[0]), by_place);
+    for (size_t i = 0; ok && i < count; i += n) {
+        n = next_count(chosen + i, count - i);
+        ok = write_some(postgres, context, records, chosen + i, n, written, err);
     }
-    return true;
+    arena_release(&order);
+    return ok;
 }
 
 /* What another worker holds is being written or touched there: waiting for it could be mutual. */
