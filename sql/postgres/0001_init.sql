@@ -129,8 +129,8 @@ CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_s
 
 CREATE TABLE ing_task (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Those of the slice, which holds on to them: checking them again for each task would take a
-    -- third of the time of planning.
+    -- Those of the slice, which holds on to them: checking them again for each task would add a
+    -- tenth to the time of planning.
     schedule_instance_id bigint      NOT NULL,
     plan_id              bigint      NOT NULL,
     slice_id             bigint      NOT NULL REFERENCES ing_plan_slice,
