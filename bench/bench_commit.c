@@ -31,6 +31,7 @@
 #define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NOW_US INT64_C(1767225600000000) /* 2026-01-01 */
 
+/* Pages of 1,000 need more of them: the 95th percentile of 20 batches is the worst of all. */
 enum { RECORDS = 20000, RECORD_BYTES = 5000, PAGES_MAX = 100000 };
 
 static const char SOURCE[] = "source: bench\n"
@@ -366,11 +367,12 @@ static void play_round(struct bench *bench, const char *label, int page, int rec
     }
     qsort(bench->took_s, (size_t)pages, sizeof(bench->took_s[0]), by_time);
     qsort(bench->own_s, (size_t)pages, sizeof(bench->own_s[0]), by_time);
-    (void)printf("  %-12s %8.0f records/s   batch P50 %6.2f ms, P95 %6.2f ms   not in line: P50 "
+    (void)printf("  %-12s %8.0f records/s   batch P50 %6.2f ms, P95 %6.2f ms, worst %6.2f ms   not "
+                 "in line: P50 "
                  "%6.2f ms, P95 %6.2f ms   %6" PRId64 " written\n",
                  label, pages * page / sum_s, bench->took_s[pages / 2] * 1e3,
-                 bench->took_s[pages * 95 / 100] * 1e3, bench->own_s[pages / 2] * 1e3,
-                 bench->own_s[pages * 95 / 100] * 1e3, written);
+                 bench->took_s[pages * 95 / 100] * 1e3, bench->took_s[pages - 1] * 1e3,
+                 bench->own_s[pages / 2] * 1e3, bench->own_s[pages * 95 / 100] * 1e3, written);
     (void)fflush(stdout);
 }
 
@@ -421,13 +423,18 @@ static void measure_sqlite(int page, int records)
     (void)rmdir(folder);
 }
 
+static int records_of(int records, int page)
+{
+    return page == 1000 ? 3 * records : records;
+}
+
 int main(int argc, char **argv)
 {
     const int records = argc > 1 ? atoi(argv[1]) : RECORDS;
     static const int PAGES[] = { 100, 1000 };
 
     for (size_t i = 0; i < 2; i++)
-        measure_sqlite(PAGES[i], records);
+        measure_sqlite(PAGES[i], records_of(records, PAGES[i]));
     for (size_t i = 0; i < 2; i++) {
         struct error err = { 0 };
         const char *dsn = postgres_new_database(&err);
@@ -437,7 +444,7 @@ int main(int argc, char **argv)
                          err.level == ERROR_NONE ? "is not installed" : err.text);
             break;
         }
-        measure(dsn, "PostgreSQL", PAGES[i], records);
+        measure(dsn, "PostgreSQL", PAGES[i], records_of(records, PAGES[i]));
     }
     return 0;
 }
