@@ -188,6 +188,7 @@ void harvest_open(struct harvest *h, struct stage *stage, const char *dsn,
 
     *h = (struct harvest){ .stage = stage, .shape = shape, .dsn = dsn, .watch = { see } };
     harvest_between(h, SIM_FROM, shape->to);
+    stage->cases++;
     stage->clock.leapt_us = 0; /* a server's own clock does not leap: do not run away from it */
     arena_init(&h->arena, ARENA_MAX);
     open_sessions(h);

@@ -36,6 +36,7 @@ struct stage {
     struct auth_tokens *tokens;
     struct http *http;   /* to the simulator's own pages */
     struct http *worker; /* the executor's */
+    size_t cases;        /* opened so far */
     struct arena keep;   /* truths */
     struct sim_truth truths[SIM_SHAPES];
 };

@@ -12,6 +12,9 @@
 
 enum { ROWS_MAX = 100000 };
 
+/* Of the records at rest one in so many is asked for its events, others each time. */
+enum { EVENTS_EACH = 4 };
+
 static const char *say(struct harvest *h, const char *what, struct str of)
 {
     return arena_printf(&h->arena, "%s: %.*s", what, STR_ARG(of)).data;
@@ -282,7 +285,8 @@ static const char *check_rest(struct harvest *h, const struct sim_truth *truth)
         if (status == TASK_QUEUED || status == TASK_DISPATCHED || status == TASK_EXECUTING)
             wrong = say(h, "a task is left", tasks.items[i].last_error);
     }
-    for (size_t i = 0; i < truth->count && wrong == NULL; i++) {
+    for (size_t i = h->stage->cases % EVENTS_EACH; i < truth->count && wrong == NULL;
+         i += EVENTS_EACH) {
         if (truth->items[i].is_wanted)
             wrong = check_events(h, truth->items[i].id);
     }
