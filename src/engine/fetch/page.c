@@ -287,7 +287,9 @@ static struct page_decision decide_time(const struct view *view)
         return end(PAGE_CUT_STUCK);
     rest = rest_of(view);
     is_stuck = rest.from_us == state->rest.from_us && rest.to_us == state->rest.to_us;
-    if (is_stuck && view->seen->fresh == 0 && state->size == 0)
+    /* The next request would be the same. What has no id may be new each time, for ever. */
+    if (is_stuck && view->seen->fresh == view->seen->unnamed &&
+        (state->size == 0 || view->is_short))
         return end(PAGE_END_EMPTY);
     if (is_stuck && !view->is_short && state->size > 0) {
         if (state->size >= rules->size_max)

@@ -91,8 +91,9 @@ struct page_state page_first(const struct page_rules *rules, const struct page_r
 enum page_more { PAGE_MORE_UNKNOWN, PAGE_MORE_YES, PAGE_MORE_NO };
 
 struct page_seen {
-    int64_t items; /* in the list, those that could not be read included */
-    int64_t fresh; /* those whose id did not occur in this sweep before */
+    int64_t items;   /* in the list, those that could not be read included */
+    int64_t fresh;   /* those whose id did not occur in this sweep before, or that have none */
+    int64_t unnamed; /* of these, those that have none */
     bool has_total;
     int64_t total;
     enum page_more more; /* what has_more says */

@@ -188,6 +188,7 @@ static struct page_seen seen_of(const struct fetch *fetch, const struct exchange
     return (struct page_seen){
         .items = (int64_t)listing->items,
         .fresh = proof_fresh(&leg->proof, &page),
+        .unnamed = (int64_t)listing->unnamed,
         .has_total = listing->has_total,
         .total = listing->total,
         .more = listing->more,

@@ -825,3 +825,33 @@ TEST(empty_pages_with_tokens_do_not_go_on_for_ever)
     CHECK_EQ(decision.why, PAGE_CUT_VOID, "cut");
     CHECK_EQ(pages, PAGE_EMPTY_MAX, "behind as many as allowed");
 }
+
+TEST(by_time_a_record_without_an_id_does_not_keep_the_walk_going)
+{
+    const struct page_rules rules = { .type = PAGINATION_TIME,
+                                      .size = 40,
+                                      .size_max = 1000,
+                                      .replayable = true,
+                                      .granularity = GRANULARITY_MICROSECOND };
+    const struct page_facts facts = { 0 };
+    struct page_state state = page_first(&rules, NULL, (struct window){ 100, 200 });
+    struct page_seen seen = { .items = 3,
+                              .fresh = 3,
+                              .unnamed = 1,
+                              .has_dates = true,
+                              .earliest_us = 110,
+                              .latest_us = 150 };
+    struct page_decision decision = page_decide(&rules, &state, &seen, &facts);
+
+    REQUIRE(decision.step == PAGE_GO_ON, "the last instant is asked for again");
+    state = decision.next;
+    CHECK_EQ(state.rest.from_us, 150, "from there on");
+    seen = (struct page_seen){ .items = 1,
+                               .fresh = 1,
+                               .unnamed = 1,
+                               .has_dates = true,
+                               .earliest_us = 150,
+                               .latest_us = 150 };
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).step, PAGE_END,
+             "the same request would bring the same, and never an id");
+}
