@@ -301,7 +301,7 @@ static const struct {
     { "bad date", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "no date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "bad date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
-    { "no date, lasting", " details ", "a tombstone may have no date" },
+    { "no date, lasting", " details time ", "a tombstone may have no date" },
     { "shift page, lasting", " header link time oai ",
       "without a total the only page of a slice may lack its first record" },
 };

@@ -6,8 +6,8 @@
  *          harvest_close(&harvest);
  *      stage_close(&stage);
  *
- * Time is the machine's, but nobody sleeps: whoever would makes it later instead. What a server
- * takes its time for is waited for as it is.
+ * Time is the machine's, but nobody sleeps: whoever would makes it later instead, for the store as
+ * well. What the simulator takes its time for is waited for as it is.
  */
 #ifndef PATRA_TEST_MATRIX_HARVEST_H
 #define PATRA_TEST_MATRIX_HARVEST_H
