@@ -60,7 +60,8 @@ const void *module_load(const char *name, struct error *err)
         (void)error_set(err, ERROR_FATAL, "module.version",
                         "%.500s belongs to another version of patra; this is %s", path,
                         PATRA_VERSION);
+        (void)dlclose(handle);
         return NULL;
     }
-    return head;
+    return head; /* cppcheck-suppress resourceLeak ; a module stays loaded to the end */
 }

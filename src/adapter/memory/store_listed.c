@@ -74,13 +74,13 @@ static int64_t count_listed(struct memory_db *db, int64_t task_id)
 static bool add(struct memory_db *db, int64_t task_id, const struct str *ids, size_t count,
                 struct error *err)
 {
-    int64_t position = count_listed(db, task_id);
+    const int64_t before = count_listed(db, task_id);
 
     if (count > 0 && !memory_refers(db, MEMORY_TASK, task_id, err))
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct listed row = { .task_id = task_id,
-                                    .position = ++position,
+                                    .position = before + 1 + (int64_t)i,
                                     .provider_id = ids[i] };
         int64_t id;
 

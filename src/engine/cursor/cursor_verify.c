@@ -34,7 +34,7 @@ static bool replay(struct store *store, const struct cursor_name *name, struct c
     struct cursor_event_list page;
     struct arena arena;
     int64_t after = 0;
-    bool ok;
+    bool ok = true;
 
     arena_init(&arena, PAGE_BYTES);
     do {

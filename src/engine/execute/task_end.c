@@ -21,6 +21,14 @@ static enum run_status run_status_of(const struct task_run *run, const struct en
     }
 }
 
+/* What went well has a text too, but no error. */
+static struct str error_of(const struct ending *ending)
+{
+    if (ending->kind == ENDING_FINAL && ending->status == TASK_SUCCEEDED)
+        return (struct str){ 0 };
+    return str_of(ending->text);
+}
+
 static bool save_run(struct task_run *run, const struct ending *ending, int64_t now_us, bool *saved,
                      struct error *err)
 {
@@ -29,7 +37,7 @@ static bool save_run(struct task_run *run, const struct ending *ending, int64_t 
     run->run.status = run_status_of(run, ending);
     run->run.has_reason = is_cut_short || ending->has_reason;
     run->run.reason = is_cut_short ? PARTIAL_CUT_SHORT : ending->reason;
-    run->run.error = run->run.status == RUN_SUCCEEDED ? (struct str){ 0 } : str_of(ending->text);
+    run->run.error = error_of(ending);
     run->run.finished_us = now_us;
     return store_run_save(run->executor->parts.store, &run->run, now_us, saved, err);
 }
@@ -95,7 +103,7 @@ static bool finish(struct task_run *run, const struct ending *ending, int64_t no
         .has_reason = ending->has_reason,
         .reason = ending->reason,
         .covered = ending->covered,
-        .error = ending->status == TASK_SUCCEEDED ? (struct str){ 0 } : str_of(ending->text),
+        .error = error_of(ending),
         .now_us = now_us,
     };
 

@@ -507,7 +507,7 @@ static const struct {
     { "no duration", { "patra", "harvest", SOURCE, "--wait", "long" }, 2, "--wait" },
     { "a role to come", { "patra", "serve", "--role", "api" }, 2, "no api yet" },
     { "no role", { "patra", "serve", "--role", "planer" }, 2, "neither planner nor executor" },
-    { "no lease", { "patra", "work", "--lease", "1s" }, 2, "5s to 1h" },
+    { "no lease", { "patra", "work", "--lease", "500ms" }, 2, "1s to 1h" },
     { "no level", { "patra", "work", "--log-level", "loud" }, 2, "--log-level" },
     { "nobody's source", { "patra", "harvest", "nobody" }, 4, "source.unknown" },
     { "nobody's status", { "patra", "status", "nobody" }, 4, "source.unknown" },
