@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build test threads demo check bench install clean
+.PHONY: build test matrix threads demo check bench install clean
 
 build:
 	@scripts/deps build
@@ -11,6 +11,9 @@ build:
 
 test:
 	@scripts/test $(TESTS)
+
+matrix:
+	@MATRIX=full TEST_SECONDS_MAX=7200 scripts/test matrix
 
 threads:
 	@scripts/threads
