@@ -108,7 +108,8 @@ static void begin(struct site *site, const char *dsn, int worker_count)
     REQUIRE(run.code == 0, run.talk.data);
     run = RUN("patra", "source", "apply", SOURCE, "--store", dsn, "--set", base_url, "--set",
               "window.start=2026-01-01T00:00:00Z", "--set", "window.lookback=0s", "--set",
-              "endpoints.records.page.size=20", "--set", "rate.per_second=200");
+              "endpoints.records.page.size=20", "--set", "rate.per_second=15", "--set",
+              "rate.burst=5");
     REQUIRE(run.code == 0, run.talk.data);
 }
 
