@@ -202,8 +202,10 @@ void rig_reply(struct rig *rig, const char *fixture, const char *url_part)
     char head[512];
     const char *path = test_shared(fixture);
 
-    if (path == NULL)
+    if (path == NULL) {
+        rig_release(rig);
         TEST_SKIP("the fixtures are not here");
+    }
     reply.body = test_read(path);
     REQUIRE(reply.body.data != NULL, fixture);
     (void)snprintf(head, sizeof(head), "%s.head", path);
