@@ -36,7 +36,8 @@ static const char FILL[] =
     " SELECT t.schedule_instance_id, t.plan_id, t.slice_id, t.provenance_code, 'works' || n %% 4,"
     "  t.operation_code, t.credential_id, t.cursor_key, t.namespace_scope_code, t.namespace_key,"
     "  t.params, t.expr_hash, md5(n::text), t.status_code, 100 + n %% 7,"
-    "  t.scheduled_at - (n::bigint * 7919 %% 86400) * interval '1 second', t.created_at, t.updated_at"
+    "  t.scheduled_at - (n::bigint * 7919 %% 86400) * interval '1 second', t.created_at, "
+    "t.updated_at"
     "  FROM ing_task t, generate_series(1, %d) AS n;"
     "RESET session_replication_role; VACUUM ANALYZE ing_task";
 
