@@ -95,7 +95,7 @@ static void sleep_ms(int64_t ms)
 
 /* ---- the site ---- */
 
-static void begin(struct site *site, const char *dsn, int worker_count)
+static void begin(struct site *site, const char *dsn, int worker_count, const char *rate)
 {
     static const char *const options[] = { "--records", "12000", "--audit-off", "repeat", NULL };
     char base_url[128];
@@ -108,8 +108,7 @@ static void begin(struct site *site, const char *dsn, int worker_count)
     REQUIRE(run.code == 0, run.talk.data);
     run = RUN("patra", "source", "apply", SOURCE, "--store", dsn, "--set", base_url, "--set",
               "window.start=2026-01-01T00:00:00Z", "--set", "window.lookback=0s", "--set",
-              "endpoints.records.page.size=20", "--set", "rate.per_second=15", "--set",
-              "rate.burst=5");
+              "endpoints.records.page.size=20", "--set", rate, "--set", "rate.burst=5");
     REQUIRE(run.code == 0, run.talk.data);
 }
 
@@ -205,7 +204,7 @@ static void kill_and_check(const char *dsn, int worker_count)
     const int kills = asked != NULL ? atoi(asked) : KILLS;
     struct site site;
 
-    begin(&site, dsn, worker_count);
+    begin(&site, dsn, worker_count, "rate.per_second=15");
     while (site.kills < kills) {
         site.day = 10 + site.kills * (DAYS - 10) / kills;
         (void)wait_for(plan(&site, site.day));
@@ -269,7 +268,7 @@ TEST(who_sleeps_longer_than_the_lease_commits_nothing)
     int64_t before;
     pid_t zombie;
 
-    begin(&site, postgres_dsn(), 1);
+    begin(&site, postgres_dsn(), 1, "rate.per_second=200");
     CHECK_EQ(wait_for(plan(&site, DAYS)), 0, "trigger");
     zombie = SPAWN("patra", "work", "--workers", "2", "--lease", "1s", "--store", site.dsn);
     while (sql_number(site.dsn, "SELECT count(*) FROM ing_task_run_batch") < 5)
@@ -312,7 +311,7 @@ TEST(work_goes_on_by_itself_when_postgresql_comes_back)
     struct error err = { 0 };
     int before;
 
-    begin(&site, postgres_dsn(), WORKERS_MAX);
+    begin(&site, postgres_dsn(), WORKERS_MAX, "rate.per_second=200");
     CHECK_EQ(wait_for(plan(&site, DAYS)), 0, "trigger");
     before = begun();
     for (int i = 0; i < WORKERS_MAX; i++)
