@@ -115,7 +115,7 @@ void set_array(struct query *q, int place, struct array *array)
     if (array->bad_text && q->bad_text == 0)
         q->bad_text = place;
     if (!buf_ok(&array->bytes, &err)) {
-        q->full = array->bytes.arena;
+        q->rows.full = array->bytes.arena;
         query_set(q, place, TYPES[array->type].array, NULL, 0);
         return;
     }

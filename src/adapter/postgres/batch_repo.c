@@ -179,7 +179,7 @@ bool postgres_batch_list(struct store *store, struct arena *arena, int64_t run_i
         struct batch *batch = LIST_ADD(arena, list);
 
         if (batch == NULL) {
-            q.full = arena;
+            q.rows.full = arena;
             break;
         }
         read_batch(&q, arena, batch);

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_cursor.h"
 
 /* In every statement here a name has the first five places. */
@@ -29,62 +30,7 @@ static void set_value(struct query *q, int place, const struct cursor_value *val
     set_text_opt(q, place + 2, is_id, written);
 }
 
-static struct cursor_value get_value(struct query *q, int value, int instant, enum cursor_type type,
-                                     struct arena *arena)
-{
-    struct cursor_value read = { .type = type };
-
-    if (type == CURSOR_TIME)
-        read.instant_us = get_i64(q, instant);
-    else
-        read.text = get_text(q, value, arena);
-    return read;
-}
-
-#define COLUMNS                                                                                \
-    "id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"    \
-    " cursor_type_code, cursor_value, normalized_instant, observed_max_value,"                 \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash, version," \
-    " updated_at"
-enum {
-    COL_ID,
-    COL_NAME, /* five columns */
-    COL_TYPE = COL_NAME + 5,
-    COL_VALUE,
-    COL_INSTANT,
-    COL_OBSERVED_MAX,
-    COL_LINEAGE, /* six columns */
-    COL_EXPR_HASH = COL_LINEAGE + 6,
-    COL_VERSION,
-    COL_UPDATED,
-};
-
-static struct cursor_name get_name(struct query *q, int first, struct arena *arena)
-{
-    return (struct cursor_name){
-        .source = get_text(q, first, arena),
-        .operation = (enum operation)get_code(q, first + 1, &OPERATION_CODES),
-        .cursor_key = get_text(q, first + 2, arena),
-        .scope = (enum namespace_scope)get_code(q, first + 3, &NAMESPACE_SCOPE_CODES),
-        .namespace_key = get_text(q, first + 4, arena),
-    };
-}
-
-static void read_cursor(struct query *q, struct arena *arena, struct cursor *cursor)
-{
-    const enum cursor_type type = (enum cursor_type)get_code(q, COL_TYPE, &CURSOR_TYPE_CODES);
-
-    cursor->id = get_i64(q, COL_ID);
-    cursor->name = get_name(q, COL_NAME, arena);
-    cursor->value = get_value(q, COL_VALUE, COL_INSTANT, type, arena);
-    cursor->observed_max = get_text(q, COL_OBSERVED_MAX, arena);
-    cursor->lineage = get_lineage(q, COL_LINEAGE);
-    cursor->expr_hash = get_text(q, COL_EXPR_HASH, arena);
-    cursor->version = get_i64(q, COL_VERSION);
-    cursor->updated_us = get_i64(q, COL_UPDATED);
-}
-
-static const char LOAD[] = "SELECT " COLUMNS " FROM ing_cursor"
+static const char LOAD[] = "SELECT " CURSOR_COLUMNS " FROM ing_cursor"
                            " WHERE provenance_code = $1 AND operation_code = $2"
                            "   AND cursor_key = $3 AND namespace_scope_code = $4"
                            "   AND namespace_key = $5";
@@ -97,36 +43,27 @@ static bool cursor_load(struct store *store, struct arena *arena, const struct c
     *cursor = (struct cursor){ .name = *name };
     query_init(&q, postgres_store_of(store), LOAD);
     set_name(&q, name);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found)
-        read_cursor(&q, arena, cursor);
-    return query_finish(&q, err) || error_wrap(err, "load a cursor");
+        read_cursor(&q.rows, arena, cursor);
+    return rows_finish(&q.rows, err) || error_wrap(err, "load a cursor");
 }
 
 enum { LIST_SOURCE = 1 };
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_cursor WHERE $1 IN ('', provenance_code)"
-                           " ORDER BY provenance_code COLLATE \"C\", operation_code COLLATE \"C\","
-                           " cursor_key COLLATE \"C\", namespace_scope_code COLLATE \"C\","
-                           " namespace_key COLLATE \"C\"";
+static const char LIST[] =
+    "SELECT " CURSOR_COLUMNS " FROM ing_cursor WHERE $1 IN ('', provenance_code)"
+    " ORDER BY provenance_code COLLATE \"C\", operation_code COLLATE \"C\","
+    " cursor_key COLLATE \"C\", namespace_scope_code COLLATE \"C\","
+    " namespace_key COLLATE \"C\"";
 
 static bool cursor_list(struct store *store, struct arena *arena, struct str source,
                         struct cursor_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct cursor_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_text(&q, LIST_SOURCE, source);
-    while (query_row(&q)) {
-        struct cursor *cursor = LIST_ADD(arena, list);
-
-        if (cursor == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_cursor(&q, arena, cursor);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list cursors");
+    return read_cursors(&q.rows, arena, list, err) || error_wrap(err, "list cursors");
 }
 
 #define NAME_COLUMNS                                                                         \
@@ -142,19 +79,9 @@ static bool cursor_names(struct store *store, struct arena *arena, struct str so
 {
     struct query q;
 
-    *list = (struct cursor_name_list){ 0 };
     query_init(&q, postgres_store_of(store), NAMES);
     set_text(&q, LIST_SOURCE, source);
-    while (query_row(&q)) {
-        struct cursor_name *name = LIST_ADD(arena, list);
-
-        if (name == NULL) {
-            q.full = arena;
-            break;
-        }
-        *name = get_name(&q, 0, arena);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list namespaces");
+    return read_cursor_names(&q.rows, arena, list, err) || error_wrap(err, "list namespaces");
 }
 
 enum {
@@ -304,74 +231,14 @@ static bool event_add(struct store *store, const struct cursor_event *event, boo
     return true;
 }
 
-#define EVENTS_OF_NAME                                                                         \
-    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code,"            \
-    " namespace_key, cursor_type_code, direction_code, reason_code, prev_value, prev_instant," \
-    " new_value, new_instant, window_from, window_to, observed_max_value, idempotent_key,"     \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"          \
-    " record_remarks, created_at"                                                              \
-    "  FROM ing_cursor_event"                                                                  \
-    " WHERE provenance_code = $1 AND operation_code = $2 AND cursor_key = $3"                  \
+#define EVENTS_OF_NAME                                                        \
+    "SELECT " CURSOR_EVENT_COLUMNS " FROM ing_cursor_event"                   \
+    " WHERE provenance_code = $1 AND operation_code = $2 AND cursor_key = $3" \
     "   AND namespace_scope_code = $4 AND namespace_key = $5"
 enum { EVENT_LIST_AFTER = NAME_END, EVENT_LIST_LIMIT };
 static const char EVENT_LIST[] = EVENTS_OF_NAME " AND id > $6 ORDER BY id LIMIT $7";
 enum { EVENT_LAST_LIMIT = NAME_END };
 static const char EVENT_LAST[] = EVENTS_OF_NAME " ORDER BY id DESC LIMIT $6";
-enum {
-    EVENT_ID,
-    EVENT_NAME, /* five columns */
-    EVENT_TYPE = EVENT_NAME + 5,
-    EVENT_DIRECTION,
-    EVENT_REASON,
-    EVENT_PREV_VALUE,
-    EVENT_PREV_INSTANT,
-    EVENT_NEW_VALUE,
-    EVENT_NEW_INSTANT,
-    EVENT_WINDOW, /* two columns */
-    EVENT_OBSERVED_MAX = EVENT_WINDOW + 2,
-    EVENT_IDEMPOTENT_KEY,
-    EVENT_LINEAGE, /* six columns */
-    EVENT_EXPR_HASH = EVENT_LINEAGE + 6,
-    EVENT_REMARKS,
-    EVENT_CREATED,
-};
-
-static void read_event(struct query *q, struct arena *arena, struct cursor_event *event)
-{
-    const enum cursor_type type = (enum cursor_type)get_code(q, EVENT_TYPE, &CURSOR_TYPE_CODES);
-
-    event->id = get_i64(q, EVENT_ID);
-    event->name = get_name(q, EVENT_NAME, arena);
-    event->direction = (enum direction)get_code(q, EVENT_DIRECTION, &DIRECTION_CODES);
-    event->reason = (enum cursor_event_reason)get_code(q, EVENT_REASON, &CURSOR_EVENT_REASON_CODES);
-    event->has_prev = !get_is_null(q, EVENT_PREV_VALUE);
-    if (event->has_prev)
-        event->prev = get_value(q, EVENT_PREV_VALUE, EVENT_PREV_INSTANT, type, arena);
-    event->next = get_value(q, EVENT_NEW_VALUE, EVENT_NEW_INSTANT, type, arena);
-    event->window = get_window(q, EVENT_WINDOW);
-    event->observed_max = get_text(q, EVENT_OBSERVED_MAX, arena);
-    event->idempotent_key = get_text(q, EVENT_IDEMPOTENT_KEY, arena);
-    event->lineage = get_lineage(q, EVENT_LINEAGE);
-    event->expr_hash = get_text(q, EVENT_EXPR_HASH, arena);
-    event->remarks = get_text(q, EVENT_REMARKS, arena);
-    event->created_us = get_i64(q, EVENT_CREATED);
-}
-
-static bool read_events(struct query *q, struct arena *arena, struct cursor_event_list *list,
-                        struct error *err)
-{
-    *list = (struct cursor_event_list){ 0 };
-    while (query_row(q)) {
-        struct cursor_event *event = LIST_ADD(arena, list);
-
-        if (event == NULL) {
-            q->full = arena;
-            break;
-        }
-        read_event(q, arena, event);
-    }
-    return query_finish(q, err) || error_wrap(err, "list cursor events");
-}
 
 static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
                        int64_t after_id, int64_t limit, struct cursor_event_list *list,
@@ -383,7 +250,7 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
     set_name(&q, name);
     set_i64(&q, EVENT_LIST_AFTER, after_id);
     set_i64(&q, EVENT_LIST_LIMIT, limit);
-    return read_events(&q, arena, list, err);
+    return read_cursor_events(&q.rows, arena, list, err) || error_wrap(err, "list cursor events");
 }
 
 static bool event_last(struct store *store, struct arena *arena, const struct cursor_name *name,
@@ -394,7 +261,7 @@ static bool event_last(struct store *store, struct arena *arena, const struct cu
     query_init(&q, postgres_store_of(store), EVENT_LAST);
     set_name(&q, name);
     set_i64(&q, EVENT_LAST_LIMIT, limit);
-    return read_events(&q, arena, list, err);
+    return read_cursor_events(&q.rows, arena, list, err) || error_wrap(err, "list cursor events");
 }
 
 const struct store_cursor_ops POSTGRES_CURSOR = {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "adapter/postgres/postgres.h"
-#include "adapter/postgres/task_row.h"
+#include "adapter/sql/read.h"
 #include "port/store_lease.h"
 
 /* From one partition to the next by the index, however many tasks lie between; then of each the
@@ -31,40 +31,15 @@ static const char PARTITIONS[] =
     "  LEFT JOIN live USING (provenance_code, endpoint_name, operation_code)"
     " ORDER BY p.provenance_code COLLATE \"C\", p.endpoint_name COLLATE \"C\","
     "          p.operation_code COLLATE \"C\"";
-enum {
-    PARTITION_SOURCE,
-    PARTITION_ENDPOINT,
-    PARTITION_OPERATION,
-    PARTITION_PRIORITY,
-    PARTITION_SCHEDULED,
-    PARTITION_LIVE,
-};
 
 static bool lease_partitions(struct store *store, struct arena *arena, int64_t now_us,
                              struct partition_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct partition_list){ 0 };
     query_init(&q, postgres_store_of(store), PARTITIONS);
     set_time(&q, PARTITIONS_NOW, now_us);
-    while (query_row(&q)) {
-        struct partition_state *state = LIST_ADD(arena, list);
-
-        if (state == NULL) {
-            q.full = arena;
-            break;
-        }
-        state->partition.source = get_text(&q, PARTITION_SOURCE, arena);
-        state->partition.endpoint = get_text(&q, PARTITION_ENDPOINT, arena);
-        state->partition.operation =
-            (enum operation)get_code(&q, PARTITION_OPERATION, &OPERATION_CODES);
-        state->has_due = !get_is_null(&q, PARTITION_PRIORITY);
-        state->priority = get_i64(&q, PARTITION_PRIORITY);
-        state->scheduled_us = get_i64(&q, PARTITION_SCHEDULED);
-        state->live = get_i64(&q, PARTITION_LIVE);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list partitions");
+    return read_partitions(&q.rows, arena, list, err) || error_wrap(err, "list partitions");
 }
 
 enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION };
@@ -95,9 +70,7 @@ static bool count_live(struct postgres_store *postgres, const struct task_partit
     set_text(&q, LIVE_SOURCE, partition->source);
     set_text(&q, LIVE_ENDPOINT, partition->endpoint);
     set_code(&q, LIVE_OPERATION, &OPERATION_CODES, (int)partition->operation);
-    if (query_row(&q))
-        *live = get_i64(&q, 0);
-    return query_finish(&q, err);
+    return rows_only_i64(&q.rows, live, err);
 }
 
 enum {
@@ -148,7 +121,7 @@ static bool claim_tasks(struct store *store, struct arena *arena, const struct t
         set_text(&q, CLAIM_ENDPOINT, claim->partition.endpoint);
         set_code(&q, CLAIM_OPERATION, &OPERATION_CODES, (int)claim->partition.operation);
     }
-    return postgres_read_tasks(&q, arena, list, err);
+    return read_tasks(&q.rows, arena, list, err);
 }
 
 /* Without a limit it is one statement, and needs no transaction around it. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 
 enum { ADD_TASK = 1, ADD_IDS };
 static const char ADD[] =
@@ -38,19 +39,10 @@ bool postgres_listed_list(struct store *store, struct arena *arena, int64_t task
 {
     struct query q;
 
-    *list = (struct listed_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_TASK, task_id);
     set_i64(&q, LIST_AFTER, after);
     set_i64(&q, LIST_LIMIT, limit);
-    while (query_row(&q)) {
-        struct str *id = LIST_ADD(arena, list);
-
-        if (id == NULL) {
-            q.full = arena;
-            break;
-        }
-        *id = get_text(&q, 0, arena);
-    }
-    return query_finish(&q, err) || error_wrap(err, "ids listed by task %" PRId64, task_id);
+    return read_listed(&q.rows, arena, list, err) ||
+           error_wrap(err, "ids listed by task %" PRId64, task_id);
 }

@@ -1,4 +1,5 @@
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 
 static const char CREATE[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
                              "    number     bigint      NOT NULL PRIMARY KEY,"
@@ -8,8 +9,7 @@ static const char CREATE[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
 
 static const char EXISTS[] = "SELECT to_regclass('schema_migration') IS NOT NULL";
 
-static const char TAKEN[] = "SELECT number, name, sha256 FROM schema_migration ORDER BY number";
-enum { TAKEN_NUMBER, TAKEN_NAME, TAKEN_SHA256 };
+static const char TAKEN[] = "SELECT " MIGRATION_COLUMNS " FROM schema_migration ORDER BY number";
 
 static bool load_taken(struct postgres_store *postgres, struct arena *arena,
                        struct migration_record_list *taken, struct error *err)
@@ -25,18 +25,7 @@ static bool load_taken(struct postgres_store *postgres, struct arena *arena,
     if (!exists)
         return true;
     query_init(&q, postgres, TAKEN);
-    while (query_row(&q)) {
-        struct migration_record *record = LIST_ADD(arena, taken);
-
-        if (record == NULL) {
-            q.full = arena;
-            break;
-        }
-        record->number = get_i64(&q, TAKEN_NUMBER);
-        record->name = get_text(&q, TAKEN_NAME, arena);
-        record->sha256 = get_text(&q, TAKEN_SHA256, arena);
-    }
-    return query_finish(&q, err);
+    return read_migrations(&q.rows, arena, taken, err);
 }
 
 enum { RECORD_NUMBER = 1, RECORD_NAME, RECORD_SHA256, RECORD_APPLIED_AT };

@@ -90,7 +90,7 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
         struct outbox_event *event = LIST_ADD(arena, list);
 
         if (event == NULL) {
-            q.full = arena;
+            q.rows.full = arena;
             break;
         }
         event->event_id = get_text(&q, COL_EVENT_ID, arena);

@@ -1,4 +1,5 @@
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_pause.h"
 
 enum { ADD_SOURCE = 1, ADD_ENDPOINT, ADD_KIND, ADD_REASON, ADD_CREATED_BY, ADD_CREATED };
@@ -47,34 +48,17 @@ static bool pause_remove(struct store *store, struct str source, struct str endp
 
 enum { LIST_SOURCE = 1 };
 static const char LIST[] =
-    "SELECT provenance_code, endpoint_name, kind_code, reason, created_by, created_at"
-    "  FROM ing_pause WHERE $1 IN ('', provenance_code)"
+    "SELECT " PAUSE_COLUMNS " FROM ing_pause WHERE $1 IN ('', provenance_code)"
     " ORDER BY provenance_code COLLATE \"C\", endpoint_name COLLATE \"C\", kind_code COLLATE \"C\"";
-enum { COL_SOURCE, COL_ENDPOINT, COL_KIND, COL_REASON, COL_CREATED_BY, COL_CREATED };
 
 static bool pause_list(struct store *store, struct arena *arena, struct str source,
                        struct pause_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct pause_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_text(&q, LIST_SOURCE, source);
-    while (query_row(&q)) {
-        struct pause *pause = LIST_ADD(arena, list);
-
-        if (pause == NULL) {
-            q.full = arena;
-            break;
-        }
-        pause->source = get_text(&q, COL_SOURCE, arena);
-        pause->endpoint = get_text(&q, COL_ENDPOINT, arena);
-        pause->kind = (enum pause_kind)get_code(&q, COL_KIND, &PAUSE_KIND_CODES);
-        pause->reason = get_text(&q, COL_REASON, arena);
-        pause->created_by = get_text(&q, COL_CREATED_BY, arena);
-        pause->created_us = get_i64(&q, COL_CREATED);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list pauses");
+    return read_pauses(&q.rows, arena, list, err) || error_wrap(err, "list pauses");
 }
 
 const struct store_pause_ops POSTGRES_PAUSE = {

@@ -2,6 +2,7 @@
 
 #include "adapter/postgres/postgres.h"
 #include "adapter/postgres/slice_repo.h"
+#include "adapter/sql/read.h"
 
 enum {
     ADD_SCHEDULE_INSTANCE = 1,
@@ -44,9 +45,7 @@ static bool plan_add(struct store *store, const struct plan *plan, int64_t *id, 
     set_code(&q, ADD_STATUS, &PLAN_STATUS_CODES, (int)plan->status);
     set_json(&q, ADD_REMARKS, plan->remarks);
     set_time(&q, ADD_CREATED, plan->created_us);
-    if (query_row(&q))
-        *id = get_i64(&q, 0);
-    return query_finish(&q, err) || error_wrap(err, "add a plan");
+    return rows_only_i64(&q.rows, id, err) || error_wrap(err, "add a plan");
 }
 
 enum { MOVE_TO = 1, MOVE_NOW, MOVE_REMARKS, MOVE_ID, MOVE_FROM };
@@ -73,50 +72,9 @@ static bool plan_move(struct store *store, const struct plan_move *move, bool *m
     return true;
 }
 
-#define COLUMNS                                                                             \
-    "id, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_key," \
-    " namespace_scope_code, namespace_key, window_from, window_to, expr_proto_hash,"        \
-    " spec_fingerprint, status_code, record_remarks, created_at, updated_at"
-enum {
-    COL_ID,
-    COL_SCHEDULE_INSTANCE_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_CURSOR_KEY,
-    COL_SCOPE,
-    COL_NAMESPACE_KEY,
-    COL_WINDOW, /* two columns */
-    COL_EXPR_PROTO_HASH = COL_WINDOW + 2,
-    COL_SPEC_FINGERPRINT,
-    COL_STATUS,
-    COL_REMARKS,
-    COL_CREATED,
-    COL_UPDATED,
-    COL_EXPR_PROTO_SNAPSHOT, /* not in lists */
-};
-
-static void read_plan(struct query *q, struct arena *arena, struct plan *plan)
-{
-    *plan = (struct plan){ .id = get_i64(q, COL_ID) };
-    plan->schedule_instance_id = get_i64(q, COL_SCHEDULE_INSTANCE_ID);
-    plan->source = get_text(q, COL_SOURCE, arena);
-    plan->endpoint = get_text(q, COL_ENDPOINT, arena);
-    plan->operation = (enum operation)get_code(q, COL_OPERATION, &OPERATION_CODES);
-    plan->cursor_key = get_text(q, COL_CURSOR_KEY, arena);
-    plan->scope = (enum namespace_scope)get_code(q, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
-    plan->namespace_key = get_text(q, COL_NAMESPACE_KEY, arena);
-    plan->window = get_window(q, COL_WINDOW);
-    plan->expr_proto_hash = get_text(q, COL_EXPR_PROTO_HASH, arena);
-    plan->spec_fingerprint = get_text(q, COL_SPEC_FINGERPRINT, arena);
-    plan->status = (enum plan_status)get_code(q, COL_STATUS, &PLAN_STATUS_CODES);
-    plan->remarks = get_text(q, COL_REMARKS, arena);
-    plan->created_us = get_i64(q, COL_CREATED);
-    plan->updated_us = get_i64(q, COL_UPDATED);
-}
-
 enum { GET_ID = 1 };
-static const char GET[] = "SELECT " COLUMNS ", expr_proto_snapshot FROM ing_plan WHERE id = $1";
+static const char GET[] =
+    "SELECT " PLAN_COLUMNS ", expr_proto_snapshot FROM ing_plan WHERE id = $1";
 
 static bool plan_get(struct store *store, struct arena *arena, int64_t id, struct plan *plan,
                      bool *found, struct error *err)
@@ -125,16 +83,16 @@ static bool plan_get(struct store *store, struct arena *arena, int64_t id, struc
 
     query_init(&q, postgres_store_of(store), GET);
     set_i64(&q, GET_ID, id);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found) {
-        read_plan(&q, arena, plan);
-        plan->expr_proto_snapshot = get_text(&q, COL_EXPR_PROTO_SNAPSHOT, arena);
+        read_plan(&q.rows, arena, plan);
+        plan->expr_proto_snapshot = rows_text(&q.rows, arena);
     }
-    return query_finish(&q, err);
+    return rows_finish(&q.rows, err);
 }
 
 enum { LIST_SOURCE = 1, LIST_OPERATION, LIST_STATUS, LIST_BEFORE, LIST_LIMIT };
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_plan"
+static const char LIST[] = "SELECT " PLAN_COLUMNS " FROM ing_plan"
                            " WHERE $1 IN ('', provenance_code)"
                            "   AND ($2 IS NULL OR operation_code = $2)"
                            "   AND ($3 IS NULL OR status_code = $3)"
@@ -146,7 +104,6 @@ static bool plan_list(struct store *store, struct arena *arena, const struct pla
 {
     struct query q;
 
-    *list = (struct plan_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_text(&q, LIST_SOURCE, filter->source);
     set_code_opt(&q, LIST_OPERATION, filter->has_operation, &OPERATION_CODES,
@@ -154,23 +111,13 @@ static bool plan_list(struct store *store, struct arena *arena, const struct pla
     set_code_opt(&q, LIST_STATUS, filter->has_status, &PLAN_STATUS_CODES, (int)filter->status);
     set_i64(&q, LIST_BEFORE, filter->before_id);
     set_i64(&q, LIST_LIMIT, filter->limit);
-    while (query_row(&q)) {
-        struct plan *plan = LIST_ADD(arena, list);
-
-        if (plan == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_plan(&q, arena, plan);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list plans");
+    return read_plans(&q.rows, arena, list, err) || error_wrap(err, "list plans");
 }
 
 enum { PROGRESS_PLAN = 1 };
 static const char SLICES[] = "SELECT count(*) FROM ing_plan_slice WHERE plan_id = $1";
 static const char TASKS[] =
     "SELECT status_code, count(*) FROM ing_task WHERE plan_id = $1 GROUP BY status_code";
-enum { TASKS_STATUS, TASKS_COUNT };
 
 static bool plan_progress(struct store *store, int64_t id, struct plan_progress *progress,
                           struct error *err)
@@ -180,15 +127,11 @@ static bool plan_progress(struct store *store, int64_t id, struct plan_progress 
     *progress = (struct plan_progress){ 0 };
     query_init(&q, postgres_store_of(store), SLICES);
     set_i64(&q, PROGRESS_PLAN, id);
-    if (query_row(&q))
-        progress->slices = get_i64(&q, 0);
-    if (!query_finish(&q, err))
+    if (!rows_only_i64(&q.rows, &progress->slices, err))
         return false;
     query_init(&q, postgres_store_of(store), TASKS);
     set_i64(&q, PROGRESS_PLAN, id);
-    while (query_row(&q))
-        progress->tasks[get_code(&q, TASKS_STATUS, &TASK_STATUS_CODES)] = get_i64(&q, TASKS_COUNT);
-    return query_finish(&q, err);
+    return read_progress(&q.rows, progress, err);
 }
 
 enum { CANCEL_ID = 1, CANCEL_NOW };

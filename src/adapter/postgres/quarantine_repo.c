@@ -97,7 +97,7 @@ bool postgres_quarantine_list(struct store *store, struct arena *arena, struct s
         struct quarantined *record = LIST_ADD(arena, list);
 
         if (record == NULL) {
-            q.full = arena;
+            q.rows.full = arena;
             break;
         }
         record->id = get_i64(&q, COL_ID);

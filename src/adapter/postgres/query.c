@@ -21,8 +21,11 @@ enum {
 
 enum { FORMAT_TEXT = 0, FORMAT_BINARY = 1 };
 
+static const struct rows_ops ROWS;
+
 void query_init(struct query *q, struct postgres_store *owner, const char *sql)
 {
+    q->rows = (struct rows){ .ops = &ROWS };
     q->owner = owner;
     q->sql = sql;
     q->count = 0;
@@ -30,8 +33,6 @@ void query_init(struct query *q, struct postgres_store *owner, const char *sql)
     q->result = NULL;
     q->row = -1;
     q->bad_text = 0;
-    q->bad_value = NULL;
-    q->full = NULL;
 }
 
 static void set(struct query *q, int place, Oid type, int format, const char *value, size_t length)
@@ -171,7 +172,7 @@ static const char *ended(struct query *q, int place, struct str value)
 
     check_text(q, place, value);
     if (copy.data == NULL)
-        q->full = &q->owner->scratch;
+        q->rows.full = &q->owner->scratch;
     return copy.data;
 }
 
@@ -194,31 +195,28 @@ bool query_row(struct query *q)
 {
     if (q->row < 0) {
         assert(q->count == 64 || q->places == (UINT64_C(1) << q->count) - 1); /* none forgotten */
-        if (q->bad_text == 0 && q->full == NULL)
+        if (q->bad_text == 0 && q->rows.full == NULL)
             q->result = postgres_execute(q);
         q->row = 0;
     } else {
         q->row++;
     }
-    return q->full == NULL && PQresultStatus(q->result) == PGRES_TUPLES_OK &&
+    return q->rows.full == NULL && PQresultStatus(q->result) == PGRES_TUPLES_OK &&
            q->row < PQntuples(q->result);
 }
 
 bool query_finish(struct query *q, struct error *err)
 {
     const ExecStatusType status = PQresultStatus(q->result);
-    bool ok = true;
+    bool ok;
 
     if (q->bad_text != 0)
         ok = error_set(err, ERROR_DATA, "store.text", "value $%d is not text (UTF-8 without NUL)",
                        q->bad_text);
-    else if (q->full != NULL)
-        ok = arena_error(q->full, err);
-    else if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+    else if (q->rows.full == NULL && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
         ok = postgres_error_set(q->owner, q->result, err);
-    else if (q->bad_value != NULL)
-        ok = error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
-                       q->bad_value);
+    else
+        ok = rows_ok(&q->rows, err);
     PQclear(q->result);
     q->result = NULL;
     arena_reset(&q->owner->scratch);
@@ -275,34 +273,35 @@ double get_real(const struct query *q, int column)
     return value;
 }
 
-static struct str uuid_text(struct arena *arena, const unsigned char *b)
+static struct str uuid_text(char *text, size_t size, const unsigned char *b)
 {
-    return arena_printf(
-        arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-        b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    const int len =
+        snprintf(text, size, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                 b[13], b[14], b[15]);
+
+    return (struct str){ text, (size_t)len };
 }
 
-static struct str get_view(const struct query *q, int column)
+/* Text, bytes, jsonb, uuid. */
+static struct str get_view(struct query *q, int column)
 {
-    struct str view = { PQgetvalue(q->result, q->row, column),
-                        (size_t)PQgetlength(q->result, q->row, column) };
+    const struct str view = { PQgetvalue(q->result, q->row, column),
+                              (size_t)PQgetlength(q->result, q->row, column) };
 
     if (PQftype(q->result, column) == OID_JSONB && view.len > 0)
-        view = str_slice(view, 1, view.len); /* behind the format's version */
+        return str_slice(view, 1, view.len); /* behind the format's version */
+    if (PQftype(q->result, column) == OID_UUID && view.len == 16)
+        return uuid_text(q->uuid, sizeof(q->uuid), (const unsigned char *)view.data);
     return view;
 }
 
 struct str get_text(struct query *q, int column, struct arena *arena)
 {
-    const struct str view = get_view(q, column);
-    struct str copy;
+    const struct str copy = arena_copy(arena, get_view(q, column));
 
-    if (PQftype(q->result, column) == OID_UUID && view.len == 16)
-        copy = uuid_text(arena, (const unsigned char *)view.data);
-    else
-        copy = arena_copy(arena, view);
     if (copy.data == NULL)
-        q->full = arena;
+        q->rows.full = arena;
     return copy;
 }
 
@@ -327,7 +326,58 @@ int get_code(struct query *q, int column, const struct code_table *table)
 {
     const int value = code_find(table, get_view(q, column));
 
-    if (value < 0 && q->bad_value == NULL)
-        q->bad_value = PQfname(q->result, column);
+    if (value < 0 && q->rows.bad_value == NULL)
+        q->rows.bad_value = PQfname(q->result, column);
     return value < 0 ? 0 : value;
 }
+
+static bool next_row(struct rows *rows)
+{
+    return query_row((struct query *)rows);
+}
+
+static bool finish_rows(struct rows *rows, struct error *err)
+{
+    return query_finish((struct query *)rows, err);
+}
+
+static int row_width(const struct rows *rows)
+{
+    return PQnfields(((const struct query *)rows)->result);
+}
+
+static const char *row_name(const struct rows *rows, int column)
+{
+    return PQfname(((const struct query *)rows)->result, column);
+}
+
+static bool row_is_null(const struct rows *rows, int column)
+{
+    return get_is_null((const struct query *)rows, column);
+}
+
+static int64_t row_i64(const struct rows *rows, int column)
+{
+    return get_i64((const struct query *)rows, column);
+}
+
+static double row_real(const struct rows *rows, int column)
+{
+    return get_real((const struct query *)rows, column);
+}
+
+static struct str row_view(struct rows *rows, int column)
+{
+    return get_view((struct query *)rows, column);
+}
+
+static const struct rows_ops ROWS = {
+    .next = next_row,
+    .finish = finish_rows,
+    .width = row_width,
+    .name = row_name,
+    .is_null = row_is_null,
+    .i64 = row_i64,
+    .real = row_real,
+    .view = row_view,
+};

@@ -4,15 +4,13 @@
  *
  *      query_init(&q, postgres, FIND);
  *      set_text(&q, FIND_TYPE, type);              // $1; an enum names the places, from 1
- *      while (query_row(&q))
- *          item->position = get_i64(&q, ITEM_POSITION);
- *      return query_finish(&q, err);
+ *      return read_dict_items(&q.rows, arena, list, err);      // adapter/sql/rows.h
  *
- * Values travel in binary both ways, so instants, reals and bytes arrive exactly. query_row() sends
- * the statement when it is called first. The first failure is remembered and told by
- * query_finish(), which must always be called. A text is prepared once per connection and known by
- * its address, so it must be a constant or live as long as the session; every use of it must set
- * every place, by the same functions.
+ * Values travel in binary both ways, so instants, reals and bytes arrive exactly. The first row
+ * that is asked for sends the statement. The first failure is remembered and told by the end,
+ * rows_finish() or query_run(), which must always come. A text is prepared once per connection and
+ * known by its address, so it must be a constant or live as long as the session; every use of it
+ * must set every place, by the same functions.
  */
 #ifndef PATRA_ADAPTER_POSTGRES_QUERY_H
 #define PATRA_ADAPTER_POSTGRES_QUERY_H
@@ -21,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapter/sql/rows.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -34,6 +33,7 @@ struct postgres_store;
 enum { QUERY_PLACES_MAX = 48 };
 
 struct query {
+    struct rows rows; /* first: what it answers, and how that is read */
     struct postgres_store *owner;
     const char *sql;
     int count;       /* the highest place set */
@@ -44,10 +44,9 @@ struct query {
     int formats[QUERY_PLACES_MAX];
     char numbers[QUERY_PLACES_MAX][8]; /* in network order */
     PGresult *result;
-    int row;               /* the current one; -1 before the first */
-    int bad_text;          /* the place whose text no store can keep; 0 = none */
-    const char *bad_value; /* the column whose value can not be */
-    struct arena *full;    /* the arena that met its ceiling */
+    int row;       /* the current one; -1 before the first */
+    int bad_text;  /* the place whose text no store can keep; 0 = none */
+    char uuid[37]; /* the one viewed last */
 };
 
 void query_init(struct query *q, struct postgres_store *owner, const char *sql);

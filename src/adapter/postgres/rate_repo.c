@@ -1,4 +1,5 @@
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_rate.h"
 
 static const char CLOCK[] = "SELECT clock_timestamp()";
@@ -9,32 +10,13 @@ static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, s
 
     (void)local_us; /* hosts differ; the server does not differ from itself */
     query_init(&q, postgres_store_of(store), CLOCK);
-    if (query_row(&q))
-        *now_us = get_i64(&q, 0);
-    return query_finish(&q, err);
+    return rows_only_i64(&q.rows, now_us, err);
 }
 
 enum { LOAD_KEY = 1 };
-#define SELECT_GATE                                                                     \
-    "SELECT tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"    \
-    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate" \
-    " WHERE rate_key = $1"
+#define SELECT_GATE "SELECT " GATE_COLUMNS " FROM ing_rate_gate WHERE rate_key = $1"
 static const char PEEK[] = SELECT_GATE;
 static const char LOAD[] = SELECT_GATE " FOR UPDATE";
-enum {
-    COL_TOKENS,
-    COL_CARRY,
-    COL_REFILLED,
-    COL_RATE,
-    COL_PROVIDER_RATE,
-    COL_RAISED,
-    COL_DEMOTED,
-    COL_COOLDOWN_UNTIL,
-    COL_LINE_UNTIL,
-    COL_STARTED,
-    COL_PARKED_UNTIL,
-    COL_VERSION,
-};
 
 static bool load_gate(struct store *store, const char *sql, struct str key, struct rate_gate *gate,
                       struct error *err)
@@ -44,23 +26,9 @@ static bool load_gate(struct store *store, const char *sql, struct str key, stru
     *gate = (struct rate_gate){ .parked_until_us = INT64_MIN };
     query_init(&q, postgres_store_of(store), sql);
     set_text(&q, LOAD_KEY, key);
-    if (query_row(&q)) {
-        gate->bucket = (struct bucket){
-            .tokens = get_i64(&q, COL_TOKENS),
-            .carry = get_i64(&q, COL_CARRY),
-            .refilled_at_us = get_i64(&q, COL_REFILLED),
-            .rate = get_i64(&q, COL_RATE),
-            .provider_rate = get_i64(&q, COL_PROVIDER_RATE),
-            .raised_at_us = get_i64(&q, COL_RAISED),
-            .demoted_at_us = get_i64(&q, COL_DEMOTED),
-            .cooldown_until_us = get_i64(&q, COL_COOLDOWN_UNTIL),
-            .line_until_us = get_i64(&q, COL_LINE_UNTIL),
-            .started_at_us = get_i64(&q, COL_STARTED),
-        };
-        gate->parked_until_us = get_i64(&q, COL_PARKED_UNTIL);
-        gate->version = get_i64(&q, COL_VERSION);
-    }
-    return query_finish(&q, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
+    if (rows_next(&q.rows))
+        read_gate(&q.rows, gate);
+    return rows_finish(&q.rows, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
 }
 
 static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
@@ -214,9 +182,8 @@ static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t
     set_text(&q, TAKE_OWNER, slot->owner);
     set_time(&q, TAKE_UNTIL, slot->until_us);
     set_i64(&q, TAKE_MAX, slot->max);
-    if (query_row(&q))
-        *id = get_i64(&q, 0);
-    return query_finish(&q, err) || error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
+    return rows_only_i64(&q.rows, id, err) ||
+           error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
 }
 
 enum { RETURN_ID = 1 };

@@ -422,7 +422,7 @@ static bool record_candidates(struct store *store, struct arena *arena,
         struct candidate *candidate = LIST_ADD(arena, list);
 
         if (candidate == NULL) {
-            q.full = arena;
+            q.rows.full = arena;
             break;
         }
         candidate->id = get_i64(&q, FOUND_ID);

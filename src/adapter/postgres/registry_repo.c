@@ -5,21 +5,11 @@
 #include <stdio.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "base/buf.h"
 #include "port/store_registry.h"
 
 enum { SQL_MAX = 1 << 16 };
-
-/* SELECT's columns; the table's own follow. */
-enum {
-    ROW_ID,
-    ROW_ENDPOINT,
-    ROW_KEY,
-    ROW_POSITION,
-    ROW_VERSION,
-    ROW_EFFECTIVE_FROM,
-    ROW_VALUES,
-};
 
 /* Ends a text that was made: NULL with an error when it did not fit. */
 static const char *made(struct buf *sql, struct error *err)
@@ -39,7 +29,7 @@ static const char *select_of(struct postgres_store *postgres, enum registry_tabl
     if (postgres->registry_select[id] != NULL)
         return postgres->registry_select[id];
     buf_init(&sql, &postgres->texts, SQL_MAX);
-    buf_add(&sql, STR("SELECT id, endpoint_name, row_key, position, version, effective_from"));
+    buf_add(&sql, STR("SELECT " REGISTRY_COLUMNS));
     for (size_t i = 0; i < table->column_count; i++)
         buf_printf(&sql, ", \"%s\"", table->columns[i].name);
     buf_printf(&sql,
@@ -128,7 +118,6 @@ static const char *list_of(struct postgres_store *postgres, struct error *err)
     return postgres->registry_list = made(&sql, err);
 }
 enum { LIST_AT = 1 };
-enum { ENTRY_CODE, ENTRY_VERSION, ENTRY_CHANGED };
 
 static const char *history_of(struct postgres_store *postgres, struct error *err)
 {
@@ -143,57 +132,9 @@ static const char *history_of(struct postgres_store *postgres, struct error *err
     return postgres->registry_history = made(&sql, err);
 }
 enum { HISTORY_CODE = 1 };
-enum { CHANGE_AT, CHANGE_VERSION, CHANGE_OPENED, CHANGE_CLOSED };
-
-static void read_value(struct query *q, int column, enum registry_type type, struct arena *arena,
-                       struct registry_value *value)
-{
-    value->is_set = !get_is_null(q, column);
-    if (!value->is_set)
-        return;
-    switch (type) {
-    case REGISTRY_TEXT:
-    case REGISTRY_JSON:
-        value->text = get_text(q, column, arena);
-        break;
-    case REGISTRY_REAL:
-        value->real = get_real(q, column);
-        break;
-    case REGISTRY_INT:
-    case REGISTRY_BOOL:
-    case REGISTRY_DURATION:
-        value->number = get_i64(q, column);
-        break;
-    }
-}
-
-static bool read_row(struct query *q, struct arena *arena, enum registry_table_id id,
-                     struct registry_row *row)
-{
-    const struct registry_table *table = registry_table(id);
-
-    row->id = get_i64(q, ROW_ID);
-    row->table = id;
-    row->endpoint = get_text(q, ROW_ENDPOINT, arena);
-    row->key = get_text(q, ROW_KEY, arena);
-    row->position = (int32_t)get_i64(q, ROW_POSITION);
-    row->version = get_i64(q, ROW_VERSION);
-    row->effective_from_us = get_i64(q, ROW_EFFECTIVE_FROM);
-    row->values = ARENA_ARRAY(arena, struct registry_value, table->column_count);
-    if (row->values == NULL)
-        return false;
-    for (size_t i = 0; i < table->column_count; i++)
-        read_value(q, ROW_VALUES + (int)i, table->columns[i].type, arena, &row->values[i]);
-    return true;
-}
-
-struct row_list {
-    struct registry_row *items;
-    size_t count;
-};
 
 static bool load_table(struct postgres_store *postgres, struct arena *arena, struct str code,
-                       int64_t at_us, enum registry_table_id id, struct row_list *rows,
+                       int64_t at_us, enum registry_table_id id, struct registry_row_list *rows,
                        struct error *err)
 {
     const char *sql = select_of(postgres, id, err);
@@ -204,21 +145,14 @@ static bool load_table(struct postgres_store *postgres, struct arena *arena, str
     query_init(&q, postgres, sql);
     set_text(&q, SELECT_CODE, code);
     set_time(&q, SELECT_AT, at_us);
-    while (query_row(&q)) {
-        struct registry_row *row = LIST_ADD(arena, rows);
-
-        if (row == NULL || !read_row(&q, arena, id, row)) {
-            q.full = arena;
-            break;
-        }
-    }
-    return query_finish(&q, err) || error_wrap(err, "%s", registry_table(id)->name);
+    return read_registry_rows(&q.rows, arena, id, rows, err) ||
+           error_wrap(err, "%s", registry_table(id)->name);
 }
 
 static bool registry_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                           struct registry_source *source, struct error *err)
 {
-    struct row_list rows = { 0 };
+    struct registry_row_list rows = { 0 };
 
     for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
         if (!load_table(postgres_store_of(store), arena, code, at_us, (enum registry_table_id)id,
@@ -270,9 +204,7 @@ static bool registry_insert(struct store *store, struct str code, const struct r
     set_time(&q, INSERT_AT, at_us);
     for (size_t i = 0; i < table->column_count; i++)
         set_value(&q, INSERT_VALUES + (int)i, table->columns[i].type, &row->values[i]);
-    if (query_row(&q))
-        *id = get_i64(&q, 0);
-    return query_finish(&q, err) ||
+    return rows_only_i64(&q.rows, id, err) ||
            error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(code),
                       STR_ARG(row->endpoint), STR_ARG(row->key));
 }
@@ -303,23 +235,11 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
     const char *sql = list_of(postgres_store_of(store), err);
     struct query q;
 
-    *list = (struct registry_entry_list){ 0 };
     if (sql == NULL)
         return false;
     query_init(&q, postgres_store_of(store), sql);
     set_time(&q, LIST_AT, at_us);
-    while (query_row(&q)) {
-        struct registry_entry *entry = LIST_ADD(arena, list);
-
-        if (entry == NULL) {
-            q.full = arena;
-            break;
-        }
-        entry->code = get_text(&q, ENTRY_CODE, arena);
-        entry->version = get_i64(&q, ENTRY_VERSION);
-        entry->changed_us = get_i64(&q, ENTRY_CHANGED);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list sources");
+    return read_registry_entries(&q.rows, arena, list, err) || error_wrap(err, "list sources");
 }
 
 static bool registry_history(struct store *store, struct arena *arena, struct str code,
@@ -328,24 +248,12 @@ static bool registry_history(struct store *store, struct arena *arena, struct st
     const char *sql = history_of(postgres_store_of(store), err);
     struct query q;
 
-    *list = (struct registry_change_list){ 0 };
     if (sql == NULL)
         return false;
     query_init(&q, postgres_store_of(store), sql);
     set_text(&q, HISTORY_CODE, code);
-    while (query_row(&q)) {
-        struct registry_change *change = LIST_ADD(arena, list);
-
-        if (change == NULL) {
-            q.full = arena;
-            break;
-        }
-        change->at_us = get_i64(&q, CHANGE_AT);
-        change->version = get_i64(&q, CHANGE_VERSION);
-        change->opened = get_i64(&q, CHANGE_OPENED);
-        change->closed = get_i64(&q, CHANGE_CLOSED);
-    }
-    return query_finish(&q, err) || error_wrap(err, "history of %.*s", STR_ARG(code));
+    return read_registry_changes(&q.rows, arena, list, err) ||
+           error_wrap(err, "history of %.*s", STR_ARG(code));
 }
 
 const struct store_registry_ops POSTGRES_REGISTRY = {

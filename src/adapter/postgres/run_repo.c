@@ -3,6 +3,7 @@
 #include "adapter/postgres/batch_repo.h"
 #include "adapter/postgres/listed_repo.h"
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 
 enum { COUNT_TASK = 1 };
 static const char COUNT[] = "UPDATE ing_task SET attempt_count = attempt_count + 1 WHERE id = $1"
@@ -53,9 +54,7 @@ static bool count_attempt(struct postgres_store *postgres, struct run *run, stru
     run->attempt = 0;
     query_init(&q, postgres, COUNT);
     set_i64(&q, COUNT_TASK, run->task_id);
-    if (query_row(&q))
-        run->attempt = get_i64(&q, 0);
-    if (!query_finish(&q, err))
+    if (!rows_only_i64(&q.rows, &run->attempt, err))
         return false;
     return run->attempt > 0 ||
            error_set(err, ERROR_REQUEST, "store.constraint", "no task %" PRId64, run->task_id);
@@ -77,9 +76,8 @@ static bool run_add(struct store *store, struct run *run, struct error *err)
     set_i64(&q, ADD_EPOCH, run->lease_epoch);
     set_window(&q, ADD_WINDOW, run->window);
     set_time(&q, ADD_STARTED, run->started_us);
-    if (query_row(&q))
-        run->id = get_i64(&q, 0);
-    return query_finish(&q, err) || error_wrap(err, "add a run of task %" PRId64, run->task_id);
+    return rows_only_i64(&q.rows, &run->id, err) ||
+           error_wrap(err, "add a run of task %" PRId64, run->task_id);
 }
 
 enum { SAVE_NOW = STATE_END, SAVE_ID };
@@ -104,67 +102,9 @@ static bool run_save(struct store *store, const struct run *run, int64_t now_us,
     return true;
 }
 
-#define COLUMNS                                                                           \
-    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner,"       \
-    " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint," \
-    " stats, error, started_at, finished_at FROM ing_task_run AS run "
-enum {
-    COL_ID,
-    COL_TASK_ID,
-    COL_ATTEMPT,
-    COL_SOURCE,
-    COL_OPERATION,
-    COL_LEASE_OWNER,
-    COL_LEASE_EPOCH,
-    COL_STATUS,
-    COL_REASON,
-    COL_WINDOW, /* two columns */
-    COL_CHECKPOINT = COL_WINDOW + 2,
-    COL_STATS,
-    COL_ERROR,
-    COL_STARTED,
-    COL_FINISHED,
-};
-
-static void read_run(struct query *q, struct arena *arena, struct run *run)
-{
-    run->id = get_i64(q, COL_ID);
-    run->task_id = get_i64(q, COL_TASK_ID);
-    run->attempt = get_i64(q, COL_ATTEMPT);
-    run->source = get_text(q, COL_SOURCE, arena);
-    run->operation = (enum operation)get_code(q, COL_OPERATION, &OPERATION_CODES);
-    run->lease_owner = get_text(q, COL_LEASE_OWNER, arena);
-    run->lease_epoch = get_i64(q, COL_LEASE_EPOCH);
-    run->status = (enum run_status)get_code(q, COL_STATUS, &RUN_STATUS_CODES);
-    run->has_reason = !get_is_null(q, COL_REASON);
-    if (run->has_reason)
-        run->reason = (enum partial_reason)get_code(q, COL_REASON, &PARTIAL_REASON_CODES);
-    run->window = get_window(q, COL_WINDOW);
-    run->checkpoint = get_text(q, COL_CHECKPOINT, arena);
-    run->stats = get_text(q, COL_STATS, arena);
-    run->error = get_text(q, COL_ERROR, arena);
-    run->started_us = get_i64(q, COL_STARTED);
-    run->finished_us = get_i64(q, COL_FINISHED);
-}
-
-static bool read_runs(struct query *q, struct arena *arena, struct run_list *list,
-                      struct error *err)
-{
-    *list = (struct run_list){ 0 };
-    while (query_row(q)) {
-        struct run *run = LIST_ADD(arena, list);
-
-        if (run == NULL) {
-            q->full = arena;
-            break;
-        }
-        read_run(q, arena, run);
-    }
-    return query_finish(q, err);
-}
-
 enum { LIST_TASK = 1 };
-static const char LIST[] = COLUMNS "WHERE task_id = $1 ORDER BY attempt_no";
+static const char LIST[] =
+    "SELECT " RUN_COLUMNS " FROM ing_task_run AS run WHERE task_id = $1 ORDER BY attempt_no";
 
 static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
                      struct run_list *list, struct error *err)
@@ -173,16 +113,18 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
 
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_TASK, task_id);
-    return read_runs(&q, arena, list, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+    return read_runs(&q.rows, arena, list, err) ||
+           error_wrap(err, "runs of task %" PRId64, task_id);
 }
 
 enum { RECENT_SOURCE = 1, RECENT_OPERATION, RECENT_ENDPOINT, RECENT_LIMIT };
 static const char RECENT[] =
-    COLUMNS "WHERE provenance_code = $1 AND operation_code = $2"
-            "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
-            "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
-            "    AND task.endpoint_name = $3)"
-            " ORDER BY started_at DESC, id DESC LIMIT $4";
+    "SELECT " RUN_COLUMNS
+    " FROM ing_task_run AS run WHERE provenance_code = $1 AND operation_code = $2"
+    "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
+    "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
+    "    AND task.endpoint_name = $3)"
+    " ORDER BY started_at DESC, id DESC LIMIT $4";
 
 static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,
                        int64_t limit, struct run_list *list, struct error *err)
@@ -194,7 +136,7 @@ static bool run_recent(struct store *store, struct arena *arena, const struct ta
     set_code(&q, RECENT_OPERATION, &OPERATION_CODES, (int)of->operation);
     set_text(&q, RECENT_ENDPOINT, of->endpoint);
     set_i64(&q, RECENT_LIMIT, limit);
-    return read_runs(&q, arena, list, err) ||
+    return read_runs(&q.rows, arena, list, err) ||
            error_wrap(err, "recent runs of %.*s", STR_ARG(of->source));
 }
 

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_schedule.h"
 
 enum {
@@ -39,9 +40,7 @@ static bool schedule_add(struct store *store, const struct schedule_instance *in
     set_text(&q, ADD_EXPR_PROTO_HASH, instance->expr_proto_hash);
     set_json(&q, ADD_REMARKS, instance->remarks);
     set_time(&q, ADD_TRIGGERED, instance->triggered_us);
-    if (query_row(&q))
-        *id = get_i64(&q, 0);
-    return query_finish(&q, err) || error_wrap(err, "add a schedule instance");
+    return rows_only_i64(&q.rows, id, err) || error_wrap(err, "add a schedule instance");
 }
 
 enum { REMARK_EXPR_PROTO_HASH = 1, REMARK_REMARKS, REMARK_NOW, REMARK_ID };
@@ -66,24 +65,7 @@ static bool schedule_remark(struct store *store, const struct schedule_instance 
 }
 
 enum { GET_ID = 1 };
-static const char GET[] =
-    "SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code,"
-    " provenance_code, endpoint_name, operation_code, trigger_params, expr_proto_hash,"
-    " record_remarks, triggered_at FROM ing_schedule_instance WHERE id = $1";
-enum {
-    COL_ID,
-    COL_SCHEDULER,
-    COL_JOB_ID,
-    COL_LOG_ID,
-    COL_TRIGGER,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_PARAMS,
-    COL_EXPR_PROTO_HASH,
-    COL_REMARKS,
-    COL_TRIGGERED,
-};
+static const char GET[] = "SELECT " SCHEDULE_COLUMNS " FROM ing_schedule_instance WHERE id = $1";
 
 static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
                          struct schedule_instance *instance, bool *found, struct error *err)
@@ -92,22 +74,10 @@ static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
 
     query_init(&q, postgres_store_of(store), GET);
     set_i64(&q, GET_ID, id);
-    *found = query_row(&q);
-    if (*found) {
-        instance->id = get_i64(&q, COL_ID);
-        instance->scheduler = get_text(&q, COL_SCHEDULER, arena);
-        instance->job_id = get_text(&q, COL_JOB_ID, arena);
-        instance->log_id = get_text(&q, COL_LOG_ID, arena);
-        instance->trigger = (enum trigger_type)get_code(&q, COL_TRIGGER, &TRIGGER_TYPE_CODES);
-        instance->source = get_text(&q, COL_SOURCE, arena);
-        instance->endpoint = get_text(&q, COL_ENDPOINT, arena);
-        instance->operation = (enum operation)get_code(&q, COL_OPERATION, &OPERATION_CODES);
-        instance->params = get_text(&q, COL_PARAMS, arena);
-        instance->expr_proto_hash = get_text(&q, COL_EXPR_PROTO_HASH, arena);
-        instance->remarks = get_text(&q, COL_REMARKS, arena);
-        instance->triggered_us = get_i64(&q, COL_TRIGGERED);
-    }
-    return query_finish(&q, err);
+    *found = rows_next(&q.rows);
+    if (*found)
+        read_schedule(&q.rows, arena, instance);
+    return rows_finish(&q.rows, err);
 }
 
 enum { TICK_SOURCE = 1, TICK_SCHEDULE, TICK_AT, TICK_OWNER, TICK_NOW };
@@ -144,10 +114,10 @@ static bool tick_last(struct store *store, struct str source, struct str schedul
     query_init(&q, postgres_store_of(store), TICK_LAST);
     set_text(&q, TICK_SOURCE, source);
     set_text(&q, TICK_SCHEDULE, schedule);
-    *found = query_row(&q) && !get_is_null(&q, 0);
+    *found = rows_next(&q.rows) && !rows_is_null(&q.rows);
     if (*found)
-        *tick_us = get_i64(&q, 0);
-    return query_finish(&q, err);
+        *tick_us = rows_i64(&q.rows);
+    return rows_finish(&q.rows, err);
 }
 
 const struct store_schedule_ops POSTGRES_SCHEDULE = {

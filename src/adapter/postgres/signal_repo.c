@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_signal.h"
 
 /* All of them arrays. */
@@ -47,19 +48,9 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
 
 enum { LIST_SOURCE = 1, LIST_ENDPOINT, LIST_AFTER, LIST_LIMIT };
 static const char LIST[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at"
-    "  FROM ing_signal"
+    "SELECT " SIGNAL_COLUMNS " FROM ing_signal"
     " WHERE consumed_at IS NULL AND provenance_code = $1 AND $2 IN ('', endpoint_name) AND id > $3"
     " ORDER BY id LIMIT $4";
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_PROVIDER_ID,
-    COL_REASON,
-    COL_CREATED_BY,
-    COL_CREATED,
-};
 
 static bool signal_list(struct store *store, struct arena *arena, struct str source,
                         struct str endpoint, int64_t after_id, int64_t limit,
@@ -67,28 +58,12 @@ static bool signal_list(struct store *store, struct arena *arena, struct str sou
 {
     struct query q;
 
-    *list = (struct signal_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_text(&q, LIST_SOURCE, source);
     set_text(&q, LIST_ENDPOINT, endpoint);
     set_i64(&q, LIST_AFTER, after_id);
     set_i64(&q, LIST_LIMIT, limit);
-    while (query_row(&q)) {
-        struct signal *signal = LIST_ADD(arena, list);
-
-        if (signal == NULL) {
-            q.full = arena;
-            break;
-        }
-        signal->id = get_i64(&q, COL_ID);
-        signal->source = get_text(&q, COL_SOURCE, arena);
-        signal->endpoint = get_text(&q, COL_ENDPOINT, arena);
-        signal->provider_id = get_text(&q, COL_PROVIDER_ID, arena);
-        signal->reason = get_text(&q, COL_REASON, arena);
-        signal->created_by = get_text(&q, COL_CREATED_BY, arena);
-        signal->created_us = get_i64(&q, COL_CREATED);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list signals");
+    return read_signals(&q.rows, arena, list, err) || error_wrap(err, "list signals");
 }
 
 enum { CONSUME_PLAN = 1, CONSUME_NOW, CONSUME_IDS };
@@ -149,17 +124,7 @@ static const char RESLICE_CLAIM[] =
     "UPDATE ing_reslice_request SET claimed_by = $1, claimed_at = $2"
     " WHERE id IN (SELECT id FROM ing_reslice_request WHERE claimed_at IS NULL"
     "               ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)"
-    " RETURNING id, task_id, slice_id, reason_code, remaining_from, remaining_to, detail,"
-    "           created_at";
-enum {
-    TICKET_ID,
-    TICKET_TASK_ID,
-    TICKET_SLICE_ID,
-    TICKET_REASON,
-    TICKET_REMAINING, /* two columns */
-    TICKET_DETAIL = TICKET_REMAINING + 2,
-    TICKET_CREATED,
-};
+    " RETURNING " TICKET_COLUMNS;
 
 static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
                           int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
@@ -167,27 +132,11 @@ static bool reslice_claim(struct store *store, struct arena *arena, struct str o
 {
     struct query q;
 
-    *list = (struct reslice_ticket_list){ 0 };
     query_init(&q, postgres_store_of(store), RESLICE_CLAIM);
     set_text(&q, CLAIM_OWNER, owner);
     set_time(&q, CLAIM_NOW, now_us);
     set_i64(&q, CLAIM_LIMIT, limit);
-    while (query_row(&q)) {
-        struct reslice_ticket *ticket = LIST_ADD(arena, list);
-
-        if (ticket == NULL) {
-            q.full = arena;
-            break;
-        }
-        ticket->id = get_i64(&q, TICKET_ID);
-        ticket->task_id = get_i64(&q, TICKET_TASK_ID);
-        ticket->slice_id = get_i64(&q, TICKET_SLICE_ID);
-        ticket->reason = (enum reslice_reason)get_code(&q, TICKET_REASON, &RESLICE_REASON_CODES);
-        ticket->remaining = get_window(&q, TICKET_REMAINING);
-        ticket->detail = get_text(&q, TICKET_DETAIL, arena);
-        ticket->created_us = get_i64(&q, TICKET_CREATED);
-    }
-    return query_finish(&q, err) || error_wrap(err, "claim re-slice requests");
+    return read_tickets(&q.rows, arena, list, err) || error_wrap(err, "claim re-slice requests");
 }
 
 const struct store_signal_ops POSTGRES_SIGNAL = {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 
 enum {
     ADD_PLAN = 1,
@@ -139,45 +140,8 @@ bool postgres_slice_move(struct store *store, int64_t id, enum slice_status to, 
     return changes == 1 || error_set(err, ERROR_REQUEST, "store.value", "no slice %" PRId64, id);
 }
 
-#define COLUMNS                                                                             \
-    "id, plan_id, parent_slice_id, provenance_code, slice_no, dimension_code, window_from," \
-    " window_to, slice_spec, slice_signature_hash, expr_hash, expr_snapshot, status_code,"  \
-    " created_at"
-enum {
-    COL_ID,
-    COL_PLAN_ID,
-    COL_PARENT_ID,
-    COL_SOURCE,
-    COL_NUMBER,
-    COL_DIMENSION,
-    COL_WINDOW, /* two columns */
-    COL_SPEC = COL_WINDOW + 2,
-    COL_SIGNATURE_HASH,
-    COL_EXPR_HASH,
-    COL_EXPR_SNAPSHOT,
-    COL_STATUS,
-    COL_CREATED,
-};
-
-static void read_slice(struct query *q, struct arena *arena, struct plan_slice *slice)
-{
-    slice->id = get_i64(q, COL_ID);
-    slice->plan_id = get_i64(q, COL_PLAN_ID);
-    slice->parent_id = get_i64(q, COL_PARENT_ID);
-    slice->source = get_text(q, COL_SOURCE, arena);
-    slice->number = get_i64(q, COL_NUMBER);
-    slice->dimension = (enum slice_dimension)get_code(q, COL_DIMENSION, &SLICE_DIMENSION_CODES);
-    slice->window = get_window(q, COL_WINDOW);
-    slice->spec = get_text(q, COL_SPEC, arena);
-    slice->signature_hash = get_text(q, COL_SIGNATURE_HASH, arena);
-    slice->expr_hash = get_text(q, COL_EXPR_HASH, arena);
-    slice->expr_snapshot = get_text(q, COL_EXPR_SNAPSHOT, arena);
-    slice->status = (enum slice_status)get_code(q, COL_STATUS, &SLICE_STATUS_CODES);
-    slice->created_us = get_i64(q, COL_CREATED);
-}
-
 enum { GET_ID = 1 };
-static const char GET[] = "SELECT " COLUMNS " FROM ing_plan_slice WHERE id = $1";
+static const char GET[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice WHERE id = $1";
 
 bool postgres_slice_get(struct store *store, struct arena *arena, int64_t id,
                         struct plan_slice *slice, bool *found, struct error *err)
@@ -186,14 +150,14 @@ bool postgres_slice_get(struct store *store, struct arena *arena, int64_t id,
 
     query_init(&q, postgres_store_of(store), GET);
     set_i64(&q, GET_ID, id);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found)
-        read_slice(&q, arena, slice);
-    return query_finish(&q, err);
+        read_slice(&q.rows, arena, slice);
+    return rows_finish(&q.rows, err);
 }
 
 enum { LIST_PLAN = 1, LIST_AFTER, LIST_LIMIT };
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_plan_slice"
+static const char LIST[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice"
                            " WHERE plan_id = $1 AND slice_no > $2 ORDER BY slice_no LIMIT $3";
 
 bool postgres_slice_list(struct store *store, struct arena *arena, int64_t plan_id,
@@ -202,19 +166,9 @@ bool postgres_slice_list(struct store *store, struct arena *arena, int64_t plan_
 {
     struct query q;
 
-    *list = (struct plan_slice_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_PLAN, plan_id);
     set_i64(&q, LIST_AFTER, after_number);
     set_i64(&q, LIST_LIMIT, limit);
-    while (query_row(&q)) {
-        struct plan_slice *slice = LIST_ADD(arena, list);
-
-        if (slice == NULL) {
-            q.full = arena;
-            break;
-        }
-        read_slice(&q, arena, slice);
-    }
-    return query_finish(&q, err);
+    return read_slices(&q.rows, arena, list, err);
 }

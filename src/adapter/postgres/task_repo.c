@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
-#include "adapter/postgres/task_row.h"
+#include "adapter/sql/read.h"
 
 /* What the tasks of one plan have in common is sent once; for each element of an array, unnest()
  * makes and reads a row. */
@@ -135,10 +135,10 @@ static bool task_get(struct store *store, struct arena *arena, int64_t id, struc
 
     query_init(&q, postgres_store_of(store), GET);
     set_i64(&q, GET_ID, id);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found)
-        postgres_read_task(&q, arena, task);
-    return query_finish(&q, err);
+        read_task(&q.rows, arena, task);
+    return rows_finish(&q.rows, err);
 }
 
 enum { LIST_AFTER = 1, LIST_PLAN, LIST_SOURCE, LIST_STATUS, LIST_LIMIT };
@@ -160,7 +160,7 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     set_text(&q, LIST_SOURCE, filter->source);
     set_code_opt(&q, LIST_STATUS, filter->has_status, &TASK_STATUS_CODES, (int)filter->status);
     set_i64(&q, LIST_LIMIT, filter->limit);
-    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks");
+    return read_tasks(&q.rows, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 enum { QUEUED_SOURCE = 1, QUEUED_ENDPOINT, QUEUED_OPERATION };
@@ -177,9 +177,7 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     set_text(&q, QUEUED_SOURCE, partition->source);
     set_text(&q, QUEUED_ENDPOINT, partition->endpoint);
     set_code(&q, QUEUED_OPERATION, &OPERATION_CODES, (int)partition->operation);
-    if (query_row(&q))
-        *count = get_i64(&q, 0);
-    return query_finish(&q, err);
+    return rows_only_i64(&q.rows, count, err);
 }
 
 /* In two parts, each by an index of live tasks alone. */
@@ -204,7 +202,7 @@ static bool task_live(struct store *store, struct arena *arena,
     set_code(&q, LIVE_OPERATION, &OPERATION_CODES, (int)partition->operation);
     set_i64(&q, LIVE_AFTER, after_id);
     set_i64(&q, LIVE_LIMIT, limit);
-    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list live tasks");
+    return read_tasks(&q.rows, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 /* Where a namespace is named, it has the first six places. */
@@ -232,15 +230,8 @@ static void set_namespace(struct query *q, const struct coverage_namespace *of)
 }
 
 enum { COVERAGE_AFTER = OF_END };
-static const char COVERAGE[] =
-    "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL"
-    "  FROM ing_task" OF_NAMESPACE " AND window_to > $7 AND window_to IS NOT NULL";
-enum {
-    COVERED_STATUS,
-    COVERED_WINDOW,                    /* two columns */
-    COVERED_PART = COVERED_WINDOW + 2, /* two columns */
-    COVERED_IS_RESET = COVERED_PART + 2,
-};
+static const char COVERAGE[] = "SELECT " COVERAGE_COLUMNS " FROM ing_task" OF_NAMESPACE
+                               " AND window_to > $7 AND window_to IS NOT NULL";
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -248,24 +239,10 @@ static bool task_coverage(struct store *store, struct arena *arena,
 {
     struct query q;
 
-    *list = (struct coverage_list){ 0 };
     query_init(&q, postgres_store_of(store), COVERAGE);
     set_namespace(&q, of);
     set_time(&q, COVERAGE_AFTER, after_us);
-    while (query_row(&q)) {
-        const struct task task = {
-            .status = (enum task_status)get_code(&q, COVERED_STATUS, &TASK_STATUS_CODES),
-            .window = get_window(&q, COVERED_WINDOW),
-            .covered = get_window(&q, COVERED_PART),
-            .is_reset = get_i64(&q, COVERED_IS_RESET) != 0,
-        };
-
-        if (!coverage_list_add(arena, &task, after_us, list)) {
-            q.full = arena;
-            break;
-        }
-    }
-    return query_finish(&q, err) || error_wrap(err, "list coverage");
+    return read_coverage(&q.rows, arena, after_us, list, err) || error_wrap(err, "list coverage");
 }
 
 enum { TASKS_FROM = OF_END, TASKS_TO, TASKS_LIMIT };
@@ -285,7 +262,7 @@ static bool coverage_tasks(struct store *store, struct arena *arena,
     set_time(&q, TASKS_FROM, window.from_us);
     set_time(&q, TASKS_TO, window.to_us);
     set_i64(&q, TASKS_LIMIT, limit);
-    return postgres_read_tasks(&q, arena, list, err) || error_wrap(err, "list tasks of a window");
+    return read_tasks(&q.rows, arena, list, err) || error_wrap(err, "list tasks of a window");
 }
 
 enum { RESET_AFTER = OF_END, RESET_NOW };

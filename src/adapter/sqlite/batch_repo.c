@@ -156,7 +156,7 @@ bool sqlite_batch_list(struct store *store, struct arena *arena, int64_t run_id,
         struct batch *batch = LIST_ADD(arena, list);
 
         if (batch == NULL) {
-            st->full = arena;
+            st->rows.full = arena;
             break;
         }
         read_batch(st, arena, batch);

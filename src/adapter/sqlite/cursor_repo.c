@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_cursor.h"
 
@@ -40,66 +41,7 @@ static void bind_value(struct statement *st, struct value_places at,
     }
 }
 
-static struct cursor_value read_value(struct statement *st, int value, int instant,
-                                      enum cursor_type type, struct arena *arena)
-{
-    struct cursor_value read = { .type = type };
-
-    if (type == CURSOR_TIME)
-        read.instant_us = column_i64(st, instant);
-    else
-        read.text = column_text(st, value, arena);
-    return read;
-}
-
-#define COLUMNS                                                                                \
-    "id, provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key,"    \
-    " cursor_type_code, cursor_value, normalized_instant, observed_max_value,"                 \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash, version," \
-    " updated_at"
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_OPERATION,
-    COL_CURSOR_KEY,
-    COL_SCOPE,
-    COL_NAMESPACE_KEY,
-    COL_TYPE,
-    COL_VALUE,
-    COL_INSTANT,
-    COL_OBSERVED_MAX,
-    COL_LINEAGE, /* six columns */
-    COL_EXPR_HASH = COL_LINEAGE + 6,
-    COL_VERSION,
-    COL_UPDATED,
-};
-
-static struct cursor_name read_name(struct statement *st, int first, struct arena *arena)
-{
-    return (struct cursor_name){
-        .source = column_text(st, first, arena),
-        .operation = (enum operation)column_code(st, first + 1, &OPERATION_CODES),
-        .cursor_key = column_text(st, first + 2, arena),
-        .scope = (enum namespace_scope)column_code(st, first + 3, &NAMESPACE_SCOPE_CODES),
-        .namespace_key = column_text(st, first + 4, arena),
-    };
-}
-
-static void read_cursor(struct statement *st, struct arena *arena, struct cursor *cursor)
-{
-    const enum cursor_type type = (enum cursor_type)column_code(st, COL_TYPE, &CURSOR_TYPE_CODES);
-
-    cursor->id = column_i64(st, COL_ID);
-    cursor->name = read_name(st, COL_SOURCE, arena);
-    cursor->value = read_value(st, COL_VALUE, COL_INSTANT, type, arena);
-    cursor->observed_max = column_text(st, COL_OBSERVED_MAX, arena);
-    cursor->lineage = column_lineage(st, COL_LINEAGE);
-    cursor->expr_hash = column_text(st, COL_EXPR_HASH, arena);
-    cursor->version = column_i64(st, COL_VERSION);
-    cursor->updated_us = column_i64(st, COL_UPDATED);
-}
-
-static const char LOAD[] = "SELECT " COLUMNS " FROM ing_cursor"
+static const char LOAD[] = "SELECT " CURSOR_COLUMNS " FROM ing_cursor"
                            " WHERE provenance_code = :source AND operation_code = :operation"
                            "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"
                            "   AND namespace_key = :namespace_key";
@@ -111,14 +53,14 @@ static bool cursor_load(struct store *store, struct arena *arena, const struct c
 
     *cursor = (struct cursor){ .name = *name };
     bind_name(st, name);
-    *found = statement_row(st);
+    *found = rows_next(&st->rows);
     if (*found)
-        read_cursor(st, arena, cursor);
-    return statement_finish(st, err) || error_wrap(err, "load a cursor");
+        read_cursor(&st->rows, arena, cursor);
+    return rows_finish(&st->rows, err) || error_wrap(err, "load a cursor");
 }
 
 static const char LIST[] =
-    "SELECT " COLUMNS " FROM ing_cursor WHERE :source IN ('', provenance_code)"
+    "SELECT " CURSOR_COLUMNS " FROM ing_cursor WHERE :source IN ('', provenance_code)"
     " ORDER BY provenance_code, operation_code, cursor_key, namespace_scope_code, namespace_key";
 
 static bool cursor_list(struct store *store, struct arena *arena, struct str source,
@@ -126,18 +68,8 @@ static bool cursor_list(struct store *store, struct arena *arena, struct str sou
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct cursor_list){ 0 };
     bind_text(st, ":source", source);
-    while (statement_row(st)) {
-        struct cursor *cursor = LIST_ADD(arena, list);
-
-        if (cursor == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_cursor(st, arena, cursor);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list cursors");
+    return read_cursors(&st->rows, arena, list, err) || error_wrap(err, "list cursors");
 }
 
 #define NAME_COLUMNS \
@@ -152,18 +84,8 @@ static bool cursor_names(struct store *store, struct arena *arena, struct str so
 {
     struct statement *st = statement_of(sqlite_store_of(store), NAMES);
 
-    *list = (struct cursor_name_list){ 0 };
     bind_text(st, ":source", source);
-    while (statement_row(st)) {
-        struct cursor_name *name = LIST_ADD(arena, list);
-
-        if (name == NULL) {
-            st->full = arena;
-            break;
-        }
-        *name = read_name(st, 0, arena);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list namespaces");
+    return read_cursor_names(&st->rows, arena, list, err) || error_wrap(err, "list namespaces");
 }
 
 static const char MAKE[] =
@@ -280,75 +202,13 @@ static bool event_add(struct store *store, const struct cursor_event *event, boo
     return true;
 }
 
-#define EVENTS_OF_NAME                                                                         \
-    "SELECT id, provenance_code, operation_code, cursor_key, namespace_scope_code,"            \
-    " namespace_key, cursor_type_code, direction_code, reason_code, prev_value, prev_instant," \
-    " new_value, new_instant, window_from, window_to, observed_max_value, idempotent_key,"     \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, expr_hash,"          \
-    " record_remarks, created_at"                                                              \
-    "  FROM ing_cursor_event"                                                                  \
-    " WHERE provenance_code = :source AND operation_code = :operation"                         \
-    "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope"                        \
+#define EVENTS_OF_NAME                                                  \
+    "SELECT " CURSOR_EVENT_COLUMNS " FROM ing_cursor_event"             \
+    " WHERE provenance_code = :source AND operation_code = :operation"  \
+    "   AND cursor_key = :cursor_key AND namespace_scope_code = :scope" \
     "   AND namespace_key = :namespace_key"
 static const char EVENT_LIST[] = EVENTS_OF_NAME " AND id > :after ORDER BY id LIMIT :limit";
 static const char EVENT_LAST[] = EVENTS_OF_NAME " ORDER BY id DESC LIMIT :limit";
-enum {
-    EVENT_ID,
-    EVENT_NAME, /* five columns */
-    EVENT_TYPE = EVENT_NAME + 5,
-    EVENT_DIRECTION,
-    EVENT_REASON,
-    EVENT_PREV_VALUE,
-    EVENT_PREV_INSTANT,
-    EVENT_NEW_VALUE,
-    EVENT_NEW_INSTANT,
-    EVENT_WINDOW_FROM,
-    EVENT_WINDOW_TO,
-    EVENT_OBSERVED_MAX,
-    EVENT_IDEMPOTENT_KEY,
-    EVENT_LINEAGE, /* six columns */
-    EVENT_EXPR_HASH = EVENT_LINEAGE + 6,
-    EVENT_REMARKS,
-    EVENT_CREATED,
-};
-
-static void read_event(struct statement *st, struct arena *arena, struct cursor_event *event)
-{
-    const enum cursor_type type = (enum cursor_type)column_code(st, EVENT_TYPE, &CURSOR_TYPE_CODES);
-
-    event->id = column_i64(st, EVENT_ID);
-    event->name = read_name(st, EVENT_NAME, arena);
-    event->direction = (enum direction)column_code(st, EVENT_DIRECTION, &DIRECTION_CODES);
-    event->reason =
-        (enum cursor_event_reason)column_code(st, EVENT_REASON, &CURSOR_EVENT_REASON_CODES);
-    event->has_prev = !column_is_null(st, EVENT_PREV_VALUE);
-    if (event->has_prev)
-        event->prev = read_value(st, EVENT_PREV_VALUE, EVENT_PREV_INSTANT, type, arena);
-    event->next = read_value(st, EVENT_NEW_VALUE, EVENT_NEW_INSTANT, type, arena);
-    event->window = column_window(st, EVENT_WINDOW_FROM);
-    event->observed_max = column_text(st, EVENT_OBSERVED_MAX, arena);
-    event->idempotent_key = column_text(st, EVENT_IDEMPOTENT_KEY, arena);
-    event->lineage = column_lineage(st, EVENT_LINEAGE);
-    event->expr_hash = column_text(st, EVENT_EXPR_HASH, arena);
-    event->remarks = column_text(st, EVENT_REMARKS, arena);
-    event->created_us = column_i64(st, EVENT_CREATED);
-}
-
-static bool read_events(struct statement *st, struct arena *arena, struct cursor_event_list *list,
-                        struct error *err)
-{
-    *list = (struct cursor_event_list){ 0 };
-    while (statement_row(st)) {
-        struct cursor_event *event = LIST_ADD(arena, list);
-
-        if (event == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_event(st, arena, event);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list cursor events");
-}
 
 static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
                        int64_t after_id, int64_t limit, struct cursor_event_list *list,
@@ -359,7 +219,7 @@ static bool event_list(struct store *store, struct arena *arena, const struct cu
     bind_name(st, name);
     bind_i64(st, ":after", after_id);
     bind_i64(st, ":limit", limit);
-    return read_events(st, arena, list, err);
+    return read_cursor_events(&st->rows, arena, list, err) || error_wrap(err, "list cursor events");
 }
 
 static bool event_last(struct store *store, struct arena *arena, const struct cursor_name *name,
@@ -369,7 +229,7 @@ static bool event_last(struct store *store, struct arena *arena, const struct cu
 
     bind_name(st, name);
     bind_i64(st, ":limit", limit);
-    return read_events(st, arena, list, err);
+    return read_cursor_events(&st->rows, arena, list, err) || error_wrap(err, "list cursor events");
 }
 
 const struct store_cursor_ops SQLITE_CURSOR = {

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
-#include "adapter/sqlite/task_row.h"
 #include "port/store_lease.h"
 
 /* From one partition to the next by the index, however many tasks lie between; then of each the
@@ -27,39 +27,14 @@ static const char PARTITIONS[] =
     "           AND q.operation_code = p.operation_code AND q.scheduled_at <= :now"
     "         ORDER BY q.priority, q.scheduled_at, q.id LIMIT 1)"
     " ORDER BY p.provenance_code, p.endpoint_name, p.operation_code";
-enum {
-    PARTITION_SOURCE,
-    PARTITION_ENDPOINT,
-    PARTITION_OPERATION,
-    PARTITION_PRIORITY,
-    PARTITION_SCHEDULED,
-    PARTITION_LIVE,
-};
 
 static bool lease_partitions(struct store *store, struct arena *arena, int64_t now_us,
                              struct partition_list *list, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), PARTITIONS);
 
-    *list = (struct partition_list){ 0 };
     bind_i64(st, ":now", now_us);
-    while (statement_row(st)) {
-        struct partition_state *state = LIST_ADD(arena, list);
-
-        if (state == NULL) {
-            st->full = arena;
-            break;
-        }
-        state->partition.source = column_text(st, PARTITION_SOURCE, arena);
-        state->partition.endpoint = column_text(st, PARTITION_ENDPOINT, arena);
-        state->partition.operation =
-            (enum operation)column_code(st, PARTITION_OPERATION, &OPERATION_CODES);
-        state->has_due = !column_is_null(st, PARTITION_PRIORITY);
-        state->priority = column_i64(st, PARTITION_PRIORITY);
-        state->scheduled_us = column_i64(st, PARTITION_SCHEDULED);
-        state->live = column_i64(st, PARTITION_LIVE);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list partitions");
+    return read_partitions(&st->rows, arena, list, err) || error_wrap(err, "list partitions");
 }
 
 static const char LIVE[] =
@@ -80,9 +55,7 @@ static bool count_live(struct sqlite_store *sqlite, const struct task_partition 
     struct statement *st = statement_of(sqlite, LIVE);
 
     bind_partition(st, partition);
-    if (statement_row(st))
-        *live = column_i64(st, 0);
-    return statement_finish(st, err);
+    return rows_only_i64(&st->rows, live, err);
 }
 
 #define TAKE                                                                                \
@@ -117,7 +90,7 @@ static bool claim_tasks(struct sqlite_store *sqlite, struct arena *arena,
     bind_i64(st, ":until", claim->until_us);
     bind_i64(st, ":now", claim->now_us);
     bind_i64(st, ":limit", limit);
-    return sqlite_read_tasks(st, arena, list, err);
+    return read_tasks(&st->rows, arena, list, err);
 }
 
 static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 
 static const char COUNT[] =
@@ -13,9 +14,7 @@ static bool count_listed(struct sqlite_store *sqlite, int64_t task_id, int64_t *
     struct statement *st = statement_of(sqlite, COUNT);
 
     bind_i64(st, ":task", task_id);
-    while (statement_row(st))
-        *count = column_i64(st, 0);
-    return statement_finish(st, err);
+    return rows_only_i64(&st->rows, count, err);
 }
 
 static const char ADD[] = "INSERT INTO ing_listed_id (task_id, position, provider_id)"
@@ -49,18 +48,9 @@ bool sqlite_listed_list(struct store *store, struct arena *arena, int64_t task_i
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct listed_list){ 0 };
     bind_i64(st, ":task", task_id);
     bind_i64(st, ":after", after);
     bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct str *id = LIST_ADD(arena, list);
-
-        if (id == NULL) {
-            st->full = arena;
-            break;
-        }
-        *id = column_text(st, 0, arena);
-    }
-    return statement_finish(st, err) || error_wrap(err, "ids listed by task %" PRId64, task_id);
+    return read_listed(&st->rows, arena, list, err) ||
+           error_wrap(err, "ids listed by task %" PRId64, task_id);
 }

@@ -1,3 +1,4 @@
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 
 static const char CREATE[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
@@ -9,8 +10,7 @@ static const char CREATE[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
 
 static const char EXISTS[] = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'";
 
-static const char TAKEN[] = "SELECT number, name, sha256 FROM schema_migration ORDER BY number";
-enum { TAKEN_NUMBER, TAKEN_NAME, TAKEN_SHA256 };
+static const char TAKEN[] = "SELECT " MIGRATION_COLUMNS " FROM schema_migration ORDER BY number";
 
 static bool load_taken(struct sqlite_store *sqlite, struct arena *arena,
                        struct migration_record_list *taken, struct error *err)
@@ -24,18 +24,7 @@ static bool load_taken(struct sqlite_store *sqlite, struct arena *arena,
     if (!exists)
         return true;
     st = statement_of(sqlite, TAKEN);
-    while (statement_row(st)) {
-        struct migration_record *record = LIST_ADD(arena, taken);
-
-        if (record == NULL) {
-            st->full = arena;
-            break;
-        }
-        record->number = column_i64(st, TAKEN_NUMBER);
-        record->name = column_text(st, TAKEN_NAME, arena);
-        record->sha256 = column_text(st, TAKEN_SHA256, arena);
-    }
-    return statement_finish(st, err);
+    return read_migrations(&st->rows, arena, taken, err);
 }
 
 static const char RECORD[] = "INSERT INTO schema_migration (number, name, sha256, applied_at)"

@@ -64,7 +64,7 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
         struct outbox_event *event = LIST_ADD(arena, list);
 
         if (event == NULL) {
-            st->full = arena;
+            st->rows.full = arena;
             break;
         }
         event->event_id = column_text(st, COL_EVENT_ID, arena);

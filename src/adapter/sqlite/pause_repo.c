@@ -1,3 +1,4 @@
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_pause.h"
 
@@ -41,33 +42,16 @@ static bool pause_remove(struct store *store, struct str source, struct str endp
 }
 
 static const char LIST[] =
-    "SELECT provenance_code, endpoint_name, kind_code, reason, created_by, created_at"
-    "  FROM ing_pause WHERE :source IN ('', provenance_code)"
+    "SELECT " PAUSE_COLUMNS " FROM ing_pause WHERE :source IN ('', provenance_code)"
     " ORDER BY provenance_code, endpoint_name, kind_code";
-enum { COL_SOURCE, COL_ENDPOINT, COL_KIND, COL_REASON, COL_CREATED_BY, COL_CREATED };
 
 static bool pause_list(struct store *store, struct arena *arena, struct str source,
                        struct pause_list *list, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct pause_list){ 0 };
     bind_text(st, ":source", source);
-    while (statement_row(st)) {
-        struct pause *pause = LIST_ADD(arena, list);
-
-        if (pause == NULL) {
-            st->full = arena;
-            break;
-        }
-        pause->source = column_text(st, COL_SOURCE, arena);
-        pause->endpoint = column_text(st, COL_ENDPOINT, arena);
-        pause->kind = (enum pause_kind)column_code(st, COL_KIND, &PAUSE_KIND_CODES);
-        pause->reason = column_text(st, COL_REASON, arena);
-        pause->created_by = column_text(st, COL_CREATED_BY, arena);
-        pause->created_us = column_i64(st, COL_CREATED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list pauses");
+    return read_pauses(&st->rows, arena, list, err) || error_wrap(err, "list pauses");
 }
 
 const struct store_pause_ops SQLITE_PAUSE = {

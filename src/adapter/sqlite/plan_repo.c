@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/slice_repo.h"
 #include "adapter/sqlite/sqlite.h"
 
@@ -29,9 +30,7 @@ static bool plan_add(struct store *store, const struct plan *plan, int64_t *id, 
     bind_code(st, ":status", &PLAN_STATUS_CODES, (int)plan->status);
     bind_text(st, ":remarks", plan->remarks);
     bind_i64(st, ":created", plan->created_us);
-    if (statement_row(st))
-        *id = column_i64(st, 0);
-    return statement_finish(st, err) || error_wrap(err, "add a plan");
+    return rows_only_i64(&st->rows, id, err) || error_wrap(err, "add a plan");
 }
 
 static const char MOVE[] =
@@ -55,50 +54,8 @@ static bool plan_move(struct store *store, const struct plan_move *move, bool *m
     return true;
 }
 
-#define COLUMNS                                                                             \
-    "id, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_key," \
-    " namespace_scope_code, namespace_key, window_from, window_to, expr_proto_hash,"        \
-    " spec_fingerprint, status_code, record_remarks, created_at, updated_at"
-enum {
-    COL_ID,
-    COL_SCHEDULE_INSTANCE_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_CURSOR_KEY,
-    COL_SCOPE,
-    COL_NAMESPACE_KEY,
-    COL_WINDOW_FROM,
-    COL_WINDOW_TO,
-    COL_EXPR_PROTO_HASH,
-    COL_SPEC_FINGERPRINT,
-    COL_STATUS,
-    COL_REMARKS,
-    COL_CREATED,
-    COL_UPDATED,
-    COL_EXPR_PROTO_SNAPSHOT, /* not in lists */
-};
-
-static void read_plan(struct statement *st, struct arena *arena, struct plan *plan)
-{
-    *plan = (struct plan){ .id = column_i64(st, COL_ID) };
-    plan->schedule_instance_id = column_i64(st, COL_SCHEDULE_INSTANCE_ID);
-    plan->source = column_text(st, COL_SOURCE, arena);
-    plan->endpoint = column_text(st, COL_ENDPOINT, arena);
-    plan->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
-    plan->cursor_key = column_text(st, COL_CURSOR_KEY, arena);
-    plan->scope = (enum namespace_scope)column_code(st, COL_SCOPE, &NAMESPACE_SCOPE_CODES);
-    plan->namespace_key = column_text(st, COL_NAMESPACE_KEY, arena);
-    plan->window = column_window(st, COL_WINDOW_FROM);
-    plan->expr_proto_hash = column_text(st, COL_EXPR_PROTO_HASH, arena);
-    plan->spec_fingerprint = column_text(st, COL_SPEC_FINGERPRINT, arena);
-    plan->status = (enum plan_status)column_code(st, COL_STATUS, &PLAN_STATUS_CODES);
-    plan->remarks = column_text(st, COL_REMARKS, arena);
-    plan->created_us = column_i64(st, COL_CREATED);
-    plan->updated_us = column_i64(st, COL_UPDATED);
-}
-
-static const char GET[] = "SELECT " COLUMNS ", expr_proto_snapshot FROM ing_plan WHERE id = :id";
+static const char GET[] =
+    "SELECT " PLAN_COLUMNS ", expr_proto_snapshot FROM ing_plan WHERE id = :id";
 
 static bool plan_get(struct store *store, struct arena *arena, int64_t id, struct plan *plan,
                      bool *found, struct error *err)
@@ -106,15 +63,15 @@ static bool plan_get(struct store *store, struct arena *arena, int64_t id, struc
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
     bind_i64(st, ":id", id);
-    *found = statement_row(st);
+    *found = rows_next(&st->rows);
     if (*found) {
-        read_plan(st, arena, plan);
-        plan->expr_proto_snapshot = column_text(st, COL_EXPR_PROTO_SNAPSHOT, arena);
+        read_plan(&st->rows, arena, plan);
+        plan->expr_proto_snapshot = rows_text(&st->rows, arena);
     }
-    return statement_finish(st, err);
+    return rows_finish(&st->rows, err);
 }
 
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_plan"
+static const char LIST[] = "SELECT " PLAN_COLUMNS " FROM ing_plan"
                            " WHERE (:source = '' OR provenance_code = :source)"
                            "   AND (:operation IS NULL OR operation_code = :operation)"
                            "   AND (:status IS NULL OR status_code = :status)"
@@ -126,7 +83,6 @@ static bool plan_list(struct store *store, struct arena *arena, const struct pla
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct plan_list){ 0 };
     bind_text(st, ":source", filter->source);
     if (filter->has_operation)
         bind_code(st, ":operation", &OPERATION_CODES, (int)filter->operation);
@@ -134,22 +90,12 @@ static bool plan_list(struct store *store, struct arena *arena, const struct pla
         bind_code(st, ":status", &PLAN_STATUS_CODES, (int)filter->status);
     bind_i64(st, ":before", filter->before_id);
     bind_i64(st, ":limit", filter->limit);
-    while (statement_row(st)) {
-        struct plan *plan = LIST_ADD(arena, list);
-
-        if (plan == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_plan(st, arena, plan);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list plans");
+    return read_plans(&st->rows, arena, list, err) || error_wrap(err, "list plans");
 }
 
 static const char SLICES[] = "SELECT count(*) FROM ing_plan_slice WHERE plan_id = :plan";
 static const char TASKS[] =
     "SELECT status_code, count(*) FROM ing_task WHERE plan_id = :plan GROUP BY status_code";
-enum { TASKS_STATUS, TASKS_COUNT };
 
 static bool plan_progress(struct store *store, int64_t id, struct plan_progress *progress,
                           struct error *err)
@@ -158,16 +104,11 @@ static bool plan_progress(struct store *store, int64_t id, struct plan_progress 
 
     *progress = (struct plan_progress){ 0 };
     bind_i64(st, ":plan", id);
-    if (statement_row(st))
-        progress->slices = column_i64(st, 0);
-    if (!statement_finish(st, err))
+    if (!rows_only_i64(&st->rows, &progress->slices, err))
         return false;
     st = statement_of(sqlite_store_of(store), TASKS);
     bind_i64(st, ":plan", id);
-    while (statement_row(st))
-        progress->tasks[column_code(st, TASKS_STATUS, &TASK_STATUS_CODES)] =
-            column_i64(st, TASKS_COUNT);
-    return statement_finish(st, err);
+    return read_progress(&st->rows, progress, err);
 }
 
 static const char CANCEL_PLAN[] =

@@ -82,7 +82,7 @@ bool sqlite_quarantine_list(struct store *store, struct arena *arena, struct str
         struct quarantined *record = LIST_ADD(arena, list);
 
         if (record == NULL) {
-            st->full = arena;
+            st->rows.full = arena;
             break;
         }
         record->id = column_i64(st, COL_ID);

@@ -1,3 +1,4 @@
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_rate.h"
 
@@ -10,24 +11,7 @@ static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, s
     return true;
 }
 
-static const char LOAD[] =
-    "SELECT tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"
-    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate"
-    " WHERE rate_key = :key";
-enum {
-    COL_TOKENS,
-    COL_CARRY,
-    COL_REFILLED,
-    COL_RATE,
-    COL_PROVIDER_RATE,
-    COL_RAISED,
-    COL_DEMOTED,
-    COL_COOLDOWN_UNTIL,
-    COL_LINE_UNTIL,
-    COL_STARTED,
-    COL_PARKED_UNTIL,
-    COL_VERSION,
-};
+static const char LOAD[] = "SELECT " GATE_COLUMNS " FROM ing_rate_gate WHERE rate_key = :key";
 
 static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
                       struct error *err)
@@ -36,23 +20,9 @@ static bool rate_load(struct store *store, struct str key, struct rate_gate *gat
 
     *gate = (struct rate_gate){ .parked_until_us = INT64_MIN };
     bind_text(st, ":key", key);
-    if (statement_row(st)) {
-        gate->bucket = (struct bucket){
-            .tokens = column_i64(st, COL_TOKENS),
-            .carry = column_i64(st, COL_CARRY),
-            .refilled_at_us = column_i64(st, COL_REFILLED),
-            .rate = column_i64(st, COL_RATE),
-            .provider_rate = column_i64(st, COL_PROVIDER_RATE),
-            .raised_at_us = column_i64(st, COL_RAISED),
-            .demoted_at_us = column_i64(st, COL_DEMOTED),
-            .cooldown_until_us = column_i64(st, COL_COOLDOWN_UNTIL),
-            .line_until_us = column_i64(st, COL_LINE_UNTIL),
-            .started_at_us = column_i64(st, COL_STARTED),
-        };
-        gate->parked_until_us = column_i64(st, COL_PARKED_UNTIL);
-        gate->version = column_i64(st, COL_VERSION);
-    }
-    return statement_finish(st, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
+    if (rows_next(&st->rows))
+        read_gate(&st->rows, gate);
+    return rows_finish(&st->rows, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
 }
 
 static const char MAKE[] =
@@ -168,9 +138,8 @@ static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t
     bind_text(st, ":owner", slot->owner);
     bind_i64(st, ":until", slot->until_us);
     bind_i64(st, ":max", slot->max);
-    if (statement_row(st))
-        *id = column_i64(st, 0);
-    return statement_finish(st, err) || error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
+    return rows_only_i64(&st->rows, id, err) ||
+           error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
 }
 
 static const char SLOT_RETURN[] = "DELETE FROM ing_rate_permit WHERE id = :id";

@@ -253,7 +253,7 @@ static bool record_candidates(struct store *store, struct arena *arena,
         struct candidate *candidate = LIST_ADD(arena, list);
 
         if (candidate == NULL) {
-            st->full = arena;
+            st->rows.full = arena;
             break;
         }
         candidate->id = column_i64(st, FOUND_ID);

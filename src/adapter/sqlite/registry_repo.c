@@ -4,22 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/buf.h"
 #include "port/store_registry.h"
 
 enum { SQL_MAX = 1 << 16, NAME_MAX = 64 };
-
-/* SELECT's columns; the table's own follow. */
-enum {
-    ROW_ID,
-    ROW_ENDPOINT,
-    ROW_KEY,
-    ROW_POSITION,
-    ROW_VERSION,
-    ROW_EFFECTIVE_FROM,
-    ROW_VALUES,
-};
 
 /* Ends a text that was made: NULL with an error when it did not fit. */
 static const char *made(struct buf *sql, struct error *err)
@@ -37,7 +27,7 @@ static const char *select_of(struct sqlite_store *sqlite, enum registry_table_id
     if (sqlite->registry_select[id] != NULL)
         return sqlite->registry_select[id];
     buf_init(&sql, &sqlite->texts, SQL_MAX);
-    buf_add(&sql, STR("SELECT id, endpoint_name, row_key, position, version, effective_from"));
+    buf_add(&sql, STR("SELECT " REGISTRY_COLUMNS));
     for (size_t i = 0; i < table->column_count; i++)
         buf_printf(&sql, ", \"%s\"", table->columns[i].name);
     buf_printf(&sql,
@@ -115,7 +105,6 @@ static const char *list_of(struct sqlite_store *sqlite, struct error *err)
                       " GROUP BY code ORDER BY code"));
     return sqlite->registry_list = made(&sql, err);
 }
-enum { LIST_CODE, LIST_VERSION, LIST_CHANGED };
 
 static const char *history_of(struct sqlite_store *sqlite, struct error *err)
 {
@@ -129,57 +118,9 @@ static const char *history_of(struct sqlite_store *sqlite, struct error *err)
     buf_add(&sql, STR(") WHERE code = :row_code GROUP BY at ORDER BY at"));
     return sqlite->registry_history = made(&sql, err);
 }
-enum { HISTORY_AT, HISTORY_VERSION, HISTORY_OPENED, HISTORY_CLOSED };
-
-static void read_value(struct statement *st, int column, enum registry_type type,
-                       struct arena *arena, struct registry_value *value)
-{
-    value->is_set = !column_is_null(st, column);
-    if (!value->is_set)
-        return;
-    switch (type) {
-    case REGISTRY_TEXT:
-    case REGISTRY_JSON:
-        value->text = column_text(st, column, arena);
-        break;
-    case REGISTRY_REAL:
-        value->real = column_real(st, column);
-        break;
-    case REGISTRY_INT:
-    case REGISTRY_BOOL:
-    case REGISTRY_DURATION:
-        value->number = column_i64(st, column);
-        break;
-    }
-}
-
-static bool read_row(struct statement *st, struct arena *arena, enum registry_table_id id,
-                     struct registry_row *row)
-{
-    const struct registry_table *table = registry_table(id);
-
-    row->id = column_i64(st, ROW_ID);
-    row->table = id;
-    row->endpoint = column_text(st, ROW_ENDPOINT, arena);
-    row->key = column_text(st, ROW_KEY, arena);
-    row->position = (int32_t)column_i64(st, ROW_POSITION);
-    row->version = column_i64(st, ROW_VERSION);
-    row->effective_from_us = column_i64(st, ROW_EFFECTIVE_FROM);
-    row->values = ARENA_ARRAY(arena, struct registry_value, table->column_count);
-    if (row->values == NULL)
-        return false;
-    for (size_t i = 0; i < table->column_count; i++)
-        read_value(st, ROW_VALUES + (int)i, table->columns[i].type, arena, &row->values[i]);
-    return true;
-}
-
-struct row_list {
-    struct registry_row *items;
-    size_t count;
-};
 
 static bool load_table(struct sqlite_store *sqlite, struct arena *arena, struct str code,
-                       int64_t at_us, enum registry_table_id id, struct row_list *rows,
+                       int64_t at_us, enum registry_table_id id, struct registry_row_list *rows,
                        struct error *err)
 {
     const char *sql = select_of(sqlite, id, err);
@@ -190,21 +131,14 @@ static bool load_table(struct sqlite_store *sqlite, struct arena *arena, struct 
     st = statement_of(sqlite, sql);
     bind_text(st, ":row_code", code);
     bind_i64(st, ":row_at", at_us);
-    while (statement_row(st)) {
-        struct registry_row *row = LIST_ADD(arena, rows);
-
-        if (row == NULL || !read_row(st, arena, id, row)) {
-            st->full = arena;
-            break;
-        }
-    }
-    return statement_finish(st, err) || error_wrap(err, "%s", registry_table(id)->name);
+    return read_registry_rows(&st->rows, arena, id, rows, err) ||
+           error_wrap(err, "%s", registry_table(id)->name);
 }
 
 static bool registry_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                           struct registry_source *source, struct error *err)
 {
-    struct row_list rows = { 0 };
+    struct registry_row_list rows = { 0 };
 
     for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
         if (!load_table(sqlite_store_of(store), arena, code, at_us, (enum registry_table_id)id,
@@ -258,9 +192,7 @@ static bool registry_insert(struct store *store, struct str code, const struct r
     bind_i64(st, ":row_at", at_us);
     for (size_t i = 0; i < table->column_count; i++)
         bind_value(st, &table->columns[i], &row->values[i]);
-    if (statement_row(st))
-        *id = column_i64(st, 0);
-    return statement_finish(st, err) ||
+    return rows_only_i64(&st->rows, id, err) ||
            error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(code),
                       STR_ARG(row->endpoint), STR_ARG(row->key));
 }
@@ -290,23 +222,11 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
     const char *sql = list_of(sqlite_store_of(store), err);
     struct statement *st;
 
-    *list = (struct registry_entry_list){ 0 };
     if (sql == NULL)
         return false;
     st = statement_of(sqlite_store_of(store), sql);
     bind_i64(st, ":row_at", at_us);
-    while (statement_row(st)) {
-        struct registry_entry *entry = LIST_ADD(arena, list);
-
-        if (entry == NULL) {
-            st->full = arena;
-            break;
-        }
-        entry->code = column_text(st, LIST_CODE, arena);
-        entry->version = column_i64(st, LIST_VERSION);
-        entry->changed_us = column_i64(st, LIST_CHANGED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list sources");
+    return read_registry_entries(&st->rows, arena, list, err) || error_wrap(err, "list sources");
 }
 
 static bool registry_history(struct store *store, struct arena *arena, struct str code,
@@ -315,24 +235,12 @@ static bool registry_history(struct store *store, struct arena *arena, struct st
     const char *sql = history_of(sqlite_store_of(store), err);
     struct statement *st;
 
-    *list = (struct registry_change_list){ 0 };
     if (sql == NULL)
         return false;
     st = statement_of(sqlite_store_of(store), sql);
     bind_text(st, ":row_code", code);
-    while (statement_row(st)) {
-        struct registry_change *change = LIST_ADD(arena, list);
-
-        if (change == NULL) {
-            st->full = arena;
-            break;
-        }
-        change->at_us = column_i64(st, HISTORY_AT);
-        change->version = column_i64(st, HISTORY_VERSION);
-        change->opened = column_i64(st, HISTORY_OPENED);
-        change->closed = column_i64(st, HISTORY_CLOSED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "history of %.*s", STR_ARG(code));
+    return read_registry_changes(&st->rows, arena, list, err) ||
+           error_wrap(err, "history of %.*s", STR_ARG(code));
 }
 
 const struct store_registry_ops SQLITE_REGISTRY = {

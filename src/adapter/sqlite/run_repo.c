@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/batch_repo.h"
 #include "adapter/sqlite/listed_repo.h"
 #include "adapter/sqlite/sqlite.h"
@@ -34,9 +35,7 @@ static bool count_attempt(struct sqlite_store *sqlite, struct run *run, struct e
 
     run->attempt = 0;
     bind_i64(st, ":task", run->task_id);
-    while (statement_row(st))
-        run->attempt = column_i64(st, 0);
-    if (!statement_finish(st, err))
+    if (!rows_only_i64(&st->rows, &run->attempt, err))
         return false;
     return run->attempt > 0 ||
            error_set(err, ERROR_REQUEST, "store.constraint", "no task %" PRId64, run->task_id);
@@ -58,9 +57,8 @@ static bool run_add(struct store *store, struct run *run, struct error *err)
     bind_window(st, ":window_from", ":window_to", run->window);
     bind_i64(st, ":started", run->started_us);
     bind_state(st, run);
-    if (statement_row(st))
-        run->id = column_i64(st, 0);
-    return statement_finish(st, err) || error_wrap(err, "add a run of task %" PRId64, run->task_id);
+    return rows_only_i64(&st->rows, &run->id, err) ||
+           error_wrap(err, "add a run of task %" PRId64, run->task_id);
 }
 
 static const char SAVE[] =
@@ -82,66 +80,8 @@ static bool run_save(struct store *store, const struct run *run, int64_t now_us,
     return true;
 }
 
-#define COLUMNS                                                                           \
-    "SELECT id, task_id, attempt_no, provenance_code, operation_code, lease_owner,"       \
-    " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint," \
-    " stats, error, started_at, finished_at FROM ing_task_run AS run "
-enum {
-    COL_ID,
-    COL_TASK_ID,
-    COL_ATTEMPT,
-    COL_SOURCE,
-    COL_OPERATION,
-    COL_LEASE_OWNER,
-    COL_LEASE_EPOCH,
-    COL_STATUS,
-    COL_REASON,
-    COL_WINDOW, /* two columns */
-    COL_CHECKPOINT = COL_WINDOW + 2,
-    COL_STATS,
-    COL_ERROR,
-    COL_STARTED,
-    COL_FINISHED,
-};
-
-static void read_run(struct statement *st, struct arena *arena, struct run *run)
-{
-    run->id = column_i64(st, COL_ID);
-    run->task_id = column_i64(st, COL_TASK_ID);
-    run->attempt = column_i64(st, COL_ATTEMPT);
-    run->source = column_text(st, COL_SOURCE, arena);
-    run->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
-    run->lease_owner = column_text(st, COL_LEASE_OWNER, arena);
-    run->lease_epoch = column_i64(st, COL_LEASE_EPOCH);
-    run->status = (enum run_status)column_code(st, COL_STATUS, &RUN_STATUS_CODES);
-    run->has_reason = !column_is_null(st, COL_REASON);
-    if (run->has_reason)
-        run->reason = (enum partial_reason)column_code(st, COL_REASON, &PARTIAL_REASON_CODES);
-    run->window = column_window(st, COL_WINDOW);
-    run->checkpoint = column_text(st, COL_CHECKPOINT, arena);
-    run->stats = column_text(st, COL_STATS, arena);
-    run->error = column_text(st, COL_ERROR, arena);
-    run->started_us = column_i64(st, COL_STARTED);
-    run->finished_us = column_i64(st, COL_FINISHED);
-}
-
-static bool read_runs(struct statement *st, struct arena *arena, struct run_list *list,
-                      struct error *err)
-{
-    *list = (struct run_list){ 0 };
-    while (statement_row(st)) {
-        struct run *run = LIST_ADD(arena, list);
-
-        if (run == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_run(st, arena, run);
-    }
-    return statement_finish(st, err);
-}
-
-static const char LIST[] = COLUMNS "WHERE task_id = :task ORDER BY attempt_no";
+static const char LIST[] =
+    "SELECT " RUN_COLUMNS " FROM ing_task_run AS run WHERE task_id = :task ORDER BY attempt_no";
 
 static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
                      struct run_list *list, struct error *err)
@@ -149,15 +89,17 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
     bind_i64(st, ":task", task_id);
-    return read_runs(st, arena, list, err) || error_wrap(err, "runs of task %" PRId64, task_id);
+    return read_runs(&st->rows, arena, list, err) ||
+           error_wrap(err, "runs of task %" PRId64, task_id);
 }
 
 static const char RECENT[] =
-    COLUMNS "WHERE provenance_code = :source AND operation_code = :operation"
-            "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
-            "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
-            "    AND task.endpoint_name = :endpoint)"
-            " ORDER BY started_at DESC, id DESC LIMIT :limit";
+    "SELECT " RUN_COLUMNS
+    " FROM ing_task_run AS run WHERE provenance_code = :source AND operation_code = :operation"
+    "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
+    "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
+    "    AND task.endpoint_name = :endpoint)"
+    " ORDER BY started_at DESC, id DESC LIMIT :limit";
 
 static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,
                        int64_t limit, struct run_list *list, struct error *err)
@@ -168,7 +110,7 @@ static bool run_recent(struct store *store, struct arena *arena, const struct ta
     bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
     bind_text(st, ":endpoint", of->endpoint);
     bind_i64(st, ":limit", limit);
-    return read_runs(st, arena, list, err) ||
+    return read_runs(&st->rows, arena, list, err) ||
            error_wrap(err, "recent runs of %.*s", STR_ARG(of->source));
 }
 

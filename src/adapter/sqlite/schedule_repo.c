@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_schedule.h"
 
@@ -26,9 +27,7 @@ static bool schedule_add(struct store *store, const struct schedule_instance *in
     bind_text(st, ":expr_proto_hash", instance->expr_proto_hash);
     bind_text(st, ":remarks", instance->remarks);
     bind_i64(st, ":triggered", instance->triggered_us);
-    if (statement_row(st))
-        *id = column_i64(st, 0);
-    return statement_finish(st, err) || error_wrap(err, "add a schedule instance");
+    return rows_only_i64(&st->rows, id, err) || error_wrap(err, "add a schedule instance");
 }
 
 static const char REMARK[] = "UPDATE ing_schedule_instance SET expr_proto_hash = :expr_proto_hash,"
@@ -49,24 +48,7 @@ static bool schedule_remark(struct store *store, const struct schedule_instance 
                                                    "no schedule instance %" PRId64, instance->id);
 }
 
-static const char GET[] =
-    "SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code,"
-    " provenance_code, endpoint_name, operation_code, trigger_params, expr_proto_hash,"
-    " record_remarks, triggered_at FROM ing_schedule_instance WHERE id = :id";
-enum {
-    COL_ID,
-    COL_SCHEDULER,
-    COL_JOB_ID,
-    COL_LOG_ID,
-    COL_TRIGGER,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_OPERATION,
-    COL_PARAMS,
-    COL_EXPR_PROTO_HASH,
-    COL_REMARKS,
-    COL_TRIGGERED,
-};
+static const char GET[] = "SELECT " SCHEDULE_COLUMNS " FROM ing_schedule_instance WHERE id = :id";
 
 static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
                          struct schedule_instance *instance, bool *found, struct error *err)
@@ -74,22 +56,10 @@ static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
     bind_i64(st, ":id", id);
-    *found = statement_row(st);
-    if (*found) {
-        instance->id = column_i64(st, COL_ID);
-        instance->scheduler = column_text(st, COL_SCHEDULER, arena);
-        instance->job_id = column_text(st, COL_JOB_ID, arena);
-        instance->log_id = column_text(st, COL_LOG_ID, arena);
-        instance->trigger = (enum trigger_type)column_code(st, COL_TRIGGER, &TRIGGER_TYPE_CODES);
-        instance->source = column_text(st, COL_SOURCE, arena);
-        instance->endpoint = column_text(st, COL_ENDPOINT, arena);
-        instance->operation = (enum operation)column_code(st, COL_OPERATION, &OPERATION_CODES);
-        instance->params = column_text(st, COL_PARAMS, arena);
-        instance->expr_proto_hash = column_text(st, COL_EXPR_PROTO_HASH, arena);
-        instance->remarks = column_text(st, COL_REMARKS, arena);
-        instance->triggered_us = column_i64(st, COL_TRIGGERED);
-    }
-    return statement_finish(st, err);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_schedule(&st->rows, arena, instance);
+    return rows_finish(&st->rows, err);
 }
 
 static const char TICK_CLAIM[] =
@@ -122,10 +92,10 @@ static bool tick_last(struct store *store, struct str source, struct str schedul
 
     bind_text(st, ":source", source);
     bind_text(st, ":schedule", schedule);
-    *found = statement_row(st) && !column_is_null(st, 0);
+    *found = rows_next(&st->rows) && !rows_is_null(&st->rows);
     if (*found)
-        *tick_us = column_i64(st, 0);
-    return statement_finish(st, err);
+        *tick_us = rows_i64(&st->rows);
+    return rows_finish(&st->rows, err);
 }
 
 const struct store_schedule_ops SQLITE_SCHEDULE = {

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_signal.h"
 
@@ -43,21 +44,10 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
     return !alone || store_commit(store, err);
 }
 
-static const char LIST[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at"
-    "  FROM ing_signal"
-    " WHERE consumed_at IS NULL AND provenance_code = :source"
-    "   AND :endpoint IN ('', endpoint_name) AND id > :after"
-    " ORDER BY id LIMIT :limit";
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_PROVIDER_ID,
-    COL_REASON,
-    COL_CREATED_BY,
-    COL_CREATED,
-};
+static const char LIST[] = "SELECT " SIGNAL_COLUMNS " FROM ing_signal"
+                           " WHERE consumed_at IS NULL AND provenance_code = :source"
+                           "   AND :endpoint IN ('', endpoint_name) AND id > :after"
+                           " ORDER BY id LIMIT :limit";
 
 static bool signal_list(struct store *store, struct arena *arena, struct str source,
                         struct str endpoint, int64_t after_id, int64_t limit,
@@ -65,27 +55,11 @@ static bool signal_list(struct store *store, struct arena *arena, struct str sou
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct signal_list){ 0 };
     bind_text(st, ":source", source);
     bind_text(st, ":endpoint", endpoint);
     bind_i64(st, ":after", after_id);
     bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct signal *signal = LIST_ADD(arena, list);
-
-        if (signal == NULL) {
-            st->full = arena;
-            break;
-        }
-        signal->id = column_i64(st, COL_ID);
-        signal->source = column_text(st, COL_SOURCE, arena);
-        signal->endpoint = column_text(st, COL_ENDPOINT, arena);
-        signal->provider_id = column_text(st, COL_PROVIDER_ID, arena);
-        signal->reason = column_text(st, COL_REASON, arena);
-        signal->created_by = column_text(st, COL_CREATED_BY, arena);
-        signal->created_us = column_i64(st, COL_CREATED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list signals");
+    return read_signals(&st->rows, arena, list, err) || error_wrap(err, "list signals");
 }
 
 static const char CONSUME[] = "UPDATE ing_signal SET plan_id = :plan, consumed_at = :now"
@@ -142,18 +116,7 @@ static const char RESLICE_CLAIM[] =
     "UPDATE ing_reslice_request SET claimed_by = :owner, claimed_at = :now"
     " WHERE id IN (SELECT id FROM ing_reslice_request WHERE claimed_at IS NULL"
     "               ORDER BY id LIMIT :limit)"
-    " RETURNING id, task_id, slice_id, reason_code, remaining_from, remaining_to, detail,"
-    "           created_at";
-enum {
-    TICKET_ID,
-    TICKET_TASK_ID,
-    TICKET_SLICE_ID,
-    TICKET_REASON,
-    TICKET_REMAINING_FROM,
-    TICKET_REMAINING_TO,
-    TICKET_DETAIL,
-    TICKET_CREATED,
-};
+    " RETURNING " TICKET_COLUMNS;
 
 static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
                           int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
@@ -161,26 +124,10 @@ static bool reslice_claim(struct store *store, struct arena *arena, struct str o
 {
     struct statement *st = statement_of(sqlite_store_of(store), RESLICE_CLAIM);
 
-    *list = (struct reslice_ticket_list){ 0 };
     bind_text(st, ":owner", owner);
     bind_i64(st, ":now", now_us);
     bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct reslice_ticket *ticket = LIST_ADD(arena, list);
-
-        if (ticket == NULL) {
-            st->full = arena;
-            break;
-        }
-        ticket->id = column_i64(st, TICKET_ID);
-        ticket->task_id = column_i64(st, TICKET_TASK_ID);
-        ticket->slice_id = column_i64(st, TICKET_SLICE_ID);
-        ticket->reason = (enum reslice_reason)column_code(st, TICKET_REASON, &RESLICE_REASON_CODES);
-        ticket->remaining = column_window(st, TICKET_REMAINING_FROM);
-        ticket->detail = column_text(st, TICKET_DETAIL, arena);
-        ticket->created_us = column_i64(st, TICKET_CREATED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "claim re-slice requests");
+    return read_tickets(&st->rows, arena, list, err) || error_wrap(err, "claim re-slice requests");
 }
 
 const struct store_signal_ops SQLITE_SIGNAL = {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 
 #define ADD_HEAD                                                                            \
@@ -24,9 +25,7 @@ static bool find_slice(struct sqlite_store *sqlite, const struct plan_slice *sli
 
     bind_i64(st, ":plan", slice->plan_id);
     bind_text(st, ":signature", slice->signature_hash);
-    if (statement_row(st))
-        *id = column_i64(st, 0);
-    return statement_finish(st, err);
+    return rows_only_i64(&st->rows, id, err);
 }
 
 static void put_slice(struct many *row, const struct plan_slice *slice)
@@ -100,45 +99,7 @@ bool sqlite_slice_move(struct store *store, int64_t id, enum slice_status to, in
            error_set(err, ERROR_REQUEST, "store.value", "no slice %" PRId64, id);
 }
 
-#define COLUMNS                                                                             \
-    "id, plan_id, parent_slice_id, provenance_code, slice_no, dimension_code, window_from," \
-    " window_to, slice_spec, slice_signature_hash, expr_hash, expr_snapshot, status_code,"  \
-    " created_at"
-enum {
-    COL_ID,
-    COL_PLAN_ID,
-    COL_PARENT_ID,
-    COL_SOURCE,
-    COL_NUMBER,
-    COL_DIMENSION,
-    COL_WINDOW_FROM,
-    COL_WINDOW_TO,
-    COL_SPEC,
-    COL_SIGNATURE_HASH,
-    COL_EXPR_HASH,
-    COL_EXPR_SNAPSHOT,
-    COL_STATUS,
-    COL_CREATED,
-};
-
-static void read_slice(struct statement *st, struct arena *arena, struct plan_slice *slice)
-{
-    slice->id = column_i64(st, COL_ID);
-    slice->plan_id = column_i64(st, COL_PLAN_ID);
-    slice->parent_id = column_i64(st, COL_PARENT_ID);
-    slice->source = column_text(st, COL_SOURCE, arena);
-    slice->number = column_i64(st, COL_NUMBER);
-    slice->dimension = (enum slice_dimension)column_code(st, COL_DIMENSION, &SLICE_DIMENSION_CODES);
-    slice->window = column_window(st, COL_WINDOW_FROM);
-    slice->spec = column_text(st, COL_SPEC, arena);
-    slice->signature_hash = column_text(st, COL_SIGNATURE_HASH, arena);
-    slice->expr_hash = column_text(st, COL_EXPR_HASH, arena);
-    slice->expr_snapshot = column_text(st, COL_EXPR_SNAPSHOT, arena);
-    slice->status = (enum slice_status)column_code(st, COL_STATUS, &SLICE_STATUS_CODES);
-    slice->created_us = column_i64(st, COL_CREATED);
-}
-
-static const char GET[] = "SELECT " COLUMNS " FROM ing_plan_slice WHERE id = :id";
+static const char GET[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice WHERE id = :id";
 
 bool sqlite_slice_get(struct store *store, struct arena *arena, int64_t id,
                       struct plan_slice *slice, bool *found, struct error *err)
@@ -146,13 +107,13 @@ bool sqlite_slice_get(struct store *store, struct arena *arena, int64_t id,
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
     bind_i64(st, ":id", id);
-    *found = statement_row(st);
+    *found = rows_next(&st->rows);
     if (*found)
-        read_slice(st, arena, slice);
-    return statement_finish(st, err);
+        read_slice(&st->rows, arena, slice);
+    return rows_finish(&st->rows, err);
 }
 
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_plan_slice"
+static const char LIST[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice"
                            " WHERE plan_id = :plan AND slice_no > :after"
                            " ORDER BY slice_no LIMIT :limit";
 
@@ -162,18 +123,8 @@ bool sqlite_slice_list(struct store *store, struct arena *arena, int64_t plan_id
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct plan_slice_list){ 0 };
     bind_i64(st, ":plan", plan_id);
     bind_i64(st, ":after", after_number);
     bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct plan_slice *slice = LIST_ADD(arena, list);
-
-        if (slice == NULL) {
-            st->full = arena;
-            break;
-        }
-        read_slice(st, arena, slice);
-    }
-    return statement_finish(st, err);
+    return read_slices(&st->rows, arena, list, err);
 }

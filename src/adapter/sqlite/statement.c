@@ -4,6 +4,8 @@
 
 #include "adapter/sqlite/sqlite.h"
 
+static const struct rows_ops ROWS;
+
 static struct statement *slot_of(struct sqlite_store *owner, const char *sql)
 {
     size_t i = (size_t)(((uintptr_t)sql >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
@@ -23,7 +25,7 @@ struct statement *statement_of(struct sqlite_store *owner, const char *sql)
     if (st->sql == NULL) {
         assert(owner->statement_count < SQLITE_STATEMENTS_MAX / 2);
         owner->statement_count++;
-        *st = (struct statement){ .owner = owner, .sql = sql };
+        *st = (struct statement){ .rows = { .ops = &ROWS }, .owner = owner, .sql = sql };
     }
     if (st->stmt == NULL)
         st->code =
@@ -160,26 +162,22 @@ bool statement_row(struct statement *st)
 bool statement_finish(struct statement *st, struct error *err)
 {
     const struct statement end = *st;
-    bool ok = true;
+    bool ok;
 
     if (end.bad_text != NULL)
         ok = error_set(err, ERROR_DATA, "store.text", "%s is not text (UTF-8 without NUL)",
                        end.bad_text + 1);
     else if (end.code != SQLITE_OK)
         ok = sqlite_error_set(end.owner, end.code, err);
-    else if (end.full != NULL)
-        ok = arena_error(end.full, err);
-    else if (end.bad_value != NULL)
-        ok = error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
-                       end.bad_value);
+    else
+        ok = rows_ok(&end.rows, err);
     if (st->stmt != NULL) {
         (void)sqlite3_reset(st->stmt); /* tells the failure of the last step once more */
         (void)sqlite3_clear_bindings(st->stmt);
     }
+    st->rows = (struct rows){ .ops = &ROWS };
     st->code = SQLITE_OK;
     st->bad_text = NULL;
-    st->bad_value = NULL;
-    st->full = NULL;
     return ok;
 }
 
@@ -227,7 +225,7 @@ struct str column_text(struct statement *st, int column, struct arena *arena)
     const struct str copy = arena_copy(arena, column_view(st, column));
 
     if (copy.data == NULL)
-        st->full = arena;
+        st->rows.full = arena;
     return copy;
 }
 
@@ -252,7 +250,58 @@ int column_code(struct statement *st, int column, const struct code_table *table
 {
     const int value = code_find(table, column_view(st, column));
 
-    if (value < 0 && st->bad_value == NULL)
-        st->bad_value = sqlite3_column_name(st->stmt, column);
+    if (value < 0 && st->rows.bad_value == NULL)
+        st->rows.bad_value = sqlite3_column_name(st->stmt, column);
     return value < 0 ? 0 : value;
 }
+
+static bool next_row(struct rows *rows)
+{
+    return statement_row((struct statement *)rows);
+}
+
+static bool finish_rows(struct rows *rows, struct error *err)
+{
+    return statement_finish((struct statement *)rows, err);
+}
+
+static int row_width(const struct rows *rows)
+{
+    return sqlite3_column_count(((const struct statement *)rows)->stmt);
+}
+
+static const char *row_name(const struct rows *rows, int column)
+{
+    return sqlite3_column_name(((const struct statement *)rows)->stmt, column);
+}
+
+static bool row_is_null(const struct rows *rows, int column)
+{
+    return column_is_null((const struct statement *)rows, column);
+}
+
+static int64_t row_i64(const struct rows *rows, int column)
+{
+    return column_i64((const struct statement *)rows, column);
+}
+
+static double row_real(const struct rows *rows, int column)
+{
+    return column_real((const struct statement *)rows, column);
+}
+
+static struct str row_view(struct rows *rows, int column)
+{
+    return column_view((const struct statement *)rows, column);
+}
+
+static const struct rows_ops ROWS = {
+    .next = next_row,
+    .finish = finish_rows,
+    .width = row_width,
+    .name = row_name,
+    .is_null = row_is_null,
+    .i64 = row_i64,
+    .real = row_real,
+    .view = row_view,
+};

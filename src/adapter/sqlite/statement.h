@@ -3,13 +3,12 @@
  *      struct statement *st = statement_of(sqlite, FIND);
  *
  *      bind_text(st, ":type", type);
- *      while (statement_row(st))
- *          item->position = column_i64(st, FIND_POSITION);
- *      return statement_finish(st, err);
+ *      return read_dict_items(&st->rows, arena, list, err);    // adapter/sql/rows.h
  *
  * The first failure (of preparing, binding, stepping, reading a column) is remembered, and told by
- * statement_finish(), which must always be called: it also makes the statement ready for its next
- * use. A text is known by its address, so it must be a constant or live as long as the session.
+ * the end, rows_finish() or statement_run(), which must always come: it also makes the statement
+ * ready for its next use. A text is known by its address, so it must be a constant or live as long
+ * as the session.
  */
 #ifndef PATRA_ADAPTER_SQLITE_STATEMENT_H
 #define PATRA_ADAPTER_SQLITE_STATEMENT_H
@@ -18,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapter/sql/rows.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -28,13 +28,12 @@
 struct sqlite_store;
 
 struct statement {
+    struct rows rows; /* first: what it answers, and how that is read */
     struct sqlite_store *owner;
     const char *sql;
     sqlite3_stmt *stmt;
-    int code;              /* SQLite's first failure */
-    const char *bad_text;  /* the parameter whose text no store can keep */
-    const char *bad_value; /* the column whose value can not be */
-    struct arena *full;    /* the arena that met its ceiling */
+    int code;             /* SQLite's first failure */
+    const char *bad_text; /* the parameter whose text no store can keep */
 };
 
 struct statement *statement_of(struct sqlite_store *owner, const char *sql);

@@ -1,7 +1,7 @@
 #include "port/store_status.h"
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
-#include "adapter/sqlite/task_row.h"
 
 /* Tasks whose last run ended since, by the index of runs. */
 #define ENDED_SINCE                                                                     \
@@ -23,31 +23,17 @@ static const char COUNTS[] =
     "SELECT t.endpoint_name, t.operation_code, t.status_code, count(*), NULL" ENDED_SINCE
     "   AND t.status_code IN ('SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')"
     " GROUP BY t.endpoint_name, t.operation_code, t.status_code";
-enum { COUNT_ENDPOINT, COUNT_OPERATION, COUNT_STATUS, COUNT_COUNT, COUNT_FIRST };
 
 static bool status_counts(struct store *store, struct arena *arena, struct str source,
                           int64_t since_us, struct partition_count_list *list, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), COUNTS);
 
-    *list = (struct partition_count_list){ 0 };
     bind_text(st, ":source", source);
     bind_i64(st, ":since", since_us);
     bind_i64(st, ":run_max", STATUS_RUN_MAX_US);
-    while (statement_row(st)) {
-        const struct task_partition partition = { source, column_text(st, COUNT_ENDPOINT, arena),
-                                                  (enum operation)column_code(st, COUNT_OPERATION,
-                                                                              &OPERATION_CODES) };
-
-        if (!partition_count_add(
-                arena, &partition,
-                (enum task_status)column_code(st, COUNT_STATUS, &TASK_STATUS_CODES),
-                column_i64(st, COUNT_COUNT), column_i64(st, COUNT_FIRST), list)) {
-            st->full = arena;
-            break;
-        }
-    }
-    return statement_finish(st, err) || error_wrap(err, "count tasks of %.*s", STR_ARG(source));
+    return read_partition_counts(&st->rows, arena, source, list, err) ||
+           error_wrap(err, "count tasks of %.*s", STR_ARG(source));
 }
 
 static const char RUNNING[] = "SELECT " TASK_COLUMNS " FROM ing_task"
@@ -62,7 +48,7 @@ static bool status_running(struct store *store, struct arena *arena, struct str 
 
     bind_text(st, ":source", source);
     bind_i64(st, ":limit", limit);
-    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list running tasks");
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list running tasks");
 }
 
 static const char TROUBLED[] =
@@ -72,7 +58,6 @@ static const char TROUBLED[] =
     "                  AS is_cut" ENDED_SINCE
     "          AND t.status_code IN ('PARTIAL', 'FAILED'))"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
-enum { TROUBLED_REASON = TASK_COLUMN_COUNT, TROUBLED_CUT, TROUBLED_ENDED };
 
 static bool status_troubled(struct store *store, struct arena *arena, struct str source,
                             int64_t since_us, int64_t limit, struct ended_task_list *list,
@@ -80,27 +65,11 @@ static bool status_troubled(struct store *store, struct arena *arena, struct str
 {
     struct statement *st = statement_of(sqlite_store_of(store), TROUBLED);
 
-    *list = (struct ended_task_list){ 0 };
     bind_text(st, ":source", source);
     bind_i64(st, ":since", since_us);
     bind_i64(st, ":run_max", STATUS_RUN_MAX_US);
     bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct ended_task *ended = LIST_ADD(arena, list);
-
-        if (ended == NULL) {
-            st->full = arena;
-            break;
-        }
-        sqlite_read_task(st, arena, &ended->task);
-        ended->has_reason = !column_is_null(st, TROUBLED_REASON);
-        if (ended->has_reason)
-            ended->reason =
-                (enum partial_reason)column_code(st, TROUBLED_REASON, &PARTIAL_REASON_CODES);
-        ended->is_cut = column_i64(st, TROUBLED_CUT) != 0;
-        ended->ended_us = column_i64(st, TROUBLED_ENDED);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list what failed");
+    return read_ended_tasks(&st->rows, arena, list, err) || error_wrap(err, "list what failed");
 }
 
 static const char OPEN[] =
@@ -110,7 +79,6 @@ static const char OPEN[] =
     "         WHERE provenance_code = :source AND consumed_at IS NULL),"
     "       (SELECT count(*) FROM ing_reslice_request q JOIN ing_task t ON t.id = q.task_id"
     "         WHERE q.claimed_at IS NULL AND t.provenance_code = :source)";
-enum { OPEN_QUARANTINED, OPEN_SIGNALS, OPEN_TICKETS };
 
 static bool status_open(struct store *store, struct str source, struct open_count *count,
                         struct error *err)
@@ -118,62 +86,18 @@ static bool status_open(struct store *store, struct str source, struct open_coun
     struct statement *st = statement_of(sqlite_store_of(store), OPEN);
 
     bind_text(st, ":source", source);
-    if (statement_row(st))
-        *count = (struct open_count){ column_i64(st, OPEN_QUARANTINED),
-                                      column_i64(st, OPEN_SIGNALS), column_i64(st, OPEN_TICKETS) };
-    return statement_finish(st, err) || error_wrap(err, "count what is open");
+    return read_open(&st->rows, count, err) || error_wrap(err, "count what is open");
 }
 
-static const char GATES[] =
-    "SELECT rate_key, tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"
-    " cooldown_until, line_until, started_at, parked_until, version FROM ing_rate_gate"
-    " ORDER BY rate_key";
-enum {
-    GATE_KEY,
-    GATE_TOKENS,
-    GATE_CARRY,
-    GATE_REFILLED,
-    GATE_RATE,
-    GATE_PROVIDER_RATE,
-    GATE_RAISED,
-    GATE_DEMOTED,
-    GATE_COOLDOWN_UNTIL,
-    GATE_LINE_UNTIL,
-    GATE_STARTED,
-    GATE_PARKED_UNTIL,
-    GATE_VERSION,
-};
+static const char GATES[] = "SELECT rate_key, " GATE_COLUMNS " FROM ing_rate_gate"
+                            " ORDER BY rate_key";
 
 static bool status_gates(struct store *store, struct arena *arena, struct gate_row_list *list,
                          struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), GATES);
 
-    *list = (struct gate_row_list){ 0 };
-    while (statement_row(st)) {
-        struct gate_row *row = LIST_ADD(arena, list);
-
-        if (row == NULL) {
-            st->full = arena;
-            break;
-        }
-        row->key = column_text(st, GATE_KEY, arena);
-        row->gate = (struct rate_gate){
-            .bucket = { .tokens = column_i64(st, GATE_TOKENS),
-                        .carry = column_i64(st, GATE_CARRY),
-                        .refilled_at_us = column_i64(st, GATE_REFILLED),
-                        .rate = column_i64(st, GATE_RATE),
-                        .provider_rate = column_i64(st, GATE_PROVIDER_RATE),
-                        .raised_at_us = column_i64(st, GATE_RAISED),
-                        .demoted_at_us = column_i64(st, GATE_DEMOTED),
-                        .cooldown_until_us = column_i64(st, GATE_COOLDOWN_UNTIL),
-                        .line_until_us = column_i64(st, GATE_LINE_UNTIL),
-                        .started_at_us = column_i64(st, GATE_STARTED) },
-            .parked_until_us = column_i64(st, GATE_PARKED_UNTIL),
-            .version = column_i64(st, GATE_VERSION),
-        };
-    }
-    return statement_finish(st, err) || error_wrap(err, "list rate gates");
+    return read_gates(&st->rows, arena, list, err) || error_wrap(err, "list rate gates");
 }
 
 const struct store_status_ops SQLITE_STATUS = {

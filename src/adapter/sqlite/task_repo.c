@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
-#include "adapter/sqlite/task_row.h"
 
 #define ADD_HEAD                                                                       \
     "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"  \
@@ -79,10 +79,10 @@ static bool task_get(struct store *store, struct arena *arena, int64_t id, struc
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
     bind_i64(st, ":id", id);
-    *found = statement_row(st);
+    *found = rows_next(&st->rows);
     if (*found)
-        sqlite_read_task(st, arena, task);
-    return statement_finish(st, err);
+        read_task(&st->rows, arena, task);
+    return rows_finish(&st->rows, err);
 }
 
 static const char LIST[] = "SELECT " TASK_COLUMNS " FROM ing_task"
@@ -103,7 +103,7 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     if (filter->has_status)
         bind_code(st, ":status", &TASK_STATUS_CODES, (int)filter->status);
     bind_i64(st, ":limit", filter->limit);
-    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list tasks");
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks");
 }
 
 static const char QUEUED[] =
@@ -118,9 +118,7 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     bind_text(st, ":source", partition->source);
     bind_text(st, ":endpoint", partition->endpoint);
     bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
-    if (statement_row(st))
-        *count = column_i64(st, 0);
-    return statement_finish(st, err);
+    return rows_only_i64(&st->rows, count, err);
 }
 
 /* In two parts, each by an index of live tasks alone. */
@@ -143,7 +141,7 @@ static bool task_live(struct store *store, struct arena *arena,
     bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
     bind_i64(st, ":after", after_id);
     bind_i64(st, ":limit", limit);
-    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list live tasks");
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
 #define OF_NAMESPACE                                                  \
@@ -161,15 +159,8 @@ static void bind_namespace(struct statement *st, const struct coverage_namespace
     bind_text(st, ":namespace_key", of->namespace_key);
 }
 
-static const char COVERAGE[] =
-    "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL"
-    "  FROM ing_task" OF_NAMESPACE " AND window_to > :after AND window_to IS NOT NULL";
-enum {
-    COVERAGE_STATUS,
-    COVERAGE_WINDOW,                        /* two columns */
-    COVERAGE_COVERED = COVERAGE_WINDOW + 2, /* two columns */
-    COVERAGE_IS_RESET = COVERAGE_COVERED + 2,
-};
+static const char COVERAGE[] = "SELECT " COVERAGE_COLUMNS " FROM ing_task" OF_NAMESPACE
+                               " AND window_to > :after AND window_to IS NOT NULL";
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -177,23 +168,9 @@ static bool task_coverage(struct store *store, struct arena *arena,
 {
     struct statement *st = statement_of(sqlite_store_of(store), COVERAGE);
 
-    *list = (struct coverage_list){ 0 };
     bind_namespace(st, of);
     bind_i64(st, ":after", after_us);
-    while (statement_row(st)) {
-        const struct task task = {
-            .status = (enum task_status)column_code(st, COVERAGE_STATUS, &TASK_STATUS_CODES),
-            .window = column_window(st, COVERAGE_WINDOW),
-            .covered = column_window(st, COVERAGE_COVERED),
-            .is_reset = column_i64(st, COVERAGE_IS_RESET) != 0,
-        };
-
-        if (!coverage_list_add(arena, &task, after_us, list)) {
-            st->full = arena;
-            break;
-        }
-    }
-    return statement_finish(st, err) || error_wrap(err, "list coverage");
+    return read_coverage(&st->rows, arena, after_us, list, err) || error_wrap(err, "list coverage");
 }
 
 static const char COVERAGE_TASKS[] =
@@ -211,7 +188,7 @@ static bool coverage_tasks(struct store *store, struct arena *arena,
     bind_i64(st, ":from", window.from_us);
     bind_i64(st, ":to", window.to_us);
     bind_i64(st, ":limit", limit);
-    return sqlite_read_tasks(st, arena, list, err) || error_wrap(err, "list tasks of a window");
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks of a window");
 }
 
 static const char COVERAGE_RESET[] =

@@ -1,0 +1,121 @@
+#include "adapter/sql/rows.h"
+
+#include <assert.h>
+
+/* A reader that knows fewer or more columns than the SELECT would misread them all. */
+static bool is_read_whole(const struct rows *rows)
+{
+    return rows->column == 0 || rows->full != NULL || rows->column == rows->ops->width(rows);
+}
+
+bool rows_next(struct rows *rows)
+{
+    assert(is_read_whole(rows));
+    rows->column = 0;
+    return rows->full == NULL && rows->ops->next(rows);
+}
+
+bool rows_finish(struct rows *rows, struct error *err)
+{
+    assert(is_read_whole(rows));
+    return rows->ops->finish(rows, err);
+}
+
+bool rows_ok(const struct rows *rows, struct error *err)
+{
+    if (rows->full != NULL)
+        return arena_error(rows->full, err);
+    if (rows->bad_value != NULL)
+        return error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
+                         rows->bad_value);
+    return true;
+}
+
+void *rows_placed(struct rows *rows, struct arena *arena, void *place)
+{
+    if (place == NULL)
+        rows->full = arena;
+    return place;
+}
+
+bool rows_only_i64(struct rows *rows, int64_t *value, struct error *err)
+{
+    if (rows_next(rows))
+        *value = rows_i64(rows);
+    return rows_finish(rows, err);
+}
+
+bool rows_is_null(const struct rows *rows)
+{
+    return rows->ops->is_null(rows, rows->column);
+}
+
+void rows_skip(struct rows *rows, int columns)
+{
+    rows->column += columns;
+}
+
+int64_t rows_i64(struct rows *rows)
+{
+    return rows->ops->i64(rows, rows->column++);
+}
+
+bool rows_bool(struct rows *rows)
+{
+    return rows_i64(rows) != 0;
+}
+
+double rows_real(struct rows *rows)
+{
+    return rows->ops->real(rows, rows->column++);
+}
+
+struct str rows_text(struct rows *rows, struct arena *arena)
+{
+    const struct str copy = arena_copy(arena, rows->ops->view(rows, rows->column++));
+
+    if (copy.data == NULL)
+        rows->full = arena;
+    return copy;
+}
+
+int rows_code(struct rows *rows, const struct code_table *table)
+{
+    const int column = rows->column++;
+    const int value = code_find(table, rows->ops->view(rows, column));
+
+    if (value < 0 && rows->bad_value == NULL)
+        rows->bad_value = rows->ops->name(rows, column);
+    return value < 0 ? 0 : value;
+}
+
+int rows_code_opt(struct rows *rows, const struct code_table *table, bool *is_set)
+{
+    *is_set = !rows_is_null(rows);
+    if (*is_set)
+        return rows_code(rows, table);
+    rows_skip(rows, 1);
+    return 0;
+}
+
+struct window rows_window(struct rows *rows)
+{
+    struct window window;
+
+    window.from_us = rows_i64(rows);
+    window.to_us = rows_i64(rows);
+    return window;
+}
+
+struct lineage rows_lineage(struct rows *rows)
+{
+    struct lineage lineage;
+
+    lineage.schedule_instance_id = rows_i64(rows);
+    lineage.plan_id = rows_i64(rows);
+    lineage.slice_id = rows_i64(rows);
+    lineage.task_id = rows_i64(rows);
+    lineage.run_id = rows_i64(rows);
+    lineage.batch_id = rows_i64(rows);
+    return lineage;
+}
