@@ -206,17 +206,62 @@ void bucket_feedback(struct bucket *bucket, const struct bucket_config *config,
     }
 }
 
-int64_t bucket_estimate(const struct bucket *bucket, const struct bucket_config *config,
-                        int64_t now_us, int64_t horizon_us)
-{
-    struct bucket copy = *bucket;
-    const int64_t open_us = most(now_us, bucket->cooldown_until_us);
-    const int64_t rate = least(bucket->rate, ceiling_of(bucket, config));
-    __int128 flow;
+/* ---- between times ---- */
 
-    if (horizon_us <= open_us)
+void bucket_fit(struct bucket *bucket, const struct bucket_config *config)
+{
+    if (!config->is_adaptive || (bucket->demoted_at_us == INT64_MIN && config->warmup_us == 0))
+        bucket->rate = config->rate_max;
+    bucket->rate = most(bucket->rate, config->rate_min);
+    bucket->tokens = least(bucket->tokens, config->burst);
+}
+
+/* How long the rate takes to rise to its ceiling. */
+static int64_t rise_us(const struct bucket *bucket, const struct bucket_config *config,
+                       int64_t now_us)
+{
+    const int64_t left = ceiling_of(bucket, config) - bucket->rate;
+
+    if (left <= 0)
         return 0;
-    refill(&copy, config, open_us);
-    flow = copy.tokens + (__int128)rate * (horizon_us - open_us) / US_PER_SECOND;
-    return flow > 0 ? (int64_t)(flow / MICRO) : 0;
+    if (bucket->demoted_at_us == INT64_MIN && config->warmup_us > 0)
+        return most(bucket->started_at_us + config->warmup_us - now_us, 0);
+    if (!config->is_adaptive || config->increase <= 0)
+        return INSTANT_MAX - now_us;
+    return (int64_t)((__int128)((left - 1) / config->increase + 1) * config->cool_down_us);
+}
+
+struct bucket_outlook bucket_outlook(const struct bucket *bucket,
+                                     const struct bucket_config *config, int64_t now_us)
+{
+    const int64_t ceiling = ceiling_of(bucket, config);
+    const int64_t rate = least(bucket->rate, ceiling);
+    struct bucket_outlook outlook = { .open_us = most(now_us, bucket->cooldown_until_us),
+                                      .steady_rate = ceiling };
+    struct bucket copy = *bucket;
+    int64_t length_us;
+
+    refill(&copy, config, outlook.open_us);
+    length_us = least(rise_us(bucket, config, outlook.open_us), INSTANT_MAX - outlook.open_us);
+    outlook.tokens = most(copy.tokens, 0);
+    outlook.rate = length_us < INSTANT_MAX - outlook.open_us ? rate + (ceiling - rate) / 2 : rate;
+    outlook.steady_us = outlook.open_us + length_us;
+    return outlook;
+}
+
+static __int128 flow_of(int64_t rate, int64_t from_us, int64_t to_us)
+{
+    return to_us > from_us ? (__int128)rate * (to_us - from_us) / US_PER_SECOND : 0;
+}
+
+int64_t bucket_estimate(const struct bucket_outlook *outlook, int64_t horizon_us)
+{
+    const __int128 flow =
+        outlook->tokens +
+        flow_of(outlook->rate, outlook->open_us, least(horizon_us, outlook->steady_us)) +
+        flow_of(outlook->steady_rate, outlook->steady_us, horizon_us);
+
+    if (horizon_us <= outlook->open_us)
+        return 0;
+    return flow / MICRO < INT64_MAX ? (int64_t)(flow / MICRO) : INT64_MAX;
 }

@@ -107,8 +107,31 @@ struct bucket_signal {
 void bucket_feedback(struct bucket *bucket, const struct bucket_config *config,
                      const struct bucket_signal *signal);
 
-/* Whole permits to be had until a horizon, for the planner; changes nothing. */
-int64_t bucket_estimate(const struct bucket *bucket, const struct bucket_config *config,
-                        int64_t now_us, int64_t horizon_us);
+/* ---- between times ---- */
+
+/* The settings may have changed since the state was written. */
+void bucket_fit(struct bucket *bucket, const struct bucket_config *config);
+
+/* What is to be expected of a bucket when all goes well, for whoever plans ahead; changes nothing.
+ *
+ *      steady_rate  - - - - - - - - - - - ._________
+ *                                      .  |            the rise by steps, taken as its mean: never
+ *      rate         - - - -  ._________._ |            less by any instant than what will be given
+ *                            |  .         |
+ *                      open_us         steady_us
+ */
+struct bucket_outlook {
+    int64_t open_us; /* nothing is given before: a cool-down */
+    int64_t tokens;  /* there are then; not negative */
+    int64_t rate;    /* until steady_us, the learned one on its way up */
+    int64_t steady_us;
+    int64_t steady_rate; /* the highest: of the settings, or the source's own */
+};
+
+struct bucket_outlook bucket_outlook(const struct bucket *bucket,
+                                     const struct bucket_config *config, int64_t now_us);
+
+/* Whole permits to be had until a horizon. */
+int64_t bucket_estimate(const struct bucket_outlook *outlook, int64_t horizon_us);
 
 #endif

@@ -106,28 +106,26 @@ int64_t quota_available(const struct quota *quota, enum quota_class rank)
     return available > 0 ? available : 0;
 }
 
-enum quota_state quota_state_of(const struct quota *quota)
-{
-    int64_t used = 0;
-
-    for (int rank = 0; rank < QUOTA_CLASSES; rank++)
-        used += quota->used[rank];
-    if (used >= quota->limit)
-        return QUOTA_GONE;
-    return used >= quota->limit - permille_of(quota->limit, quota->margin_permille) ? QUOTA_SOFT
-                                                                                    : QUOTA_OPEN;
-}
-
 /* ---- when tasks run ---- */
+
+/* How long `requests` take at a rate; 0: no time at all. */
+static __int128 time_of(__int128 requests, int64_t micro_per_second)
+{
+    return micro_per_second > 0 ? requests * US_PER_SECOND * 1000000 / micro_per_second : 0;
+}
 
 int64_t spread_next(struct spread *spread, int64_t expected_requests)
 {
     const int64_t ahead = spread->requests - spread->burst;
+    const __int128 slow = (__int128)spread->slow_us * spread->slow_micro_per_second /
+                          US_PER_SECOND / 1000000; /* go out while it is slow */
     __int128 delay_us = 0;
 
     spread->requests += expected_requests == SLICE_UNKNOWN ? 1 : expected_requests;
-    if (ahead > 0 && spread->micro_per_second > 0)
-        delay_us = (__int128)ahead * US_PER_SECOND * 1000000 / spread->micro_per_second;
+    if (ahead > 0 && ahead <= slow)
+        delay_us = time_of(ahead, spread->slow_micro_per_second);
+    else if (ahead > 0)
+        delay_us = spread->slow_us + time_of(ahead - slow, spread->micro_per_second);
     if (delay_us > INSTANT_MAX - spread->start_us)
         return INSTANT_MAX;
     return spread->start_us + (int64_t)delay_us;

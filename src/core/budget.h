@@ -75,13 +75,6 @@ struct quota {
  * others will not miss. Never negative, never beyond limit - margin in sum. */
 int64_t quota_available(const struct quota *quota, enum quota_class rank);
 
-enum quota_state {
-    QUOTA_OPEN,
-    QUOTA_SOFT, /* into the margin: fewer at a time, nothing new */
-    QUOTA_GONE, /* the limit is reached: wait for the next window */
-};
-enum quota_state quota_state_of(const struct quota *quota);
-
 /* ---- when tasks run ---- */
 
 /* Hands out scheduled_at so that expected requests flow at a rate instead of falling due at once.
@@ -91,6 +84,8 @@ struct spread {
     int64_t start_us;
     int64_t micro_per_second; /* millionths of a request per second; 0: all at once */
     int64_t burst;
+    int64_t slow_us; /* for so long after the start it is slower: */
+    int64_t slow_micro_per_second;
     int64_t requests; /* given out so far */
 };
 

@@ -4,12 +4,23 @@
 #ifndef PATRA_ENGINE_PLAN_DRAFT_H
 #define PATRA_ENGINE_PLAN_DRAFT_H
 
+#include "core/bucket.h"
 #include "engine/plan.h"
 #include "port/store_cursor.h"
 #include "port/store_plan.h"
 #include "spec/fault.h"
 #include "spec/snapshot.h"
 #include "spec/spec.h"
+
+/* The rate gate as it was found: what the plan's pace and its bookings are made of. */
+struct plan_pace {
+    bool is_learned; /* false: nobody has asked the source yet; all is by its settings */
+    struct bucket_outlook outlook; /* open_us: also behind the instant until which it is parked */
+    int64_t found_us;
+    int64_t learned_rate;    /* millionths of a permit per second, then */
+    int64_t parked_until_us; /* INT64_MIN: it is not */
+    int64_t quota_from_us;   /* the quota is gone until then; INT64_MIN: it is not */
+};
 
 struct plan_draft {
     const struct plan_request *request;
@@ -39,8 +50,9 @@ struct plan_draft {
     /* to be spent */
     int64_t queued;
     struct budget budget;
+    struct str rate_key;
+    struct plan_pace pace;
     struct spread spread;
-    struct str rate_key; /* where there is a quota */
 };
 
 /* Loads and compiles. False with the faults in the draft ("spec.invalid"); `draft->plan` then has
@@ -73,8 +85,12 @@ bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *dr
 bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *draft,
                   struct error *err) MUST_CHECK;
 
-/* Room in the queue, and the pace. */
+/* Room in the queue. */
 bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* When tasks fall due, by what the rate gate has learned. */
+bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
+                struct error *err) MUST_CHECK;
 
 /* What the provider's quota leaves of the budget, and booking a part of it. The latter writes. */
 bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,

@@ -6,9 +6,9 @@
  */
 #include <assert.h>
 
+#include "engine/gate/limit.h"
 #include "engine/plan_draft.h"
 #include "engine/quota_left.h"
-#include "engine/rate_key.h"
 
 static bool has_quota(const struct plan_draft *draft)
 {
@@ -28,6 +28,15 @@ static bool lock_key(struct store *store, struct arena *arena, const struct plan
     return store->state != STORE_WRITING || store_lock(store, name, err);
 }
 
+/* For the remarks: when there will be some again. */
+static void note_gone(struct plan_draft *draft, enum quota_window window)
+{
+    const int64_t until_us = quota_end_us(window, draft->request->now_us);
+
+    if (until_us > draft->pace.quota_from_us)
+        draft->pace.quota_from_us = until_us;
+}
+
 bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,
                  struct error *err)
 {
@@ -35,8 +44,7 @@ bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *dr
 
     if (!has_quota(draft))
         return true;
-    if (!rate_key(arena, draft->plan.source, &draft->spec.endpoint, &draft->rate_key, err) ||
-        !lock_key(store, arena, draft, err))
+    if (!lock_key(store, arena, draft, err))
         return false;
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
@@ -51,8 +59,21 @@ bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *dr
         left = quota_left(rate, draft->plan.operation, window, &count);
         if (left < draft->budget.requests_left)
             draft->budget.requests_left = left;
+        if (left == 0)
+            note_gone(draft, window);
     }
     return true;
+}
+
+/* Of what a plan expects to send, no more is booked with a window than the gate will let through
+ * before its end: the rest will be the next window's, and nobody has to keep off it now. */
+static int64_t sendable(const struct plan_draft *draft, enum quota_window window, int64_t requests)
+{
+    const int64_t permits =
+        bucket_estimate(&draft->pace.outlook, quota_end_us(window, draft->request->now_us));
+    const int64_t count = permits * MICRO / gate_limit_of(&draft->spec.endpoint.rate, true).cost;
+
+    return requests < count ? requests : count;
 }
 
 bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
@@ -64,9 +85,11 @@ bool draft_book(struct store *store, const struct plan_draft *draft, int64_t req
         const enum quota_window window = (enum quota_window)i;
         const struct quota_key key = quota_key_at(draft->rate_key, window, draft->request->now_us);
 
-        if (quota_limit_of(&draft->spec.endpoint.rate, window) == 0 || requests == 0)
+        const int64_t booked = sendable(draft, window, requests);
+
+        if (quota_limit_of(&draft->spec.endpoint.rate, window) == 0 || booked == 0)
             continue;
-        if (!store_quota_add(store, &key, rank, 0, requests, err))
+        if (!store_quota_add(store, &key, rank, 0, booked, err))
             return false;
     }
     return true;

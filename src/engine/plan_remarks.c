@@ -80,6 +80,21 @@ static void write_warnings(struct json_writer *w, const struct fault_list *fault
     json_write_end(w);
 }
 
+/* The rate gate as the plan found it. */
+static void write_gate(struct json_writer *w, const struct plan_pace *pace)
+{
+    json_write_name(w, STR("gate"));
+    json_write_object(w);
+    write_instant(w, STR("openAt"), pace->outlook.open_us);
+    if (pace->parked_until_us > pace->found_us)
+        write_instant(w, STR("parkedUntil"), pace->parked_until_us);
+    json_write_name(w, STR("qps"));
+    json_write_double(w, (double)pace->learned_rate / (double)MICRO);
+    if (pace->quota_from_us != INT64_MIN)
+        write_instant(w, STR("quotaFrom"), pace->quota_from_us);
+    json_write_end(w);
+}
+
 static void write_budget(struct json_writer *w, const struct plan_draft *draft,
                          const struct plan_result *result)
 {
@@ -90,6 +105,8 @@ static void write_budget(struct json_writer *w, const struct plan_draft *draft,
     if (operation->budget_requests > 0)
         json_write_member_i64(w, STR("maxRequests"), operation->budget_requests);
     json_write_member_i64(w, STR("priority"), operation->priority);
+    if (draft->pace.is_learned)
+        write_gate(w, &draft->pace);
     json_write_name(w, STR("qps"));
     json_write_double(w, draft->spec.endpoint.rate.limit.per_second);
     json_write_member_i64(w, STR("queued"), draft->queued);

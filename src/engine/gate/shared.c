@@ -50,12 +50,7 @@ static void fit_row(struct turn *turn)
 
     if (turn->row.version == 0)
         *bucket = bucket_start(config, turn->now_us);
-    if (!config->is_adaptive || (bucket->demoted_at_us == INT64_MIN && config->warmup_us == 0))
-        bucket->rate = config->rate_max;
-    if (bucket->rate < config->rate_min)
-        bucket->rate = config->rate_min;
-    if (bucket->tokens > config->burst)
-        bucket->tokens = config->burst;
+    bucket_fit(bucket, config);
     draw_heal(bucket, turn->now_us, 2 * GATE_WAIT_MAX_US);
 }
 

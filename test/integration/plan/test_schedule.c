@@ -160,6 +160,90 @@ TEST(a_plan_books_what_it_expects_to_send)
     contract_end();
 }
 
+/* What the gate has learned of the source, as it would have saved it. */
+static void learn_rate(struct store *store, int64_t rate, int64_t cooldown_until_us,
+                       int64_t parked_until_us)
+{
+    const struct rate_gate gate = { .bucket = { .refilled_at_us = NOW_US,
+                                                .rate = rate,
+                                                .raised_at_us = NOW_US,
+                                                .demoted_at_us = NOW_US,
+                                                .cooldown_until_us = cooldown_until_us,
+                                                .line_until_us = NOW_US,
+                                                .started_at_us = NOW_US },
+                                    .parked_until_us = parked_until_us };
+    struct error err = { 0 };
+    bool saved;
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_rate_save(store, STR("demo/works"), &gate, NOW_US, &saved, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE(saved, "a new row");
+}
+
+#define LEARNING "rate: { per_second: 10, burst: 1, adaptive: true, increase: 1, cool_down: 60s"
+
+/* A source that was asked too often: 20 days at 10 a second would all be due within two seconds. */
+TEST(tasks_fall_due_at_the_pace_that_the_gate_has_learned)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct plan_result result;
+    struct task_list tasks;
+
+    planning_apply(store, &(struct planning_source){ .window = "lag: 0, align: day, max: 1d",
+                                                     .top = LEARNING " }" });
+    learn_rate(store, MICRO / 5, NOW_US + 30 * US_PER_SECOND, INT64_MIN);
+    request.from = maybe("2025-12-12");
+    result = planning_trigger(store, &request);
+    REQUIRE(result.slices == 20, "twenty days");
+    tasks = planning_tasks(store);
+    CHECK_EQ(tasks.items[0].scheduled_us, NOW_US + 30 * US_PER_SECOND, "behind the cool-down");
+    /* On its way from 0.2 to 9.8 a second it is taken at their mean, 5, and a tenth more. */
+    CHECK_EQ((tasks.items[19].scheduled_us - NOW_US) / US_PER_MS, 30000 + 18 * 1000 * 10 / 55,
+             "at the learned pace");
+    CHECK_STR(planning_value(result.remarks, "budget.gate.qps"), STR("0.2"), "as it was found");
+    contract_end();
+}
+
+TEST(a_parked_source_is_planned_for_the_time_behind)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct plan_result result;
+    struct task_list tasks;
+
+    planning_apply(store, &(struct planning_source){ .window = "lag: 0, align: day, max: 1d" });
+    learn_rate(store, MICRO, 0, NOW_US + US_PER_HOUR);
+    request.from = maybe("2025-12-30");
+    result = planning_trigger(store, &request);
+    tasks = planning_tasks(store);
+    REQUIRE(tasks.count == 2, "two days");
+    CHECK_EQ(tasks.items[0].scheduled_us, NOW_US + US_PER_HOUR, "not before");
+    CHECK_STR(planning_value(result.remarks, "budget.gate.parkedUntil"),
+              STR("2026-01-01T01:00:00Z"), "why");
+    contract_end();
+}
+
+/* 1000 an hour are more than a learned rate can send in the hour: the next plan may have the rest.
+ */
+TEST(no_more_is_booked_than_the_gate_will_let_through)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+
+    planning_apply(
+        store, &(struct planning_source){
+                   .window = "lag: 0, align: day, max: 1d",
+                   .top = LEARNING ", demote: 2, min: 0.001, quota: { hour: 1000, margin: 0 } }" });
+    learn_rate(store, MICRO / 1000, NOW_US + US_PER_HOUR - 10 * US_PER_SECOND, INT64_MIN);
+    request.from = maybe("2025-10-01");
+    CHECK_EQ(planning_trigger(store, &request).slices, 92, "there is quota for all days");
+    CHECK_EQ(booked(store, QUOTA_HOUR).booked[QUOTA_HARVEST], 1 + 49,
+             "the burst, and ten seconds at the mean of nothing and 9.8 a second");
+    contract_end();
+}
+
 TEST(what_the_quota_does_not_allow_waits_and_harvest_keeps_its_share)
 {
     struct store *store = contract_store();

@@ -265,16 +265,63 @@ TEST(a_warm_up_begins_at_a_tenth)
     CHECK_EQ(bucket.rate, 10 * MICRO, "warm");
 }
 
+static int64_t estimate(const struct bucket *bucket, const struct bucket_config *config,
+                        int64_t now_us, int64_t horizon_us)
+{
+    const struct bucket_outlook outlook = bucket_outlook(bucket, config, now_us);
+
+    return bucket_estimate(&outlook, horizon_us);
+}
+
 TEST(the_estimate_is_what_a_horizon_holds)
 {
     const struct bucket_config config = config_of(2, 5);
     struct bucket bucket = bucket_start(&config, 0);
 
-    CHECK_EQ(bucket_estimate(&bucket, &config, 0, 10 * S), 25, "the burst and twenty");
+    CHECK_EQ(estimate(&bucket, &config, 0, 10 * S), 25, "the burst and twenty");
     bucket.cooldown_until_us = 9 * S;
-    CHECK_EQ(bucket_estimate(&bucket, &config, 0, 10 * S), 7, "the burst and two");
-    CHECK_EQ(bucket_estimate(&bucket, &config, 0, 9 * S), 0, "nothing in a cool-down");
-    CHECK_EQ(bucket_estimate(&bucket, &config, 10 * S, 5 * S), 0, "nothing in the past");
+    CHECK_EQ(estimate(&bucket, &config, 0, 10 * S), 7, "the burst and two");
+    CHECK_EQ(estimate(&bucket, &config, 0, 9 * S), 0, "nothing in a cool-down");
+    CHECK_EQ(estimate(&bucket, &config, 10 * S, 5 * S), 0, "nothing in the past");
+    bucket.provider_rate = MICRO;
+    CHECK_EQ(estimate(&bucket, &config, 9 * S, 19 * S), 15, "the source's own limit counts");
+}
+
+/* A bucket that was demoted, asked as often as it gives, and told each time that all is well: the
+ * outlook is never less than what it gave by then, nor more than a burst and half the rise above.
+ */
+TEST(the_outlook_is_never_behind_a_bucket_that_recovers)
+{
+    struct bucket_config config = config_of(20, 5);
+    struct bucket bucket;
+    struct bucket_signal signal = signal_at(BUCKET_THROTTLED, 0);
+    struct bucket_outlook outlook;
+    int64_t given = 0;
+
+    config.is_adaptive = true;
+    config.increase = MICRO;
+    config.cool_down_us = 2 * S;
+    bucket = bucket_start(&config, -S);
+    bucket.rate = 4 * MICRO;
+    bucket_feedback(&bucket, &config, &signal);
+    CHECK_EQ(bucket.rate, 2 * MICRO, "demoted");
+    outlook = bucket_outlook(&bucket, &config, 0);
+    CHECK_EQ(outlook.steady_us, 18 * 2 * S, "eighteen steps of two seconds");
+    CHECK_EQ(outlook.steady_rate, 20 * MICRO, "back at the top");
+    for (int64_t now_us = 0; now_us < 60 * S; now_us += S / 100) {
+        const struct bucket_ask ask = {
+            .now_us = now_us, .cost = MICRO, .deadline_us = now_us, .is_waking = true
+        };
+
+        if (bucket_acquire(&bucket, &config, &ask).decision != RATE_ALLOW)
+            continue;
+        given++;
+        CHECK(bucket_estimate(&outlook, now_us + 1) >= given - 1, "not behind");
+        signal = signal_at(BUCKET_OK, now_us);
+        bucket_feedback(&bucket, &config, &signal);
+    }
+    CHECK(given > 20 * 24, "it has recovered");
+    CHECK(bucket_estimate(&outlook, 60 * S) <= given + 5 + 20 + 18 * 2, "and not far ahead");
 }
 
 /* ---- the promise, over simulated workers ---- */

@@ -105,18 +105,6 @@ TEST(less_urgent_classes_leave_what_the_others_will_need)
     CHECK_EQ(quota_available(&quota, QUOTA_HARVEST), 0, "overdrawn is nothing, not negative");
 }
 
-TEST(the_margin_is_the_soft_end_and_the_limit_the_hard_one)
-{
-    struct quota quota = quota_of(1000, 100);
-
-    quota.used[QUOTA_UPDATE] = 899;
-    CHECK_EQ(quota_state_of(&quota), QUOTA_OPEN, "below the margin");
-    quota.used[QUOTA_HARVEST] = 1;
-    CHECK_EQ(quota_state_of(&quota), QUOTA_SOFT, "into the margin");
-    quota.used[QUOTA_HARVEST] = 101;
-    CHECK_EQ(quota_state_of(&quota), QUOTA_GONE, "the limit");
-}
-
 TEST(bookings_never_exceed_what_is_usable_and_shares_are_kept)
 {
     struct random random = { 14 };
@@ -171,6 +159,23 @@ TEST(tasks_are_spread_by_the_expected_rate)
     CHECK_EQ(spread_next(&spread, SLICE_UNKNOWN), 1000 + 8 * US_PER_SECOND, "and six more");
     CHECK_EQ(spread_next(&spread, 1), 1000 + 8 * US_PER_SECOND + US_PER_SECOND / 2,
              "unknown counts as one");
+}
+
+TEST(what_begins_slowly_goes_on_at_the_full_rate)
+{
+    struct spread spread = { .start_us = 0,
+                             .micro_per_second = 10 * 1000000,
+                             .burst = 1,
+                             .slow_us = 20 * US_PER_SECOND,
+                             .slow_micro_per_second = 1000000 };
+    int64_t at_us[41];
+
+    for (int i = 0; i <= 40; i++)
+        at_us[i] = spread_next(&spread, 1);
+    CHECK_EQ(at_us[1], 0, "the burst is behind the first");
+    CHECK_EQ(at_us[11], 10 * US_PER_SECOND, "one a second");
+    CHECK_EQ(at_us[21], 20 * US_PER_SECOND, "to the end of the slow time");
+    CHECK_EQ(at_us[31], 21 * US_PER_SECOND, "then ten");
 }
 
 TEST(slow_rates_and_long_plans_stay_in_the_calendar)
