@@ -157,6 +157,13 @@ static void json_end(struct display *display, struct json_writer *w, struct buf 
     put(text, display->settings.out);
 }
 
+static void json_wait(struct json_writer *w, const struct progress_wait *wait)
+{
+    if (wait->until_us > 0)
+        write_instant(w, STR("waitingUntil"), wait->until_us);
+    json_write_member_str(w, STR("waitingWhy"), code_of(&WAIT_WHY_CODES, (int)wait->why));
+}
+
 static void json_progress(struct display *display, int64_t now_us)
 {
     const struct progress_view view = progress_view(&display->progress, now_us);
@@ -171,6 +178,10 @@ static void json_progress(struct display *display, int64_t now_us)
     json_write_member_i64(&w, STR("requests"), view.sums.requests);
     json_write_member_i64(&w, STR("working"), view.working);
     json_write_member_i64(&w, STR("waiting"), view.waiting);
+    if (view.waiting > 0)
+        json_wait(&w, &view.wait);
+    else if (view.is_resting)
+        json_wait(&w, &view.rest);
     if (view.eta_us >= 0)
         json_write_member_i64(&w, STR("etaSeconds"), view.eta_us / US_PER_SECOND);
     json_end(display, &w, &text);
@@ -216,6 +227,10 @@ static void json_ending(struct json_writer *w, const struct ending *ending)
     if (ending->has_reason)
         json_write_member_str(w, STR("reason"),
                               code_of(&PARTIAL_REASON_CODES, (int)ending->reason));
+    if (ending->kind == ENDING_LATER) {
+        write_instant(w, STR("until"), ending->retry_at_us);
+        json_write_member_str(w, STR("why"), code_of(&WAIT_WHY_CODES, (int)ending->why));
+    }
     if (ending->text[0] != '\0')
         json_write_member_str(w, STR("text"), str_of(ending->text));
 }
@@ -234,8 +249,11 @@ static void json_event(struct display *display, const struct executor_event *eve
         return;
     json_begin(&w, &text, names[event->kind], event->now_us);
     json_task(&w, event);
-    if (event->kind == EXECUTOR_WAITING && event->until_us > 0)
-        write_instant(&w, STR("until"), event->until_us);
+    if (event->kind == EXECUTOR_WAITING) {
+        if (event->until_us > 0)
+            write_instant(&w, STR("until"), event->until_us);
+        json_write_member_str(&w, STR("why"), code_of(&WAIT_WHY_CODES, (int)event->why));
+    }
     if (event->kind == EXECUTOR_BATCH)
         json_batch(&w, event);
     if (event->kind == EXECUTOR_ENDED)

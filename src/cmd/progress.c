@@ -77,6 +77,14 @@ static void tell_trouble(struct progress *progress, const struct executor_event 
                    event->err != NULL ? event->err->text : "");
 }
 
+static void note_put_off(struct progress *progress, const struct ending *ending)
+{
+    if (ending == NULL || ending->kind != ENDING_LATER)
+        return;
+    progress->put_off_us = ending->retry_at_us;
+    progress->put_off_why = ending->why;
+}
+
 void progress_see(struct progress *progress, int64_t index, const struct executor_event *event)
 {
     struct progress_worker *worker;
@@ -90,6 +98,7 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
     case EXECUTOR_WAITING:
         worker->state = WORKER_WAITING;
         worker->until_us = event->until_us;
+        worker->why = event->why;
         break;
     case EXECUTOR_BATCH:
         worker->state = WORKER_WORKING;
@@ -101,9 +110,12 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
         else
             progress->sums.given_back++;
         *worker = (struct progress_worker){ .state = WORKER_IDLE };
+        note_put_off(progress, event->ending);
         break;
     case EXECUTOR_IDLE:
-        *worker = (struct progress_worker){ .state = WORKER_IDLE };
+        *worker = (struct progress_worker){ .state = WORKER_IDLE,
+                                            .until_us = event->until_us,
+                                            .why = event->why };
         break;
     case EXECUTOR_TROUBLE:
         tell_trouble(progress, event);
@@ -179,19 +191,41 @@ static int64_t eta_of(int64_t left, int64_t units, int64_t span_us)
     return (int64_t)((double)left * (double)span_us / (double)units);
 }
 
-static void count_workers(const struct progress *progress, struct progress_view *view)
+static void take_earlier(struct progress_wait *wait, const struct progress_worker *worker,
+                         bool is_first)
+{
+    if (is_first ||
+        (worker->until_us > 0 && (wait->until_us == 0 || worker->until_us < wait->until_us)))
+        *wait = (struct progress_wait){ .until_us = worker->until_us, .why = worker->why };
+}
+
+/* One that was told until when to wait, and whose time has come, works. */
+static bool is_waiting(const struct progress_worker *worker, int64_t now_us)
+{
+    return worker->state == WORKER_WAITING && (worker->until_us == 0 || worker->until_us > now_us);
+}
+
+static void count_workers(const struct progress *progress, int64_t now_us,
+                          struct progress_view *view)
 {
     for (int64_t i = 0; i < progress->worker_count; i++) {
         const struct progress_worker *worker = &progress->workers[i];
 
-        view->working += worker->state == WORKER_WORKING;
-        if (worker->state != WORKER_WAITING)
-            continue;
-        view->waiting++;
-        if (worker->until_us > 0 &&
-            (view->waiting_until_us == 0 || worker->until_us < view->waiting_until_us))
-            view->waiting_until_us = worker->until_us;
+        if (is_waiting(worker, now_us))
+            take_earlier(&view->wait, worker, view->waiting++ == 0);
+        else if (worker->state != WORKER_IDLE)
+            view->working++;
+        else if (worker->until_us > now_us) {
+            take_earlier(&view->rest, worker, !view->is_resting);
+            view->is_resting = true;
+        }
     }
+    view->is_resting = view->is_resting && view->working + view->waiting == 0;
+    view->wait.left_us = view->wait.until_us - now_us;
+    view->rest.left_us = view->rest.until_us - now_us;
+    /* That a task is not due yet the queue knows, why it was put off whoever did it. */
+    if (view->rest.why == WAIT_DUE && progress->put_off_us > now_us)
+        view->rest.why = progress->put_off_why;
 }
 
 struct progress_view progress_view(const struct progress *progress, int64_t now_us)
@@ -211,6 +245,6 @@ struct progress_view progress_view(const struct progress *progress, int64_t now_
     };
 
     view.records_per_1000s = per_1000s(view.records - from->records, span_us);
-    count_workers(progress, &view);
+    count_workers(progress, now_us, &view);
     return view;
 }

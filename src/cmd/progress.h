@@ -28,7 +28,8 @@ enum progress_state { WORKER_IDLE, WORKER_WORKING, WORKER_WAITING };
 
 struct progress_worker {
     enum progress_state state;
-    int64_t until_us; /* WAITING: 0 when nobody knows */
+    int64_t until_us; /* WAITING, IDLE: 0 when nobody knows */
+    enum wait_why why;
     bool has_total;
     int64_t total; /* records of its slice, as the source told */
     int64_t came;
@@ -68,6 +69,8 @@ struct progress {
     struct progress_sample samples[PROGRESS_SAMPLES]; /* a ring */
     size_t sample_count;
     size_t sample_next;
+    int64_t put_off_us; /* the last task that was given back is due then again; 0: none was */
+    enum wait_why put_off_why;
     int64_t trouble_us; /* the store's last; 0: none */
     char trouble[256];
 };
@@ -90,8 +93,14 @@ struct progress_view {
     int64_t eta_us; /* -1: unknown */
     int64_t working;
     int64_t waiting;
-    int64_t waiting_until_us; /* the earliest; 0: nobody knows */
-    const char *trouble;      /* "": the store is well */
+    struct progress_wait { /* what is waited for: the earliest */
+        int64_t until_us;  /* 0: nobody knows */
+        int64_t left_us;
+        enum wait_why why;
+    } wait;          /* by those who are waiting */
+    bool is_resting; /* nobody works or waits, and something is to be done later: */
+    struct progress_wait rest;
+    const char *trouble; /* "": the store is well */
 };
 
 struct progress_view progress_view(const struct progress *progress, int64_t now_us);
@@ -104,7 +113,7 @@ struct progress_style {
     bool unicode;
 };
 
-enum { PROGRESS_LINES_MAX = 5 };
+enum { PROGRESS_LINES_MAX = 6 };
 
 /* The block that is repainted: up to PROGRESS_LINES_MAX lines, each ended by a newline. `title` is
  * what is being done: "crossref harvest". */

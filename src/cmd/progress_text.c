@@ -139,6 +139,33 @@ static void requests_line(const struct progress_view *view, const struct progres
     line_end(&line);
 }
 
+static bool has_wait(const struct progress_view *view)
+{
+    return view->waiting > 0 || view->is_resting;
+}
+
+/* A turn that comes within the second is the rate as it should be, and no news. */
+static bool has_wait_line(const struct progress_view *view)
+{
+    return has_wait(view) && (view->waiting == 0 || view->wait.why != WAIT_RATE ||
+                              view->wait.left_us >= US_PER_SECOND);
+}
+
+/* "waiting for a permit until 03:12:45Z (why: Retry-After)". */
+static void wait_text(const struct progress_view *view, struct buf *out)
+{
+    const struct progress_wait *wait = view->waiting > 0 ? &view->wait : &view->rest;
+
+    buf_add(out, view->waiting == 0          ? STR("nothing may run")
+                 : wait->why == WAIT_BACKOFF ? STR("waiting")
+                                             : STR("waiting for a permit"));
+    if (wait->until_us > 0) {
+        buf_add(out, STR(" until "));
+        text_clock(out, wait->until_us);
+    }
+    buf_printf(out, " (why: %.*s)", STR_ARG(WAIT_WHY_CODES.items[wait->why].meaning));
+}
+
 static void workers_line(const struct progress_view *view, const struct progress_style *style,
                          struct buf *out)
 {
@@ -146,13 +173,20 @@ static void workers_line(const struct progress_view *view, const struct progress
 
     buf_printf(out, "  workers   %" PRId64 " working", view->working);
     if (view->waiting > 0)
-        buf_printf(out, ", %" PRId64 " waiting for a permit", view->waiting);
-    if (view->waiting > 0 && view->waiting_until_us > 0) {
-        buf_add(out, STR(" until "));
-        text_clock(out, view->waiting_until_us);
-    }
+        buf_printf(out, ", %" PRId64 " waiting", view->waiting);
     buf_add(out, STR("  after "));
     text_span(out, view->elapsed_us);
+    line_end(&line);
+}
+
+static void wait_line(const struct progress_view *view, const struct progress_style *style,
+                      struct buf *out)
+{
+    struct line line = line_begin(out, style);
+
+    color(&line, "33");
+    buf_add(out, STR("  "));
+    wait_text(view, out);
     line_end(&line);
 }
 
@@ -214,6 +248,8 @@ void progress_block(const struct progress_view *view, struct str title,
     records_line(view, style, out);
     requests_line(view, style, out);
     workers_line(view, style, out);
+    if (has_wait_line(view))
+        wait_line(view, style, out);
     if (has_trouble(view))
         trouble_line(view, style, out);
 }
@@ -229,8 +265,10 @@ void progress_line(const struct progress_view *view, struct str title, struct bu
     number(out, "requests", view->sums.requests);
     if (view->sums.throttled > 0)
         number(out, "429", view->sums.throttled);
-    if (view->waiting > 0)
-        number(out, "waiting for a permit", view->waiting);
+    if (has_wait(view)) {
+        buf_add(out, STR("  "));
+        wait_text(view, out);
+    }
     trouble_numbers(view, out);
     if (view->trouble[0] != '\0')
         buf_printf(out, "  store: %s", view->trouble);

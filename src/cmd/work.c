@@ -3,7 +3,7 @@
 #include "cmd/log_option.h"
 #include "cmd/session.h"
 #include "cmd/stop.h"
-#include "cmd/workers.h"
+#include "cmd/work_log.h"
 
 static void do_nothing(struct workers_turn *turn, bool is_ending)
 {
@@ -39,6 +39,7 @@ static bool work(const struct invocation *invocation, struct session *session, e
         .executor = { .source = str_of(invocation_value(invocation, "source")),
                       .is_draining = invocation_flag(invocation, "drain") },
     };
+    struct work_log work_log;
     struct log log;
 
     if (!workers_count(invocation, &settings.count, err) ||
@@ -49,6 +50,7 @@ static bool work(const struct invocation *invocation, struct session *session, e
         return true;
     }
     settings.log = &log;
+    work_log_init(&work_log, &settings);
     return work_until_told(session, &settings, err);
 }
 

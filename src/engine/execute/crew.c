@@ -150,6 +150,41 @@ struct crew_choice crew_choose(struct crew *crew, const struct crew_ask *ask)
     return choice;
 }
 
+/* Of one partition. */
+static struct crew_rest rest_of(struct crew *crew, const struct crew_ask *ask,
+                                const struct partition_state *state)
+{
+    const struct member *m = member_of(crew, &state->partition);
+
+    if (m != NULL && health_is_open(&m->health, ask->now_us))
+        return (struct crew_rest){ m->health.open_until_us, WAIT_CIRCUIT };
+    if (!state->has_due)
+        return (struct crew_rest){ state->scheduled_us, WAIT_DUE };
+    return (struct crew_rest){ 0, WAIT_LANE };
+}
+
+struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask)
+{
+    struct crew_rest first = { 0, WAIT_DUE };
+
+    pthread_mutex_lock(&crew->lock);
+    for (size_t i = 0; i < ask->partitions->count; i++) {
+        const struct partition_state *state = &ask->partitions->items[i];
+        struct crew_rest rest;
+
+        if (!ask->wanted(ask->context, &state->partition) ||
+            pause_list_has(ask->pauses, state->partition.source, state->partition.endpoint))
+            continue;
+        rest = rest_of(crew, ask, state);
+        if (rest.until_us == 0 && first.until_us == 0)
+            first.why = rest.why;
+        else if (rest.until_us > 0 && (first.until_us == 0 || rest.until_us < first.until_us))
+            first = rest;
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return first;
+}
+
 /* ---- what is learned ---- */
 
 void crew_learn(struct crew *crew, const struct task_partition *partition,

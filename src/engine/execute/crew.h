@@ -30,6 +30,14 @@ struct crew_ask {
 };
 struct crew_choice crew_choose(struct crew *crew, const struct crew_ask *ask);
 
+/* When it is nobody's turn: until when, and why; until_us 0: nothing waits, or nobody knows when
+ * the others, who hold all lanes, will be done. */
+struct crew_rest {
+    int64_t until_us;
+    enum wait_why why;
+};
+struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask);
+
 /* What a source's file says of a partition, once it was read. */
 struct crew_rules {
     int64_t running_max; /* 0: it says nothing */

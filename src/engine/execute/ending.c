@@ -18,7 +18,9 @@ static struct ending final(enum task_status status, const char *text)
 
 static struct ending later(int64_t retry_at_us, const char *text)
 {
-    struct ending ending = { .kind = ENDING_LATER, .retry_at_us = retry_at_us };
+    struct ending ending = { .kind = ENDING_LATER,
+                             .retry_at_us = retry_at_us,
+                             .why = WAIT_BACKOFF };
 
     snprintf(ending.text, sizeof(ending.text), "%s", text);
     return ending;
@@ -119,9 +121,12 @@ static struct ending transient(const struct error *err, const struct ending_ask 
 
     if (is_code(err, "fetch.cancelled") || is_code(err, "http.cancelled"))
         return ending_told_to_stop(ask);
-    if (is_asked_to_wait(err, ask))
-        return later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask),
-                     err->text);
+    if (is_asked_to_wait(err, ask)) {
+        ending =
+            later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask), err->text);
+        ending.why = ask->retry_why;
+        return ending;
+    }
     if (is_code(err, "fetch.restarts") && ask->runs >= ENDING_IDLE_RUNS_MAX)
         ending = lost_for_good(err, ask);
     else if (idle_runs >= ENDING_IDLE_RUNS_MAX)

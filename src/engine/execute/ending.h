@@ -43,6 +43,7 @@ struct ending {
     bool is_stop;   /* the source must not go on */
     bool is_outage; /* the source fails: a failure for core/health.h */
     int64_t retry_at_us;
+    enum wait_why why;         /* LATER: what is waited for until then */
     char text[ERROR_TEXT_MAX]; /* for people; of a failure the error's words */
 };
 
@@ -54,6 +55,7 @@ struct ending_ask {
     int64_t idle_runs;   /* runs before this one, in a row, that committed none */
     int64_t runs;        /* of the task, with this one */
     int64_t retry_at_us; /* as the walk tells; 0: nobody knows */
+    enum wait_why retry_why;
     int64_t now_us;
     uint64_t random;
 };

@@ -158,6 +158,7 @@ static bool learn_all(struct executor *executor, const struct partition_list *pa
 struct outlook {
     struct task_list tasks; /* claimed: one or none */
     bool has_waiting;       /* tasks that could run, now or later */
+    struct crew_rest rest;  /* without a task: until when, and why */
 };
 
 static bool claim(struct executor *executor, struct outlook *outlook, struct error *err)
@@ -167,6 +168,7 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
     struct partition_list partitions;
     struct pause_list pauses;
     struct crew_choice choice;
+    struct crew_ask ask;
 
     if (!store_partition_list(store, &executor->arena, now_us, &partitions, err) ||
         !store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
@@ -178,11 +180,13 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
         if (is_wanted(&executor->settings, p) && !pause_list_has(&pauses, p->source, p->endpoint))
             outlook->has_waiting = true;
     }
-    choice = crew_choose(executor->parts.crew, &(struct crew_ask){ .partitions = &partitions,
-                                                                   .pauses = &pauses,
-                                                                   .wanted = is_wanted,
-                                                                   .context = &executor->settings,
-                                                                   .now_us = now_us });
+    ask = (struct crew_ask){ .partitions = &partitions,
+                             .pauses = &pauses,
+                             .wanted = is_wanted,
+                             .context = &executor->settings,
+                             .now_us = now_us };
+    choice = crew_choose(executor->parts.crew, &ask);
+    outlook->rest = crew_rest_of(executor->parts.crew, &ask);
     if (choice.partition == NULL)
         return true;
     return store_task_claim(store, &executor->arena,
@@ -265,6 +269,9 @@ bool executor_step(struct executor *executor, enum executor_did *did, int64_t *n
     if (drained)
         *did = EXECUTOR_DRAINED;
     *next_us += executor->settings.poll_us;
+    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE,
+                                                      .until_us = outlook.rest.until_us,
+                                                      .why = outlook.rest.why });
     return true;
 }
 
@@ -272,7 +279,6 @@ static bool wait_until(struct executor *executor, int64_t next_us)
 {
     const int64_t for_us = next_us - executor_now_us(executor);
 
-    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE, .until_us = next_us });
     return clock_sleep_us(executor->parts.clock, for_us > 0 ? for_us : 0, executor->parts.wake_fd);
 }
 

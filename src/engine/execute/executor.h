@@ -45,10 +45,10 @@ void crew_close(struct crew *crew); /* accepts NULL */
 
 enum executor_event_kind {
     EXECUTOR_STARTED, /* a task */
-    EXECUTOR_WAITING, /* for a permit */
+    EXECUTOR_WAITING, /* for a permit, or between two attempts: until until_us, and why */
     EXECUTOR_BATCH,   /* was committed; or, with err and without commit, did not come */
     EXECUTOR_ENDED,   /* a task */
-    EXECUTOR_IDLE,    /* nothing may run before until_us */
+    EXECUTOR_IDLE,    /* nothing may run before until_us, and why; until_us 0: nothing waits */
     EXECUTOR_TROUBLE, /* the store is out of reach; err tells */
 };
 
@@ -57,7 +57,8 @@ struct executor_event { /* views, valid during the call; what does not apply is 
     const struct task *task;
     int64_t run_id;
     int64_t now_us;
-    int64_t until_us;
+    int64_t until_us;  /* 0: nobody knows */
+    enum wait_why why; /* WAITING, IDLE */
     const struct fetch_batch *batch;
     const struct commit_result *commit;
     const struct ending *ending;

@@ -55,6 +55,11 @@ struct lease_gate {
     int64_t renewed_us; /* monotonic */
 };
 
+struct run_waiter {
+    struct fetch_waiter waiter; /* first */
+    const struct task_run *run;
+};
+
 /* ---- task_run.c ---- */
 
 struct task_run {
@@ -65,6 +70,7 @@ struct task_run {
     struct assignment assignment;
     struct retry_policy retry;
     struct lease_gate lease_gate;
+    struct run_waiter waiter;
     struct commit_context commit;
     char traceparent[64];
     int64_t batches;      /* committed */

@@ -35,19 +35,8 @@ static bool lease_gate_acquire(struct fetch_gate *port, const struct fetch_permi
                                struct fetch_permit *permit, struct error *err)
 {
     struct lease_gate *gate = (struct lease_gate *)port;
-    const struct fetch_permit_ask at_once = { .endpoint = ask->endpoint };
 
-    if (!keep_lease(gate, err))
-        return false;
-    if (!gate->inner->acquire(gate->inner, &at_once, permit, err))
-        return false;
-    if (permit->decision == RATE_ALLOW || !ask->may_wait)
-        return true;
-    executor_tell(gate->run->executor, &(struct executor_event){ .kind = EXECUTOR_WAITING,
-                                                                 .task = gate->run->task,
-                                                                 .run_id = gate->run->run.id,
-                                                                 .until_us = permit->retry_at_us });
-    return gate->inner->acquire(gate->inner, ask, permit, err);
+    return keep_lease(gate, err) && gate->inner->acquire(gate->inner, ask, permit, err);
 }
 
 static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feedback *feedback)
@@ -55,6 +44,19 @@ static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feed
     struct lease_gate *gate = (struct lease_gate *)port;
 
     gate->inner->feedback(gate->inner, feedback);
+}
+
+static void tell_wait(struct fetch_waiter *port, int64_t until_us, enum wait_why why)
+{
+    const struct task_run *run = ((struct run_waiter *)port)->run;
+    const int64_t offset_us = run->executor->clock_offset_us;
+
+    executor_tell(run->executor,
+                  &(struct executor_event){ .kind = EXECUTOR_WAITING,
+                                            .task = run->task,
+                                            .run_id = run->run.id,
+                                            .until_us = until_us > 0 ? until_us + offset_us : 0,
+                                            .why = why });
 }
 
 void lease_gate_init(struct task_run *run, struct fetch_gate *inner)
@@ -65,4 +67,5 @@ void lease_gate_init(struct task_run *run, struct fetch_gate *inner)
         .run = run,
         .renewed_us = clock_monotonic_us(run->executor->parts.clock),
     };
+    run->waiter = (struct run_waiter){ .waiter = { tell_wait }, .run = run };
 }

@@ -165,6 +165,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
     return fetch_open(fetch,
                       &(struct fetch_parts){ .http = parts->http,
                                              .gate = &run->lease_gate.gate,
+                                             .waiter = &run->waiter.waiter,
                                              .clock = parts->clock,
                                              .random = parts->random,
                                              .secrets = parts->secrets,
@@ -175,7 +176,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
-static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us)
+static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us, enum wait_why why)
 {
     return (struct ending_ask){
         .slice = &run->assignment.slice,
@@ -185,6 +186,7 @@ static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us)
         .idle_runs = run->assignment.idle_runs,
         .runs = run->run.attempt,
         .retry_at_us = retry_at_us,
+        .retry_why = why,
         .now_us = executor_now_us(run->executor),
         .random = random_source_u64(run->executor->parts.random),
     };
@@ -208,7 +210,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
 {
     struct executor *executor = run->executor;
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
-    const struct ending_ask ask = ask_of(run, 0);
+    const struct ending_ask ask = ask_of(run, 0, WAIT_BACKOFF);
     struct pause_list pauses;
     struct plan plan;
     struct error ignored;
@@ -315,7 +317,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
             *ending = ending_overtaken();
         else {
             store_failed_batch(run, &batch, err);
-            ask = ask_of(run, batch.retry_at_us);
+            ask = ask_of(run, batch.retry_at_us, batch.retry_why);
             *ending = ending_of_failure(err, &ask);
         }
         *is_last = true;
@@ -327,7 +329,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
     if (!held)
         *ending = ending_overtaken();
     else if (batch.is_last) {
-        ask = ask_of(run, 0);
+        ask = ask_of(run, 0, WAIT_BACKOFF);
         run->verdict = batch.verdict;
         *ending = ending_of_verdict(&batch.verdict, &ask);
     }
@@ -343,7 +345,7 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
     bool is_last = false, ok = true;
 
     if (!open_walk(run, &fetch, err)) {
-        const struct ending_ask ask = ask_of(run, 0);
+        const struct ending_ask ask = ask_of(run, 0, WAIT_BACKOFF);
 
         *ending = ending_of_failure(err, &ask);
         return true;
@@ -369,7 +371,7 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
         if (walk(run, &ending, &err))
             return ending;
     }
-    ask = ask_of(run, 0);
+    ask = ask_of(run, 0, WAIT_BACKOFF);
     if (is_told_to_stop(run->executor))
         return ending_told_to_stop(&ask);
     if (!is_of_store(&err))

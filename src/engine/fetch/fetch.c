@@ -270,6 +270,7 @@ static void close_last(struct fetch *fetch)
     fetch->counts = (struct fetch_counts){ 0 };
     fetch->lost = (struct lost_list){ 0 };
     fetch->retry_at_us = 0;
+    fetch->retry_why = WAIT_BACKOFF;
     fetch->turn ^= 1;
     if (fetch->ticket == NULL)
         arena_reset(walk_arena(fetch));
@@ -326,6 +327,7 @@ bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *er
 fail:
     fetch->failed = true;
     batch->retry_at_us = fetch->retry_at_us;
+    batch->retry_why = fetch->retry_why;
     batch->records = NULL;
     batch->record_count = 0;
     if (!describe(fetch, batch, err, &second))

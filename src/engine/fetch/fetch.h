@@ -59,6 +59,7 @@
 #include "core/bucket.h"
 #include "core/codes.h"
 #include "core/slice.h"
+#include "core/wait.h"
 #include "data/json_write.h"
 #include "engine/fetch/answer.h"
 #include "engine/fetch/page.h"
@@ -82,16 +83,25 @@ enum { FETCH_FAILED_IDS_MAX = 8 };
  */
 enum { FETCH_EXPECTED_MIN = 10 };
 
+/* ---- waiting, as it is seen from outside ---- */
+
+struct fetch_waiter { /* called in the walk's thread, before it sleeps; embed it first */
+    /* until_us is of the calendar; 0: nobody knows. Told again when either changes. */
+    void (*wait)(struct fetch_waiter *waiter, int64_t until_us, enum wait_why why);
+};
+
 /* ---- the gate ---- */
 
 struct fetch_permit_ask {
     const struct spec_endpoint *endpoint; /* its rate: key, cost, limits */
     bool may_wait;                        /* false, for a prefetch: ALLOW at once, or not at all */
+    struct fetch_waiter *waiter;          /* is told before it is waited; NULL: nobody is */
 };
 
 struct fetch_permit {
     enum rate_decision decision;
-    int64_t retry_at_us; /* REJECT: not before; 0: nobody knows */
+    int64_t retry_at_us; /* WAIT, REJECT: not before; 0: nobody knows */
+    enum wait_why why;   /* WAIT, REJECT */
     int64_t waited_us;
     /* For the digest; what is 0 or empty is left out. */
     struct str key;
@@ -125,8 +135,9 @@ struct fetch_parts {   /* all must outlive the fetch */
     struct clock *clock;
     struct random_source *random;
     struct secret_source *secrets;
-    const struct xml *xml; /* NULL: loaded when a source answers in XML */
-    int wake_fd;           /* CLOCK_NO_WAKE: none */
+    const struct xml *xml;       /* NULL: loaded when a source answers in XML */
+    struct fetch_waiter *waiter; /* NULL: nobody watches */
+    int wake_fd;                 /* CLOCK_NO_WAKE: none */
 };
 
 struct fetch_order { /* views; all must outlive the fetch */
@@ -231,6 +242,7 @@ struct fetch_batch {
     bool is_last;
     struct fetch_verdict verdict; /* of the last */
     int64_t retry_at_us;          /* on failure: not before; 0: the caller's own back-off */
+    enum wait_why retry_why;      /* of retry_at_us */
 };
 
 /* ---- the walk ---- */

@@ -120,6 +120,7 @@ struct fetch {
     int64_t batch_no;
     int64_t started_us; /* monotonic */
     int64_t retry_at_us;
+    enum wait_why retry_why;
     struct fetch_counts counts; /* of this batch */
     bool has_verdict;
     struct fetch_verdict verdict;

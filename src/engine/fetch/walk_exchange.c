@@ -32,7 +32,9 @@ struct attempt {
 static bool acquire(struct fetch *fetch, const struct leg *leg, struct fetch_permit *permit,
                     struct error *err)
 {
-    const struct fetch_permit_ask ask = { .endpoint = leg->endpoint, .may_wait = true };
+    const struct fetch_permit_ask ask = { .endpoint = leg->endpoint,
+                                          .may_wait = true,
+                                          .waiter = fetch->parts.waiter };
     struct fetch_gate *gate = fetch->parts.gate;
 
     *permit = (struct fetch_permit){ 0 };
@@ -42,7 +44,10 @@ static bool acquire(struct fetch *fetch, const struct leg *leg, struct fetch_per
     if (permit->decision == RATE_ALLOW)
         return true;
     fetch->retry_at_us = permit->retry_at_us;
-    return error_set(err, ERROR_TRANSIENT, "fetch.rejected", "the rate gate has no permit in time");
+    fetch->retry_why = permit->why;
+    return error_set(err, ERROR_TRANSIENT, "fetch.rejected",
+                     "the rate gate has no permit in time (%.*s)",
+                     STR_ARG(WAIT_WHY_CODES.items[permit->why].meaning));
 }
 
 static enum bucket_outcome outcome_of(const struct exchange *exchange, const struct error *failure)
@@ -304,12 +309,18 @@ static bool pause_between(const struct attempt *attempt, int attempts, struct er
     const int64_t delay_us =
         retry_delay_us(&policy, attempts, random_source_u64(fetch->parts.random),
                        hints->has_retry_after ? hints->retry_after_us : 0);
+    const enum wait_why why =
+        hints->has_retry_after && hints->retry_after_us > 0 ? WAIT_RETRY_AFTER : WAIT_BACKOFF;
+    const int64_t until_us = clock_now_us(fetch->parts.clock) + delay_us;
 
     if (delay_us > wait_max_us) {
-        fetch->retry_at_us = clock_now_us(fetch->parts.clock) + delay_us;
+        fetch->retry_at_us = until_us;
+        fetch->retry_why = why;
         return false;
     }
     fetch->counts.waited_us += delay_us;
+    if (fetch->parts.waiter != NULL)
+        fetch->parts.waiter->wait(fetch->parts.waiter, until_us, why);
     if (clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd))
         return true;
     return error_set(err, ERROR_TRANSIENT, "fetch.cancelled", "told to stop while waiting");
@@ -322,6 +333,7 @@ static void note_retry_at(struct fetch *fetch, const struct exchange *exchange)
 
     if (exchange->answer.kind != ANSWER_QUOTA || fetch->retry_at_us != 0)
         return;
+    fetch->retry_why = WAIT_QUOTA;
     if (hints->has_retry_after)
         fetch->retry_at_us = clock_now_us(fetch->parts.clock) + hints->retry_after_us;
     else

@@ -19,6 +19,9 @@
 /* One who waits for a slot asks again after this, and chance up to as much again. */
 #define SLOT_POLL_US (15 * US_PER_MS)
 
+/* When others will be done. */
+#define NOBODY_KNOWS INT64_MAX
+
 /* ---- the session ---- */
 
 static bool call_look(struct gate *gate, void *argument, struct error *err)
@@ -43,6 +46,7 @@ static bool call_take(struct gate *gate, void *argument, struct error *err)
 struct attempt {
     struct gate *gate;
     const struct target *target;
+    struct fetch_waiter *waiter; /* NULL: nobody is told */
     bool may_wait;
     int64_t start_us;
     int64_t deadline_us;
@@ -51,10 +55,15 @@ struct attempt {
     struct gate_permit permit;
     enum { FOUND, AGAIN, NOT_IN_TIME } found;
     int64_t at_us; /* NOT_IN_TIME: it would have been then; 0: nobody knows */
+    enum wait_why why;
+    bool is_told;
+    int64_t told_us; /* until when it is waited, as it was told last */
+    enum wait_why told_why;
 };
 
 static void take_answer(struct attempt *attempt, const struct shared_answer *answer)
 {
+    attempt->why = answer->why;
     switch (answer->kind) {
     case SHARED_TAKEN:
         attempt->found = FOUND;
@@ -93,6 +102,7 @@ static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t n
     if (gate_key_silence(key) > attempt->deadline_us) {
         attempt->found = NOT_IN_TIME;
         attempt->at_us = gate_key_silence(key);
+        attempt->why = gate_key_silence_why(key);
         return true;
     }
     if (ask->needs_slot && slot_inherit(key, now_us, &attempt->slot)) {
@@ -100,6 +110,7 @@ static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t n
         ask->needs_slot = false;
     }
     attempt->found = FOUND;
+    attempt->why = WAIT_RATE;
     if (!ask->needs_slot &&
         gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
         return true;
@@ -110,6 +121,7 @@ static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t n
     }
     if (!attempt->may_wait && key->is_seen && key->line_until_us > now_us) {
         attempt->found = NOT_IN_TIME; /* others stand in line */
+        attempt->at_us = key->line_until_us;
         return true;
     }
     return false;
@@ -160,6 +172,23 @@ static bool find(struct attempt *attempt, struct error *err)
 
 /* ---- waiting for it ---- */
 
+/* Once for each reason and instant, which is monotonic. */
+static void tell_wait(struct attempt *attempt, int64_t until_us)
+{
+    const int64_t now_us = worker_now(attempt->gate);
+    struct clock *clock = attempt->gate->parts.clock;
+
+    if (attempt->waiter == NULL || until_us <= now_us ||
+        (attempt->is_told && attempt->told_us == until_us && attempt->told_why == attempt->why))
+        return;
+    attempt->is_told = true;
+    attempt->told_us = until_us;
+    attempt->told_why = attempt->why;
+    attempt->waiter->wait(attempt->waiter,
+                          until_us == NOBODY_KNOWS ? 0 : clock_now_us(clock) + (until_us - now_us),
+                          attempt->why);
+}
+
 static bool sleep_until(const struct attempt *attempt, int64_t until_us, struct error *err)
 {
     const struct gate_parts *parts = &attempt->gate->parts;
@@ -176,6 +205,7 @@ static bool wait_a_moment(struct attempt *attempt, struct error *err)
         (int64_t)(random_source_u64(attempt->gate->parts.random) % (uint64_t)SLOT_POLL_US);
     bool ok;
 
+    tell_wait(attempt, NOBODY_KNOWS);
     gate_key_lock(key);
     key->slot_waiters++;
     gate_key_unlock(key);
@@ -244,6 +274,7 @@ static bool wait_and_use(struct attempt *attempt, bool *is_used, struct error *e
     struct gate_key *key = attempt->target->key;
 
     *is_used = false;
+    tell_wait(attempt, attempt->permit.due_us);
     if (!look(attempt, err) ||
         (worker_now(attempt->gate) < attempt->permit.due_us && /* else it may be silence already */
          !sleep_until(attempt, attempt->permit.due_us, err))) {
@@ -274,6 +305,7 @@ static void refuse(const struct attempt *attempt, struct fetch_permit *permit)
     const int64_t now_us = worker_now(attempt->gate);
 
     permit->decision = attempt->may_wait ? RATE_REJECT : RATE_WAIT;
+    permit->why = attempt->why;
     if (attempt->at_us > now_us)
         permit->retry_at_us = clock_now_us(clock) + (attempt->at_us - now_us);
 }
@@ -314,7 +346,9 @@ bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
 {
     struct gate *gate = (struct gate *)port;
     struct target *target = worker_target(gate, ask->endpoint, err);
-    struct attempt attempt = { .gate = gate, .target = target, .may_wait = ask->may_wait };
+    struct attempt attempt = {
+        .gate = gate, .target = target, .waiter = ask->waiter, .may_wait = ask->may_wait
+    };
     bool ok;
 
     *permit = (struct fetch_permit){ 0 };

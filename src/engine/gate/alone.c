@@ -59,7 +59,10 @@ void alone_take(const struct shared_ask *ask, int64_t now_us, struct shared_answ
     };
     int64_t due_us;
 
-    *answer = (struct shared_answer){ .kind = SHARED_AGAIN, .at_us = key->probe_at_us };
+    *answer = (struct shared_answer){ .kind = SHARED_AGAIN,
+                                      .at_us = key->probe_at_us,
+                                      .why = silence_us > now_us ? gate_key_silence_why(key)
+                                                                 : WAIT_STORE };
     if (!key->is_alone)
         return;
     answer->kind = SHARED_LATER;

@@ -85,6 +85,8 @@ static void hear(struct gate *gate, struct gate_key *key, const struct fetch_fee
     gate_key_hear(key, &news);
     if (silence_us != 0 && until_us > key->heard_until_us)
         key->heard_until_us = until_us;
+    if (feedback->is_quota && until_us > key->parked_until_us)
+        key->parked_until_us = until_us;
     if (news.has_bad)
         alone_hear(key, &news.bad, now_us);
     key->flights--;

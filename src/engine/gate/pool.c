@@ -83,6 +83,14 @@ int64_t gate_key_silence(const struct gate_key *key)
     return key->heard_until_us > key->silent_until_us ? key->heard_until_us : key->silent_until_us;
 }
 
+enum wait_why gate_key_silence_why(const struct gate_key *key)
+{
+    /* The two are told by clocks that are a little apart. */
+    const int64_t parked_us = key->parked_until_us + US_PER_SECOND;
+
+    return gate_key_silence(key) <= parked_us ? WAIT_QUOTA : WAIT_RETRY_AFTER;
+}
+
 /* ---- permits ---- */
 
 static void drop_permit(struct gate_key *key, size_t at)

@@ -55,6 +55,7 @@ struct gate_key {
     int64_t rate;
     int64_t silent_until_us; /* cool-down, parked or both */
     int64_t heard_until_us;  /* the same, as this process was told by the source itself */
+    int64_t parked_until_us; /* of both: what of the silence is for the sake of a quota */
     int64_t line_until_us;   /* nothing is free before */
     int64_t lead_us;         /* how long it takes until a permit is in hand */
     int64_t quota_left;      /* INT64_MAX: there is none */
@@ -93,6 +94,7 @@ void gate_key_unlock(struct gate_key *key);
 
 /* Nothing may be sent before this. */
 int64_t gate_key_silence(const struct gate_key *key);
+enum wait_why gate_key_silence_why(const struct gate_key *key);
 
 /* The first permit taken along that is still good; those which are not are counted back. */
 bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank,

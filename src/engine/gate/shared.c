@@ -223,6 +223,8 @@ static void learn(struct gate_key *key, const struct rate_gate *row, int64_t at_
     if (row->bucket.provider_rate > 0 && row->bucket.provider_rate < key->rate)
         key->rate = row->bucket.provider_rate;
     key->silent_until_us = silent_until(row) - key->offset_us;
+    if (row->parked_until_us > key->parked_until_us + key->offset_us)
+        key->parked_until_us = row->parked_until_us - key->offset_us;
     key->line_until_us = row->bucket.refilled_at_us - key->offset_us;
 }
 
@@ -283,6 +285,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
     struct bucket bucket = turn->row.bucket;
 
     answer->kind = SHARED_LATER;
+    answer->why = WAIT_QUOTA;
     answer->at_us = turn->row.parked_until_us;
     if (turn->row.parked_until_us > turn->now_us)
         return true;
@@ -292,6 +295,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
         return true;
     if (turn->quota_left < ask->count)
         draw_ask.count = (size_t)turn->quota_left;
+    answer->why = turn->row.bucket.cooldown_until_us > turn->now_us ? WAIT_RETRY_AFTER : WAIT_RATE;
     haul->count = draw(&bucket, &ask->limit->config, &draw_ask, haul->dues_us, &answer->at_us);
     if (haul->count == 0)
         return true;
@@ -299,6 +303,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
         return false;
     if (ask->needs_slot && answer->slot.id == 0) {
         answer->kind = SHARED_AGAIN;
+        answer->why = WAIT_LANE;
         return true;
     }
     turn->row.bucket = bucket;

@@ -118,6 +118,12 @@ TEST(how_long_follows_the_speed)
              "more slices came: cut again");
 }
 
+static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us, enum wait_why why)
+{
+    progress_see(&progress, worker,
+                 &(struct executor_event){ .kind = kind, .until_us = until_us, .why = why });
+}
+
 TEST(who_waits_is_told_with_the_earliest_end)
 {
     struct progress_view view;
@@ -125,16 +131,55 @@ TEST(who_waits_is_told_with_the_earliest_end)
     progress_init(&progress, 3, T0);
     for (int i = 0; i < 3; i++)
         see(i, EXECUTOR_STARTED);
-    progress_see(&progress, 0,
-                 &(struct executor_event){ .kind = EXECUTOR_WAITING, .until_us = SECONDS(9) });
-    progress_see(&progress, 2,
-                 &(struct executor_event){ .kind = EXECUTOR_WAITING, .until_us = SECONDS(3) });
+    wait_for(0, EXECUTOR_WAITING, SECONDS(9), WAIT_RETRY_AFTER);
+    wait_for(2, EXECUTOR_WAITING, SECONDS(3), WAIT_RATE);
     view = progress_view(&progress, SECONDS(1));
     CHECK_EQ(view.waiting, 2, "two wait");
     CHECK_EQ(view.working, 1, "one works");
-    CHECK_EQ(view.waiting_until_us, SECONDS(3), "the earliest");
-    batch(2, 1, "{}");
-    CHECK_EQ(progress_view(&progress, SECONDS(1)).waiting, 1, "it got its permit");
+    CHECK_EQ(view.wait.until_us, SECONDS(3), "the earliest");
+    CHECK_EQ(view.wait.why, WAIT_RATE, "and why");
+    view = progress_view(&progress, SECONDS(3));
+    CHECK_EQ(view.waiting, 1, "its time has come");
+    CHECK_EQ(view.wait.why, WAIT_RETRY_AFTER, "the other waits on");
+    batch(0, 1, "{}");
+    CHECK_EQ(progress_view(&progress, SECONDS(4)).waiting, 0, "it got its permit");
+}
+
+TEST(a_wait_without_an_end_lasts_until_something_happens)
+{
+    struct progress_view view;
+
+    progress_init(&progress, 2, T0);
+    wait_for(0, EXECUTOR_WAITING, 0, WAIT_LANE);
+    view = progress_view(&progress, SECONDS(100));
+    CHECK_EQ(view.waiting, 1, "still");
+    CHECK_EQ(view.wait.why, WAIT_LANE, "why");
+    wait_for(1, EXECUTOR_WAITING, SECONDS(200), WAIT_RATE);
+    CHECK_EQ(progress_view(&progress, SECONDS(100)).wait.until_us, SECONDS(200), "one is known");
+}
+
+/* What was put off for a quota is in the queue as not due: the display knows why. */
+TEST(when_nothing_may_run_it_is_told_until_when_and_why)
+{
+    const struct ending later = { .kind = ENDING_LATER,
+                                  .retry_at_us = SECONDS(600),
+                                  .why = WAIT_QUOTA };
+    struct progress_view view;
+
+    progress_init(&progress, 2, T0);
+    see(0, EXECUTOR_STARTED);
+    progress_see(&progress, 0,
+                 &(struct executor_event){ .kind = EXECUTOR_ENDED, .ending = &later });
+    wait_for(0, EXECUTOR_IDLE, SECONDS(600), WAIT_DUE);
+    wait_for(1, EXECUTOR_IDLE, SECONDS(600), WAIT_DUE);
+    view = progress_view(&progress, SECONDS(1));
+    CHECK(view.is_resting, "nobody works");
+    CHECK_EQ(view.rest.until_us, SECONDS(600), "until then");
+    CHECK_EQ(view.rest.why, WAIT_QUOTA, "why it was put off");
+    wait_for(1, EXECUTOR_IDLE, SECONDS(60), WAIT_CIRCUIT);
+    CHECK_EQ(progress_view(&progress, SECONDS(1)).rest.why, WAIT_CIRCUIT, "the earliest");
+    see(1, EXECUTOR_STARTED);
+    CHECK(!progress_view(&progress, SECONDS(1)).is_resting, "one works");
 }
 
 TEST(trouble_is_shown_for_a_while)
@@ -188,7 +233,7 @@ static struct progress_view a_view(void)
         .eta_us = 70 * US_PER_SECOND,
         .working = 3,
         .waiting = 1,
-        .waiting_until_us = T0 + 50602 * US_PER_SECOND,
+        .wait = { .until_us = T0 + 50602 * US_PER_SECOND, .why = WAIT_RETRY_AFTER },
         .trouble = "",
     };
 }
@@ -201,8 +246,30 @@ TEST(the_block_says_it_all)
               STR("crossref harvest  [#########...........]  48 %  12/25 slices  eta 1m 10s\n"
                   "  records   12,345  1,234/s  new 12,000  changed 300  unchanged 45\n"
                   "  requests  98  3.2/s  batches 90  retries 2  429 1  4.5 MB\n"
-                  "  workers   3 working, 1 waiting for a permit until 14:03:22Z  after 1m 05s\n"),
+                  "  workers   3 working, 1 waiting  after 1m 05s\n"
+                  "  waiting for a permit until 14:03:22Z (why: Retry-After)\n"),
               "80 columns, no colours");
+}
+
+TEST(a_turn_within_the_second_is_no_news_and_a_rest_is)
+{
+    struct progress_view view = a_view();
+    const struct progress_style style = { .width = 100 };
+
+    view.wait.why = WAIT_RATE;
+    view.wait.left_us = US_PER_SECOND / 2;
+    CHECK(str_ends(block_of(&view, style), STR("1 waiting  after 1m 05s\n")), "the rate");
+    view.wait.left_us = 20 * US_PER_SECOND;
+    CHECK(str_ends(block_of(&view, style),
+                   STR("  waiting for a permit until 14:03:22Z (why: rate)\n")),
+          "a slow one");
+    view.waiting = view.working = 0;
+    view.is_resting = true;
+    view.rest =
+        (struct progress_wait){ .until_us = T0 + 50602 * US_PER_SECOND, .why = WAIT_CIRCUIT };
+    CHECK(str_ends(block_of(&view, style),
+                   STR("  nothing may run until 14:03:22Z (why: circuit open)\n")),
+          "nobody works");
 }
 
 static void check_widths(struct str text, int width)
@@ -263,6 +330,6 @@ TEST(a_plain_line_says_what_a_log_needs)
     progress_line(&view, STR("crossref harvest"), &out);
     CHECK_STR(buf_str(&out),
               STR("crossref harvest:  48 %  12/25 slices  eta ?  records 12,345 (1,234/s)"
-                  "  requests 98  429 1  waiting for a permit 1"),
+                  "  requests 98  429 1  waiting for a permit until 14:03:22Z (why: Retry-After)"),
               "one line");
 }

@@ -66,11 +66,24 @@ static void end(void)
     store_close(world.store);
 }
 
+static struct heard_waits {
+    struct fetch_waiter waiter;
+    int count;
+    int64_t until_us;
+    enum wait_why why;
+} waits;
+
+static void hear_wait(struct fetch_waiter *waiter, int64_t until_us, enum wait_why why)
+{
+    waits = (struct heard_waits){ *waiter, waits.count + 1, until_us, why };
+}
+
 static enum rate_decision ask(bool may_wait)
 {
-    const struct fetch_permit_ask question = { &world.endpoint, may_wait };
+    const struct fetch_permit_ask question = { &world.endpoint, may_wait, &waits.waiter };
     struct fetch_gate *port = gate_port(world.gate);
 
+    waits = (struct heard_waits){ .waiter = { hear_wait } };
     REQUIRE_OK(port->acquire(port, &question, &world.permit, &world.err), world.err);
     return world.permit.decision;
 }
@@ -104,6 +117,60 @@ TEST(who_may_not_wait_is_answered_at_once)
     end();
 }
 
+TEST(who_waits_is_told_until_when_and_why)
+{
+    begin(1, 1);
+    CHECK_EQ(ask(true), RATE_ALLOW, "at once");
+    CHECK_EQ(waits.count, 0, "nothing to tell");
+    done();
+    CHECK_EQ(ask(false), RATE_WAIT, "not yet");
+    CHECK(world.permit.retry_at_us > NOW_US + 900 * US_PER_MS, "and when");
+    CHECK_EQ(world.permit.why, WAIT_RATE, "and why");
+    CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
+    CHECK_EQ(waits.count, 1, "told once");
+    CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
+    CHECK_EQ(waits.why, WAIT_RATE, "its turn");
+    hear((struct fetch_feedback){
+        .requests = 1,
+        .status = 429,
+        .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 5 * US_PER_SECOND } });
+    CHECK_EQ(ask(false), RATE_WAIT, "silence");
+    CHECK_EQ(world.permit.why, WAIT_RETRY_AFTER, "the source asked for it");
+    CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
+    CHECK_EQ(waits.why, WAIT_RETRY_AFTER, "and told");
+    CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
+    hear((struct fetch_feedback){
+        .requests = 1,
+        .status = 429,
+        .is_quota = true,
+        .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } });
+    CHECK_EQ(ask(true), RATE_REJECT, "the quota is gone");
+    CHECK_EQ(world.permit.why, WAIT_QUOTA, "and that is why");
+    end();
+}
+
+TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
+{
+    struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + US_PER_SECOND,
+                              1 };
+    int64_t id;
+
+    begin(10, 5);
+    world.endpoint.rate.limit.concurrency = 1;
+    world.endpoint.rate.quota_day = 1;
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &id, &world.err), world.err);
+    REQUIRE_OK(store_commit(world.store, &world.err), world.err);
+    CHECK_EQ(ask(true), RATE_ALLOW, "when the other is done");
+    CHECK(waits.count >= 1 && waits.count <= 2, "not for every look");
+    CHECK_EQ(waits.why, WAIT_LANE, "the other");
+    CHECK_EQ(waits.until_us, 0, "nobody knows when");
+    done();
+    CHECK_EQ(ask(true), RATE_REJECT, "one a day");
+    CHECK_EQ(world.permit.why, WAIT_QUOTA, "that was it");
+    end();
+}
+
 TEST(a_wait_that_is_too_long_is_told_not_waited_for)
 {
     begin(1, 1);
@@ -125,7 +192,7 @@ TEST(a_wait_that_is_too_long_is_told_not_waited_for)
 
 TEST(a_wait_ends_when_the_worker_is_told_to_stop)
 {
-    const struct fetch_permit_ask question = { &world.endpoint, true };
+    const struct fetch_permit_ask question = { .endpoint = &world.endpoint, .may_wait = true };
     const int fd = eventfd(1, 0);
     struct fetch_gate *port;
 
