@@ -2,35 +2,84 @@
 
 #include <signal.h>
 
-void checkpoint_init(struct checkpoint *checkpoint, const char *path)
+void checkpoint_init(struct checkpoint *checkpoint, const char *path, pthread_mutex_t *writer)
 {
-    *checkpoint = (struct checkpoint){ .path = path };
+    *checkpoint = (struct checkpoint){ .path = path, .writer = writer };
     (void)pthread_mutex_init(&checkpoint->guard, NULL);
     (void)pthread_cond_init(&checkpoint->changed, NULL);
 }
 
-/* Waits for nobody: what readers still need is copied the next time. */
-static void copy_log(sqlite3 *db)
+/* How many pages of the log are in the file by now. Waits for nobody: what readers still need is
+ * copied the next time. */
+static int copy_log(sqlite3 *db)
 {
-    (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int copied = 0;
+
+    (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, &copied);
+    return copied;
+}
+
+static void copy_rest(struct checkpoint *checkpoint, sqlite3 *db)
+{
+    (void)pthread_mutex_lock(checkpoint->writer);
+    (void)copy_log(db);
+    (void)pthread_mutex_unlock(checkpoint->writer);
+}
+
+/* 0 when no more rounds are to follow. */
+static int pages_now(struct checkpoint *checkpoint)
+{
+    int pages;
+
+    (void)pthread_mutex_lock(&checkpoint->guard);
+    pages = checkpoint->is_ending ? 0 : checkpoint->pages;
+    (void)pthread_mutex_unlock(&checkpoint->guard);
+    return pages;
+}
+
+/* A round that gets no further than the last one has a reader in its way. */
+static void copy_in_rounds(struct checkpoint *checkpoint, sqlite3 *db)
+{
+    int last = 0;
+    int copied = copy_log(db);
+    int pages = pages_now(checkpoint);
+
+    while (copied > last && pages > copied) {
+        if (pages - copied <= CHECKPOINT_PAGES_FEW || pages >= CHECKPOINT_PAGES_LONG) {
+            copy_rest(checkpoint, db);
+            return;
+        }
+        last = copied;
+        copied = copy_log(db);
+        pages = pages_now(checkpoint);
+    }
+}
+
+/* A connection that has read nothing does not know that there is a log, and copies none of it. */
+static bool open_log(const char *path, sqlite3 **db)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+
+    return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK &&
+           sqlite3_exec(*db, "PRAGMA synchronous = NORMAL; SELECT count(*) FROM sqlite_schema",
+                        NULL, NULL, NULL) == SQLITE_OK;
 }
 
 static void *work(void *context)
 {
     struct checkpoint *checkpoint = context;
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     sqlite3 *db = NULL;
-    const bool is_open = sqlite3_open_v2(checkpoint->path, &db, flags, NULL) == SQLITE_OK;
+    const bool is_open = open_log(checkpoint->path, &db);
 
     (void)pthread_mutex_lock(&checkpoint->guard);
-    while (!checkpoint->is_ending) {
-        if (!checkpoint->is_wanted || !is_open) {
+    while (is_open && (checkpoint->is_wanted || !checkpoint->is_ending)) {
+        if (!checkpoint->is_wanted) {
             (void)pthread_cond_wait(&checkpoint->changed, &checkpoint->guard);
             continue;
         }
         checkpoint->is_wanted = false;
         (void)pthread_mutex_unlock(&checkpoint->guard);
-        copy_log(db);
+        copy_in_rounds(checkpoint, db);
         (void)pthread_mutex_lock(&checkpoint->guard);
     }
     (void)pthread_mutex_unlock(&checkpoint->guard);
@@ -51,12 +100,13 @@ static bool start_thread(struct checkpoint *checkpoint)
     return is_started;
 }
 
-static void wake_thread(struct checkpoint *checkpoint)
+static void tell_thread(struct checkpoint *checkpoint, int pages)
 {
     (void)pthread_mutex_lock(&checkpoint->guard);
-    if (!checkpoint->has_thread)
+    checkpoint->pages = pages;
+    checkpoint->is_wanted = pages >= CHECKPOINT_PAGES;
+    if (checkpoint->is_wanted && !checkpoint->has_thread)
         checkpoint->has_thread = start_thread(checkpoint);
-    checkpoint->is_wanted = true;
     (void)pthread_cond_signal(&checkpoint->changed);
     (void)pthread_mutex_unlock(&checkpoint->guard);
 }
@@ -65,10 +115,9 @@ static void wake_thread(struct checkpoint *checkpoint)
 static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     (void)name;
+    tell_thread(context, pages);
     if (pages >= CHECKPOINT_PAGES_MAX)
-        copy_log(db);
-    else if (pages >= CHECKPOINT_PAGES)
-        wake_thread(context);
+        (void)copy_log(db);
     return SQLITE_OK;
 }
 

@@ -1,0 +1,122 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "adapter/sqlite/checkpoint.h"
+#include "test.h"
+
+enum { PATH_BYTES = 64 };
+
+struct log_file {
+    char folder[PATH_BYTES];
+    char path[PATH_BYTES + 8];
+    sqlite3 *db;
+    pthread_mutex_t writer;
+    struct checkpoint checkpoint;
+};
+
+static void run(const struct log_file *file, const char *sql)
+{
+    REQUIRE(sqlite3_exec(file->db, sql, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(file->db));
+}
+
+/* Pages of 512 bytes: a thousand of them are soon written. */
+static void open_file(struct log_file *file)
+{
+    (void)snprintf(file->folder, sizeof(file->folder), "/tmp/test_checkpoint.XXXXXX");
+    REQUIRE(mkdtemp(file->folder) != NULL, "a folder");
+    (void)snprintf(file->path, sizeof(file->path), "%s/a.db", file->folder);
+    REQUIRE(sqlite3_open(file->path, &file->db) == SQLITE_OK, "open");
+    run(file, "PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+              "CREATE TABLE filled (bytes BLOB)");
+    (void)pthread_mutex_init(&file->writer, NULL);
+    checkpoint_init(&file->checkpoint, file->path, &file->writer);
+    checkpoint_follow(&file->checkpoint, file->db);
+}
+
+static void close_file(struct log_file *file)
+{
+    (void)sqlite3_close(file->db); /* the last one removes the log */
+    (void)pthread_mutex_destroy(&file->writer);
+    (void)unlink(file->path);
+    (void)rmdir(file->folder);
+}
+
+static int keep_pages(void *context, sqlite3 *db, const char *name, int pages)
+{
+    (void)db;
+    (void)name;
+    *(int *)context = pages;
+    return SQLITE_OK;
+}
+
+/* Of the log after one more small commit: few when it has begun anew. */
+static int pages_after_next(const struct log_file *file)
+{
+    int pages = -1;
+
+    (void)sqlite3_wal_hook(file->db, keep_pages, &pages);
+    run(file, "INSERT INTO filled VALUES (zeroblob(10))");
+    return pages;
+}
+
+TEST(a_long_log_is_copied_by_the_thread)
+{
+    struct log_file file;
+
+    open_file(&file);
+    run(&file, "INSERT INTO filled VALUES (zeroblob(600000))");
+    CHECK(file.checkpoint.has_thread, "a thread");
+    CHECK(file.checkpoint.pages >= CHECKPOINT_PAGES, "long enough");
+    checkpoint_release(&file.checkpoint);
+    CHECK(pages_after_next(&file) < 10, "the log begins anew");
+    close_file(&file);
+}
+
+TEST(a_short_log_is_left_alone)
+{
+    struct log_file file;
+
+    open_file(&file);
+    run(&file, "INSERT INTO filled VALUES (zeroblob(100000))");
+    CHECK(!file.checkpoint.has_thread, "no thread");
+    checkpoint_release(&file.checkpoint);
+    CHECK(pages_after_next(&file) > 200, "the log goes on");
+    close_file(&file);
+}
+
+/* Its view of the file stands in the log: the thread must not go round and round for it. */
+TEST(a_reader_keeps_the_log_and_the_thread_ends)
+{
+    struct log_file file;
+    sqlite3 *reader = NULL;
+
+    open_file(&file);
+    run(&file, "INSERT INTO filled VALUES (zeroblob(10))");
+    REQUIRE(sqlite3_open(file.path, &reader) == SQLITE_OK, "open");
+    REQUIRE(sqlite3_exec(reader, "BEGIN; SELECT * FROM filled", NULL, NULL, NULL) == SQLITE_OK,
+            "read");
+    run(&file, "INSERT INTO filled VALUES (zeroblob(600000))");
+    run(&file, "INSERT INTO filled VALUES (zeroblob(600000))");
+    checkpoint_release(&file.checkpoint);
+    CHECK(pages_after_next(&file) > CHECKPOINT_PAGES, "the log goes on");
+    (void)sqlite3_close(reader);
+    close_file(&file);
+}
+
+/* The writer's turn is held by nobody once the thread has ended. */
+TEST(the_writers_turn_is_given_back)
+{
+    struct log_file file;
+
+    open_file(&file);
+    for (int i = 0; i < 20; i++) {
+        (void)pthread_mutex_lock(&file.writer);
+        run(&file, "INSERT INTO filled VALUES (zeroblob(300000))");
+        (void)pthread_mutex_unlock(&file.writer);
+    }
+    checkpoint_release(&file.checkpoint);
+    CHECK(pthread_mutex_trylock(&file.writer) == 0, "free");
+    (void)pthread_mutex_unlock(&file.writer);
+    close_file(&file);
+}
