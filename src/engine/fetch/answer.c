@@ -130,6 +130,15 @@ static bool path_fits(const struct reading *reading, const struct spec_rule *rul
     return true;
 }
 
+/* 429, 401 and 407 say what they mean. A rule for any error at all (`path: $.error`) was not
+ * written for them: it would hide from the gate that we are too fast, from a person that the key is
+ * bad. */
+static bool is_plain_enough(const struct spec_rule *rule, int status)
+{
+    return rule->meaning == RULE_ERROR && rule->status_count == 0 &&
+           (status == 429 || errors_of_status(status, NULL, 0) == ERROR_FATAL);
+}
+
 static bool rule_applies(const struct reading *reading, size_t index, bool *applies,
                          struct error *err)
 {
@@ -138,7 +147,7 @@ static bool rule_applies(const struct reading *reading, size_t index, bool *appl
     const struct answer *answer = reading->answer;
 
     *applies = false;
-    if (!has_status(rule, reply->status))
+    if (!has_status(rule, reply->status) || is_plain_enough(rule, reply->status))
         return true;
     if (rule->path.text.len > 0)
         return !answer->is_open ||

@@ -821,6 +821,48 @@ TEST(a_quota_that_is_gone_is_not_asked_again)
     rig_release(&rig);
 }
 
+static bool refuse_in_json(struct played *self, int n, struct memory_reply *reply)
+{
+    static const struct http_header type = { STR_INIT("Content-Type"),
+                                             STR_INIT("application/json") };
+
+    reply->status = self->poison_status;
+    reply->headers = &type;
+    reply->header_count = 1;
+    reply->body = STR("{\"error\":\"go away\"}");
+    return n == 1;
+}
+
+/* The source has a rule for any answer with an error in it: L1. */
+TEST(a_rule_for_any_error_does_not_explain_away_429_and_401)
+{
+    struct rig rig;
+
+    begin(&rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 429;
+    rig_run(&rig);
+    require_complete(&rig, "asked again");
+    CHECK_EQ(rig.gate.throttled, 1, "the gate hears that we are too fast");
+    CHECK_EQ(rig.sums.throttled, 1, "it counts as a 429");
+    rig_release(&rig);
+
+    begin(&rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 401;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_FATAL, "credentials are a person's business");
+    CHECK_EQ(rig.http.sent.count, 1, "and not tried again");
+    rig_release(&rig);
+
+    begin(&rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 400;
+    rig_run(&rig);
+    require_complete(&rig, "of a 400 the rule says that it may pass");
+    rig_release(&rig);
+}
+
 TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
 {
     struct rig rig;
