@@ -303,6 +303,14 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
                                &ignored);
 }
 
+/* No permit in time, or told to stop while waiting for one: nothing was asked, so nothing failed.
+ */
+static bool is_only_waiting(const struct error *err)
+{
+    return strcmp(err->code, "fetch.rejected") == 0 || strcmp(err->code, "fetch.cancelled") == 0 ||
+           strcmp(err->code, "http.cancelled") == 0;
+}
+
 static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struct ending *ending,
                  struct error *err)
 {
@@ -316,7 +324,8 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         if (strcmp(err->code, "execute.overtaken") == 0)
             *ending = ending_overtaken();
         else {
-            store_failed_batch(run, &batch, err);
+            if (!is_only_waiting(err))
+                store_failed_batch(run, &batch, err);
             ask = ask_of(run, batch.retry_at_us, batch.retry_why);
             *ending = ending_of_failure(err, &ask);
         }

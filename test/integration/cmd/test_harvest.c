@@ -15,6 +15,7 @@
 #include "data/json.h"
 #include "postgres.h"
 #include "run.h"
+#include "sql.h"
 #include "test.h"
 
 enum { TEXT_BYTES = 512 };
@@ -349,6 +350,9 @@ static void stop_and_go_on(const char *store)
                  number_at(run.out, "sources.0.operations.0.succeeded"),
              10, "at once, and none is lost");
     CHECK(number_at(run.out, "sources.0.operations.0.queued") > 0, "it was not done");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run_batch"
+                               " WHERE status_code = 'FAILED'"),
+             0, "who waits for a permit has not failed");
     run = RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "the next one goes on");
     CHECK_EQ(verify(store, &sim).code, 0, "all of it");
@@ -401,9 +405,11 @@ static void two_workers(const char *store)
     run = run_end(&one);
     CHECK_EQ(run.code, 0, "one");
     CHECK(has(run.talk, "info work ended well=true"), "a log of text");
+    CHECK(has(run.talk, "info task succeeded source=" SOURCE), "that tells of each task");
     run = run_end(&two);
     CHECK_EQ(run.code, 0, "two");
     CHECK(has(run.talk, "\"event\":\"work ended\""), "a log of JSON");
+    CHECK(has(run.talk, "\"event\":\"task succeeded\""), "with the same in it");
     CHECK_EQ(verify(store, &sim).code, 0, "all of it");
     run = RUN("patra", "status", SOURCE, "--json", "--store", store);
     CHECK_EQ(number_at(run.out, "sources.0.operations.0.succeeded"), 10, "each task once");
