@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+/* Of what goes well, one line in so many; at debug all. */
+enum { SAMPLE_EVERY = 100 };
+
 static int64_t now_us(void *context)
 {
     return clock_now_us(context);
@@ -26,5 +29,6 @@ bool log_option_read(struct log *log, const struct invocation *invocation, struc
     if (level.len > 0 && !log_level_parse(level, &log->level))
         return error_set(err, ERROR_REQUEST, "log.option",
                          "--log-level: '%.*s' is not debug, info, warn or error", STR_ARG(level));
+    log->sample_every = log->level == LOG_DEBUG ? 1 : SAMPLE_EVERY;
     return true;
 }

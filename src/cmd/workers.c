@@ -13,6 +13,7 @@
 #include "adapter/curl/curl_http.h"
 #include "adapter/system/system.h"
 #include "base/duration.h"
+#include "cmd/task_log.h"
 #include "engine/gate/gate.h"
 
 enum { OWNER_MAX = 32 };
@@ -29,6 +30,7 @@ struct worker {
     struct store *gate_store;
     struct http *http;
     struct executor *executor;
+    struct task_log task_log;
     pthread_t thread;
     bool has_thread;
     bool ok;
@@ -66,6 +68,15 @@ static bool open_http(struct worker *worker, struct error *err)
     return false;
 }
 
+/* Somebody who shows what it does; else whoever reads the log. */
+static struct executor_watch *watch_of(struct worker *worker,
+                                       const struct workers_settings *settings, int number)
+{
+    if (settings->watch != NULL)
+        return settings->watch(settings->context, number);
+    return settings->log != NULL ? task_log_init(&worker->task_log, settings->log) : NULL;
+}
+
 static bool open_executor(struct worker *worker, const struct workers_settings *settings,
                           int number, struct error *err)
 {
@@ -73,21 +84,19 @@ static bool open_executor(struct worker *worker, const struct workers_settings *
     struct executor_settings own = settings->executor;
 
     own.owner = str_of(worker->owner);
-    return executor_open(
-        &worker->executor,
-        &(struct executor_parts){
-            .store = worker->store,
-            .http = worker->http,
-            .gates = all->gates,
-            .gate_store = worker->gate_store,
-            .crew = all->crew,
-            .clock = &all->clock,
-            .random = &all->random,
-            .secrets = &all->secrets.source,
-            .watch = settings->watch != NULL ? settings->watch(settings->context, number) : NULL,
-            .log = settings->log,
-            .wake_fd = settings->wake_fd },
-        &own, err);
+    return executor_open(&worker->executor,
+                         &(struct executor_parts){ .store = worker->store,
+                                                   .http = worker->http,
+                                                   .gates = all->gates,
+                                                   .gate_store = worker->gate_store,
+                                                   .crew = all->crew,
+                                                   .clock = &all->clock,
+                                                   .random = &all->random,
+                                                   .secrets = &all->secrets.source,
+                                                   .watch = watch_of(worker, settings, number),
+                                                   .log = settings->log,
+                                                   .wake_fd = settings->wake_fd },
+                         &own, err);
 }
 
 static bool open_worker(struct worker *worker, struct session *session,

@@ -27,7 +27,7 @@ struct workers_settings {
     struct executor_settings executor; /* the owner is made here */
     int wake_fd;
     struct log *log; /* NULL: nobody reads */
-    /* Gives each worker its watch; NULL: nobody watches. */
+    /* Gives each worker its watch; NULL: what they do goes into the log (cmd/task_log.h). */
     struct executor_watch *(*watch)(void *context, int worker);
     void *context;
 };
