@@ -6,7 +6,7 @@
 #include "cmd/log_option.h"
 #include "cmd/session.h"
 #include "cmd/stop.h"
-#include "cmd/work_log.h"
+#include "cmd/workers.h"
 #include "engine/plan_reslice.h"
 #include "engine/schedule_fire.h"
 #include "port/store_lease.h"
@@ -160,7 +160,6 @@ static bool serve(const struct invocation *invocation, struct session *session,
     struct serve serve = { .turn = { serve_turn }, .listener = { tell_fired }, .session = session };
     struct random_source random = system_random();
     struct workers_settings settings = { 0 };
-    struct work_log work_log;
     struct log log;
 
     if (!read_roles(invocation, &serve, err) || !workers_count(invocation, &settings.count, err) ||
@@ -173,7 +172,6 @@ static bool serve(const struct invocation *invocation, struct session *session,
     (void)snprintf(serve.owner, sizeof(serve.owner), "%016" PRIx64 "/planner",
                    random_source_u64(&random));
     serve.log = settings.log = &log;
-    work_log_init(&work_log, &settings);
     return serve_until_told(&serve, &settings, err);
 }
 

@@ -24,6 +24,45 @@ static struct str window_text(struct window window, char text[WINDOW_MAX])
     return str_of(text);
 }
 
+/* ---- waiting ---- */
+
+struct until {
+    char text[INSTANT_TEXT_MAX];
+};
+
+static struct str until_text(struct until *until, int64_t at_us)
+{
+    return at_us > 0 ? (struct str){ until->text, instant_format(at_us, until->text) }
+                     : STR("unknown");
+}
+
+static struct str why_text(enum wait_why why)
+{
+    return WAIT_WHY_CODES.items[why].meaning;
+}
+
+static void log_waiting(const struct task_log *mine, const struct executor_event *event)
+{
+    struct until until;
+
+    if (event->until_us - event->now_us >= TASK_LOG_WAIT_MIN_US)
+        log_event(mine->log, LOG_INFO, "waiting for a permit", LINEAGE(event->task, event->run_id),
+                  LOG_STR("until", until_text(&until, event->until_us)),
+                  LOG_STR("why", why_text(event->why)));
+}
+
+/* Every idle worker finds it once a second; it is told once. */
+static void log_circuit(struct task_log *mine, const struct executor_event *event)
+{
+    struct until until;
+
+    if (event->why != WAIT_CIRCUIT || event->until_us <= mine->rest_us)
+        return;
+    mine->rest_us = event->until_us;
+    log_event(mine->log, LOG_WARN, "circuit open", LOG_I64("worker", mine->worker),
+              LOG_STR("until", until_text(&until, event->until_us)));
+}
+
 /* ---- batches ---- */
 
 static void log_batch(struct task_log *mine, const struct executor_event *event)
@@ -94,18 +133,18 @@ static void log_final(const struct task_log *mine, const struct executor_event *
 static void log_ended(const struct task_log *mine, const struct executor_event *event)
 {
     const struct ending *ending = event->ending;
-    char until[INSTANT_TEXT_MAX];
+    struct until until;
 
     switch (ending->kind) {
     case ENDING_FINAL:
         log_final(mine, event);
         return;
     case ENDING_LATER:
-        (void)instant_format(ending->retry_at_us, until);
         log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO,
-                  ending->is_outage ? "task put off" : "task given back",
+                  ending->retry_at_us > event->now_us ? "task put off" : "task given back",
                   LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
-                  LOG_STR("until", str_of(until)), LOG_STR("why", str_of(ending->text)));
+                  LOG_STR("until", until_text(&until, ending->retry_at_us)),
+                  LOG_STR("for", why_text(ending->why)), LOG_STR("why", str_of(ending->text)));
         return;
     case ENDING_OVERTAKEN:
         log_event(mine->log, LOG_WARN, "task overtaken", LINEAGE(event->task, event->run_id),
@@ -122,11 +161,11 @@ static void log_trouble(struct task_log *mine, const struct executor_event *even
     const bool is_trouble = event->kind == EXECUTOR_TROUBLE;
 
     if (is_trouble && !mine->is_troubled)
-        log_event(mine->log, LOG_WARN, "store out of reach",
+        log_event(mine->log, LOG_WARN, "store out of reach", LOG_I64("worker", mine->worker),
                   LOG_STR("code", str_of(event->err->code)),
                   LOG_STR("why", str_of(event->err->text)));
     else if (!is_trouble && mine->is_troubled)
-        log_event(mine->log, LOG_INFO, "store answers", LOG_BOOL("again", true));
+        log_event(mine->log, LOG_INFO, "store answers", LOG_I64("worker", mine->worker));
     mine->is_troubled = is_trouble;
 }
 
@@ -160,14 +199,18 @@ static void see(struct executor_watch *watch, const struct executor_event *event
         log_ended(mine, event);
         return;
     case EXECUTOR_WAITING:
+        log_waiting(mine, event);
+        return;
     case EXECUTOR_IDLE:
+        log_circuit(mine, event);
+        return;
     case EXECUTOR_TROUBLE:
         return;
     }
 }
 
-struct executor_watch *task_log_init(struct task_log *task_log, struct log *log)
+struct executor_watch *task_log_init(struct task_log *task_log, struct log *log, int worker)
 {
-    *task_log = (struct task_log){ .watch = { see }, .log = log };
+    *task_log = (struct task_log){ .watch = { see }, .log = log, .worker = worker };
     return &task_log->watch;
 }

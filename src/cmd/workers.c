@@ -74,7 +74,8 @@ static struct executor_watch *watch_of(struct worker *worker,
 {
     if (settings->watch != NULL)
         return settings->watch(settings->context, number);
-    return settings->log != NULL ? task_log_init(&worker->task_log, settings->log) : NULL;
+    return settings->log != NULL ? task_log_init(&worker->task_log, settings->log, number + 1)
+                                 : NULL;
 }
 
 static bool open_executor(struct worker *worker, const struct workers_settings *settings,

@@ -33,7 +33,7 @@ static struct executor_watch *begin(enum log_level level, uint32_t sample_every)
     log_to = (struct log){
         .fd = ends[1], .level = level, .now_us = now_us, .sample_every = sample_every
     };
-    return task_log_init(&task_log, &log_to);
+    return task_log_init(&task_log, &log_to, 3);
 }
 
 /* All that was written; at most once per begin. */
@@ -103,8 +103,9 @@ TEST(how_a_task_ended_is_told_by_the_level)
         { { .kind = ENDING_FINAL, .status = TASK_CANCELLED }, "info task cancelled" },
         { { .kind = ENDING_FINAL, .status = TASK_PARTIAL }, "warn task partial" },
         { { .kind = ENDING_FINAL, .status = TASK_FAILED }, "warn task failed" },
-        { { .kind = ENDING_LATER, .is_outage = true }, "warn task put off" },
-        { { .kind = ENDING_LATER }, "info task given back" },
+        { { .kind = ENDING_LATER, .is_outage = true, .retry_at_us = T0 + 1 }, "warn task put off" },
+        { { .kind = ENDING_LATER, .retry_at_us = T0 + 1 }, "info task put off" },
+        { { .kind = ENDING_LATER, .retry_at_us = T0 }, "info task given back" },
         { { .kind = ENDING_OVERTAKEN }, "warn task overtaken" },
     };
 
@@ -166,6 +167,26 @@ TEST(a_store_that_is_out_of_reach_is_told_once)
     see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE });
     (void)end();
     CHECK_EQ(lines(written), 2, "its begin and its end");
-    CHECK(says("warn store out of reach code=store.lost"), "begin");
+    CHECK(says("warn store out of reach worker=3 code=store.lost"), "begin");
     CHECK(says("info store answers"), "end");
+}
+
+TEST(long_waits_and_an_open_circuit_are_told)
+{
+    struct executor_watch *watch = begin(LOG_INFO, 1);
+
+    see(watch, (struct executor_event){
+                   .kind = EXECUTOR_WAITING, .until_us = T0 + US_PER_SECOND, .why = WAIT_RATE });
+    see(watch, (struct executor_event){ .kind = EXECUTOR_WAITING,
+                                        .until_us = T0 + US_PER_MINUTE,
+                                        .why = WAIT_RETRY_AFTER });
+    for (int i = 0; i < 3; i++)
+        see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE,
+                                            .until_us = T0 + US_PER_MINUTE,
+                                            .why = WAIT_CIRCUIT });
+    (void)end();
+    CHECK_EQ(lines(written), 2, "a second is routine, and a circuit is told once");
+    CHECK(says("info waiting for a permit source=crossref"), "who waits");
+    CHECK(says("until=2026-01-01T00:01:00Z"), "until when");
+    CHECK(says("warn circuit open worker=3 until=2026-01-01T00:01:00Z"), "the circuit");
 }
