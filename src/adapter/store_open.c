@@ -68,6 +68,11 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
 
     switch (store_dsn_kind(dsn)) {
     case STORE_SQLITE:
+        if (str_find(dsn, STR("://")) < dsn.len)
+            return error_set(err, ERROR_REQUEST, "store.value",
+                             "'%.*s://...' is no store: there are SQLite files (patra.db) and "
+                             "postgresql://user@host/db",
+                             STR_ARG(str_slice(dsn, 0, str_find(dsn, STR("://")))));
         if (str_starts(dsn, STR("sqlite:")))
             dsn = str_slice(dsn, sizeof("sqlite:") - 1, dsn.len);
         return open_sqlite(dsn, options, timeout_us, store, err);

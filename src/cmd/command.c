@@ -212,9 +212,20 @@ enum exit_code command_main(const struct command *root, int argc, char **argv)
     return run(&path, argc - at, argv + at);
 }
 
+/* What the command line got wrong has such a code in every command: "cursor.option". */
+static bool is_usage(const struct error *err)
+{
+    static const char END[] = ".option";
+    const size_t len = strlen(err->code);
+
+    return len > sizeof(END) - 1 && strcmp(err->code + len - (sizeof(END) - 1), END) == 0;
+}
+
 enum exit_code command_failed(const struct invocation *invocation, const struct error *err)
 {
     fprintf(invocation->talk, "patra: %s (%s, %s)\n", err->text, error_level_name(err->level),
             err->code);
+    if (is_usage(err))
+        return EXIT_USAGE;
     return err->level == ERROR_TRANSIENT ? EXIT_LATER : EXIT_REFUSED;
 }

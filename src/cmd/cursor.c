@@ -5,6 +5,7 @@
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_view.h"
+#include "engine/source_store.h"
 
 enum { NAMESPACE_SHOWN = 12 };
 
@@ -15,7 +16,7 @@ bool cursor_choice_operation(struct cursor_choice *choice, struct str word, stru
     const int value = code_find_written(&OPERATION_CODES, word);
 
     if (value < 0)
-        return error_set(err, ERROR_REQUEST, "cursor.operation", "'%.*s' is no operation",
+        return error_set(err, ERROR_REQUEST, "cursor.option", "'%.*s' is no operation",
                          STR_ARG(word));
     choice->has_operation = true;
     choice->operation = (enum operation)value;
@@ -42,6 +43,16 @@ bool cursor_is_chosen(const struct cursor_choice *choice, const struct cursor_na
            str_starts(name->namespace_key, choice->namespace_key);
 }
 
+bool cursor_choice_check(struct session *session, const struct cursor_choice *choice, size_t found,
+                         struct error *err)
+{
+    struct source source;
+
+    return found > 0 || choice->source.len == 0 ||
+           source_load(session->store, &session->arena, choice->source,
+                       clock_now_us(&session->clock), &source, err);
+}
+
 bool cursor_list_chosen(struct session *session, const struct cursor_choice *choice,
                         struct cursor_list *list, struct error *err)
 {
@@ -54,7 +65,7 @@ bool cursor_list_chosen(struct session *session, const struct cursor_choice *cho
             list->items[count++] = list->items[i];
     }
     list->count = count;
-    return true;
+    return cursor_choice_check(session, choice, count, err);
 }
 
 /* ---- words ---- */

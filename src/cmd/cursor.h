@@ -30,6 +30,10 @@ bool cursor_choice_operation(struct cursor_choice *choice, struct str word,
                              struct error *err) MUST_CHECK;
 bool cursor_is_chosen(const struct cursor_choice *choice, const struct cursor_name *name);
 
+/* None found may be a typing error: false ("source.unknown") where there is no such source. */
+bool cursor_choice_check(struct session *session, const struct cursor_choice *choice, size_t found,
+                         struct error *err) MUST_CHECK;
+
 /* The cursors chosen, by name. */
 bool cursor_list_chosen(struct session *session, const struct cursor_choice *choice,
                         struct cursor_list *list, struct error *err) MUST_CHECK;

@@ -19,7 +19,7 @@ static bool check_chosen(const struct invocation *invocation, struct session *se
             list->items[count++] = list->items[i];
     }
     list->count = count;
-    return true;
+    return cursor_choice_check(session, &choice, count, err);
 }
 
 static struct str value_of(struct arena *arena, bool has, const struct cursor_value *value)

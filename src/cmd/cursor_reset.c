@@ -1,11 +1,11 @@
 /* patra cursor reset: a person sets a cursor, is asked first, and leaves a trace. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/duration.h"
 #include "cmd/cursor.h"
+#include "cmd/who.h"
 #include "data/date.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_reset.h"
@@ -79,7 +79,7 @@ static bool is_confirmed(const struct invocation *invocation, const struct curso
     if (invocation_flag(invocation, "yes"))
         return true;
     if (!isatty(STDIN_FILENO))
-        return error_set(err, ERROR_REQUEST, "cursor.confirm",
+        return error_set(err, ERROR_REQUEST, "cursor.option",
                          "without a terminal to ask on, --yes is needed");
     fprintf(invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\nSet it? Type yes: ",
             STR_ARG(cursor_title(arena, &cursor->name)),
@@ -95,10 +95,9 @@ static bool is_confirmed(const struct invocation *invocation, const struct curso
 static bool reset_one(const struct invocation *invocation, struct session *session,
                       enum exit_code *code, struct error *err)
 {
-    const char *user = getenv("USER");
     struct arena *arena = &session->arena;
     struct cursor_reset_request request = {
-        .who = str_of(user != NULL && user[0] != '\0' ? user : "patra"),
+        .who = who_am_i(arena),
         .why = str_of(invocation_value(invocation, "why")),
         .now_us = clock_now_us(&session->clock),
     };

@@ -57,7 +57,10 @@ static void tell_plan(struct harvest *h)
     fprintf(talk, "plan %" PRId64 ": %.*s %.*s of %.*s, ", result->plan_id,
             STR_ARG(h->partition.source),
             STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint));
-    if (result->idle != PLAN_IDLE_NOT)
+    if (result->idle == PLAN_IDLE_WINDOW)
+        fprintf(talk, "the window is empty: %.*s\n",
+                STR_ARG(WINDOW_EMPTY_CODES.items[result->decision.empty].meaning));
+    else if (result->idle != PLAN_IDLE_NOT)
         fprintf(talk, "%.*s\n", STR_ARG(PLAN_IDLE_CODES.items[result->idle].meaning));
     else
         fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");

@@ -1,11 +1,10 @@
 #include "cmd/pause.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
 #include "base/instant.h"
 #include "cmd/columns.h"
 #include "cmd/session.h"
+#include "cmd/who.h"
 #include "data/json_write.h"
 #include "engine/source_store.h"
 #include "port/store_pause.h"
@@ -96,10 +95,9 @@ static bool list_pauses(const struct invocation *invocation, struct session *ses
 static bool pause_one(const struct invocation *invocation, struct session *session,
                       enum exit_code *code, struct error *err)
 {
-    const char *user = getenv("USER");
     struct pause pause = { .kind = PAUSE_PAUSED,
                            .reason = str_of(invocation_value(invocation, "reason")),
-                           .created_by = str_of(user != NULL && user[0] != '\0' ? user : "patra"),
+                           .created_by = who_am_i(&session->arena),
                            .created_us = clock_now_us(&session->clock) };
     bool added;
 

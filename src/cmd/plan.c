@@ -46,7 +46,7 @@ static bool read_id(const struct invocation *invocation, int64_t *id, struct err
 {
     if (str_to_i64(str_of(invocation->operands[0]), id) && *id > 0)
         return true;
-    return error_set(err, ERROR_REQUEST, "plan.id", "'%s' is no plan's number",
+    return error_set(err, ERROR_REQUEST, "plan.option", "'%s' is no plan's number",
                      invocation->operands[0]);
 }
 

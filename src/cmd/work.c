@@ -3,7 +3,8 @@
 #include "cmd/log_option.h"
 #include "cmd/session.h"
 #include "cmd/stop.h"
-#include "cmd/work_log.h"
+#include "cmd/workers.h"
+#include "engine/source_store.h"
 
 static void do_nothing(struct workers_turn *turn, bool is_ending)
 {
@@ -32,6 +33,15 @@ static bool work_until_told(struct session *session, struct workers_settings *se
     return ok;
 }
 
+/* A name that nobody knows would be worked for for ever. */
+static bool is_source(struct session *session, struct str name, struct error *err)
+{
+    struct source source;
+
+    return name.len == 0 || source_load(session->store, &session->arena, name,
+                                        clock_now_us(&session->clock), &source, err);
+}
+
 static bool work(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
@@ -39,7 +49,6 @@ static bool work(const struct invocation *invocation, struct session *session, e
         .executor = { .source = str_of(invocation_value(invocation, "source")),
                       .is_draining = invocation_flag(invocation, "drain") },
     };
-    struct work_log work_log;
     struct log log;
 
     if (!workers_count(invocation, &settings.count, err) ||
@@ -50,8 +59,8 @@ static bool work(const struct invocation *invocation, struct session *session, e
         return true;
     }
     settings.log = &log;
-    work_log_init(&work_log, &settings);
-    return work_until_told(session, &settings, err);
+    return is_source(session, settings.executor.source, err) &&
+           work_until_told(session, &settings, err);
 }
 
 static enum exit_code cmd_work(const struct invocation *invocation)

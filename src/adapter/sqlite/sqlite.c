@@ -160,6 +160,21 @@ static bool make_wal(struct sqlite_store *sqlite, struct error *err)
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
+/* SQLite says that it can not; the system says why, and a person what to do about it. */
+static void explain(const struct sqlite_store *sqlite, struct error *err)
+{
+    const int code = sqlite3_errcode(sqlite->db) & 0xff;
+    const int why = sqlite3_system_errno(sqlite->db);
+    const struct error told = *err;
+
+    if (code == SQLITE_CANTOPEN && why != 0)
+        (void)error_set(err, told.level, told.code, "%s: %s", told.text, strerror(why));
+    else if (code == SQLITE_READONLY)
+        (void)error_set(err, told.level, told.code,
+                        "%s: the file and its folder must be writable for whoever runs patra",
+                        told.text);
+}
+
 static const struct store_ops SQLITE_STORE;
 
 static bool open_session(struct sqlite_file *file, bool create, struct store **store,
@@ -205,6 +220,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
     *store = &sqlite->store;
     return true;
 fail:
+    explain(sqlite, err);
     (void)error_wrap(err, "open %s", file->path);
     sqlite_close(&sqlite->store);
     return false;
@@ -239,8 +255,9 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     struct sqlite_file *file;
 
     if (!options->create && access(options->path, F_OK) != 0)
-        return error_set(err, ERROR_REQUEST, "store.missing", "%s: %s", options->path,
-                         strerror(errno));
+        return error_set(err, ERROR_REQUEST, "store.missing", "%s: %s%s", options->path,
+                         strerror(errno),
+                         errno == ENOENT ? "; patra init makes it, --store names another" : "");
     file = calloc(1, sizeof(*file) + size);
     if (file == NULL)
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory to open %s", options->path);

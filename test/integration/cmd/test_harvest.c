@@ -187,6 +187,9 @@ static void harvest_whole(const char *store)
     run = RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "once more");
     CHECK(has(run.out, ": 0 new, 0 changed"), "nothing is new");
+    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-05", "--to", "2026-02-04", "--store",
+              store);
+    CHECK(has(run.talk, "the window is empty: --from is not before --to"), "why it does nothing");
     CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
     sim_stop((struct sim *)&sim);
 }
@@ -517,6 +520,10 @@ static const struct {
     { "no level", { "patra", "work", "--log-level", "loud" }, 2, "--log-level" },
     { "nobody's source", { "patra", "harvest", "nobody" }, 4, "source.unknown" },
     { "nobody's status", { "patra", "status", "nobody" }, 4, "source.unknown" },
+    { "nobody's work", { "patra", "work", "--source", "nobody" }, 4, "source.unknown" },
+    { "nobody's cursors", { "patra", "cursor", "verify", "nobody" }, 4, "source.unknown" },
+    { "no number", { "patra", "plan", "show", "x" }, 2, "no plan's number" },
+    { "no store", { "patra", "status", "--store", "nowhere.db" }, 4, "patra init" },
 };
 
 TEST(what_can_not_be_done_is_told_by_exit_code_and_text)

@@ -139,7 +139,7 @@ static const struct {
       4,
       "spec.override" },
     { "a plan that is not there", { "patra", "plan", "show", "77" }, 4, "no plan 77" },
-    { "no plan's number", { "patra", "plan", "cancel", "seven" }, 4, "seven" },
+    { "no plan's number", { "patra", "plan", "cancel", "seven" }, 2, "seven" },
     { "an endpoint it has not", { "patra", "pause", "daily/jobs" }, 4, "no endpoint 'jobs'" },
 };
 

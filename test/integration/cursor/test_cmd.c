@@ -132,10 +132,10 @@ TEST(reset_asks_and_leaves_a_trace)
     end_all(store, -1);
     trigger(store);
     run = RUN("patra", "cursor", "reset", "daily", "--to", "2026-01-04", "--store", store);
-    CHECK_EQ(run.code, 4, "nobody to ask");
+    CHECK_EQ(run.code, 2, "nobody to ask");
     CHECK(has(run.talk, "--yes"), "what to do");
     run = RUN("patra", "cursor", "reset", "daily", "--to", "soon", "--yes", "--store", store);
-    CHECK_EQ(run.code, 4, "no date");
+    CHECK_EQ(run.code, 2, "no date");
     run = RUN("patra", "cursor", "reset", "daily", "--to", "2026-01-04", "--operation", "backfill",
               "--yes", "--store", store);
     CHECK_EQ(run.code, 4, "no such cursor");

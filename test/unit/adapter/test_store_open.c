@@ -1,5 +1,7 @@
 #include "adapter/store_open.h"
 
+#include <string.h>
+
 #include "test.h"
 
 TEST(an_address_tells_its_adapter)
@@ -53,9 +55,13 @@ TEST(a_file_that_is_not_there_is_not_made_unasked)
     CHECK(!store_open(STR("/nonexistent/patra.db"), NULL, &store, &err), "missing");
     CHECK_EQ(err.level, ERROR_REQUEST, "missing");
     CHECK_STR(str_of(err.code), STR("store.missing"), "missing");
+    CHECK(strstr(err.text, "patra init") != NULL, "what to do about it");
     CHECK(!store_open(STR("/nonexistent/patra.db"), &(struct store_options){ .create = true },
                       &store, &err),
           "can not be made");
     CHECK_EQ(err.level, ERROR_FATAL, "can not be made");
+    CHECK(strstr(err.text, "No such file or directory") != NULL, "the system's reason");
+    CHECK(!store_open(STR("mysql://host/db"), NULL, &store, &err), "no such store");
+    CHECK(strstr(err.text, "postgresql://") != NULL, "which there are");
     CHECK(!store_open(STR(""), NULL, &store, &err), "no path");
 }
