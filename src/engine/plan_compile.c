@@ -153,16 +153,23 @@ static void find_records(struct plan_draft *draft)
 
 /* ---- compiling ---- */
 
-/* Each value may be in its range and two of them contradict each other. A source is checked for
- * that, a trigger's overrides are not. */
-static bool check_overridden(const struct spec *spec, struct error *err)
+/* Every value may be in its range and two of them contradict each other; a trigger's values may
+ * contradict those of a source that is fine by itself. */
+static bool check_source(struct arena *arena, struct plan_draft *draft, struct error *err)
 {
-    const struct spec_window *window = &spec->endpoint.window;
+    const struct plan_check plan = { .source = &draft->source,
+                                     .operation =
+                                         source_find_operation(&draft->source, draft->operation),
+                                     .overrides = draft->request->overrides };
 
-    if (window->min_us <= window->max_us)
+    source_check(arena, NULL, &draft->source, &draft->faults);
+    if (!fault_list_ok(&draft->faults, err))
+        return false;
+    if (plan.overrides.count == 0)
         return true;
-    return error_set(err, ERROR_REQUEST, "plan.request",
-                     "with these --set window.max is less than window.min");
+    fault_list_init(&draft->faults, arena);
+    return source_check_plan(arena, NULL, &plan, &draft->faults, err) ||
+           error_wrap(err, "with these --set");
 }
 
 static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct error *err)
@@ -172,8 +179,7 @@ static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct 
                                               .overrides = draft->request->overrides };
 
     return snapshot_make(arena, &request, &draft->snapshot, err) &&
-           spec_read(arena, draft->snapshot.json, &draft->spec, err) &&
-           check_overridden(&draft->spec, err);
+           spec_read(arena, draft->snapshot.json, &draft->spec, err);
 }
 
 bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
@@ -189,8 +195,7 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
     draft->plan.source = draft->source.registry.code;
     if (!find_operation(arena, draft, err))
         return false;
-    source_check(arena, NULL, &draft->source, &draft->faults);
-    if (!fault_list_ok(&draft->faults, err) || !make_snapshot(arena, draft, err))
+    if (!check_source(arena, draft, err) || !make_snapshot(arena, draft, err))
         return false;
     draft->plan.endpoint = draft->spec.endpoint.name;
     draft->plan.operation = draft->spec.operation.operation;

@@ -343,14 +343,16 @@ static const struct {
     { "a setting nobody knows", "harvest", "window.maximum", "1d", "spec.override" },
     { "a setting triggers may not change", "harvest", "http.base_url", "https://x.org",
       "spec.override" },
-    { "two settings that contradict each other", "harvest", "window.max", "1h", "plan.request" },
+    { "two settings that contradict each other", "harvest", "window.max", "1h", "spec.invalid" },
+    { "a page larger than the provider gives", "harvest", "page.size", "1001", "spec.invalid" },
 };
 
 TEST(a_request_that_can_not_be_met_is_refused_and_recorded)
 {
     struct store *store = contract_store();
 
-    planning_apply(store, &BY_DAY);
+    planning_apply(store,
+                   &(struct planning_source){ .window = BY_DAY.window, .page = "size_max: 1000" });
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         const struct override override = { str_of(refusals[i].path), str_of(refusals[i].value) };
         struct plan_request request = planning_request(refusals[i].operation);
