@@ -24,12 +24,6 @@ static const struct body_form forms[] = {
     { STR_INIT("pubmed-summary"), ID_PUBMED, VIEW_LIVE, 0, body_pubmed_summary },
 };
 
-const struct body_form *body_forms(size_t *count)
-{
-    *count = ARRAY_LEN(forms);
-    return forms;
-}
-
 const struct body_form *body_form_find(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {

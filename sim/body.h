@@ -71,7 +71,6 @@ struct body_form {
 
 /* NULL: no such form. */
 const struct body_form *body_form_find(struct str name);
-const struct body_form *body_forms(size_t *count);
 
 /* Writes one. */
 void body_write(const struct body_form *form, const struct sim_world *world, struct buf *out,

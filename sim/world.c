@@ -98,16 +98,6 @@ static size_t count_all(const struct view *view, const struct view_query *query)
     return view_count(view, &whole);
 }
 
-size_t world_count(struct sim_world *world, int64_t now_us, const struct view_query *query)
-{
-    size_t count;
-
-    lock(world, now_us);
-    count = count_all(&world->view, query);
-    unlock(world);
-    return count;
-}
-
 size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query)
 {
     struct view_query whole = *query;

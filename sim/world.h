@@ -42,7 +42,6 @@ struct world_page {
 bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
                 const struct view_query *query, size_t skip, size_t limit, struct world_page *page,
                 struct error *err) MUST_CHECK;
-size_t world_count(struct sim_world *world, int64_t now_us, const struct view_query *query);
 /* How many stand in front of the query's `after`, that one included: where its page begins. */
 size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query);
 

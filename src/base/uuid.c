@@ -60,35 +60,3 @@ void uuid_format(struct uuid uuid, char text[UUID_TEXT_MAX])
     }
     *text = '\0';
 }
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
-bool uuid_parse(struct str text, struct uuid *uuid)
-{
-    const char *at = text.data;
-
-    if (text.len != UUID_TEXT_MAX - 1)
-        return false;
-    for (int i = 0; i < 16; i++) {
-        int high, low;
-
-        if (has_dash_before(i) && *at++ != '-')
-            return false;
-        high = hex_value(at[0]);
-        low = hex_value(at[1]);
-        if (high < 0 || low < 0)
-            return false;
-        uuid->bytes[i] = (unsigned char)(high << 4 | low);
-        at += 2;
-    }
-    return true;
-}

@@ -33,7 +33,5 @@ struct uuid uuid_make(struct uuid_state *state, int64_t now_us,
 
 /* "0190163d-8694-739b-aea5-966c26f8ad91", lower case; a NUL behind it. */
 void uuid_format(struct uuid uuid, char text[UUID_TEXT_MAX]);
-/* That form in either case, of any version; anything else is false. */
-bool uuid_parse(struct str text, struct uuid *uuid) MUST_CHECK;
 
 #endif

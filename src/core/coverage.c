@@ -160,28 +160,6 @@ bool coverage_subtract(struct arena *arena, struct window_list from, struct wind
     return true;
 }
 
-bool coverage_intersect(struct arena *arena, struct window_list a, struct window_list b,
-                        struct window_list *out, struct error *err)
-{
-    size_t i = 0, j = 0;
-
-    assert(coverage_is_normal(a));
-    assert(coverage_is_normal(b));
-    if (!make(arena, a.count + b.count, out, err))
-        return false;
-    while (i < a.count && j < b.count) {
-        const struct window common = window_intersect(a.items[i], b.items[j]);
-
-        if (window_is_valid(common))
-            add(out, common);
-        if (a.items[i].to_us < b.items[j].to_us)
-            i++;
-        else
-            j++;
-    }
-    return true;
-}
-
 bool coverage_gaps(struct arena *arena, struct window_list set, struct window within,
                    struct window_list *out, struct error *err)
 {
@@ -205,20 +183,6 @@ bool coverage_contains(struct window_list set, struct window window)
             low = middle + 1;
     }
     return low < set.count && window_contains(set.items[low], window);
-}
-
-bool coverage_has(struct window_list set, int64_t at_us)
-{
-    return coverage_contains(set, (struct window){ at_us, at_us + 1 });
-}
-
-int64_t coverage_length_us(struct window_list set)
-{
-    int64_t length_us = 0;
-
-    for (size_t i = 0; i < set.count; i++)
-        length_us += window_length_us(set.items[i]);
-    return length_us;
 }
 
 /* ---- the plan ---- */

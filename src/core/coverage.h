@@ -39,8 +39,6 @@ bool coverage_union(struct arena *arena, struct window_list a, struct window_lis
                     struct window_list *out, struct error *err) MUST_CHECK;
 bool coverage_subtract(struct arena *arena, struct window_list from, struct window_list what,
                        struct window_list *out, struct error *err) MUST_CHECK;
-bool coverage_intersect(struct arena *arena, struct window_list a, struct window_list b,
-                        struct window_list *out, struct error *err) MUST_CHECK;
 
 /* What of `within` the set does not hold. */
 bool coverage_gaps(struct arena *arena, struct window_list set, struct window within,
@@ -48,9 +46,6 @@ bool coverage_gaps(struct arena *arena, struct window_list set, struct window wi
 
 /* O(log n). A window without an instant is contained in every set. */
 bool coverage_contains(struct window_list set, struct window window);
-bool coverage_has(struct window_list set, int64_t at_us);
-
-int64_t coverage_length_us(struct window_list set); /* the sum of the lengths */
 
 /* What a plan has to fetch. `covered` and `live` may be in any order and overlap.
  *

@@ -7,8 +7,9 @@
  *      run      PLANNED > RUNNING > SUCCEEDED | PARTIAL | FAILED
  *      batch    PLANNED > RUNNING > SUCCEEDED | FAILED             either > SKIPPED
  *
- * Everything but a batch may be CANCELLED until it has ended. A table, not code: the store says the
- * same in its WHERE clauses, and a test holds the two together. A state never follows itself.
+ * Everything but a batch may be CANCELLED until it has ended. A table, not code: callers of the
+ * store are held to it by assertions, SQL says the same in its WHERE clauses. A state never follows
+ * itself.
  */
 #ifndef PATRA_CORE_STATES_H
 #define PATRA_CORE_STATES_H

@@ -17,12 +17,3 @@ int64_t watermark_low(int64_t cursor_us, const struct window *covered, size_t co
     assert(low_us >= cursor_us);
     return low_us;
 }
-
-struct str watermark_last_id(struct str cursor, const struct watermark_batch *batches, size_t count)
-{
-    struct str last_id = cursor;
-
-    for (size_t i = 0; i < count && batches[i].is_done; i++)
-        last_id = batches[i].last_id;
-    return last_id;
-}

@@ -1,6 +1,5 @@
 #include "data/date.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #include "base/quote.h"
@@ -87,20 +86,4 @@ bool date_from_parts(const int64_t *parts, size_t count, struct date *date, stru
     return error_set(err, ERROR_DATA, "date.syntax",
                      "no day of the calendar: year %" PRId64 ", month %" PRId64 ", day %" PRId64,
                      whole[0], whole[1], whole[2]);
-}
-
-const char *date_precision_name(enum date_precision precision)
-{
-    static const char *const names[] = {
-        [DATE_YEAR] = "year",
-        [DATE_QUARTER] = "quarter",
-        [DATE_MONTH] = "month",
-        [DATE_DAY] = "day",
-        [DATE_MINUTE] = "minute",
-        [DATE_SECOND] = "second",
-        [DATE_MICROSECOND] = "microsecond",
-    };
-
-    assert((size_t)precision < ARRAY_LEN(names));
-    return names[precision];
 }

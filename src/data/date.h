@@ -64,6 +64,4 @@ bool date_from_parts(const int64_t *parts, size_t count, struct date *date,
 /* RFC 3339's full-time, "08:30:06Z": microseconds after midnight UTC, 0 to US_PER_DAY - 1. */
 bool date_time_of_day(struct str text, int64_t *in_day_us) MUST_CHECK;
 
-const char *date_precision_name(enum date_precision precision); /* "year" ... "microsecond" */
-
 #endif

@@ -95,8 +95,3 @@ void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX])
     }
     hex[HASH_HEX_MAX - 1] = '\0';
 }
-
-bool hash_equal(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || CRYPTO_memcmp(a.data, b.data, a.len) == 0);
-}

@@ -47,7 +47,4 @@ bool hash_of_next(struct hash *hash, struct str bytes, struct hash_sum *sum,
 /* Lower case, a NUL behind it. */
 void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX]);
 
-/* Takes the same time wherever two texts of equal length differ: for signatures and tokens. */
-bool hash_equal(struct str a, struct str b);
-
 #endif

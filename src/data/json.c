@@ -95,15 +95,6 @@ enum json_type json_type(const struct json_doc *doc, struct json_node node)
     }
 }
 
-const char *json_type_name(enum json_type type)
-{
-    static const char *const names[] = { "none",   "null",  "boolean", "number",
-                                         "string", "array", "object" };
-
-    assert((size_t)type < ARRAY_LEN(names));
-    return names[type];
-}
-
 struct str json_raw(const struct json_doc *doc, struct json_node node)
 {
     const char *begin;

@@ -108,7 +108,6 @@ bool json_is_valid(struct str text);
 
 struct json_node json_root(const struct json_doc *doc);
 enum json_type json_type(const struct json_doc *doc, struct json_node node);
-const char *json_type_name(enum json_type type); /* "object", "none" */
 bool json_exists(struct json_node node);
 bool json_same(struct json_node a, struct json_node b);
 

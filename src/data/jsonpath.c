@@ -5,11 +5,6 @@
 #include "base/buf.h"
 #include "data/jsonpath_program.h"
 
-struct str jsonpath_text(const struct jsonpath *path)
-{
-    return path->text;
-}
-
 bool jsonpath_is_singular(const struct jsonpath *path)
 {
     return path->query.singular;

@@ -54,8 +54,6 @@ struct jsonpath;
 bool jsonpath_compile(struct arena *arena, struct str text, const struct jsonpath **out,
                       size_t *fault_at, struct error *err) MUST_CHECK;
 
-struct str jsonpath_text(const struct jsonpath *path);
-
 /* True when the query can only give one node or none: names and indexes, no filters or `..`. */
 bool jsonpath_is_singular(const struct jsonpath *path);
 

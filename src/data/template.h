@@ -194,23 +194,4 @@ bool template_render(const struct template *template, struct arena *arena,
                      const struct template_request *request, struct template_result *result,
                      struct error *err) MUST_CHECK;
 
-/* ---- a resolver that looks into a table ---- */
-
-struct template_binding {
-    enum template_scope scope;
-    struct str name;
-    struct template_value value;
-};
-
-struct template_bindings {
-    const struct template_binding *items;
-    size_t count;
-};
-
-/* For template_resolver.resolve and .has_credential, with a struct template_bindings as context. A
- * variable that is not in the table is null. */
-bool template_resolve_bound(void *context, struct arena *arena, const struct template_use *variable,
-                            struct template_value *value, struct error *err);
-bool template_has_bound_credential(void *context, struct str name);
-
 #endif

@@ -120,31 +120,3 @@ bool template_eval(const struct template_node *node, struct arena *arena,
     }
     return false;
 }
-
-bool template_resolve_bound(void *context, struct arena *arena, const struct template_use *variable,
-                            struct template_value *value, struct error *err)
-{
-    const struct template_bindings *bindings = context;
-
-    (void)arena;
-    (void)err;
-    for (size_t i = 0; i < bindings->count; i++) {
-        const struct template_binding *item = &bindings->items[i];
-
-        if (item->scope == variable->scope && str_eq(item->name, variable->name)) {
-            *value = item->value;
-            return true;
-        }
-    }
-    *value = (struct template_value){ 0 };
-    return true;
-}
-
-bool template_has_bound_credential(void *context, struct str name)
-{
-    const struct template_use use = { .scope = TEMPLATE_CREDENTIAL, .name = name };
-    struct template_value value;
-    struct error err;
-
-    return template_resolve_bound(context, NULL, &use, &value, &err) && value.type != TEMPLATE_NULL;
-}

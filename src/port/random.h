@@ -32,10 +32,4 @@ static inline uint64_t random_source_u64(struct random_source *source)
     return value;
 }
 
-/* 0 <= result < 1, in steps of 2^-53: for jitter. */
-static inline double random_source_unit(struct random_source *source)
-{
-    return (double)(random_source_u64(source) >> 11) * 0x1p-53;
-}
-
 #endif

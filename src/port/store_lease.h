@@ -12,6 +12,7 @@
 #ifndef PATRA_PORT_STORE_LEASE_H
 #define PATRA_PORT_STORE_LEASE_H
 
+#include "core/states.h"
 #include "port/store_task.h"
 
 struct lease {
@@ -101,7 +102,7 @@ static inline bool MUST_CHECK store_lease_renew(struct store *store, struct leas
 static inline bool MUST_CHECK store_lease_finish(struct store *store, const struct task_end *end,
                                                  bool *held, struct error *err)
 {
-    assert(end->status >= TASK_SUCCEEDED);
+    assert(state_may_follow(&TASK_STATES, TASK_EXECUTING, (int)end->status));
     return store->lease->finish(store, end, held, err);
 }
 

@@ -5,6 +5,7 @@
 #define PATRA_PORT_STORE_PLAN_H
 
 #include "core/codes.h"
+#include "core/states.h"
 #include "core/window.h"
 #include "port/store.h"
 #include "port/store_task.h"
@@ -131,6 +132,7 @@ static inline bool MUST_CHECK store_plan_add(struct store *store, const struct p
 static inline bool MUST_CHECK store_plan_move(struct store *store, const struct plan_move *move,
                                               bool *moved, struct error *err)
 {
+    assert(state_may_follow(&PLAN_STATES, (int)move->from, (int)move->to));
     return store->plan->move(store, move, moved, err);
 }
 

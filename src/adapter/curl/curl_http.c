@@ -6,13 +6,3 @@ bool curl_http_open(const struct curl_http_options *options, struct http **http,
 
     return library != NULL && library->open(options, http, err);
 }
-
-bool curl_http_version(const char **version, struct error *err)
-{
-    const struct curl_library *library = module_load("curl", err);
-
-    if (library == NULL)
-        return false;
-    *version = library->version();
-    return true;
-}

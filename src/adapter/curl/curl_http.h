@@ -23,12 +23,10 @@ struct curl_http_options {
 struct curl_library {
     struct module_head head;
     bool (*open)(const struct curl_http_options *options, struct http **http, struct error *err);
-    const char *(*version)(void); /* libcurl's, with its parts */
 };
 
 /* Loads the module where it was not loaded yet. `options` may be NULL. */
 bool curl_http_open(const struct curl_http_options *options, struct http **http,
                     struct error *err) MUST_CHECK;
-bool curl_http_version(const char **version, struct error *err) MUST_CHECK;
 
 #endif

@@ -1,18 +1,10 @@
 /* patra-curl.so's one symbol. */
-#include <curl/curl.h>
-
 #include "adapter/curl/curl_http.h"
 #include "adapter/curl/handle.h"
-
-static const char *version(void)
-{
-    return curl_version();
-}
 
 extern const struct curl_library patra_module;
 
 MODULE_EXPORT const struct curl_library patra_module = {
     .head = { .version = PATRA_VERSION },
     .open = curl_handle_open,
-    .version = version,
 };

@@ -4,6 +4,7 @@
 
 #include "adapter/memory/store_base.h"
 #include "adapter/memory/store_listed.h"
+#include "core/states.h"
 
 static bool attempt_key(const void *row, struct key *key)
 {
@@ -129,7 +130,7 @@ static bool save(struct memory_db *db, const struct run *run, bool *saved, struc
     const struct run *old = table_get(&db->tables[MEMORY_RUN], run->id);
     struct run row;
 
-    *saved = old != NULL && (old->status == RUN_PLANNED || old->status == RUN_RUNNING);
+    *saved = old != NULL && !state_is_final(&RUN_STATES, (int)old->status);
     if (!*saved)
         return true;
     row = *old;

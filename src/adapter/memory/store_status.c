@@ -3,12 +3,8 @@
 #include <stdlib.h>
 
 #include "adapter/memory/store_base.h"
+#include "core/states.h"
 #include "port/store_run.h"
-
-static bool is_over(enum task_status status)
-{
-    return status >= TASK_SUCCEEDED;
-}
 
 /* The task, when this run is its last one and ended since. */
 static const struct task *ended_by(struct memory_db *db, const struct run *run, struct str source,
@@ -20,7 +16,10 @@ static const struct task *ended_by(struct memory_db *db, const struct run *run, 
         run->started_us < since_us - STATUS_RUN_MAX_US || !str_eq(run->source, source))
         return NULL;
     task = table_get(&db->tables[MEMORY_TASK], run->task_id);
-    return task != NULL && is_over(task->status) && task->attempts == run->attempt ? task : NULL;
+    return task != NULL && state_is_final(&TASK_STATES, (int)task->status) &&
+                   task->attempts == run->attempt
+               ? task
+               : NULL;
 }
 
 static bool add_count(struct arena *arena, const struct task *task,
@@ -40,8 +39,8 @@ static bool count_tasks(struct memory_db *db, struct arena *arena, struct str so
     for (int64_t id = 1; id < tasks->next_id; id++) {
         const struct task *task = table_get(tasks, id);
 
-        if (task != NULL && !is_over(task->status) && str_eq(task->source, source) &&
-            !add_count(arena, task, list, err))
+        if (task != NULL && !state_is_final(&TASK_STATES, (int)task->status) &&
+            str_eq(task->source, source) && !add_count(arena, task, list, err))
             return false;
     }
     for (int64_t id = 1; id < runs->next_id; id++) {

@@ -14,7 +14,6 @@ static const struct {
 } TYPES[] = {
     [ARRAY_I64] = { 20, 1016 },   [ARRAY_TIME] = { 1184, 1185 }, [ARRAY_TEXT] = { 25, 1009 },
     [ARRAY_BYTES] = { 17, 1001 }, [ARRAY_BOOL] = { 16, 1000 },   [ARRAY_JSON] = { 3802, 3807 },
-    [ARRAY_REAL] = { 701, 1022 },
 };
 
 static void put_u32(char *at, uint32_t value)
@@ -58,14 +57,6 @@ static void add_number(struct array *array, uint64_t bits)
 void array_add_i64(struct array *array, int64_t value)
 {
     add_number(array, (uint64_t)(array->type == ARRAY_TIME ? postgres_time(value) : value));
-}
-
-void array_add_real(struct array *array, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    add_number(array, bits);
 }
 
 void array_add_bool(struct array *array, bool value)

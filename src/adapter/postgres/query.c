@@ -92,14 +92,6 @@ void set_bool(struct query *q, int place, bool value)
     set(q, place, OID_BOOL, FORMAT_BINARY, q->numbers[place - 1], 1);
 }
 
-void set_real(struct query *q, int place, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    set_number(q, place, OID_FLOAT8, bits);
-}
-
 static const char *not_null(struct str value)
 {
     return value.data != NULL ? value.data : "";
@@ -179,11 +171,6 @@ static const char *ended(struct query *q, int place, struct str value)
 void set_json(struct query *q, int place, struct str value)
 {
     set(q, place, OID_JSONB, FORMAT_TEXT, ended(q, place, value), value.len);
-}
-
-void set_uuid(struct query *q, int place, struct str value)
-{
-    set(q, place, OID_UUID, FORMAT_TEXT, ended(q, place, value), value.len);
 }
 
 void set_written(struct query *q, int place, bool is_set, struct str value)
@@ -303,11 +290,6 @@ struct str get_text(struct query *q, int column, struct arena *arena)
     if (copy.data == NULL)
         q->rows.full = arena;
     return copy;
-}
-
-struct window get_window(const struct query *q, int column)
-{
-    return (struct window){ get_i64(q, column), get_i64(q, column + 1) };
 }
 
 struct lineage get_lineage(const struct query *q, int column)

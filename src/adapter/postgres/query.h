@@ -56,11 +56,9 @@ void set_time(struct query *q, int place, int64_t value_us);
 void set_time_opt(struct query *q, int place, bool is_set, int64_t value_us);
 void set_i64_opt(struct query *q, int place, bool is_set, int64_t value);
 void set_bool(struct query *q, int place, bool value);
-void set_real(struct query *q, int place, double value);
 void set_text(struct query *q, int place, struct str value);
 void set_text_opt(struct query *q, int place, bool is_set, struct str value);
 void set_json(struct query *q, int place, struct str value); /* for jsonb */
-void set_uuid(struct query *q, int place, struct str value); /* as text, 36 characters */
 void set_bytes(struct query *q, int place, struct str value);
 void set_bytes_opt(struct query *q, int place, bool is_set, struct str value);
 void set_code(struct query *q, int place, const struct code_table *table, int value);
@@ -85,7 +83,6 @@ enum array_type {
     ARRAY_BYTES,
     ARRAY_BOOL,
     ARRAY_JSON,
-    ARRAY_REAL,
 };
 
 struct array {
@@ -99,7 +96,6 @@ void array_init(struct array *array, struct arena *arena, enum array_type type);
 void array_add_null(struct array *array);
 void array_add_i64(struct array *array, int64_t value); /* also times */
 void array_add_bool(struct array *array, bool value);
-void array_add_real(struct array *array, double value);
 void array_add_text(struct array *array, struct str value); /* also bytes and JSON */
 void array_add_id(struct array *array, int64_t id);         /* 0 is NULL */
 void array_add_time_opt(struct array *array, bool is_set, int64_t value_us);
@@ -115,7 +111,6 @@ int64_t get_i64(const struct query *q, int column); /* numbers, truth values, ti
 double get_real(const struct query *q, int column);
 struct str get_text(struct query *q, int column,
                     struct arena *arena);                      /* text, bytes, jsonb, uuid */
-struct window get_window(const struct query *q, int column);   /* and the one behind it */
 struct lineage get_lineage(const struct query *q, int column); /* six columns */
 int get_code(struct query *q, int column, const struct code_table *table);
 

@@ -229,11 +229,6 @@ struct str column_text(struct statement *st, int column, struct arena *arena)
     return copy;
 }
 
-struct window column_window(const struct statement *st, int column)
-{
-    return (struct window){ column_i64(st, column), column_i64(st, column + 1) };
-}
-
 struct lineage column_lineage(const struct statement *st, int column)
 {
     return (struct lineage){

@@ -81,8 +81,7 @@ bool column_is_null(const struct statement *st, int column);
 int64_t column_i64(const struct statement *st, int column); /* NULL reads as 0 */
 double column_real(const struct statement *st, int column);
 struct str column_text(struct statement *st, int column, struct arena *arena); /* also of blobs */
-struct window column_window(const struct statement *st, int column);   /* and the one behind it */
-struct lineage column_lineage(const struct statement *st, int column); /* six columns */
+struct lineage column_lineage(const struct statement *st, int column);         /* six columns */
 int column_code(struct statement *st, int column, const struct code_table *table);
 
 #endif

@@ -67,9 +67,6 @@ bool request_is_secret_name(const struct request_form *form, struct str name);
 bool request_clean_url(const struct request_form *form, struct arena *arena, struct str url,
                        struct str *clean, struct error *err) MUST_CHECK;
 
-/* Whether the endpoint's credential is there: for sources that have a rate for either case. */
-bool request_has_credential(const struct spec_endpoint *endpoint, struct secret_source *secrets);
-
 /* ---- one request ---- */
 
 struct request_ask {

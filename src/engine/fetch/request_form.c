@@ -169,24 +169,3 @@ bool request_clean_url(const struct request_form *form, struct arena *arena, str
     *clean = buf_str(&out);
     return buf_ok(&out, err);
 }
-
-bool request_has_credential(const struct spec_endpoint *endpoint, struct secret_source *secrets)
-{
-    const struct spec_auth *auth = &endpoint->auth;
-    struct str reference = auth->secret;
-    struct secret secret;
-    struct error ignored; /* not to be had is not there */
-
-    if (auth->type == AUTH_NONE)
-        return false;
-    if (auth->type == AUTH_BASIC)
-        reference = auth->password;
-    else if (auth->type == AUTH_OAUTH2)
-        reference = auth->client_secret;
-    if (!secret_is_reference(reference))
-        return reference.len > 0;
-    if (!secret_get(secrets, reference, &secret, &ignored))
-        return false;
-    secret_wipe(&secret);
-    return true;
-}

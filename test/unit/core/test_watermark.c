@@ -52,15 +52,3 @@ TEST(watermark_is_the_first_uncovered_instant_of_a_bitmap)
         CHECK_EQ(watermark_low(cursor, covered, count), low, "as the bitmap says");
     }
 }
-
-TEST(ids_advance_in_the_order_of_the_list)
-{
-    const struct watermark_batch batches[] = {
-        { STR("W9"), true }, { STR("W2"), true }, { STR("W5"), false }, { STR("W1"), true }
-    };
-
-    CHECK_STR(watermark_last_id(STR("W7"), batches, 4), STR("W2"), "up to the unfinished one");
-    CHECK_STR(watermark_last_id(STR("W7"), batches + 2, 2), STR("W7"), "the first is unfinished");
-    CHECK_STR(watermark_last_id(STR("W7"), batches, 1), STR("W9"), "all done");
-    CHECK_STR(watermark_last_id(STR(""), NULL, 0), STR(""), "an empty list");
-}

@@ -78,12 +78,3 @@ TEST(hash_hmac_gives_the_sums_of_the_rfc)
     CHECK_STR(hex_of(&sum, hex),
               STR("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"), "empty");
 }
-
-TEST(hash_equal_compares_whole_texts)
-{
-    CHECK(hash_equal(STR("secret"), STR("secret")), "equal");
-    CHECK(!hash_equal(STR("secret"), STR("secreT")), "last byte");
-    CHECK(!hash_equal(STR("secret"), STR("secre")), "shorter");
-    CHECK(!hash_equal(STR("secre"), STR("secret")), "longer");
-    CHECK(hash_equal((struct str){ NULL, 0 }, STR("")), "empty");
-}

@@ -376,7 +376,6 @@ TEST(scalars_have_their_types_and_values)
     CHECK(!json_i64(&doc, json_at(&doc, root, 5), &integer), "a string is no number");
     CHECK(json_double(&doc, json_at(&doc, root, 6), &number) && number > 1e308, "infinity");
     CHECK(!json_double(&doc, JSON_NODE_NONE, &number), "nothing is no number");
-    CHECK_STR(str_of(json_type_name(JSON_BOOL)), STR("boolean"), "a type's name");
 }
 
 TEST(a_byte_order_mark_is_passed_over)

@@ -5,6 +5,47 @@
 
 #include "test.h"
 
+/* ---- a resolver that looks into a table; what is not in it is null ---- */
+
+struct binding {
+    enum template_scope scope;
+    struct str name;
+    struct template_value value;
+};
+
+struct bindings {
+    const struct binding *items;
+    size_t count;
+};
+
+static bool resolve_bound(void *context, struct arena *arena, const struct template_use *variable,
+                          struct template_value *value, struct error *err)
+{
+    const struct bindings *bindings = context;
+
+    (void)arena;
+    (void)err;
+    for (size_t i = 0; i < bindings->count; i++) {
+        const struct binding *item = &bindings->items[i];
+
+        if (item->scope == variable->scope && str_eq(item->name, variable->name)) {
+            *value = item->value;
+            return true;
+        }
+    }
+    *value = (struct template_value){ 0 };
+    return true;
+}
+
+static bool has_bound_credential(void *context, struct str name)
+{
+    const struct template_use use = { .scope = TEMPLATE_CREDENTIAL, .name = name };
+    struct template_value value;
+    struct error err;
+
+    return resolve_bound(context, NULL, &use, &value, &err) && value.type != TEMPLATE_NULL;
+}
+
 #define TEXT(s)                                    \
     {                                              \
         .type = TEMPLATE_TEXT, .text = STR_INIT(s) \
@@ -24,7 +65,7 @@ static const struct str id_list[] = { STR_INIT("11"), STR_INIT("22"), STR_INIT("
 #define FROM_US INT64_C(1000542606250000)
 #define TO_US INT64_C(1000598400000000)
 
-static const struct template_binding items[] = {
+static const struct binding items[] = {
     { TEMPLATE_PLAN, STR_INIT("id"), TEXT("p-1") },
     { TEMPLATE_WINDOW, STR_INIT("from"), AT(FROM_US) },
     { TEMPLATE_WINDOW, STR_INIT("to"), AT(TO_US) },
@@ -51,16 +92,15 @@ static const struct template_binding items[] = {
     { TEMPLATE_CREDENTIAL, STR_INIT("key"), TEXT("S3CR3T") },
     { TEMPLATE_CREDENTIAL, STR_INIT("json"), TEXT("{\"k\":\"S3CR3T\"}") },
 };
-static const struct template_bindings bindings = { items, ARRAY_LEN(items) };
+static const struct bindings bindings = { items, ARRAY_LEN(items) };
 
 static struct arena arena;
 
 static bool render_in(const char *text, const struct template_request *how,
                       struct template_result *result, struct error *err)
 {
-    const struct template_resolver resolver = { (void *)(uintptr_t)&bindings,
-                                                template_resolve_bound,
-                                                template_has_bound_credential };
+    const struct template_resolver resolver = { (void *)(uintptr_t)&bindings, resolve_bound,
+                                                has_bound_credential };
     struct template_request request = *how;
     struct template template;
     struct template_faults faults;
@@ -238,7 +278,7 @@ static bool refuse_credentials(void *context, struct arena *memory, const struct
                                struct template_value *value, struct error *err)
 {
     CHECK(use->scope != TEMPLATE_CREDENTIAL, "a redacted rendering asks for no secret");
-    return template_resolve_bound(context, memory, use, value, err);
+    return resolve_bound(context, memory, use, value, err);
 }
 
 TEST(template_redacted_never_sees_a_secret)
@@ -262,7 +302,7 @@ TEST(template_redacted_never_sees_a_secret)
         { TEMPLATE_QUERY, "${credential.none}", NULL, NULL },
     };
     const struct template_resolver resolver = { (void *)(uintptr_t)&bindings, refuse_credentials,
-                                                template_has_bound_credential };
+                                                has_bound_credential };
 
     for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
         struct template_request how = { .place = secrets[i].place };
