@@ -144,6 +144,10 @@ static void count_batch(struct attempt *attempt)
     stats->retries += counts->retries;
     stats->throttled += counts->throttled;
     stats->bytes += counts->bytes;
+    stats->waited_us += counts->waited_us;
+    stats->waits_told += counts->waits_told;
+    stats->slowed += counts->slowed;
+    stats->quota_gone += counts->quota_gone;
     if (counts->latency_max_us > stats->latency_max_us)
         stats->latency_max_us = counts->latency_max_us;
     if (attempt->cause != NULL) {

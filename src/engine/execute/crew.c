@@ -213,14 +213,18 @@ bool crew_knows(struct crew *crew, const struct task_partition *partition)
     return knows;
 }
 
-void crew_note(struct crew *crew, const struct task_partition *partition,
+bool crew_note(struct crew *crew, const struct task_partition *partition,
                const struct health_sample *sample)
 {
+    bool is_open = false;
     struct member *m;
 
     pthread_mutex_lock(&crew->lock);
     m = member_of(crew, partition);
-    if (m != NULL)
+    if (m != NULL) {
         health_note(&m->health, &m->rules.health, sample);
+        is_open = health_is_open(&m->health, sample->now_us);
+    }
     pthread_mutex_unlock(&crew->lock);
+    return is_open;
 }

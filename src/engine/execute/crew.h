@@ -47,7 +47,8 @@ void crew_learn(struct crew *crew, const struct task_partition *partition,
                 const struct crew_rules *rules);
 bool crew_knows(struct crew *crew, const struct task_partition *partition);
 
-void crew_note(struct crew *crew, const struct task_partition *partition,
+/* Returns whether the circuit is open by now. */
+bool crew_note(struct crew *crew, const struct task_partition *partition,
                const struct health_sample *sample);
 
 #endif

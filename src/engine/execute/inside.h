@@ -80,6 +80,7 @@ struct task_run {
     int64_t latest_us;            /* of all records seen */
     struct fetch_verdict verdict; /* its text is not kept */
     int64_t next_page;            /* by page: the first that is not finished */
+    bool is_circuit_open;         /* after its end */
 };
 
 void lease_gate_init(struct task_run *run, struct fetch_gate *inner);

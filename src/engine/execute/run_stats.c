@@ -52,6 +52,16 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_i64(writer, STR("maxLatencyMs"), stats->latency_max_us / US_PER_MS);
     json_write_member_i64(writer, STR("pagesVisited"), stats->pages);
     json_write_member_bool(writer, STR("hasNextLast"), stats->has_next);
+    json_write_member_bool(writer, STR("rateAdjusted"), stats->slowed > 0);
+    json_write_member_str(writer, STR("remarks"),
+                          stats->is_cut ? STR("online-reslice-suggested:true")
+                                        : STR("online-reslice-suggested:false"));
+    json_write_member_i64(writer, STR("permitsTotal"), stats->requests);
+    json_write_member_i64(writer, STR("waitTotalMs"), stats->waited_us / US_PER_MS);
+    json_write_member_i64(writer, STR("retryAfterHits"), stats->waits_told);
+    json_write_member_i64(writer, STR("demoteEvents"), stats->slowed);
+    json_write_member_i64(writer, STR("quotaHardHits"), stats->quota_gone);
+    json_write_member_bool(writer, STR("circuitOpen"), stats->is_circuit_open);
     json_write_member_i64(writer, STR("unchanged"), stats->unchanged);
     json_write_member_i64(writer, STR("older"), stats->older);
     json_write_member_i64(writer, STR("deleted"), stats->deleted);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "core/limits.h"
 #include "port/store_pause.h"
 #include "port/store_signal.h"
 
@@ -29,6 +30,23 @@ static struct str error_of(const struct ending *ending)
     return str_of(ending->text);
 }
 
+/* The stats as they are at the end; of the batches they know already. */
+static bool close_stats(struct task_run *run, const struct ending *ending, struct error *err)
+{
+    struct run_stats stats = run->commit.stats;
+    struct json_writer writer;
+    struct buf out;
+
+    stats.is_cut = ending->is_cut;
+    stats.is_circuit_open = run->is_circuit_open;
+    buf_init(&out, &run->executor->arena, PAGE_BYTES_MAX);
+    json_writer_init(&writer, &out);
+    run_stats_write(&stats, &writer);
+    json_writer_finish(&writer);
+    run->run.stats = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
 static bool save_run(struct task_run *run, const struct ending *ending, int64_t now_us, bool *saved,
                      struct error *err)
 {
@@ -39,7 +57,8 @@ static bool save_run(struct task_run *run, const struct ending *ending, int64_t 
     run->run.reason = is_cut_short ? PARTIAL_CUT_SHORT : ending->reason;
     run->run.error = error_of(ending);
     run->run.finished_us = now_us;
-    return store_run_save(run->executor->parts.store, &run->run, now_us, saved, err);
+    return close_stats(run, ending, err) &&
+           store_run_save(run->executor->parts.store, &run->run, now_us, saved, err);
 }
 
 /* ---- its parts; each in the transaction of the end ---- */

@@ -261,7 +261,7 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
         run->has_latest = true;
         run->latest_us = result->latest_us;
     }
-    crew_note(run->executor->parts.crew, &partition, &sample);
+    (void)crew_note(run->executor->parts.crew, &partition, &sample);
     executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
                                                            .task = run->task,
                                                            .run_id = run->run.id,
@@ -392,16 +392,22 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
 
 /* ---- ending ---- */
 
-static void note_end(struct task_run *run, const struct ending *ending)
+static void note_outage(struct task_run *run)
 {
     struct executor *executor = run->executor;
     const struct task_partition partition = partition_of(run->task);
 
-    if (ending->is_outage)
+    run->is_circuit_open =
         crew_note(executor->parts.crew, &partition,
                   &(struct health_sample){ .now_us = executor_now_us(executor),
                                            .is_failure = true,
                                            .random = random_source_u64(executor->parts.random) });
+}
+
+static void note_end(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+
     executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
                                                       .task = run->task,
                                                       .run_id = run->run.id,
@@ -441,6 +447,8 @@ static bool end(struct task_run *run, struct ending *ending, struct error *err)
     struct steady steady = { 0 };
     bool held = true;
 
+    if (ending->is_outage)
+        note_outage(run);
     if (ending->kind != ENDING_OVERTAKEN) {
         while (!task_end(run, ending, &held, err)) {
             if (!steady_again(run->executor, &steady, err))

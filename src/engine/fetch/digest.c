@@ -61,6 +61,15 @@ static void write_hints(struct json_writer *w, const struct rate_hints *hints)
     json_write_end(w);
 }
 
+/* Left out where there is none. */
+static void write_instant(struct json_writer *w, struct str member, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    if (at_us > 0)
+        json_write_member_str(w, member, (struct str){ text, instant_format(at_us, text) });
+}
+
 static void write_rate(struct json_writer *w, const struct fetch_permit *permit)
 {
     json_write_name(w, STR("rate"));
@@ -79,6 +88,22 @@ static void write_rate(struct json_writer *w, const struct fetch_permit *permit)
         json_write_name(w, STR("burst"));
         json_write_double(w, (double)permit->burst / MICRO);
     }
+    write_instant(w, STR("cooldownUntil"), permit->cooldown_until_us);
+    json_write_end(w);
+}
+
+/* What the provider says itself about what is left. */
+static void write_quota(struct json_writer *w, const struct rate_hints *hints)
+{
+    if (!hints->has_remaining && hints->limit == 0)
+        return;
+    json_write_name(w, STR("quota"));
+    json_write_object(w);
+    if (hints->has_remaining)
+        json_write_member_i64(w, STR("remaining"), hints->remaining);
+    if (hints->limit > 0)
+        json_write_member_i64(w, STR("limit"), hints->limit);
+    write_instant(w, STR("windowReset"), hints->reset_at_us);
     json_write_end(w);
 }
 
@@ -162,6 +187,7 @@ bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str 
     if (ask->error != NULL && !write_failure(&w, ask, arena, err))
         return false;
     write_rate(&w, ask->permit);
+    write_quota(&w, &ask->answer->hints);
     json_write_end(&w);
     *json = buf_str(&out);
     return buf_ok(&out, err);
@@ -174,7 +200,7 @@ static void write_next_hint(struct json_writer *w, const struct fetch_batch *bat
     json_write_name(w, STR("nextHint"));
     json_write_object(w);
     if (batch->after.data != NULL)
-        json_write_member_str(w, STR("token"), batch->after);
+        json_write_member_str(w, batch->after_is_url ? STR("url") : STR("token"), batch->after);
     if (batch->has_page_no && batch->has_next)
         json_write_member_i64(w, STR("page"), batch->page_no + 1);
     json_write_end(w);
@@ -192,6 +218,7 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_member_i64(writer, STR("waitMs"), counts->waited_us / US_PER_MS);
     json_write_member_i64(writer, STR("retryCount"), counts->retries);
     json_write_member_i64(writer, STR("429Count"), counts->throttled);
+    json_write_member_i64(writer, STR("retryAfterHits"), counts->waits_told);
     json_write_member_bool(writer, STR("hasNext"), batch->has_next);
     write_next_hint(writer, batch);
     json_write_name(writer, STR("http"));
@@ -201,6 +228,7 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_end(writer);
     json_write_name(writer, STR("selfHealing"));
     json_write_object(writer);
+    json_write_member_bool(writer, STR("qpsDownshift"), counts->slowed > 0);
     json_write_member_bool(writer, STR("askedAgain"), counts->asked_again);
     json_write_member_bool(writer, STR("pageSizeShrink"), counts->page_shrunk);
     json_write_end(writer);

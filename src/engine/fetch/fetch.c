@@ -292,8 +292,10 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
     batch->is_last = fetch->has_verdict;
     batch->has_next = !batch->is_last;
     batch->verdict = fetch->verdict;
-    if (batch->has_next && fetch->list != NULL && batch->kind != FETCH_DETAILS)
+    if (batch->has_next && fetch->list != NULL && batch->kind != FETCH_DETAILS) {
         batch->after = fetch->list->state.token;
+        batch->after_is_url = fetch->list->rules.type == PAGINATION_URL;
+    }
     return true;
 }
 

@@ -108,6 +108,7 @@ struct fetch_permit {
     int64_t cost;
     int64_t rate;  /* millionths of a permit per second */
     int64_t burst; /* millionths of a permit */
+    int64_t cooldown_until_us;
 };
 
 struct fetch_feedback {
@@ -179,7 +180,10 @@ struct fetch_counts { /* of this batch */
     int64_t bytes;      /* bodies, as they came over the line */
     int64_t latency_us; /* of the reply that was used */
     int64_t latency_max_us;
-    int64_t waited_us; /* for the gate and between attempts */
+    int64_t waited_us;  /* for the gate and between attempts */
+    int64_t waits_told; /* answers with a Retry-After that is to be obeyed */
+    int64_t slowed;     /* answers that made the gate lower its rate */
+    int64_t quota_gone; /* answers that told so */
     bool asked_again;
     bool page_shrunk;
     int status;
@@ -232,6 +236,7 @@ struct fetch_batch {
     int64_t page_size;
     struct str before;
     struct str after;
+    bool after_is_url;
     bool has_next;
     struct str idempotent_key;  /* lower-case hex: over run, batch number and what was asked for */
     struct str request_digest;  /* JSON, see request.h */

@@ -240,6 +240,18 @@ static bool write_url(struct json_writer *w, struct rendering *r)
     return buf_ok(&url, r->err);
 }
 
+/* Where the path has ids or the like in it; the template alone would not tell which. */
+static void write_path(struct json_writer *w, const struct rendering *r)
+{
+    const struct spec_endpoint *endpoint = endpoint_of(r);
+    const struct str url = buf_str(&r->url);
+
+    if (!is_followed(r->values.ask) &&
+        str_find(endpoint->path.text, STR("${")) < endpoint->path.text.len)
+        json_write_member_str(w, STR("path"),
+                              str_slice(url, endpoint->http.base_url.len, str_find_char(url, '?')));
+}
+
 static bool render_digest(struct request *request, struct arena *arena,
                           const struct request_ask *ask, struct error *err)
 {
@@ -265,6 +277,7 @@ static bool render_digest(struct request *request, struct arena *arena,
         return false;
     if (!is_followed(ask))
         json_write_end(&w);
+    write_path(&w, &r);
     if (!write_url(&w, &r) || !render_headers(&r) || !render_body(&r))
         return false;
     write_headers(&w, &r);

@@ -17,7 +17,8 @@
  *       "query":{"cursor":"*","mailto":"***","rows":"500"},
  *       "headers":["Accept: application/json"],"bodyHash":"sha256:..."}
  *
- * with "url" in place of "query" where the source's own next URL is followed. bodyHash is over the
+ * with "url" in place of "query" where the source's own next URL is followed, and the "path" as it
+ * was sent where it is a template. bodyHash is over the
  * redacted body, so that equal requests have equal digests whoever's key they were sent with.
  *
  * What templates see: window.* is the query's window of the slice (TIME: what is left of it), with

@@ -62,6 +62,14 @@ static enum bucket_outcome outcome_of(const struct exchange *exchange, const str
     return BUCKET_OK; /* the source answers; what it says is another matter */
 }
 
+static void count_signal(struct fetch *fetch, const struct fetch_feedback *feedback)
+{
+    fetch->counts.waits_told += feedback->signal.retry_after_us > 0;
+    fetch->counts.quota_gone += feedback->is_quota;
+    fetch->counts.slowed += feedback->signal.outcome != BUCKET_OK && !feedback->is_quota &&
+                            feedback->endpoint->rate.adaptive;
+}
+
 static void give_feedback(const struct attempt *attempt, const struct error *failure)
 {
     struct fetch *fetch = attempt->fetch;
@@ -85,6 +93,7 @@ static void give_feedback(const struct attempt *attempt, const struct error *fai
         .reset_at_us = hints->reset_at_us,
         .provider_rate = hints->provider_rate,
     };
+    count_signal(fetch, &feedback);
     fetch->parts.gate->feedback(fetch->parts.gate, &feedback);
 }
 

@@ -349,6 +349,7 @@ bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
     struct attempt attempt = {
         .gate = gate, .target = target, .waiter = ask->waiter, .may_wait = ask->may_wait
     };
+    int64_t silence_us;
     bool ok;
 
     *permit = (struct fetch_permit){ 0 };
@@ -363,7 +364,10 @@ bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
     permit->burst = target->limit.config.burst;
     gate_key_lock(target->key);
     permit->rate = target->key->rate;
+    silence_us = gate_key_silence(target->key) - worker_now(gate);
     gate_key_unlock(target->key);
+    if (silence_us > 0)
+        permit->cooldown_until_us = clock_now_us(gate->parts.clock) + silence_us;
     if (ok && attempt.found == FOUND) {
         allow(&attempt, permit);
         return true;

@@ -701,6 +701,32 @@ TEST(an_operation_by_id_asks_for_its_ids)
 
 /* ---- history servers ---- */
 
+static bool find_nothing(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    (void)n;
+    reply->status = 404;
+    return true;
+}
+
+TEST(a_digest_tells_the_ids_that_stand_in_the_path)
+{
+    static const struct str ids[] = { STR_INIT("r/1 x") };
+    struct rig rig;
+
+    begin(&rig, "test/data/sim-sources/generic-details.yaml", "update", 10);
+    played.spoil = find_nothing;
+    rig.slice.dimension = SLICE_ID;
+    rig.order.ids = ids;
+    rig.order.id_count = ARRAY_LEN(ids);
+    rig_run(&rig);
+    REQUIRE(!rig.failed && rig.requests.count > 0, "a 404 is an answer there");
+    CHECK(str_find(rig.requests.items[0], STR("\"path\":\"/generic/records/r%2F1%20x\"")) <
+              rig.requests.items[0].len,
+          "as it was sent");
+    rig_release(&rig);
+}
+
 TEST(a_history_server_is_asked_with_what_it_gave)
 {
     struct rig rig;
@@ -776,6 +802,8 @@ TEST(a_wait_is_slept_or_handed_back)
     CHECK(slept_us >= 30 * US_PER_SECOND, "thirty seconds");
     CHECK_EQ(rig.gate.throttled, 1, "the gate knows");
     CHECK_EQ(rig.gate.retry_after_us, 30 * US_PER_SECOND, "how long");
+    CHECK_EQ(rig.sums.waits_told, 1, "a wait was asked for");
+    CHECK_EQ(rig.sums.slowed, 1, "and the rate lowered");
     rig_release(&rig);
 
     begin(&rig, GENERIC, "offset", 217);
