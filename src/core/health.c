@@ -10,6 +10,7 @@ struct health_policy health_default(void)
         .failures_max = 3,
         .open_us = US_PER_MINUTE,
         .throttled_permille = 50,
+        .failed_permille = 50,
         .slow_us = 3 * US_PER_SECOND,
         .span_us = 5 * US_PER_MINUTE,
         .requests_min = 20,
@@ -40,6 +41,7 @@ void health_note(struct health *health, const struct health_policy *policy,
     turn_span(health, policy, sample->now_us);
     span->requests += sample->requests;
     span->throttled += sample->throttled;
+    span->failed += sample->failed;
     if (!sample->is_failure) {
         span->pages++;
         span->latency_us += sample->latency_us;
@@ -65,18 +67,21 @@ int64_t health_live_max(const struct health *health, const struct health_policy 
     const struct health_span *a = &health->spans[0], *b = &health->spans[1];
     const int64_t requests = a->requests + b->requests;
     const int64_t throttled = a->throttled + b->throttled;
+    const int64_t failed = a->failed + b->failed;
     const int64_t pages = a->pages + b->pages;
     const int64_t latency_us = a->latency_us + b->latency_us;
     const bool is_old =
         health->span_from_us == 0 || now_us - health->span_from_us >= 2 * policy->span_us;
     const bool is_throttled = requests >= policy->requests_min &&
                               throttled * 1000 > requests * policy->throttled_permille;
+    const bool is_failing =
+        requests >= policy->requests_min && failed * 1000 > requests * policy->failed_permille;
     const bool is_slow = pages >= policy->requests_min && latency_us > pages * policy->slow_us;
 
     assert(live_max >= 1);
     if (health->failures >= policy->failures_max)
         return 1; /* the one that finds out */
-    if (is_old || (!is_throttled && !is_slow))
+    if (is_old || (!is_throttled && !is_failing && !is_slow))
         return live_max;
     return live_max > 1 ? live_max / 2 : 1;
 }

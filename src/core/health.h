@@ -2,7 +2,8 @@
  * it before a person is needed.
  *
  *      failures in a row      circuit open: nothing is taken from the queue for a while
- *      many 429, slow pages   half as many tasks at a time
+ *      many 429, many failed
+ *      attempts, slow pages   half as many tasks at a time
  *
  * The circuit opens for one to two times `open_us`, by chance, so that many processes that saw the
  * same outage do not come back together. When the time is over one task is let through; it closes
@@ -21,17 +22,19 @@ struct health_policy {
     int failures_max;       /* in a row, until the circuit opens */
     int64_t open_us;        /* at least; at most twice this */
     int throttled_permille; /* of the requests: more are too many */
+    int failed_permille;    /* likewise */
     int64_t slow_us;        /* a page that takes longer on average is slow */
     int64_t span_us;        /* what is looked back on: at least this long, less than twice */
     int64_t requests_min;   /* fewer than this say nothing about shares */
 };
 
-/* Three failures, one to two minutes, 5 % of 429 and 3 s in 5 minutes. */
+/* Three failures, one to two minutes, 5 % of 429 or of failed attempts and 3 s in 5 minutes. */
 struct health_policy health_default(void);
 
 struct health_span {
     int64_t requests;
     int64_t throttled;
+    int64_t failed;
     int64_t pages;
     int64_t latency_us; /* of all pages */
 };
@@ -49,6 +52,7 @@ struct health_sample {
     bool is_failure;
     int64_t requests;
     int64_t throttled;
+    int64_t failed;     /* attempts that had to be made again, 429 apart */
     int64_t latency_us; /* of the page */
     uint64_t random;
 };

@@ -249,6 +249,9 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
         .now_us = executor_now_us(run->executor),
         .requests = batch->counts.requests,
         .throttled = batch->counts.throttled,
+        .failed = batch->counts.retries > batch->counts.throttled
+                      ? batch->counts.retries - batch->counts.throttled
+                      : 0,
         .latency_us = batch->counts.latency_us,
     };
 

@@ -58,41 +58,42 @@ TEST(behind_an_open_circuit_one_task_finds_out)
     CHECK_EQ(health_live_max(&health, &policy, 4, later_us), 4, "it succeeded: all of them");
 }
 
-static int64_t live_max_after(int64_t requests, int64_t throttled, int64_t latency_us,
-                              int64_t later_us)
+struct played {
+    const char *label;
+    int64_t requests, throttled, failed, latency_us, later_us, wanted;
+};
+
+static int64_t live_max_after(const struct played *played)
 {
     const struct health_policy policy = health_default();
     struct health health = { 0 };
 
-    for (int64_t i = 0; i < requests; i++)
+    for (int64_t i = 0; i < played->requests; i++)
         health_note(&health, &policy,
                     &(struct health_sample){ .now_us = T0,
                                              .requests = 1,
-                                             .throttled = i < throttled,
-                                             .latency_us = latency_us });
-    return health_live_max(&health, &policy, 4, T0 + later_us);
+                                             .throttled = i < played->throttled,
+                                             .failed = i < played->failed,
+                                             .latency_us = played->latency_us });
+    return health_live_max(&health, &policy, 4, T0 + played->later_us);
 }
 
-TEST(many_429_or_slow_pages_halve_what_runs_at_a_time)
+TEST(many_429_failures_or_slow_pages_halve_what_runs_at_a_time)
 {
     const int64_t fast = 100 * US_PER_MS, slow = 4 * US_PER_SECOND;
-    const struct {
-        const char *label;
-        int64_t requests, throttled, latency_us, later_us, wanted;
-    } rows[] = {
-        { "all is well", 100, 0, fast, 0, 4 },
-        { "five of a hundred are allowed", 100, 5, fast, 0, 4 },
-        { "six are too many", 100, 6, fast, 0, 2 },
-        { "too few to tell", 19, 19, fast, 0, 4 },
-        { "slow pages", 100, 0, slow, 0, 2 },
-        { "still remembered", 100, 6, fast, 9 * US_PER_MINUTE, 2 },
-        { "forgotten", 100, 6, fast, 10 * US_PER_MINUTE, 4 },
+    const struct played rows[] = {
+        { "all is well", 100, 0, 0, fast, 0, 4 },
+        { "five of a hundred are allowed", 100, 5, 5, fast, 0, 4 },
+        { "six are too many", 100, 6, 0, fast, 0, 2 },
+        { "six that fail as well", 100, 0, 6, fast, 0, 2 },
+        { "too few to tell", 19, 19, 19, fast, 0, 4 },
+        { "slow pages", 100, 0, 0, slow, 0, 2 },
+        { "still remembered", 100, 6, 0, fast, 9 * US_PER_MINUTE, 2 },
+        { "forgotten", 100, 6, 6, fast, 10 * US_PER_MINUTE, 4 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        CHECK_EQ(live_max_after(rows[i].requests, rows[i].throttled, rows[i].latency_us,
-                                rows[i].later_us),
-                 rows[i].wanted, rows[i].label);
+        CHECK_EQ(live_max_after(&rows[i]), rows[i].wanted, rows[i].label);
 }
 
 TEST(one_is_never_halved)
