@@ -5,6 +5,7 @@
 #include "base/duration.h"
 #include "cmd/stop.h"
 #include "cmd/trigger_request.h"
+#include "cmd/unset.h"
 #include "cmd/workers.h"
 #include "data/json_write.h"
 #include "engine/plan_reslice.h"
@@ -338,6 +339,32 @@ static bool sum_up(struct harvest *h, struct error *err)
            load_cursor(h, &summary->after, err);
 }
 
+/* Found out by a worker it would stop the source, for all processes. */
+static bool check_secrets(struct harvest *h, struct error *err)
+{
+    struct arena *arena = &h->session->arena;
+    struct unset_list unset;
+    struct plan plan;
+    struct spec spec;
+    bool found;
+
+    if (!store_plan_get(h->session->store, arena, h->first.plan_id, &plan, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (!spec_read(arena, plan.expr_proto_snapshot, &spec, err) ||
+        !unset_find(arena, &spec, &unset, err))
+        return false;
+    for (size_t i = 0; i < unset.count; i++) {
+        if (unset.items[i].is_required)
+            return error_set(err, ERROR_FATAL, "secret.missing",
+                             "%.*s needs %.*s, which leads to nothing on this machine; nothing was "
+                             "sent. Set it, and the same command goes on",
+                             STR_ARG(h->partition.source), STR_ARG(unset.items[i].reference));
+    }
+    return true;
+}
+
 static bool run(struct harvest *h, enum exit_code *code, struct error *err)
 {
     const struct invocation *invocation = h->invocation;
@@ -355,7 +382,8 @@ static bool run(struct harvest *h, enum exit_code *code, struct error *err)
         !count_tasks(h, &h->session->arena, &count, err))
         return false;
     h->summary.why = why_of_plan(h);
-    if ((count.queued + count.running > 0 && !work_watched(h, err)) || !sum_up(h, err))
+    if ((count.queued + count.running > 0 && (!check_secrets(h, err) || !work_watched(h, err))) ||
+        !sum_up(h, err))
         return false;
     *code = harvest_exit(&h->summary);
     if (invocation_flag(invocation, "json"))

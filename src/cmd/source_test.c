@@ -205,52 +205,6 @@ static bool make_slice(struct source_test *test, struct error *err)
                                            STR_ARG(test->operation));
 }
 
-/* ---- what is not set on this machine ---- */
-
-struct texts {
-    struct str *items;
-    size_t count;
-};
-
-static bool note_unset(struct arena *arena, struct str reference, struct texts *unset)
-{
-    struct system_secrets secrets;
-    struct secret secret;
-    struct error ignored; /* that it is not there is the answer */
-    struct str *slot;
-
-    if (!secret_is_reference(reference))
-        return true;
-    system_secrets_init(&secrets, NULL);
-    if (secret_get(&secrets.source, reference, &secret, &ignored)) {
-        secret_wipe(&secret);
-        return true;
-    }
-    slot = LIST_ADD(arena, unset);
-    if (slot != NULL)
-        *slot = reference;
-    return slot != NULL;
-}
-
-static bool find_unset(struct source_test *test, struct texts *unset, struct error *err)
-{
-    const struct spec_auth *auth = &test->spec.endpoint.auth;
-    const struct str credentials[] = { auth->secret, auth->username, auth->password,
-                                       auth->client_id, auth->client_secret };
-    struct arena *arena = &test->session.arena;
-
-    for (size_t i = 0; i < test->spec.param_count; i++) {
-        if (!test->spec.params[i].has_default &&
-            !note_unset(arena, test->spec.params[i].value, unset))
-            return arena_error(arena, err);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(credentials) && !auth->is_optional; i++) {
-        if (!note_unset(arena, credentials[i], unset))
-            return arena_error(arena, err);
-    }
-    return true;
-}
-
 /* ---- an answer: sent for, or saved ---- */
 
 static bool refuse_resting(struct source_test *test, struct error *err)
@@ -448,7 +402,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
 {
     struct secret_source stand_in = source_test_stand_in();
     struct source_test_result result = { 0 };
-    struct texts unset = { 0 };
+    struct unset_list unset = { 0 };
     struct error failure;
     struct probe probe;
     bool ok;
@@ -461,7 +415,8 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
                                          .secrets = &stand_in,
                                          .now_us = clock_now_us(&test->session.clock) },
                     err) &&
-         find_unset(test, &unset, err) && try_answer(test, &probe, &result, &failure, err);
+         unset_find(&test->session.arena, &test->spec, &unset, err) &&
+         try_answer(test, &probe, &result, &failure, err);
     result.probe = &probe;
     result.unset = unset.items;
     result.unset_count = unset.count;

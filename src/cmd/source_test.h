@@ -9,6 +9,7 @@
 #define PATRA_CMD_SOURCE_TEST_H
 
 #include "cmd/source.h"
+#include "cmd/unset.h"
 #include "engine/fetch/probe.h"
 #include "port/secret.h"
 
@@ -33,7 +34,7 @@ struct source_test_result {
     bool is_answered;            /* there is a reply */
     bool is_page;                /* and it could be read; else `failure` says why not */
     const struct error *failure; /* NULL: none */
-    const struct str *unset;     /* references that lead to nothing on this machine */
+    const struct unset *unset;   /* references that lead to nothing on this machine */
     size_t unset_count;
 };
 

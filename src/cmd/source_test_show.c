@@ -120,7 +120,11 @@ static bool print_records(const struct source_test *test, const struct probe *pr
                                                            : STR("live"));
     }
     fprintf(out, "\n");
-    return columns_print(&columns, out, err);
+    if (!columns_print(&columns, out, err))
+        return false;
+    if (listing->records.count > RECORDS_SHOWN)
+        fprintf(out, "... and %zu more\n", listing->records.count - RECORDS_SHOWN);
+    return true;
 }
 
 static void print_ids(const struct listing *listing, FILE *out)
@@ -176,7 +180,7 @@ static void print_warnings(const struct source_test_result *result, FILE *out)
         fprintf(out, "\nwarnings\n");
     for (size_t i = 0; i < result->unset_count; i++)
         fprintf(out, "  %.*s leads to nothing on this machine: a request could not be sent\n",
-                STR_ARG(result->unset[i]));
+                STR_ARG(result->unset[i].reference));
     for (size_t i = 0; i < warnings->count; i++)
         fprintf(out, "  %.*s\n", STR_ARG(warnings->items[i]));
 }
@@ -299,6 +303,15 @@ static void write_texts(struct json_writer *w, struct str name, const struct str
     json_write_end(w);
 }
 
+static void write_unset(struct json_writer *w, const struct source_test_result *result)
+{
+    json_write_name(w, STR("unset"));
+    json_write_array(w);
+    for (size_t i = 0; i < result->unset_count; i++)
+        json_write_str(w, result->unset[i].reference);
+    json_write_end(w);
+}
+
 bool source_test_print_json(const struct source_test *test, const struct source_test_result *result,
                             struct error *err)
 {
@@ -328,7 +341,7 @@ bool source_test_print_json(const struct source_test *test, const struct source_
     }
     if (result->is_page)
         write_page(&w, probe);
-    write_texts(&w, STR("unset"), result->unset, result->unset_count);
+    write_unset(&w, result);
     write_texts(&w, STR("warnings"), probe->warnings.items, probe->warnings.count);
     json_write_end(&w);
     json_writer_finish(&w);

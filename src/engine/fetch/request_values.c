@@ -199,8 +199,7 @@ static bool resolve_param(const struct request_values *values, struct arena *are
         if (text.data == NULL && param->has_default)
             text = param->default_value.len > 0 ? param->default_value : STR("");
         if (text.data == NULL && param->is_required)
-            return error_set(err, ERROR_FATAL, "request.param",
-                             "params.%.*s has no value: set %.*s", STR_ARG(param->name),
+            return error_set(err, ERROR_FATAL, "request.param", "it has no value: set %.*s",
                              STR_ARG(param->value));
         if (text.data != NULL)
             *value = text_value(text);

@@ -526,6 +526,24 @@ static const struct {
     { "no store", { "patra", "status", "--store", "nowhere.db" }, 4, "patra init" },
 };
 
+TEST(a_secret_that_is_not_set_is_told_before_anything_is_sent)
+{
+    const char *store = sqlite_store("unset");
+    struct run run;
+
+    REQUIRE(unsetenv("PATRA_CONTACT") == 0, "unsetenv");
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "sources/crossref.yaml", "--store", store).code == 0,
+            "apply");
+    run = RUN("patra", "harvest", "crossref", "--from", "2026-01-01", "--to", "2026-01-02",
+              "--store", store);
+    CHECK_EQ(run.code, 4, "it can not be done");
+    CHECK(has(run.talk, "env:PATRA_CONTACT"), "what is missing");
+    run = RUN("patra", "status", "crossref", "--store", store);
+    CHECK(!has(run.out, "stopped"), "the source goes on elsewhere");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run"), 0, "no task was taken");
+}
+
 TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
 {
     const char *store = sqlite_store("wrong");
