@@ -56,7 +56,12 @@ CREATE TABLE ing_quarantine (
     batch_id             bigint,
     created_at           timestamptz NOT NULL,
     resolved_at          timestamptz,
-    payload              bytea       NOT NULL
+    resolution_code      text        CHECK (resolution_code IN ('RETRIED', 'DROPPED')),
+    resolved_by          text        NOT NULL DEFAULT '',
+    resolved_note        text        NOT NULL DEFAULT '',
+    payload              bytea       NOT NULL,
+    CONSTRAINT ck_quarantine_resolved CHECK ((resolved_at IS NULL) = (resolution_code IS NULL)
+        AND (resolved_at IS NULL) = (resolved_by = ''))
 );
 
 CREATE UNIQUE INDEX uk_quarantine_place ON ing_quarantine (batch_id, batch_position)

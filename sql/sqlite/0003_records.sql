@@ -45,7 +45,12 @@ CREATE TABLE ing_quarantine (
     batch_id             INTEGER,
     created_at           INTEGER NOT NULL,
     resolved_at          INTEGER,
-    payload              BLOB    NOT NULL
+    resolution_code      TEXT    CHECK (resolution_code IN ('RETRIED', 'DROPPED')),
+    resolved_by          TEXT    NOT NULL DEFAULT '',
+    resolved_note        TEXT    NOT NULL DEFAULT '',
+    payload              BLOB    NOT NULL,
+    CONSTRAINT ck_quarantine_resolved CHECK ((resolved_at IS NULL) = (resolution_code IS NULL)
+        AND (resolved_at IS NULL) = (resolved_by = ''))
 ) STRICT;
 
 CREATE UNIQUE INDEX uk_quarantine_place ON ing_quarantine (batch_id, batch_position)

@@ -1,9 +1,8 @@
 /* patra cursor reset: a person sets a cursor, is asked first, and leaves a trace. */
 #include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/duration.h"
+#include "cmd/confirm.h"
 #include "cmd/cursor.h"
 #include "cmd/who.h"
 #include "data/date.h"
@@ -74,22 +73,15 @@ static bool is_confirmed(const struct invocation *invocation, const struct curso
                          const struct cursor_value *to, struct arena *arena, struct error *err)
 {
     const bool is_back = to->type == CURSOR_TIME && to->instant_us < cursor->value.instant_us;
-    char answer[16];
 
     if (invocation_flag(invocation, "yes"))
         return true;
-    if (!isatty(STDIN_FILENO))
-        return error_set(err, ERROR_REQUEST, "cursor.option",
-                         "without a terminal to ask on, --yes is needed");
-    fprintf(invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\nSet it? Type yes: ",
+    fprintf(invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\n",
             STR_ARG(cursor_title(arena, &cursor->name)),
             STR_ARG(cursor_text(arena, &cursor->value)), STR_ARG(cursor_text(arena, to)),
             is_back ? "Everything after that is fetched again."
                     : "What lies between and is not complete will not be fetched.");
-    (void)fflush(invocation->talk);
-    if (fgets(answer, sizeof(answer), stdin) != NULL && strcmp(answer, "yes\n") == 0)
-        return true;
-    return error_set(err, ERROR_REQUEST, "cursor.confirm", "not confirmed; nothing was done");
+    return confirm(invocation, "Set it?", err);
 }
 
 static bool reset_one(const struct invocation *invocation, struct session *session,

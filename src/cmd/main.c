@@ -6,6 +6,7 @@
 #include "cmd/init.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
+#include "cmd/quarantine.h"
 #include "cmd/serve.h"
 #include "cmd/source.h"
 #include "cmd/status.h"
@@ -15,9 +16,10 @@
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,   &COMMAND_SOURCE,  &COMMAND_HARVEST, &COMMAND_BACKFILL, &COMMAND_UPDATE,
-    &COMMAND_REPLAY, &COMMAND_TRIGGER, &COMMAND_PLAN,    &COMMAND_WORK,     &COMMAND_SERVE,
-    &COMMAND_STATUS, &COMMAND_PAUSE,   &COMMAND_RESUME,  &COMMAND_CURSOR,   NULL,
+    &COMMAND_INIT,   &COMMAND_SOURCE, &COMMAND_HARVEST,    &COMMAND_BACKFILL,
+    &COMMAND_UPDATE, &COMMAND_REPLAY, &COMMAND_TRIGGER,    &COMMAND_PLAN,
+    &COMMAND_WORK,   &COMMAND_SERVE,  &COMMAND_STATUS,     &COMMAND_PAUSE,
+    &COMMAND_RESUME, &COMMAND_CURSOR, &COMMAND_QUARANTINE, NULL,
 };
 
 static const struct command root = {

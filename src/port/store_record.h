@@ -96,25 +96,6 @@ struct candidate_query {
     int64_t limit;
 };
 
-/* A record that could not be judged. */
-struct quarantined {
-    int64_t id;
-    struct str source;
-    struct str endpoint;
-    struct str provider_id; /* '' where none could be read */
-    struct str reason;      /* a code: "record.no_id" */
-    struct str detail;
-    int64_t position; /* within the batch */
-    struct lineage lineage;
-    int64_t created_us;
-    struct str payload;
-};
-
-struct quarantined_list {
-    struct quarantined *items;
-    size_t count;
-};
-
 struct store_record_ops {
     bool (*check)(struct store *store, struct arena *arena, const struct record_context *context,
                   const struct str *provider_ids, size_t count, struct record_state *states,
@@ -130,13 +111,6 @@ struct store_record_ops {
     bool (*candidates)(struct store *store, struct arena *arena,
                        const struct candidate_query *query, struct candidate_list *list,
                        struct error *err);
-    bool (*quarantine)(struct store *store, const struct quarantined *records, size_t count,
-                       int64_t *added, struct error *err);
-    bool (*quarantine_list)(struct store *store, struct arena *arena, struct str source,
-                            int64_t after_id, int64_t limit, struct quarantined_list *list,
-                            struct error *err);
-    bool (*quarantine_resolve)(struct store *store, int64_t id, int64_t now_us, bool *resolved,
-                               struct error *err);
 };
 
 /* states[i] is that of provider_ids[i]. */
@@ -186,30 +160,6 @@ static inline bool MUST_CHECK store_candidate_list(struct store *store, struct a
                                                    struct candidate_list *list, struct error *err)
 {
     return store->record->candidates(store, arena, query, list, err);
-}
-
-/* Once per batch and position (a batch of 0 has none); *added counts the new ones. */
-static inline bool MUST_CHECK store_quarantine_add(struct store *store,
-                                                   const struct quarantined *records, size_t count,
-                                                   int64_t *added, struct error *err)
-{
-    return store->record->quarantine(store, records, count, added, err);
-}
-
-/* What is not resolved, by id, from the first above after_id. */
-static inline bool MUST_CHECK store_quarantine_list(struct store *store, struct arena *arena,
-                                                    struct str source, int64_t after_id,
-                                                    int64_t limit, struct quarantined_list *list,
-                                                    struct error *err)
-{
-    return store->record->quarantine_list(store, arena, source, after_id, limit, list, err);
-}
-
-static inline bool MUST_CHECK store_quarantine_resolve(struct store *store, int64_t id,
-                                                       int64_t now_us, bool *resolved,
-                                                       struct error *err)
-{
-    return store->record->quarantine_resolve(store, id, now_us, resolved, err);
 }
 
 #endif

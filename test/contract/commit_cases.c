@@ -6,6 +6,7 @@
 #include "commit_worker.h"
 #include "contract.h"
 #include "data/json.h"
+#include "port/store_quarantine.h"
 #include "port/store_signal.h"
 #include "rows.h"
 
@@ -206,6 +207,8 @@ TEST(what_can_not_be_judged_is_quarantined_and_signalled)
 {
     struct store *store = contract_store();
     struct quarantined_list bad;
+    struct quarantined first;
+    bool found;
     struct signal_list signals;
     struct commit_result result;
     struct worker worker;
@@ -218,11 +221,16 @@ TEST(what_can_not_be_judged_is_quarantined_and_signalled)
     CHECK_EQ(result.created, 1, "the good one");
     CHECK_EQ(result.quarantined, 3, "the bad ones");
     CHECK_EQ(result.signals, 2, "those with an id");
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR("crossref"), 0, 9, &bad, &err),
-               err);
+    REQUIRE_OK(
+        store_quarantine_list(store, contract_arena(),
+                              &(struct quarantine_filter){ .source = STR("crossref"), .limit = 9 },
+                              &bad, &err),
+        err);
     REQUIRE(bad.count == 3, "in quarantine");
     CHECK_STR(bad.items[0].reason, STR("date.syntax"), "reason");
-    CHECK_STR(bad.items[0].payload, STR("{\"id\":\"z\",\"at\":\"soon\"}"), "its bytes");
+    REQUIRE_OK(store_quarantine_get(store, contract_arena(), bad.items[0].id, &first, &found, &err),
+               err);
+    CHECK_STR(first.payload, STR("{\"id\":\"z\",\"at\":\"soon\"}"), "its bytes");
     CHECK_EQ(bad.items[0].lineage.batch_id, result.batch_id, "where it came from");
     CHECK_STR(bad.items[2].provider_id, STR(""), "no id");
     CHECK_EQ(bad.items[2].position, 2, "its place");

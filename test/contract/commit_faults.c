@@ -5,6 +5,7 @@
 
 #include "commit_worker.h"
 #include "contract.h"
+#include "port/store_quarantine.h"
 #include "port/store_signal.h"
 
 /* ---- a store in front of another, which loses its connection at the n-th call ---- */
@@ -18,6 +19,7 @@ struct failing {
     bool struck;
     struct store_ops ops;
     struct store_record_ops record;
+    struct store_quarantine_ops quarantine;
     struct store_outbox_ops outbox;
     struct store_lease_ops lease;
     struct store_run_ops run;
@@ -146,10 +148,8 @@ static void failing_init(struct failing *failing, struct store *inner)
                  .commit = failing_commit,
                  .rollback = failing_rollback,
                  .reconnect = failing_reconnect },
-        .record = { .check = failing_check,
-                    .write = failing_write,
-                    .touch = failing_touch,
-                    .quarantine = failing_quarantine },
+        .record = { .check = failing_check, .write = failing_write, .touch = failing_touch },
+        .quarantine = { .add = failing_quarantine },
         .outbox = { .add = failing_outbox },
         .lease = { .renew = failing_renew },
         .run = { .save = failing_save, .batch_add = failing_batch, .listed_add = failing_listed },
@@ -157,6 +157,7 @@ static void failing_init(struct failing *failing, struct store *inner)
     };
     failing->store = (struct store){ .ops = &failing->ops,
                                      .record = &failing->record,
+                                     .quarantine = &failing->quarantine,
                                      .outbox = &failing->outbox,
                                      .lease = &failing->lease,
                                      .run = &failing->run,
@@ -207,7 +208,9 @@ static struct str dump(struct worker *worker, struct store *store)
     for (size_t i = 0; i < batches.count; i++)
         buf_printf(&out, "batch %lld %.*s\n", (long long)batches.items[i].number,
                    STR_ARG(batches.items[i].stats));
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR(""), 0, 99, &bad, &err), err);
+    REQUIRE_OK(store_quarantine_list(store, contract_arena(),
+                                     &(struct quarantine_filter){ .limit = 99 }, &bad, &err),
+               err);
     REQUIRE_OK(
         store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 99, &signals, &err),
         err);

@@ -6,6 +6,7 @@
 #include "port/store_dict.h"
 #include "port/store_lease.h"
 #include "port/store_outbox.h"
+#include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_registry.h"
 #include "port/store_run.h"

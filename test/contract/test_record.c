@@ -1,4 +1,4 @@
-/* Records: checked, then written by compare-and-set; candidates in pages; quarantine; events. */
+/* Records: checked, then written by compare-and-set; candidates in pages; events. */
 #include <string.h>
 
 #include "contract.h"
@@ -264,49 +264,6 @@ TEST(candidates_are_read_in_pages)
     }
     CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_SIGNAL }),
               STR("s0 s1 s3 s4 "), "signals of the endpoint");
-    contract_end();
-}
-
-TEST(a_bad_record_is_put_aside_once)
-{
-    struct store *store = contract_store();
-    struct quarantined records[3] = { 0 };
-    struct quarantined_list list;
-    struct error err = { 0 };
-    int64_t added = 0;
-    bool resolved;
-
-    for (int i = 0; i < 3; i++)
-        records[i] = (struct quarantined){ .source = STR("crossref"),
-                                           .endpoint = STR("works"),
-                                           .reason = STR("record.no_id"),
-                                           .detail = STR("$.DOI"),
-                                           .position = i,
-                                           .lineage = { 1, 2, 3, 4, 5, 6 },
-                                           .created_us = NOW_US,
-                                           .payload = STR("\xff\0{") };
-    REQUIRE_OK(store_quarantine_add(store, records, 2, &added, &err), err);
-    CHECK_EQ(added, 2, "new");
-    REQUIRE_OK(store_quarantine_add(store, records, 3, &added, &err), err);
-    CHECK_EQ(added, 1, "one more");
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR("crossref"), 0, 2, &list, &err),
-               err);
-    REQUIRE(list.count == 2, "a page");
-    CHECK_STR(list.items[0].reason, STR("record.no_id"), "reason");
-    CHECK_STR(list.items[0].detail, STR("$.DOI"), "detail");
-    CHECK_EQ(list.items[1].position, 1, "position");
-    CHECK_EQ(list.items[1].lineage.batch_id, 6, "lineage");
-    CHECK_STR(list.items[0].payload, STR("\xff\0{"), "every byte");
-    CHECK_EQ(list.items[0].created_us, NOW_US, "when");
-    REQUIRE_OK(store_quarantine_resolve(store, list.items[0].id, NOW_US, &resolved, &err), err);
-    CHECK(resolved, "resolved");
-    REQUIRE_OK(store_quarantine_resolve(store, list.items[0].id, NOW_US, &resolved, &err), err);
-    CHECK(!resolved, "once");
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR(""), 0, 10, &list, &err), err);
-    CHECK_EQ(list.count, 2, "two are left");
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR("pubmed"), 0, 10, &list, &err),
-               err);
-    CHECK_EQ(list.count, 0, "none of another source");
     contract_end();
 }
 

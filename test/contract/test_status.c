@@ -1,6 +1,7 @@
 /* How things stand: counts by partition, what runs, what failed, what is open, the rate gates. */
 #include "contract.h"
 #include "port/store_lease.h"
+#include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_run.h"
 #include "port/store_signal.h"
@@ -260,9 +261,17 @@ TEST(what_is_open_is_counted_by_source)
     CHECK_EQ(count.quarantined, 1, "its own");
     CHECK_EQ(count.signals, 2, "signals");
     CHECK_EQ(count.tickets, 1, "tickets");
-    REQUIRE_OK(store_quarantine_list(store, contract_arena(), STR("crossref"), 0, 9, &open, &err),
-               err);
-    REQUIRE_OK(store_quarantine_resolve(store, open.items[0].id, NOW_US, &is_new, &err), err);
+    REQUIRE_OK(
+        store_quarantine_list(store, contract_arena(),
+                              &(struct quarantine_filter){ .source = STR("crossref"), .limit = 9 },
+                              &open, &err),
+        err);
+    REQUIRE_OK(
+        store_quarantine_resolve(store,
+                                 &(struct quarantine_resolve){ open.items[0].id, QUARANTINE_DROPPED,
+                                                               STR("me"), STR(""), NOW_US },
+                                 &is_new, &err),
+        err);
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(store_reslice_claim(store, contract_arena(), STR("me"), NOW_US, 9, &claimed, &err),
                err);

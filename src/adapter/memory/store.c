@@ -371,6 +371,7 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
         .pause = &MEMORY_PAUSE_OPS,
         .signal = &MEMORY_SIGNAL_OPS,
         .record = &MEMORY_RECORD_OPS,
+        .quarantine = &MEMORY_QUARANTINE_OPS,
         .outbox = &MEMORY_OUTBOX_OPS,
         .lease = &MEMORY_LEASE_OPS,
         .run = &MEMORY_RUN_OPS,

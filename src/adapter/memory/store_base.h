@@ -19,6 +19,7 @@
 #include "adapter/memory/table.h"
 #include "core/registry.h"
 #include "port/store_rate.h"
+#include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
 #include "port/store_task.h"
@@ -94,7 +95,6 @@ struct ticket_stored {
 
 struct quarantined_stored {
     struct quarantined record; /* first: its id is the row's */
-    bool is_resolved;
 };
 
 struct gate_stored {
@@ -166,6 +166,7 @@ extern const struct store_cursor_ops MEMORY_CURSOR_OPS;
 extern const struct store_pause_ops MEMORY_PAUSE_OPS;
 extern const struct store_signal_ops MEMORY_SIGNAL_OPS;
 extern const struct store_record_ops MEMORY_RECORD_OPS;
+extern const struct store_quarantine_ops MEMORY_QUARANTINE_OPS;
 extern const struct store_outbox_ops MEMORY_OUTBOX_OPS;
 extern const struct store_lease_ops MEMORY_LEASE_OPS;
 extern const struct store_run_ops MEMORY_RUN_OPS;

@@ -164,7 +164,8 @@ static void count_open(struct memory_db *db, struct str source, struct open_coun
         const struct quarantined_stored *row = table_get(table, id);
 
         count->quarantined +=
-            row != NULL && !row->is_resolved && str_eq(row->record.source, source);
+            row != NULL && row->record.resolution == QUARANTINE_OPEN &&
+            str_eq(row->record.source, source);
     }
     table = &db->tables[MEMORY_SIGNAL];
     for (int64_t id = 1; id < table->next_id; id++) {

@@ -117,6 +117,7 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
         .pause = &POSTGRES_PAUSE,
         .signal = &POSTGRES_SIGNAL,
         .record = &POSTGRES_RECORD,
+        .quarantine = &POSTGRES_QUARANTINE,
         .outbox = &POSTGRES_OUTBOX,
         .lease = &POSTGRES_LEASE,
         .run = &POSTGRES_RUN,

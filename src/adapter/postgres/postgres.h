@@ -78,6 +78,7 @@ extern const struct store_cursor_ops POSTGRES_CURSOR;
 extern const struct store_pause_ops POSTGRES_PAUSE;
 extern const struct store_signal_ops POSTGRES_SIGNAL;
 extern const struct store_record_ops POSTGRES_RECORD;
+extern const struct store_quarantine_ops POSTGRES_QUARANTINE;
 extern const struct store_outbox_ops POSTGRES_OUTBOX;
 extern const struct store_lease_ops POSTGRES_LEASE;
 extern const struct store_run_ops POSTGRES_RUN;

@@ -1,8 +1,7 @@
-#include "adapter/postgres/quarantine_repo.h"
-
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "port/store_quarantine.h"
 
 enum {
     ADD_SOURCE = 1,
@@ -44,8 +43,8 @@ static bool add_one(struct postgres_store *postgres, const struct quarantined *r
 }
 
 /* One by one: a batch with many bad records is a rare one. */
-bool postgres_quarantine_add(struct store *store, const struct quarantined *records, size_t count,
-                             int64_t *added, struct error *err)
+static bool quarantine_add(struct store *store, const struct quarantined *records, size_t count,
+                           int64_t *added, struct error *err)
 {
     const bool alone = store->state == STORE_IDLE;
 
@@ -62,13 +61,13 @@ bool postgres_quarantine_add(struct store *store, const struct quarantined *reco
     return !alone || store_commit(store, err);
 }
 
-enum { LIST_SOURCE = 1, LIST_AFTER, LIST_LIMIT };
-static const char LIST[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at, payload"
-    "  FROM ing_quarantine"
-    " WHERE resolved_at IS NULL AND $1 IN ('', provenance_code) AND id > $2"
-    " ORDER BY id LIMIT $3";
+/* ---- reading ---- */
+
+#define COLUMNS                                                                             \
+    "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
+    " coalesce(resolution_code, ''), coalesce(resolved_at, to_timestamp(0)), resolved_by,"  \
+    " resolved_note, length(payload)::bigint"
 enum {
     COL_ID,
     COL_SOURCE,
@@ -79,20 +78,55 @@ enum {
     COL_POSITION,
     COL_LINEAGE, /* six columns */
     COL_CREATED = COL_LINEAGE + 6,
+    COL_RESOLUTION,
+    COL_RESOLVED,
+    COL_RESOLVED_BY,
+    COL_NOTE,
+    COL_BYTES,
     COL_PAYLOAD,
 };
 
-bool postgres_quarantine_list(struct store *store, struct arena *arena, struct str source,
-                              int64_t after_id, int64_t limit, struct quarantined_list *list,
-                              struct error *err)
+static void read_row(struct query *q, struct arena *arena, struct quarantined *record)
+{
+    *record = (struct quarantined){
+        .id = get_i64(q, COL_ID),
+        .source = get_text(q, COL_SOURCE, arena),
+        .endpoint = get_text(q, COL_ENDPOINT, arena),
+        .provider_id = get_text(q, COL_PROVIDER_ID, arena),
+        .reason = get_text(q, COL_REASON, arena),
+        .detail = get_text(q, COL_DETAIL, arena),
+        .position = get_i64(q, COL_POSITION),
+        .lineage = get_lineage(q, COL_LINEAGE),
+        .created_us = get_i64(q, COL_CREATED),
+        .resolution = quarantine_resolution_find(get_text(q, COL_RESOLUTION, arena)),
+        .resolved_us = get_i64(q, COL_RESOLVED),
+        .resolved_by = get_text(q, COL_RESOLVED_BY, arena),
+        .note = get_text(q, COL_NOTE, arena),
+        .bytes = get_i64(q, COL_BYTES),
+    };
+}
+
+enum { LIST_ALL = 1, LIST_SOURCE, LIST_ENDPOINT, LIST_REASON, LIST_AFTER, LIST_LIMIT };
+static const char LIST[] =
+    "SELECT " COLUMNS "  FROM ing_quarantine"
+    " WHERE (resolved_at IS NULL OR $1 <> 0) AND $2 IN ('', provenance_code)"
+    "   AND $3 IN ('', endpoint_name) AND $4 IN ('', reason_code) AND id > $5"
+    " ORDER BY id LIMIT $6";
+
+static bool quarantine_list(struct store *store, struct arena *arena,
+                            const struct quarantine_filter *filter, struct quarantined_list *list,
+                            struct error *err)
 {
     struct query q;
 
     *list = (struct quarantined_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
-    set_text(&q, LIST_SOURCE, source);
-    set_i64(&q, LIST_AFTER, after_id);
-    set_i64(&q, LIST_LIMIT, limit);
+    set_i64(&q, LIST_ALL, filter->with_resolved);
+    set_text(&q, LIST_SOURCE, filter->source);
+    set_text(&q, LIST_ENDPOINT, filter->endpoint);
+    set_text(&q, LIST_REASON, filter->reason);
+    set_i64(&q, LIST_AFTER, filter->after_id);
+    set_i64(&q, LIST_LIMIT, filter->limit);
     while (query_row(&q)) {
         struct quarantined *record = LIST_ADD(arena, list);
 
@@ -100,35 +134,93 @@ bool postgres_quarantine_list(struct store *store, struct arena *arena, struct s
             q.rows.full = arena;
             break;
         }
-        record->id = get_i64(&q, COL_ID);
-        record->source = get_text(&q, COL_SOURCE, arena);
-        record->endpoint = get_text(&q, COL_ENDPOINT, arena);
-        record->provider_id = get_text(&q, COL_PROVIDER_ID, arena);
-        record->reason = get_text(&q, COL_REASON, arena);
-        record->detail = get_text(&q, COL_DETAIL, arena);
-        record->position = get_i64(&q, COL_POSITION);
-        record->lineage = get_lineage(&q, COL_LINEAGE);
-        record->created_us = get_i64(&q, COL_CREATED);
-        record->payload = get_text(&q, COL_PAYLOAD, arena);
+        read_row(&q, arena, record);
     }
     return query_finish(&q, err) || error_wrap(err, "list the quarantine");
 }
 
-enum { RESOLVE_NOW = 1, RESOLVE_ID };
-static const char RESOLVE[] =
-    "UPDATE ing_quarantine SET resolved_at = $1 WHERE id = $2 AND resolved_at IS NULL";
+enum { GET_ID = 1 };
+static const char GET[] = "SELECT " COLUMNS ", payload FROM ing_quarantine WHERE id = $1";
 
-bool postgres_quarantine_resolve(struct store *store, int64_t id, int64_t now_us, bool *resolved,
-                                 struct error *err)
+static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
+                           struct quarantined *record, bool *found, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres_store_of(store), GET);
+    set_i64(&q, GET_ID, id);
+    *found = query_row(&q);
+    if (*found) {
+        read_row(&q, arena, record);
+        record->payload = get_text(&q, COL_PAYLOAD, arena);
+    }
+    return query_finish(&q, err) || error_wrap(err, "read quarantined record %" PRId64, id);
+}
+
+enum { SUMS_SOURCE = 1 };
+static const char SUMS[] =
+    "SELECT provenance_code, endpoint_name, reason_code, count(*), min(created_at),"
+    " max(created_at) FROM ing_quarantine"
+    " WHERE resolved_at IS NULL AND $1 IN ('', provenance_code)"
+    " GROUP BY 1, 2, 3"
+    " ORDER BY provenance_code COLLATE \"C\", endpoint_name COLLATE \"C\","
+    "          reason_code COLLATE \"C\"";
+enum { SUM_SOURCE, SUM_ENDPOINT, SUM_REASON, SUM_COUNT, SUM_FIRST, SUM_LAST };
+
+static bool quarantine_sums(struct store *store, struct arena *arena, struct str source,
+                            struct quarantine_sum_list *list, struct error *err)
+{
+    struct query q;
+
+    *list = (struct quarantine_sum_list){ 0 };
+    query_init(&q, postgres_store_of(store), SUMS);
+    set_text(&q, SUMS_SOURCE, source);
+    while (query_row(&q)) {
+        struct quarantine_sum *sum = LIST_ADD(arena, list);
+
+        if (sum == NULL) {
+            q.rows.full = arena;
+            break;
+        }
+        *sum = (struct quarantine_sum){ .source = get_text(&q, SUM_SOURCE, arena),
+                                        .endpoint = get_text(&q, SUM_ENDPOINT, arena),
+                                        .reason = get_text(&q, SUM_REASON, arena),
+                                        .count = get_i64(&q, SUM_COUNT),
+                                        .first_us = get_i64(&q, SUM_FIRST),
+                                        .last_us = get_i64(&q, SUM_LAST) };
+    }
+    return query_finish(&q, err) || error_wrap(err, "count the quarantine");
+}
+
+/* ---- resolving ---- */
+
+enum { RESOLVE_NOW = 1, RESOLVE_RESOLUTION, RESOLVE_BY, RESOLVE_NOTE, RESOLVE_ID };
+static const char RESOLVE[] =
+    "UPDATE ing_quarantine SET resolved_at = $1, resolution_code = $2, resolved_by = $3,"
+    " resolved_note = $4 WHERE id = $5 AND resolved_at IS NULL"; /* once, whoever asks */
+
+static bool quarantine_resolve(struct store *store, const struct quarantine_resolve *resolve,
+                               bool *resolved, struct error *err)
 {
     struct query q;
     int64_t changes;
 
     query_init(&q, postgres_store_of(store), RESOLVE);
-    set_time(&q, RESOLVE_NOW, now_us);
-    set_i64(&q, RESOLVE_ID, id);
+    set_time(&q, RESOLVE_NOW, resolve->now_us);
+    set_text(&q, RESOLVE_RESOLUTION, quarantine_resolution_word(resolve->resolution));
+    set_text(&q, RESOLVE_BY, resolve->by);
+    set_text(&q, RESOLVE_NOTE, resolve->note);
+    set_i64(&q, RESOLVE_ID, resolve->id);
     if (!query_run(&q, &changes, err))
-        return error_wrap(err, "resolve quarantined record %" PRId64, id);
+        return error_wrap(err, "resolve quarantined record %" PRId64, resolve->id);
     *resolved = changes == 1;
     return true;
 }
+
+const struct store_quarantine_ops POSTGRES_QUARANTINE = {
+    .add = quarantine_add,
+    .list = quarantine_list,
+    .get = quarantine_get,
+    .sums = quarantine_sums,
+    .resolve = quarantine_resolve,
+};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "adapter/postgres/postgres.h"
-#include "adapter/postgres/quarantine_repo.h"
+#include "port/store_record.h"
 
 enum { CHECK_SOURCE = 1, CHECK_ENDPOINT, CHECK_PROVIDER_IDS };
 /* LATERAL and LIMIT: by the index, one id after the other. A plan is kept while the table grows,
@@ -439,7 +439,4 @@ const struct store_record_ops POSTGRES_RECORD = {
     .touch = record_touch,
     .get = record_get,
     .candidates = record_candidates,
-    .quarantine = postgres_quarantine_add,
-    .quarantine_list = postgres_quarantine_list,
-    .quarantine_resolve = postgres_quarantine_resolve,
 };

@@ -1,8 +1,7 @@
-#include "adapter/sqlite/quarantine_repo.h"
-
 #include <inttypes.h>
 
 #include "adapter/sqlite/sqlite.h"
+#include "port/store_quarantine.h"
 
 static const char ADD[] =
     "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code, detail,"
@@ -31,7 +30,7 @@ static bool add_one(struct sqlite_store *sqlite, const struct quarantined *recor
     return true;
 }
 
-bool sqlite_quarantine_add(struct store *store, const struct quarantined *records, size_t count,
+static bool quarantine_add(struct store *store, const struct quarantined *records, size_t count,
                            int64_t *added, struct error *err)
 {
     const bool alone = store->state == STORE_IDLE;
@@ -49,12 +48,13 @@ bool sqlite_quarantine_add(struct store *store, const struct quarantined *record
     return !alone || store_commit(store, err);
 }
 
-static const char LIST[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at, payload"
-    "  FROM ing_quarantine"
-    " WHERE resolved_at IS NULL AND :source IN ('', provenance_code) AND id > :after"
-    " ORDER BY id LIMIT :limit";
+/* ---- reading ---- */
+
+#define COLUMNS                                                                             \
+    "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
+    " coalesce(resolution_code, ''), coalesce(resolved_at, 0), resolved_by, resolved_note," \
+    " length(payload)"
 enum {
     COL_ID,
     COL_SOURCE,
@@ -65,19 +65,53 @@ enum {
     COL_POSITION,
     COL_LINEAGE, /* six columns */
     COL_CREATED = COL_LINEAGE + 6,
+    COL_RESOLUTION,
+    COL_RESOLVED,
+    COL_RESOLVED_BY,
+    COL_NOTE,
+    COL_BYTES,
     COL_PAYLOAD,
 };
 
-bool sqlite_quarantine_list(struct store *store, struct arena *arena, struct str source,
-                            int64_t after_id, int64_t limit, struct quarantined_list *list,
+static void read_row(struct statement *st, struct arena *arena, struct quarantined *record)
+{
+    *record = (struct quarantined){
+        .id = column_i64(st, COL_ID),
+        .source = column_text(st, COL_SOURCE, arena),
+        .endpoint = column_text(st, COL_ENDPOINT, arena),
+        .provider_id = column_text(st, COL_PROVIDER_ID, arena),
+        .reason = column_text(st, COL_REASON, arena),
+        .detail = column_text(st, COL_DETAIL, arena),
+        .position = column_i64(st, COL_POSITION),
+        .lineage = column_lineage(st, COL_LINEAGE),
+        .created_us = column_i64(st, COL_CREATED),
+        .resolution = quarantine_resolution_find(column_text(st, COL_RESOLUTION, arena)),
+        .resolved_us = column_i64(st, COL_RESOLVED),
+        .resolved_by = column_text(st, COL_RESOLVED_BY, arena),
+        .note = column_text(st, COL_NOTE, arena),
+        .bytes = column_i64(st, COL_BYTES),
+    };
+}
+
+static const char LIST[] =
+    "SELECT " COLUMNS "  FROM ing_quarantine"
+    " WHERE (resolved_at IS NULL OR :all) AND :source IN ('', provenance_code)"
+    "   AND :endpoint IN ('', endpoint_name) AND :reason IN ('', reason_code) AND id > :after"
+    " ORDER BY id LIMIT :limit";
+
+static bool quarantine_list(struct store *store, struct arena *arena,
+                            const struct quarantine_filter *filter, struct quarantined_list *list,
                             struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
     *list = (struct quarantined_list){ 0 };
-    bind_text(st, ":source", source);
-    bind_i64(st, ":after", after_id);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":all", filter->with_resolved);
+    bind_text(st, ":source", filter->source);
+    bind_text(st, ":endpoint", filter->endpoint);
+    bind_text(st, ":reason", filter->reason);
+    bind_i64(st, ":after", filter->after_id);
+    bind_i64(st, ":limit", filter->limit);
     while (statement_row(st)) {
         struct quarantined *record = LIST_ADD(arena, list);
 
@@ -85,32 +119,85 @@ bool sqlite_quarantine_list(struct store *store, struct arena *arena, struct str
             st->rows.full = arena;
             break;
         }
-        record->id = column_i64(st, COL_ID);
-        record->source = column_text(st, COL_SOURCE, arena);
-        record->endpoint = column_text(st, COL_ENDPOINT, arena);
-        record->provider_id = column_text(st, COL_PROVIDER_ID, arena);
-        record->reason = column_text(st, COL_REASON, arena);
-        record->detail = column_text(st, COL_DETAIL, arena);
-        record->position = column_i64(st, COL_POSITION);
-        record->lineage = column_lineage(st, COL_LINEAGE);
-        record->created_us = column_i64(st, COL_CREATED);
-        record->payload = column_text(st, COL_PAYLOAD, arena);
+        read_row(st, arena, record);
     }
     return statement_finish(st, err) || error_wrap(err, "list the quarantine");
 }
 
-static const char RESOLVE[] = "UPDATE ing_quarantine SET resolved_at = :now"
-                              " WHERE id = :id AND resolved_at IS NULL";
+static const char GET[] = "SELECT " COLUMNS ", payload FROM ing_quarantine WHERE id = :id";
 
-bool sqlite_quarantine_resolve(struct store *store, int64_t id, int64_t now_us, bool *resolved,
-                               struct error *err)
+static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
+                           struct quarantined *record, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), GET);
+
+    bind_i64(st, ":id", id);
+    *found = statement_row(st);
+    if (*found) {
+        read_row(st, arena, record);
+        record->payload = column_text(st, COL_PAYLOAD, arena);
+    }
+    return statement_finish(st, err) || error_wrap(err, "read quarantined record %" PRId64, id);
+}
+
+static const char SUMS[] =
+    "SELECT provenance_code, endpoint_name, reason_code, count(*), min(created_at),"
+    " max(created_at) FROM ing_quarantine"
+    " WHERE resolved_at IS NULL AND :source IN ('', provenance_code)"
+    " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
+enum { SUM_SOURCE, SUM_ENDPOINT, SUM_REASON, SUM_COUNT, SUM_FIRST, SUM_LAST };
+
+static bool quarantine_sums(struct store *store, struct arena *arena, struct str source,
+                            struct quarantine_sum_list *list, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), SUMS);
+
+    *list = (struct quarantine_sum_list){ 0 };
+    bind_text(st, ":source", source);
+    while (statement_row(st)) {
+        struct quarantine_sum *sum = LIST_ADD(arena, list);
+
+        if (sum == NULL) {
+            st->rows.full = arena;
+            break;
+        }
+        *sum = (struct quarantine_sum){ .source = column_text(st, SUM_SOURCE, arena),
+                                        .endpoint = column_text(st, SUM_ENDPOINT, arena),
+                                        .reason = column_text(st, SUM_REASON, arena),
+                                        .count = column_i64(st, SUM_COUNT),
+                                        .first_us = column_i64(st, SUM_FIRST),
+                                        .last_us = column_i64(st, SUM_LAST) };
+    }
+    return statement_finish(st, err) || error_wrap(err, "count the quarantine");
+}
+
+/* ---- resolving ---- */
+
+static const char RESOLVE[] =
+    "UPDATE ing_quarantine SET resolved_at = :now, resolution_code = :resolution,"
+    " resolved_by = :by, resolved_note = :note"
+    " WHERE id = :id AND resolved_at IS NULL"; /* once, whoever asks */
+
+static bool quarantine_resolve(struct store *store, const struct quarantine_resolve *resolve,
+                               bool *resolved, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), RESOLVE);
 
-    bind_i64(st, ":now", now_us);
-    bind_i64(st, ":id", id);
+    bind_i64(st, ":now", resolve->now_us);
+    bind_text(st, ":resolution", quarantine_resolution_word(resolve->resolution));
+    bind_text(st, ":by", resolve->by);
+    bind_text(st, ":note", resolve->note);
+    bind_i64(st, ":id", resolve->id);
     if (!statement_run(st, err))
-        return error_wrap(err, "resolve quarantined record %" PRId64, id);
+        return error_wrap(err, "resolve quarantined record %" PRId64, resolve->id);
     *resolved = statement_changes(st) == 1;
     return true;
 }
+
+const struct store_quarantine_ops SQLITE_QUARANTINE = {
+    .add = quarantine_add,
+    .list = quarantine_list,
+    .get = quarantine_get,
+    .sums = quarantine_sums,
+    .resolve = quarantine_resolve,
+};

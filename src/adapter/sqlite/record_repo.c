@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
-#include "adapter/sqlite/quarantine_repo.h"
 #include "adapter/sqlite/sqlite.h"
+#include "port/store_record.h"
 
 static const char CHECK[] =
     "SELECT id, version, updated_at, provider_version, deleted, content_hash, expr_hash, "
@@ -270,7 +270,4 @@ const struct store_record_ops SQLITE_RECORD = {
     .touch = record_touch,
     .get = record_get,
     .candidates = record_candidates,
-    .quarantine = sqlite_quarantine_add,
-    .quarantine_list = sqlite_quarantine_list,
-    .quarantine_resolve = sqlite_quarantine_resolve,
 };

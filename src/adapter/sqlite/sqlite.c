@@ -201,6 +201,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         .pause = &SQLITE_PAUSE,
         .signal = &SQLITE_SIGNAL,
         .record = &SQLITE_RECORD,
+        .quarantine = &SQLITE_QUARANTINE,
         .outbox = &SQLITE_OUTBOX,
         .lease = &SQLITE_LEASE,
         .run = &SQLITE_RUN,

@@ -71,6 +71,7 @@ extern const struct store_cursor_ops SQLITE_CURSOR;
 extern const struct store_pause_ops SQLITE_PAUSE;
 extern const struct store_signal_ops SQLITE_SIGNAL;
 extern const struct store_record_ops SQLITE_RECORD;
+extern const struct store_quarantine_ops SQLITE_QUARANTINE;
 extern const struct store_outbox_ops SQLITE_OUTBOX;
 extern const struct store_lease_ops SQLITE_LEASE;
 extern const struct store_run_ops SQLITE_RUN;

@@ -19,6 +19,7 @@
 #include "data/hash.h"
 #include "data/json.h"
 #include "engine/execute/commit_records.h"
+#include "port/store_quarantine.h"
 #include "port/store_signal.h"
 
 /* Who asks for a second look. */
@@ -461,11 +462,13 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                   const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
                   struct error *err)
 {
+    struct fetch_records reader = fetch_records_of(fetch);
     struct attempt attempt;
 
     attempt_init(&attempt, context, batch, now_us, result);
-    attempt.records =
-        (struct records){ .store = context->store, .arena = context->arena, .fetch = fetch };
+    attempt.records = (struct records){ .store = context->store,
+                                        .arena = context->arena,
+                                        .reader = &reader.reader };
     if (!records_init(&attempt.records, batch, err) || !make_signals(&attempt, err) ||
         !try_until_done(&attempt, now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,

@@ -14,6 +14,25 @@ struct records_item {
     const char *event_type; /* of an item that is written */
 };
 
+/* ---- the walk's ---- */
+
+static bool hash_of_fetch(struct records_reader *reader, const struct record *record,
+                          char hex[HASH_HEX_MAX], struct error *err)
+{
+    return fetch_record_hash(((struct fetch_records *)reader)->fetch, record, hex, err);
+}
+
+static bool fields_of_fetch(struct records_reader *reader, const struct record *record,
+                            struct arena *arena, struct str *json, struct error *err)
+{
+    return fetch_record_fields(((struct fetch_records *)reader)->fetch, record, arena, json, err);
+}
+
+struct fetch_records fetch_records_of(struct fetch *fetch)
+{
+    return (struct fetch_records){ { hash_of_fetch, fields_of_fetch }, fetch };
+}
+
 /* ---- one state of each id ---- */
 
 static struct overwrite_state incoming_of(const struct record *record)
@@ -76,7 +95,7 @@ bool records_init(struct records *records, const struct fetch_batch *batch, stru
 /* Once per batch, however often it is judged, and only where it is needed. */
 static bool hash_item(struct records *records, struct records_item *item, struct error *err)
 {
-    if (!item->has_hash && !fetch_record_hash(records->fetch, item->record, item->hash, err))
+    if (!item->has_hash && !records->reader->hash(records->reader, item->record, item->hash, err))
         return error_wrap(err, "hash record %.*s", STR_ARG(item->record->provider_id));
     item->has_hash = true;
     return true;
@@ -207,8 +226,8 @@ static bool make_event(struct records *records, const struct record_context *con
                                    .type = item->event_type,
                                    .merged_into = item->record->merged_into };
 
-    if (!item->record->is_deleted &&
-        !fetch_record_fields(records->fetch, item->record, records->arena, &record.fields, err))
+    if (!item->record->is_deleted && !records->reader->fields(records->reader, item->record,
+                                                              records->arena, &record.fields, err))
         return error_wrap(err, "fields of record %.*s", STR_ARG(item->record->provider_id));
     return record_event_make(&record, records->arena, event, err);
 }

@@ -13,10 +13,25 @@
 
 struct records_item;
 
+/* Makes of a record what is needed only when it is written; embed it first. */
+struct records_reader {
+    bool (*hash)(struct records_reader *reader, const struct record *record, char hex[HASH_HEX_MAX],
+                 struct error *err);
+    bool (*fields)(struct records_reader *reader, const struct record *record, struct arena *arena,
+                   struct str *json, struct error *err);
+};
+
+/* That of a walk's current batch. */
+struct fetch_records {
+    struct records_reader reader;
+    struct fetch *fetch;
+};
+struct fetch_records fetch_records_of(struct fetch *fetch);
+
 struct records {
     struct store *store;
     struct arena *arena;
-    struct fetch *fetch;
+    struct records_reader *reader;
     struct records_item *items; /* by provider_id */
     struct str *ids;            /* theirs */
     size_t count;

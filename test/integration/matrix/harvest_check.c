@@ -5,6 +5,7 @@
 #include "harvest.h"
 #include "port/store_cursor.h"
 #include "port/store_outbox.h"
+#include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
 #include "sim_verify.h"
@@ -60,7 +61,9 @@ static struct told told_of(struct harvest *h)
                                  &told.signals, &err),
                err);
     REQUIRE_OK(
-        store_quarantine_list(h->store, &h->arena, source, 0, ROWS_MAX, &told.quarantined, &err),
+        store_quarantine_list(h->store, &h->arena,
+                              &(struct quarantine_filter){ .source = source, .limit = ROWS_MAX },
+                              &told.quarantined, &err),
         err);
     return told;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/hash.h"
+#include "engine/fetch/reread.h"
 #include "fetch_rig.h"
 #include "test.h"
 
@@ -290,6 +291,77 @@ TEST(recorded_pages_are_read_as_their_sources_describe_them)
         rig_release(&rig);
     }
     test_note("%zu shapes of recorded answers", ARRAY_LEN(shapes));
+}
+
+/* ---- their records, read again one by one ---- */
+
+/* Without what stood around it each record is what it was on its page. */
+static size_t check_reread(const struct rig *rig, const char *label)
+{
+    const struct spec_endpoint *endpoint =
+        rig->spec.is_two_phase ? &rig->spec.detail : &rig->spec.endpoint;
+    struct error err = { 0 };
+    struct arena arena;
+
+    arena_init(&arena, (size_t)64 << 20);
+    for (size_t i = 0; i < rig->ids.count; i++) {
+        struct reread reread;
+
+        arena_reset(&arena);
+        REQUIRE_OK(reread_open(&reread, &arena, endpoint, rig->payloads.items[i], &err), err);
+        CHECK_EQ(reread.judgement, RECORD_GOOD, label);
+        if (reread.judgement == RECORD_GOOD) {
+            CHECK_STR(reread.record.provider_id, rig->ids.items[i], label);
+            CHECK_STR(reread.record.payload, rig->payloads.items[i], label);
+            CHECK_EQ(reread.record.has_updated_at ? reread.record.updated_at_us : INT64_MIN,
+                     rig->dates.items[i], label);
+            CHECK_EQ(reread.record.is_deleted, rig_has(&rig->dead, rig->ids.items[i]), label);
+        }
+        reread_close(&reread);
+    }
+    arena_release(&arena);
+    return rig->ids.count;
+}
+
+TEST(stored_records_are_read_again_as_they_were_on_their_page)
+{
+    size_t records = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+        const struct shape *shape = &shapes[i];
+        struct rig rig;
+
+        rig_init(&rig, shape->file, shape->operation, NULL);
+        rig.order.can_reslice = false;
+        for (size_t r = 0; r < 4 && shape->replies[r] != NULL; r++)
+            rig_reply(&rig, shape->replies[r], NULL);
+        rig.stop_after = shape->stop_after;
+        rig.gate.no_prefetch = shape->stop_after > 0;
+        rig_run(&rig);
+        records += check_reread(&rig, shape->label);
+        rig_release(&rig);
+    }
+    test_note("%zu recorded records, one by one", records);
+}
+
+TEST(bytes_that_are_no_record_are_a_bad_record)
+{
+    static const char *const files[] = { "sources/crossref.yaml", "test/data/fetch/oai.yaml" };
+    struct error err = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        struct reread reread;
+        struct rig rig;
+
+        rig_init(&rig, files[i], "harvest", NULL);
+        REQUIRE_OK(reread_open(&reread, &rig.arena, &rig.spec.endpoint, STR("{\"a\":<b"), &err),
+                   err);
+        CHECK_EQ(reread.judgement, RECORD_BAD, files[i]);
+        CHECK_STR(str_of(reread.bad.reason), STR("item.syntax"), files[i]);
+        CHECK(reread.bad.detail.len > 0, "and what is wrong");
+        reread_close(&reread);
+        rig_release(&rig);
+    }
 }
 
 /* ---- answers that are no pages ---- */

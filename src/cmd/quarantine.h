@@ -1,0 +1,34 @@
+/* patra quarantine: records that could not be judged, and what becomes of them. What its files
+ * share. */
+#ifndef PATRA_CMD_QUARANTINE_H
+#define PATRA_CMD_QUARANTINE_H
+
+#include "cmd/command.h"
+#include "cmd/session.h"
+#include "data/json_write.h"
+#include "port/store_quarantine.h"
+
+extern const struct command COMMAND_QUARANTINE;
+
+extern const struct command QUARANTINE_RETRY; /* quarantine_settle.c */
+extern const struct command QUARANTINE_DROP;  /* quarantine_settle.c */
+
+#define QUARANTINE_OUTPUT_MAX ((size_t)256 << 20)
+
+/* Operands of digits alone are numbers of records; a source's code begins with a letter. */
+bool quarantine_read_id(const char *operand, int64_t *id);
+
+/* --endpoint and --reason. */
+#define QUARANTINE_FILTER_OPTIONS                                            \
+    { "endpoint", "ENDPOINT", "Of this endpoint." },                         \
+    {                                                                        \
+        "reason", "CODE", "Put aside for this reason only: id.missing, ...." \
+    }
+struct quarantine_filter quarantine_filter_read(const struct invocation *invocation,
+                                                struct str source);
+
+/* The members of an object that is open. */
+void quarantine_write(struct json_writer *w, const struct quarantined *record);
+bool quarantine_print(struct json_writer *w, FILE *out, struct error *err) MUST_CHECK;
+
+#endif

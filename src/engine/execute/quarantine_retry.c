@@ -1,0 +1,219 @@
+#include "engine/execute/quarantine_retry.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/execute/commit_records.h"
+#include "engine/fetch/reread.h"
+#include "engine/source_store.h"
+#include "port/store_task.h"
+#include "spec/resolve.h"
+#include "spec/snapshot.h"
+
+struct retry {
+    struct records_reader reader; /* first */
+    struct store *store;
+    struct arena *arena;
+    struct random_source *random;
+    const struct quarantine_retry_ask *ask;
+    struct quarantined row;
+    struct snapshot snapshot;
+    struct spec spec;
+    struct reread reread;
+};
+
+/* ---- the source as it is now ---- */
+
+static struct str endpoint_in(const struct registry_row *row)
+{
+    const int column = registry_column(row->table, STR("target_endpoint"));
+
+    assert(column >= 0);
+    return row->values[column].is_set ? row->values[column].text : (struct str){ 0 };
+}
+
+/* The operation that fetched it; where that is gone, one that lists such records. */
+static struct str find_operation(const struct source *source, const struct task *task,
+                                 struct str endpoint)
+{
+    const struct registry_row *row = NULL;
+    struct str lister = { 0 };
+
+    while ((row = source_next_operation(source, row)) != NULL) {
+        if (task != NULL && str_eq(endpoint_in(row), task->endpoint) &&
+            source_operation_code(row) == (int)task->operation)
+            return row->key;
+        if (lister.len == 0 && str_eq(endpoint_in(row), endpoint))
+            lister = row->key;
+    }
+    return lister;
+}
+
+static bool load_spec(struct retry *retry, struct error *err)
+{
+    const struct quarantined *row = &retry->row;
+    struct source source;
+    struct task task;
+    struct str operation;
+    bool has_task = false;
+
+    if (!source_load(retry->store, retry->arena, row->source, retry->ask->now_us, &source, err))
+        return false;
+    if (row->lineage.task_id != 0 &&
+        !store_task_get(retry->store, retry->arena, row->lineage.task_id, &task, &has_task, err))
+        return false;
+    operation = find_operation(&source, has_task ? &task : NULL, row->endpoint);
+    if (operation.len == 0)
+        return error_set(err, ERROR_REQUEST, "quarantine.operation",
+                         "no operation of %.*s reads records of %.*s any more",
+                         STR_ARG(row->source), STR_ARG(row->endpoint));
+    return snapshot_make(retry->arena,
+                         &(struct snapshot_request){ .source = &source, .operation = operation },
+                         &retry->snapshot, err) &&
+           spec_read(retry->arena, retry->snapshot.json, &retry->spec, err);
+}
+
+/* ---- storing ---- */
+
+static bool hash(struct records_reader *reader, const struct record *record, char hex[HASH_HEX_MAX],
+                 struct error *err)
+{
+    struct retry *retry = (struct retry *)reader;
+
+    return record_hash(&retry->reread.reader, &retry->reread.document, record, retry->arena, hex,
+                       err);
+}
+
+static bool fields(struct records_reader *reader, const struct record *record, struct arena *arena,
+                   struct str *json, struct error *err)
+{
+    const struct retry *retry = (const struct retry *)reader;
+
+    return record_fields(&retry->reread.reader, &retry->reread.document, record, arena, json, err);
+}
+
+static struct str change_of(const struct commit_result *result)
+{
+    return result->deleted > 0   ? STR("gone")
+           : result->created > 0 ? STR("new")
+           : result->updated > 0 ? STR("changed")
+                                 : STR("");
+}
+
+static bool settle(struct retry *retry, bool *resolved, struct error *err)
+{
+    return store_quarantine_resolve(retry->store,
+                                    &(struct quarantine_resolve){ .id = retry->row.id,
+                                                                  .resolution = QUARANTINE_RETRIED,
+                                                                  .by = retry->ask->by,
+                                                                  .note = retry->ask->note,
+                                                                  .now_us = retry->ask->now_us },
+                                    resolved, err);
+}
+
+/* One try; *is_over is false when another worker wrote the same record meanwhile. */
+static bool store_once(struct retry *retry, struct records *records,
+                       struct quarantine_retried *retried, bool *is_over, struct error *err)
+{
+    const struct record_context context = { .source = retry->row.source,
+                                            .endpoint = retry->row.endpoint,
+                                            .expr_hash = str_of(retry->snapshot.expr_proto_hash),
+                                            .lineage = retry->row.lineage,
+                                            .now_us = retry->ask->now_us };
+    struct commit_result result = { 0 };
+    struct uuid_state ids = { 0 };
+    bool resolved, is_written;
+
+    if (!store_begin(retry->store, err))
+        return false;
+    if (!settle(retry, &resolved, err))
+        goto fail;
+    *is_over = !resolved;
+    if (!resolved) {
+        retried->outcome = QUARANTINE_SETTLED;
+        store_rollback(retry->store);
+        return true;
+    }
+    if (!records_judge(records, &context, &result, err) ||
+        !records_write(records, &context, retry->random, &ids, &is_written, err))
+        goto fail;
+    *is_over = is_written;
+    retried->change = change_of(&result);
+    retried->outcome = retried->change.len > 0 ? QUARANTINE_STORED : QUARANTINE_KNOWN;
+    if (!is_written || retry->ask->is_dry) {
+        store_rollback(retry->store);
+        return true;
+    }
+    if (store_commit(retry->store, err))
+        return true;
+fail:
+    store_rollback(retry->store);
+    return false;
+}
+
+static bool store_record(struct retry *retry, struct quarantine_retried *retried, struct error *err)
+{
+    const struct fetch_batch batch = { .records = &retry->reread.record, .record_count = 1 };
+    struct records records = { .store = retry->store,
+                               .arena = retry->arena,
+                               .reader = &retry->reader };
+    bool is_over = false;
+
+    if (!records_init(&records, &batch, err))
+        return false;
+    for (int tries = 0; tries < COMMIT_TRIES_MAX && !is_over; tries++) {
+        if (!store_once(retry, &records, retried, &is_over, err) &&
+            strcmp(err->code, "store.conflict") != 0)
+            return false;
+    }
+    return is_over || error_set(err, ERROR_TRANSIENT, "quarantine.raced",
+                                "other workers wrote the same record first, again and again");
+}
+
+/* ---- the whole ---- */
+
+static bool judge_and_store(struct retry *retry, struct quarantine_retried *retried,
+                            struct error *err)
+{
+    const struct reread *reread = &retry->reread;
+
+    if (reread->judgement == RECORD_GOOD) {
+        retried->provider_id = reread->record.provider_id;
+        return store_record(retry, retried, err);
+    }
+    retried->outcome = QUARANTINE_STILL_BAD;
+    retried->provider_id = reread->bad.provider_id;
+    retried->reason = str_of(reread->bad.reason);
+    retried->detail = reread->bad.detail;
+    return true;
+}
+
+bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
+                      const struct quarantine_retry_ask *ask, struct quarantine_retried *retried,
+                      struct error *err)
+{
+    struct retry retry = {
+        .reader = { hash, fields }, .store = store, .arena = arena, .random = random, .ask = ask
+    };
+    bool found, ok;
+
+    *retried = (struct quarantine_retried){ 0 };
+    if (!store_quarantine_get(store, arena, ask->id, &retry.row, &found, err))
+        return false;
+    if (!found)
+        return error_set(err, ERROR_REQUEST, "quarantine.unknown",
+                         "nothing in quarantine has the number %" PRId64, ask->id);
+    retried->was = retry.row;
+    retried->outcome = QUARANTINE_SETTLED;
+    if (retry.row.resolution != QUARANTINE_OPEN)
+        return true;
+    if (!load_spec(&retry, err) ||
+        !reread_open(&retry.reread, arena,
+                     retry.spec.is_two_phase ? &retry.spec.detail : &retry.spec.endpoint,
+                     retry.row.payload, err))
+        return error_wrap(err, "quarantined record %" PRId64, ask->id);
+    ok = judge_and_store(&retry, retried, err);
+    reread_close(&retry.reread);
+    return ok || error_wrap(err, "quarantined record %" PRId64, ask->id);
+}

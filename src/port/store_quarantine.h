@@ -1,0 +1,143 @@
+/* store_quarantine: records that could not be judged, kept with all that is needed to see why,
+ * until somebody has dealt with them.
+ *
+ *      add ──▶ open ──▶ RETRIED   read again by a source that was mended, and stored
+ *                  ╰──▶ DROPPED   a person decided that it is nothing
+ *
+ * A row is resolved once, and stays: who did it, when and why is the trail.
+ */
+#ifndef PATRA_PORT_STORE_QUARANTINE_H
+#define PATRA_PORT_STORE_QUARANTINE_H
+
+#include "port/store.h"
+#include "port/store_lineage.h"
+
+enum quarantine_resolution { QUARANTINE_OPEN, QUARANTINE_RETRIED, QUARANTINE_DROPPED };
+
+/* As the rows have them; '' = open. */
+static inline struct str quarantine_resolution_word(enum quarantine_resolution resolution)
+{
+    return resolution == QUARANTINE_RETRIED   ? STR("RETRIED")
+           : resolution == QUARANTINE_DROPPED ? STR("DROPPED")
+                                              : STR("");
+}
+
+static inline enum quarantine_resolution quarantine_resolution_find(struct str word)
+{
+    return str_eq(word, STR("RETRIED"))   ? QUARANTINE_RETRIED
+           : str_eq(word, STR("DROPPED")) ? QUARANTINE_DROPPED
+                                          : QUARANTINE_OPEN;
+}
+
+struct quarantined {
+    int64_t id;
+    struct str source;
+    struct str endpoint;    /* under which it would have been stored */
+    struct str provider_id; /* '' where none could be read */
+    struct str reason;      /* a code: "id.missing" */
+    struct str detail;
+    int64_t position; /* within the batch */
+    struct lineage lineage;
+    int64_t created_us;
+    enum quarantine_resolution resolution;
+    int64_t resolved_us;    /* 0: it is open */
+    struct str resolved_by; /* '' = it is open */
+    struct str note;        /* why, as whoever resolved it said */
+    int64_t bytes;          /* of the payload */
+    struct str payload;     /* as received; lists leave it out */
+};
+
+struct quarantined_list {
+    struct quarantined *items;
+    size_t count;
+};
+
+struct quarantine_filter {
+    struct str source; /* '' = any, likewise the others */
+    struct str endpoint;
+    struct str reason;
+    bool with_resolved; /* false: open ones only */
+    int64_t after_id;
+    int64_t limit;
+};
+
+struct quarantine_sum { /* of open ones */
+    struct str source;
+    struct str endpoint;
+    struct str reason;
+    int64_t count;
+    int64_t first_us;
+    int64_t last_us;
+};
+
+struct quarantine_sum_list {
+    struct quarantine_sum *items;
+    size_t count;
+};
+
+struct quarantine_resolve {
+    int64_t id;
+    enum quarantine_resolution resolution; /* not OPEN */
+    struct str by;                         /* not '' */
+    struct str note;
+    int64_t now_us;
+};
+
+struct store_quarantine_ops {
+    bool (*add)(struct store *store, const struct quarantined *records, size_t count,
+                int64_t *added, struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, const struct quarantine_filter *filter,
+                 struct quarantined_list *list, struct error *err);
+    bool (*get)(struct store *store, struct arena *arena, int64_t id, struct quarantined *record,
+                bool *found, struct error *err);
+    bool (*sums)(struct store *store, struct arena *arena, struct str source,
+                 struct quarantine_sum_list *list, struct error *err);
+    bool (*resolve)(struct store *store, const struct quarantine_resolve *resolve, bool *resolved,
+                    struct error *err);
+};
+
+/* Once per batch and position (a batch of 0 has none); *added counts the new ones. */
+static inline bool MUST_CHECK store_quarantine_add(struct store *store,
+                                                   const struct quarantined *records, size_t count,
+                                                   int64_t *added, struct error *err)
+{
+    return store->quarantine->add(store, records, count, added, err);
+}
+
+/* By id, from the first above after_id; without payloads. */
+static inline bool MUST_CHECK store_quarantine_list(struct store *store, struct arena *arena,
+                                                    const struct quarantine_filter *filter,
+                                                    struct quarantined_list *list,
+                                                    struct error *err)
+{
+    return store->quarantine->list(store, arena, filter, list, err);
+}
+
+/* With its payload, open or not. */
+static inline bool MUST_CHECK store_quarantine_get(struct store *store, struct arena *arena,
+                                                   int64_t id, struct quarantined *record,
+                                                   bool *found, struct error *err)
+{
+    return store->quarantine->get(store, arena, id, record, found, err);
+}
+
+/* Open ones by source, endpoint and reason, in this order; source '' = of all. */
+static inline bool MUST_CHECK store_quarantine_sums(struct store *store, struct arena *arena,
+                                                    struct str source,
+                                                    struct quarantine_sum_list *list,
+                                                    struct error *err)
+{
+    return store->quarantine->sums(store, arena, source, list, err);
+}
+
+/* *resolved is false when it was resolved before, or is not there: of all who try one succeeds. In
+ * a transaction its row is locked from here on. */
+static inline bool MUST_CHECK store_quarantine_resolve(struct store *store,
+                                                       const struct quarantine_resolve *resolve,
+                                                       bool *resolved, struct error *err)
+{
+    assert(resolve->resolution != QUARANTINE_OPEN && resolve->by.len > 0);
+    return store->quarantine->resolve(store, resolve, resolved, err);
+}
+
+#endif

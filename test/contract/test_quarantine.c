@@ -1,0 +1,178 @@
+/* The quarantine: put aside once, listed and summed up, resolved once with a trail. */
+#include "contract.h"
+#include "port/store_quarantine.h"
+#include "rows.h"
+
+static const struct quarantined BAD = { .source = STR_INIT("crossref"),
+                                        .endpoint = STR_INIT("works"),
+                                        .reason = STR_INIT("id.missing"),
+                                        .detail = STR_INIT("$.DOI"),
+                                        .lineage = { 1, 2, 3, 4, 5, 6 },
+                                        .created_us = NOW_US,
+                                        .payload = STR_INIT("\xff\0{") };
+
+static struct quarantined bad_at(int64_t position)
+{
+    struct quarantined record = BAD;
+
+    record.position = position;
+    return record;
+}
+
+static int64_t add(struct store *store, const struct quarantined *records, size_t count)
+{
+    struct error err = { 0 };
+    int64_t added;
+
+    REQUIRE_OK(store_quarantine_add(store, records, count, &added, &err), err);
+    return added;
+}
+
+static struct quarantined_list list_of(struct store *store, struct quarantine_filter filter)
+{
+    struct quarantined_list list;
+    struct error err = { 0 };
+
+    if (filter.limit == 0)
+        filter.limit = 100;
+    REQUIRE_OK(store_quarantine_list(store, contract_arena(), &filter, &list, &err), err);
+    return list;
+}
+
+static struct quarantined get(struct store *store, int64_t id)
+{
+    struct quarantined record = { 0 };
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_quarantine_get(store, contract_arena(), id, &record, &found, &err), err);
+    REQUIRE(found, "it is there");
+    return record;
+}
+
+static bool resolve(struct store *store, int64_t id, enum quarantine_resolution resolution)
+{
+    const struct quarantine_resolve how = { id, resolution, STR("ada"), STR("a test"), NOW_US + 7 };
+    struct error err = { 0 };
+    bool resolved;
+
+    REQUIRE_OK(store_quarantine_resolve(store, &how, &resolved, &err), err);
+    return resolved;
+}
+
+TEST(a_bad_record_is_put_aside_once)
+{
+    struct store *store = contract_store();
+    const struct quarantined records[] = { bad_at(0), bad_at(1), bad_at(2) };
+    struct quarantined_list list;
+    struct quarantined record;
+
+    CHECK_EQ(add(store, records, 2), 2, "new");
+    CHECK_EQ(add(store, records, 3), 1, "one more");
+    list = list_of(store, (struct quarantine_filter){ .source = STR("crossref"), .limit = 2 });
+    REQUIRE(list.count == 2, "a page");
+    CHECK_STR(list.items[0].reason, STR("id.missing"), "reason");
+    CHECK_STR(list.items[0].detail, STR("$.DOI"), "detail");
+    CHECK_EQ(list.items[1].position, 1, "position");
+    CHECK_EQ(list.items[1].lineage.batch_id, 6, "lineage");
+    CHECK_EQ(list.items[0].created_us, NOW_US, "when");
+    CHECK_EQ(list.items[0].bytes, 3, "how many bytes");
+    CHECK_EQ(list.items[0].payload.len, 0, "not which");
+    record = get(store, list.items[0].id);
+    CHECK_STR(record.payload, STR("\xff\0{"), "every byte");
+    CHECK_EQ(record.resolution, QUARANTINE_OPEN, "open");
+    CHECK_EQ(record.resolved_us, 0, "nobody did anything");
+    list = list_of(store, (struct quarantine_filter){ .after_id = list.items[1].id });
+    CHECK_EQ(list.count, 1, "the rest");
+    contract_end();
+}
+
+TEST(what_is_meant_is_listed)
+{
+    struct store *store = contract_store();
+    struct quarantined records[] = { bad_at(0), bad_at(1), bad_at(2), bad_at(3) };
+
+    records[1].endpoint = STR("details");
+    records[2].reason = STR("date.syntax");
+    records[3].source = STR("pubmed");
+    CHECK_EQ(add(store, records, 4), 4, "all");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ 0 }).count, 4, "of any source");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ .source = STR("crossref") }).count, 3,
+             "of one");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ .endpoint = STR("works") }).count, 3,
+             "of an endpoint");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ .reason = STR("date.syntax") }).count, 1,
+             "of a reason");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ .source = STR("openalex") }).count, 0,
+             "of none");
+    contract_end();
+}
+
+TEST(a_record_is_resolved_once_and_leaves_a_trail)
+{
+    struct store *store = contract_store();
+    const struct quarantined records[] = { bad_at(0), bad_at(1), bad_at(2) };
+    struct quarantined_list list;
+    struct quarantined record;
+
+    CHECK_EQ(add(store, records, 3), 3, "three");
+    list = list_of(store, (struct quarantine_filter){ 0 });
+    CHECK(resolve(store, list.items[0].id, QUARANTINE_DROPPED), "the first to come");
+    CHECK(!resolve(store, list.items[0].id, QUARANTINE_RETRIED), "and no other");
+    CHECK(resolve(store, list.items[1].id, QUARANTINE_RETRIED), "another one");
+    CHECK(!resolve(store, 4711, QUARANTINE_DROPPED), "nothing of that number");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ 0 }).count, 1, "one is open");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ .with_resolved = true }).count, 3,
+             "and all are there");
+    record = get(store, list.items[0].id);
+    CHECK_EQ(record.resolution, QUARANTINE_DROPPED, "how");
+    CHECK_EQ(record.resolved_us, NOW_US + 7, "when");
+    CHECK_STR(record.resolved_by, STR("ada"), "by whom");
+    CHECK_STR(record.note, STR("a test"), "why");
+    CHECK_EQ(get(store, list.items[1].id).resolution, QUARANTINE_RETRIED, "the other way");
+    contract_end();
+}
+
+TEST(what_is_rolled_back_is_not_resolved)
+{
+    struct store *store = contract_store();
+    const struct quarantined record = bad_at(0);
+    struct error err = { 0 };
+    int64_t id;
+
+    CHECK_EQ(add(store, &record, 1), 1, "one");
+    id = list_of(store, (struct quarantine_filter){ 0 }).items[0].id;
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK(resolve(store, id, QUARANTINE_RETRIED), "in the transaction");
+    store_rollback(store);
+    CHECK(resolve(store, id, QUARANTINE_RETRIED), "and outside of it again");
+    contract_end();
+}
+
+TEST(open_ones_are_summed_up_by_source_endpoint_and_reason)
+{
+    struct store *store = contract_store();
+    struct quarantined records[] = { bad_at(0), bad_at(1), bad_at(2), bad_at(3), bad_at(4) };
+    struct quarantine_sum_list sums;
+    struct error err = { 0 };
+
+    records[0].source = STR("pubmed");
+    records[2].created_us = NOW_US - 5;
+    records[3].reason = STR("date.syntax");
+    CHECK_EQ(add(store, records, 5), 5, "five");
+    CHECK(resolve(store, list_of(store, (struct quarantine_filter){ 0 }).items[4].id,
+                  QUARANTINE_DROPPED),
+          "one is done");
+    REQUIRE_OK(store_quarantine_sums(store, contract_arena(), STR(""), &sums, &err), err);
+    REQUIRE(sums.count == 3, "three kinds");
+    CHECK_STR(sums.items[0].reason, STR("date.syntax"), "in order");
+    CHECK_EQ(sums.items[0].count, 1, "one");
+    CHECK_STR(sums.items[1].reason, STR("id.missing"), "in order");
+    CHECK_EQ(sums.items[1].count, 2, "two");
+    CHECK_EQ(sums.items[1].first_us, NOW_US - 5, "the first");
+    CHECK_EQ(sums.items[1].last_us, NOW_US, "the last");
+    CHECK_STR(sums.items[2].source, STR("pubmed"), "the other source");
+    REQUIRE_OK(store_quarantine_sums(store, contract_arena(), STR("pubmed"), &sums, &err), err);
+    CHECK_EQ(sums.count, 1, "of one source");
+    contract_end();
+}
