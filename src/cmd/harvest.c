@@ -242,6 +242,8 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
     struct error err;
 
     display_tick(h->display, now_of(h));
+    if (ferror(h->invocation->out) != 0 && !h->is_over)
+        end(h, HARVEST_TOLD); /* nobody reads what is told: harvest --json | head */
     if (is_ending || h->is_over || monotonic_us < h->next_look_us)
         return;
     if (!look(h, &err)) {

@@ -196,7 +196,11 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     buf_add(&text, STR(", after "));
     text_span(&text, summary->view.elapsed_us);
     buf_add_char(&text, '\n');
-    if (first->decision.empty == WINDOW_EMPTY_NOT && window_is_valid(first->decision.window)) {
+    if (first->ids > 0) {
+        buf_add(&text, STR("  asked for   "));
+        add_count(&text, first->ids, first->ids == 1 ? "id\n" : "ids\n");
+    } else if (first->decision.empty == WINDOW_EMPTY_NOT &&
+               window_is_valid(first->decision.window)) {
         buf_add(&text, STR("  window      "));
         add_window(&text, first->decision.window);
         buf_add_char(&text, '\n');

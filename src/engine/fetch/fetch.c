@@ -289,6 +289,8 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
             return arena_error(&fetch->own, err);
         walk_end(fetch, FETCH_CUT_SHORT, reason);
     }
+    if (!fetch->has_verdict && walk_is_refused_much(fetch))
+        walk_reslice(fetch, RESLICE_TOO_MANY_429, STR("too many requests were refused (429)"));
     batch->is_last = fetch->has_verdict;
     batch->has_next = !batch->is_last;
     batch->verdict = fetch->verdict;

@@ -82,6 +82,8 @@ enum { FETCH_FAILED_IDS_MAX = 8 };
 /* A slice in which history expects at least this many records is not believed to be empty at once.
  */
 enum { FETCH_EXPECTED_MIN = 10 };
+/* Of at least so many requests, more than this part refused as too fast cuts the slice again. */
+enum { FETCH_REFUSED_OF_MIN = 20, FETCH_REFUSED_PERMILLE = 50 };
 
 /* ---- waiting, as it is seen from outside ---- */
 

@@ -116,6 +116,7 @@ struct fetch {
     int restarts;
     int second_looks;
     int64_t requests;
+    int64_t throttled; /* of which were refused as too fast */
     int64_t records;
     int64_t batch_no;
     int64_t started_us; /* monotonic */
@@ -188,5 +189,9 @@ void walk_reslice(struct fetch *fetch, enum reslice_reason reason, struct str te
 void walk_judge(struct fetch *fetch);
 /* NULL: there is budget left. */
 const char *walk_budget_used(const struct fetch *fetch);
+
+/* So many requests were refused that the rest goes better in pieces, at another time: told only
+ * where what has been read is finished and need not be read again. */
+bool walk_is_refused_much(const struct fetch *fetch);
 
 #endif

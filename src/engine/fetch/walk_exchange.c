@@ -234,8 +234,11 @@ static bool read_reply(const struct attempt *attempt, struct error *err)
     };
 
     if (!answer_read(&exchange->answer, walk_arena(attempt->fetch), &ask, err)) {
-        attempt->fetch->counts.throttled +=
+        const bool is_refused =
             exchange->answer.kind == ANSWER_THROTTLED || exchange->answer.kind == ANSWER_QUOTA;
+
+        attempt->fetch->counts.throttled += is_refused;
+        attempt->fetch->throttled += is_refused;
         return false;
     }
     return read_listing(attempt, err);

@@ -19,7 +19,9 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
     struct buf out;
 
     buf_init(&out, &fetch->own, 1024);
-    if (verdict->has_total)
+    if (fetch->list == NULL)
+        buf_printf(&out, "%zu ids were asked for", fetch->queue.count);
+    else if (verdict->has_total)
         buf_printf(&out, "%" PRId64 " of %" PRId64 " came", verdict->distinct, verdict->total);
     else
         buf_printf(&out, "%" PRId64 " came, the source tells no total", verdict->distinct);
@@ -30,7 +32,8 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
     if (verdict->restarts > 0)
         buf_printf(&out, "; %d restarts", verdict->restarts);
     if (verdict->lost_ids > 0)
-        buf_printf(&out, "; %" PRId64 " ids without a record", verdict->lost_ids);
+        buf_printf(&out, "; %" PRId64 " id%s without a record", verdict->lost_ids,
+                   verdict->lost_ids == 1 ? "" : "s");
     return buf_str(&out);
 }
 
@@ -94,6 +97,13 @@ const char *walk_budget_used(const struct fetch *fetch)
         clock_monotonic_us(fetch->parts.clock) - fetch->started_us >= order->duration_max_us)
         return "time";
     return NULL;
+}
+
+bool walk_is_refused_much(const struct fetch *fetch)
+{
+    return fetch->order.can_reslice && fetch->requests >= FETCH_REFUSED_OF_MIN &&
+           fetch->throttled * 1000 > fetch->requests * FETCH_REFUSED_PERMILLE &&
+           window_is_valid(finished_of(fetch));
 }
 
 static void judge_cut(struct fetch *fetch, const struct leg *leg)

@@ -211,6 +211,23 @@ static void serve_more(struct arena *arena, const struct http_request *request, 
     buf_add(out, STR("]}"));
 }
 
+/* By date, the oldest first: minute m of the day is record 1439 - m. */
+static void serve_time(struct arena *arena, const struct http_request *request, struct buf *out)
+{
+    const struct str from = param(arena, request, "from");
+    int left = number(arena, request, "size", 40);
+
+    buf_add(out, STR("{\"items\":["));
+    for (int m = atoi(from.data + 11) * 60 + atoi(from.data + 14); m < 24 * 60 && left > 0; m++) {
+        if (24 * 60 - 1 - m >= played.records)
+            continue;
+        add_record(out, 24 * 60 - 1 - m);
+        if (--left > 0 && m < 24 * 60 - 1)
+            buf_add_char(out, ',');
+    }
+    buf_add(out, STR("]}"));
+}
+
 static bool is_at(const struct http_request *request, const char *path)
 {
     return str_find(request->url, str_of(path)) < request->url.len;
@@ -244,6 +261,8 @@ static void serve(void *context, struct arena *arena, const struct http_request 
         serve_next(arena, request, &out);
     else if (is_at(request, "/generic/token"))
         serve_token(request, &out);
+    else if (is_at(request, "/generic/time"))
+        serve_time(arena, request, &out);
     else if (is_at(request, "/ids"))
         serve_ids(arena, request, &out);
     else if (is_at(request, "/fetch"))
@@ -846,6 +865,42 @@ TEST(a_quota_that_is_gone_is_not_asked_again)
     CHECK_EQ(rig.http.sent.count, 1, "one request");
     CHECK_EQ(rig.gate.quota, 1, "the gate parks the source");
     CHECK_EQ(rig.last.retry_at_us, clock_now_us(&rig.clock.clock) + US_PER_HOUR, "until its reset");
+    rig_release(&rig);
+}
+
+static bool refuse_each_tenth(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->status = 429;
+    return n % 10 == 0;
+}
+
+TEST(a_slice_that_is_refused_too_often_is_cut_behind_what_was_read)
+{
+    struct window finished;
+    struct rig rig;
+    int64_t before = 0;
+
+    begin(&rig, GENERIC, "time", 1440);
+    rig.order.can_reslice = true;
+    played.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_MANY_429, "because of that");
+    finished = rig.last.verdict.finished;
+    CHECK_EQ(finished.from_us, rig.slice.window.from_us, "from the beginning");
+    CHECK(finished.to_us < rig.slice.window.to_us, "not to the end");
+    for (size_t i = 0; i < rig.dates.count; i++)
+        before += rig.dates.items[i] < finished.to_us;
+    CHECK_EQ(before, (finished.to_us - finished.from_us) / US_PER_MINUTE, "a record a minute");
+    rig_release(&rig);
+
+    begin(&rig, GENERIC, "offset", 1440);
+    rig.order.can_reslice = true;
+    played.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    require_complete(&rig, "what would have to be read again is read on");
     rig_release(&rig);
 }
 
