@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """run_tests.py BUILD... -- [NAME...]
 
-Runs the test programs of each build folder, several at a time, prints what failed or was skipped and
-every note of a suite, and ends with "N passed, N failed, N skipped". Exit code 1 on any failure.
+Runs the test programs of each build folder, several at a time, those that may take longest first.
+Prints what failed or was skipped and every note of a suite, the slowest programs, and at the end
+"N passed, N failed, N skipped". Exit code 1 on any failure.
 """
 import concurrent.futures
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+import time
 
 SECONDS_MAX = int(os.environ.get('TEST_SECONDS_MAX', '900'))
+WRAPPER = shlex.split(os.environ.get('TEST_WRAPPER', ''))  # a program that runs each of them
+SLOWEST = 8
 TOTAL = re.compile(r'^\S+: (\d+) passed, (\d+) failed, (\d+) skipped$', re.M)
 
 
@@ -26,21 +31,28 @@ def programs(build, names):
 def run(job):
     build, test = job
     env = {**os.environ, **test['env'], 'PATRA_BUILD': os.path.abspath(build)}
+    begin = time.monotonic()
     try:
-        done = subprocess.run(test['cmd'], cwd=test['workdir'] or build, env=env, timeout=SECONDS_MAX,
+        done = subprocess.run(WRAPPER + test['cmd'], cwd=test['workdir'] or build, env=env, timeout=SECONDS_MAX,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
-        return build, test['name'], done.returncode, done.stdout.decode(errors='replace')
+        code, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired as expired:
-        return build, test['name'], 124, (expired.stdout or b'').decode(errors='replace')
+        code, output = 124, expired.stdout or b''
+    return (f'{build}/{test["name"]}', code, output.decode(errors='replace'),
+            time.monotonic() - begin)
 
 
 def main():
     split = sys.argv.index('--')
     jobs = [job for build in sys.argv[1:split] for job in programs(build, sys.argv[split + 1:])]
+    jobs.sort(key=lambda job: -job[1]['timeout'])  # no long one is left for the end
     passed = failed = skipped = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for build, name, code, output in pool.map(run, jobs):
+    times = []
+    # One more than there are processors: many programs wait, for clocks and for each other.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
+        for name, code, output, seconds in pool.map(run, jobs):
+            times.append((seconds, name))
             total = TOTAL.findall(output)
             if total:
                 p, f, s = map(int, total[-1])
@@ -49,13 +61,16 @@ def main():
             if code != 0 and f == 0:
                 f = 1  # it died after its last check: a leak, a sanitizer, a signal
             passed, failed, skipped = passed + p, failed + f, skipped + s
-            print(f'{"FAIL" if f else "ok  "} {build}/{name}: {p} passed, {f} failed, {s} skipped')
+            print(f'{"FAIL" if f else "ok  "} {name}: {p} passed, {f} failed, {s} skipped'
+                  f' ({seconds:.1f} s)')
             for line in output.splitlines():
                 if f or line.startswith('  '):
                     print('    ' + line)
             if f and code == 124:
                 print(f'    still running after {SECONDS_MAX} s')
             sys.stdout.flush()
+    for seconds, name in sorted(times, reverse=True)[:SLOWEST]:
+        print(f'{seconds:6.1f} s {name}')
     print(f'{passed} passed, {failed} failed, {skipped} skipped')
     return 1 if failed or passed == 0 else 0
 

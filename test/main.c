@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TESTS_MAX = 2000, FILES_MAX = 16000 };
@@ -145,12 +146,28 @@ static bool is_wanted(const char *name, int argc, char **argv)
     return argc <= 1;
 }
 
-static void run_one(void (*run)(void))
+static double seconds_now(void)
 {
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void run_one(const char *name, void (*run)(void))
+{
+    const double begin = seconds_now();
+    double took;
+
     state.failures = 0;
     state.skipped = false;
     if (setjmp(state.end) == 0)
         run();
+    took = seconds_now() - begin;
+    printf("%s %s", state.failures > 0 ? "FAIL" : state.skipped ? "skip" : "ok  ", name);
+    if (took >= 1)
+        printf(" (%.1f s)", took); /* who is slow is seen */
+    printf("\n");
 }
 
 int main(int argc, char **argv)
@@ -162,12 +179,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < state.count; i++) {
         if (!is_wanted(state.tests[i].name, argc, argv))
             continue;
-        run_one(state.tests[i].run);
-        printf("%s %s\n",
-               state.failures > 0 ? "FAIL"
-               : state.skipped    ? "skip"
-                                  : "ok  ",
-               state.tests[i].name);
+        run_one(state.tests[i].name, state.tests[i].run);
         failed += state.failures > 0;
         skipped += state.failures == 0 && state.skipped;
         passed += state.failures == 0 && !state.skipped;
