@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build test matrix threads demo check bench install clean
+.PHONY: build test matrix threads valgrind demo check bench install clean
 
 build:
 	@scripts/deps build
@@ -13,10 +13,13 @@ test:
 	@scripts/test $(TESTS)
 
 matrix:
-	@MATRIX=full TEST_SECONDS_MAX=7200 scripts/test matrix
+	@BUILDS=build MATRIX=full TEST_SECONDS_MAX=7200 scripts/test matrix
 
 threads:
 	@scripts/threads
+
+valgrind:
+	@scripts/valgrind
 
 demo:
 	@scripts/demo
