@@ -20,6 +20,16 @@
 #include "base/attr.h"
 #include "base/str.h"
 
+/* 1 in a sanitized build, whose programs are several times slower: there a test by chance makes do
+ * with fewer rounds. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_IS_SLOW 1
+#elif defined(__has_feature)
+#define TEST_IS_SLOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define TEST_IS_SLOW 0
+#endif
+
 void test_register(const char *name, const char *file, void (*run)(void));
 void test_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));

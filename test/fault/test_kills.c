@@ -29,15 +29,7 @@
 #include "sql.h"
 #include "test.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SLOW 1
-#elif defined(__has_feature)
-#define IS_SLOW __has_feature(address_sanitizer)
-#else
-#define IS_SLOW 0
-#endif
-
-enum { KILLS = IS_SLOW ? 30 : 250, WORKERS_MAX = 4, DAYS = 40 };
+enum { KILLS = TEST_IS_SLOW ? 30 : 250, WORKERS_MAX = 4, DAYS = 40 };
 
 static const char SOURCE[] = "test/data/sim-sources/generic-offset.yaml";
 
@@ -187,11 +179,11 @@ static void strike(struct site *site)
 
     if (site->workers[i] == 0)
         site->workers[i] = work(site);
-    sleep_ms(random_between(&site->random, 0, IS_SLOW ? 600 : 150 / site->worker_count + 30));
+    sleep_ms(random_between(&site->random, 0, TEST_IS_SLOW ? 600 : 150 / site->worker_count + 30));
     if (random_chance(&site->random, 30)) {
         const pid_t planner = plan(site, site->day);
 
-        sleep_ms(random_between(&site->random, 0, IS_SLOW ? 300 : 25));
+        sleep_ms(random_between(&site->random, 0, TEST_IS_SLOW ? 300 : 25));
         kill_one(site, planner);
     }
     kill_one(site, site->workers[i]);

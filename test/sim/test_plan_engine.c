@@ -28,7 +28,7 @@
 #include "random.h"
 
 enum {
-    HISTORIES = 300,
+    HISTORIES = TEST_IS_SLOW ? 80 : 300,
     CELLS = 900, /* hours */
     FIRST = 400,
     STEPS_MAX = 60,
