@@ -284,7 +284,9 @@ const struct setting SETTINGS[] = {
       .help = "token, url: the same request gives the same page again; false for scrolls." },
     { "page.same_token", SE, REGISTRY_PAGINATION, "same_token", .type = SETTING_CODE,
       .builtin = "end", .codes = &SAME_TOKEN_CODES,
-      .help = "token: what a next token equal to the one sent means." },
+      .help =
+          "token: what a next token equal to the one sent means; without a total, `end` takes a "
+          "server's word for it." },
     { "page.order_by", SE, REGISTRY_PAGINATION, "order_by", .type = SETTING_TEXT, .is_proto = true,
       .help = "The stable order in which the source lists, such as 'updated asc'." },
     { "page.tail_probe", SE, REGISTRY_PAGINATION, "tail_probe", .type = SETTING_BOOL,

@@ -211,6 +211,14 @@ static struct page_decision end_of_tokens(const struct view *view, enum page_why
     return end(why);
 }
 
+/* A token may come back as a sign of the end. A link that leads to where it stands is none: whoever
+ * has pages to tell from each other by address has lost one of them. */
+static bool is_end_by_same(const struct view *view)
+{
+    return view->rules->same_token == SAME_TOKEN_END &&
+           (view->rules->type == PAGINATION_TOKEN || view->is_all);
+}
+
 static struct page_decision decide_next(const struct view *view)
 {
     const struct page_seen *seen = view->seen;
@@ -224,7 +232,7 @@ static struct page_decision decide_next(const struct view *view)
         return again(PAGE_DOUBT_REPEAT);
     if (seen->next.data == NULL)
         return end_of_tokens(view, PAGE_END_NO_NEXT);
-    if (is_same && view->rules->same_token == SAME_TOKEN_END)
+    if (is_same && is_end_by_same(view))
         return end_of_tokens(view, PAGE_END_SAME_TOKEN);
     if ((is_same && !is_scroll) || (seen->next_is_known && !is_scroll))
         return may_ask_again(view) ? again(PAGE_DOUBT_LOOP) : end(PAGE_CUT_LOOP);

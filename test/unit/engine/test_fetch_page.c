@@ -43,6 +43,11 @@ static const struct page_rules strict_rules = {
     .replayable = true,
     .same_token = SAME_TOKEN_ERROR,
 };
+static const struct page_rules link_rules = {
+    .type = PAGINATION_URL,
+    .size = 10,
+    .replayable = true,
+};
 static const struct page_rules few_pages_rules = {
     .type = PAGINATION_OFFSET,
     .size = 10,
@@ -329,6 +334,30 @@ static const struct {
       { .items = 10, .fresh = 10, .next = STR_INIT("a") },
       PAGE_END,
       PAGE_CUT_LOOP },
+    { "a link to where it stands",
+      &link_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a") },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_LOOP },
+    { "a link to where it stands, asked again",
+      &link_rules,
+      2,
+      false,
+      true,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a") },
+      PAGE_END,
+      PAGE_CUT_LOOP },
+    { "a link to where it stands, all have come",
+      &link_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 30 },
+      PAGE_END,
+      PAGE_END_SAME_TOKEN },
     { "a token of long ago",
       &token_rules,
       2,
@@ -440,7 +469,7 @@ TEST(every_sign_leads_where_the_table_says)
         state.number = cases[i].number;
         state.offset = cases[i].number * 10;
         state.was_short = cases[i].was_short;
-        if (cases[i].rules->type == PAGINATION_TOKEN)
+        if (cases[i].rules->type == PAGINATION_TOKEN || cases[i].rules->type == PAGINATION_URL)
             state.token = STR("a");
         decision = page_decide(cases[i].rules, &state, &cases[i].seen, &facts);
         CHECK_EQ(decision.step, cases[i].step, cases[i].label);
