@@ -318,5 +318,6 @@ uint64_t request_identity(const struct exchange *exchange)
 
     for (size_t i = 0; i < exchange->param_count; i++)
         params += dice_bytes(dice_bytes(1, exchange->params[i].name), exchange->params[i].value);
-    return dice_bytes(dice_roll(hash, params, exchange->param_count), exchange->body);
+    hash = dice_bytes(dice_roll(hash, params, exchange->param_count), exchange->body);
+    return dice_bytes(hash, exchange_header(exchange, STR("X-Token"))); /* which page, too */
 }

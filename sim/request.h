@@ -42,7 +42,8 @@ enum request_state request_read(struct wire *wire, struct request_input *input,
 bool request_parse_head(struct exchange *exchange, struct request_traits *traits, struct str head,
                         struct error *err) MUST_CHECK;
 
-/* What makes two requests the same: method, path, the parameters in any order, the body. */
+/* What makes two requests the same: method, path, the parameters in any order, the body, and the
+ * token where that is sent in a header (X-Token). */
 uint64_t request_identity(const struct exchange *exchange);
 
 #endif

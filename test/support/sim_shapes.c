@@ -7,6 +7,9 @@
 #include "test.h"
 
 #define SIM_SOURCE(name) "test/data/sim-sources/" name ".yaml"
+#define ALL                                                                                        \
+    " offset page0 page1 token header next link time single details oai oai-post history epmc-xml" \
+    " crossref pubmed europepmc openalex datacite arxiv "
 
 const struct sim_shape sim_shapes[SIM_SHAPES] = {
     { .name = "offset",
@@ -16,7 +19,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "page0",
       .file = SIM_SOURCE("generic-page0"),
       .source = "generic-page0",
@@ -24,7 +28,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "page1",
       .file = SIM_SOURCE("generic-page1"),
       .source = "generic-page1",
@@ -32,7 +37,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "token",
       .file = SIM_SOURCE("generic-token"),
       .source = "generic-token",
@@ -40,7 +46,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "header",
       .file = SIM_SOURCE("generic-header"),
       .source = "generic-header",
@@ -48,7 +55,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "next",
       .file = SIM_SOURCE("generic-next"),
       .source = "generic-next",
@@ -56,7 +64,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "link",
       .file = SIM_SOURCE("generic-link"),
       .source = "generic-link",
@@ -64,7 +73,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "time",
       .file = SIM_SOURCE("generic-time"),
       .source = "generic-time",
@@ -72,7 +82,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "single",
       .file = SIM_SOURCE("generic-single"),
       .source = "generic-single",
@@ -89,7 +100,9 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO_SHORT,
-      .update = "update" },
+      .update = "update",
+      .page_path = "/generic/offset",
+      .edits = { { STR_INIT("endpoints.list.page.size"), STR_INIT("20") } } },
     { .name = "oai",
       .file = SIM_SOURCE("oai"),
       .source = "oai",
@@ -97,7 +110,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "oai",
       .date_us = 1000000,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/size20") } } },
     { .name = "oai-post",
       .file = SIM_SOURCE("oai-post"),
       .source = "oai-post",
@@ -106,7 +120,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "oai",
       .date_us = 1000000,
       .to = SIM_TO,
-      .edits = { { STR_INIT("endpoints.records.window.min"), STR_INIT("3h") } } },
+      .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/size20.extra") },
+                 { STR_INIT("endpoints.records.window.min"), STR_INIT("3h") } } },
     { .name = "history",
       .file = SIM_SOURCE("pubmed-history"),
       .source = "pubmed-history",
@@ -114,7 +129,10 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "pubmed",
       .date_us = US_PER_DAY,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .page_path = "/entrez/eutils/efetch.fcgi",
+      .total_path = "/entrez/eutils/esearch.fcgi",
+      .edits = { { STR_INIT("endpoints.fetch.page.size"), STR_INIT("20") } } },
     { .name = "epmc-xml",
       .file = SIM_SOURCE("europepmc-xml"),
       .source = "europepmc-xml",
@@ -122,7 +140,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "europepmc-xml",
       .date_us = 0,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("20") } } },
     { .name = "crossref",
       .file = "sources/crossref.yaml",
       .source = "crossref",
@@ -134,7 +153,7 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .to = SIM_TO,
       .long_slices = "endpoints.works.window.max",
       .update = "update",
-      .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("40") } } },
+      .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("20") } } },
     { .name = "pubmed",
       .file = "sources/pubmed.yaml",
       .source = "pubmed",
@@ -144,8 +163,9 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .date_us = US_PER_DAY,
       .to = SIM_TO,
       .update = "update",
-      .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("100") },
-                 { STR_INIT("endpoints.fetch.batch.id_batch_size"), STR_INIT("20") } } },
+      .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("25") },
+                 { STR_INIT("endpoints.fetch.batch.id_batch_size"), STR_INIT("20") } },
+      .page_path = "/entrez/eutils/esearch.fcgi" },
     { .name = "europepmc",
       .file = "sources/europepmc.yaml",
       .source = "europepmc",
@@ -154,7 +174,7 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "europepmc",
       .date_us = 0,
       .to = SIM_TO,
-      .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("40") } } },
+      .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("30") } } },
     { .name = "openalex",
       .file = "sources/openalex.yaml",
       .source = "openalex",
@@ -165,7 +185,7 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .to = SIM_TO,
       .long_slices = "endpoints.works.window.max",
       .update = "update",
-      .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("40") } } },
+      .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("20") } } },
     { .name = "datacite",
       .file = "sources/datacite.yaml",
       .source = "datacite",
@@ -177,7 +197,7 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .to = SIM_TO,
       .long_slices = "endpoints.dois.window.max",
       .update = "update",
-      .edits = { { STR_INIT("endpoints.dois.page.size"), STR_INIT("40") } } },
+      .edits = { { STR_INIT("endpoints.dois.page.size"), STR_INIT("25") } } },
     { .name = "arxiv",
       .file = "sources/arxiv.yaml",
       .source = "arxiv",
@@ -187,7 +207,7 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .date_us = US_PER_DAY,
       .to = SIM_TO,
       .update = "update",
-      .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/arxiv.size40") } } },
+      .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/arxiv.size20") } } },
 };
 
 const struct sim_fault sim_faults[SIM_FAULTS] = {
@@ -267,12 +287,28 @@ struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
 
 /* ---- faults ---- */
 
+/* Where faults of pages, and of totals, belong: on requests that have one. */
+static const char *path_of(const struct sim_shape *shape, struct str rule)
+{
+    const bool has_total = str_ends(rule, STR("moving_total")) && shape->total_path != NULL;
+
+    if (has_total)
+        return shape->total_path;
+    if (str_ends(rule, STR("repeat_page")) || str_ends(rule, STR("shift_page")) ||
+        str_ends(rule, STR("moving_total")))
+        return shape->page_path;
+    return NULL;
+}
+
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
                           const struct sim_fault *fault)
 {
     const struct str rule = str_of(fault->rule);
     const struct str each = STR("nth=1 by=request "), twice = STR("nth=1,2 by=request ");
+    const char *path = path_of(shape, rule);
 
+    if (path != NULL)
+        return arena_printf(arena, "path=%s %s", path, fault->rule);
     if (strcmp(shape->name, "crossref") != 0)
         return rule;
     if (str_starts(rule, each))
@@ -290,30 +326,76 @@ bool sim_names_have(const char *names, const char *name)
     return strstr(names, between) != NULL;
 }
 
-static const struct {
-    const char *fault;
+struct exception {
+    const char *fault; /* and the same, lasting */
     const char *shapes;
     const char *because;
-} unseen[] = {
-    { "latin1", " details pubmed ",
+};
+
+static const struct exception unseen[] = {
+    { "latin1", " details history pubmed openalex ",
       "an answer whose odd letters have all become question marks is a good one" },
     { "no date", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "bad date", " europepmc epmc-xml ", "where no date is read, none is missed" },
-    { "no date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
-    { "bad date, lasting", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "no date, lasting", " details time ", "a tombstone may have no date" },
     { "shift page, lasting", " header link time oai ",
       "without a total the only page of a slice may lack its first record" },
 };
 
-const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault)
+static const struct exception idle[] = {
+    { "drip", ALL, "the same bytes, only slower" },
+    { "utf16", " oai oai-post epmc-xml arxiv ", "XML says its encoding, and is read in it" },
+    { "repeat page", " single ", "there is one page, and none before it" },
+    { "repeat pages", " single ", "there is one page, and none before it" },
+    { "repeat page", " time ", "every request asks for its own first page" },
+    { "repeat pages", " time ", "every request asks for its own first page" },
+    { "shift page", " time ", "a page begins with what the last one ended with" },
+    { "repeat token", " offset page0 page1 time single details history pubmed ",
+      "it has no token" },
+    { "repeat token", " crossref ", "a scroll's token stays the same by right" },
+    { "expired token", " offset page0 page1 time single details pubmed ", "it has no token" },
+    { "expired token", " next link ", "its links hold numbers of pages, which do not expire" },
+    { "moving total", " header link time arxiv ", "it tells no total" },
+    { "next elsewhere",
+      " offset page0 page1 token header time single details oai oai-post history epmc-xml crossref"
+      " pubmed europepmc openalex arxiv ",
+      "it has no link to a next page, or follows none" },
+    { "no date, lasting", " europepmc ", "where no date is read, none is missed" },
+    { "bad date, lasting", " europepmc ", "where no date is read, none is missed" },
+    { "missing details",
+      " offset page0 page1 token header next link time single oai oai-post epmc-xml crossref"
+      " europepmc openalex datacite arxiv ",
+      "it has no second phase" },
+    { "missing details", " details ", "one id to a request: it is there, or 404" },
+};
+
+/* "no id" is meant by "no id, lasting" as well. */
+static bool is_meant(const char *name, const char *fault)
 {
-    for (size_t i = 0; i < ARRAY_LEN(unseen); i++) {
-        if (strcmp(unseen[i].fault, fault->name) == 0 &&
-            sim_names_have(unseen[i].shapes, shape->name))
-            return unseen[i].because;
+    const size_t len = strlen(name);
+
+    return strncmp(fault, name, len) == 0 &&
+           (fault[len] == '\0' || strcmp(fault + len, ", lasting") == 0);
+}
+
+static const char *because(const struct exception *list, size_t count,
+                           const struct sim_shape *shape, const struct sim_fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_meant(list[i].fault, fault->name) && sim_names_have(list[i].shapes, shape->name))
+            return list[i].because;
     }
     return NULL;
+}
+
+const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault)
+{
+    return because(unseen, ARRAY_LEN(unseen), shape, fault);
+}
+
+const char *sim_fault_idle(const struct sim_shape *shape, const struct sim_fault *fault)
+{
+    return because(idle, ARRAY_LEN(idle), shape, fault);
 }
 
 /* ---- the simulator ---- */

@@ -14,7 +14,7 @@
 /* The window that is tried; the world is SIM_WORLD. */
 #define SIM_FROM "2026-01-10T00:00:00Z"
 #define SIM_TO "2026-01-13T00:00:00Z"
-#define SIM_TO_SHORT "2026-01-11T00:00:00Z" /* where every record is a request of its own */
+#define SIM_TO_SHORT "2026-01-11T00:00:00Z" /* where a day will do */
 
 #define SIM_WORLD "--records", "6000", "--burst-ppm", "300000", "--audit-off", "repeat"
 
@@ -32,7 +32,9 @@ struct sim_shape {
     const char *to;
     const char *long_slices; /* the setting that makes slices a day long; NULL: they are */
     const char *update;      /* the operation by id; NULL: there is none */
-    struct edit edits[3];
+    const char *page_path;   /* of the requests that page, where there are others; else NULL */
+    const char *total_path;  /* of those that tell a total; NULL: the same */
+    struct edit edits[3];    /* with small pages, so that a day has one in the middle */
 };
 
 struct sim_fault {
@@ -48,15 +50,19 @@ extern const struct sim_fault sim_faults[SIM_FAULTS];
 struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
                                  const struct sim_shape *shape, bool with_long_slices);
 
-/* The fault's rule as this shape must be told it. Every scroll has a token of its own, so that "the
- * first attempt at each page" is each page of each scroll for ever: there the second request is
- * spoilt, and the third. */
+/* The fault's rule as this shape must be told it. What is wrong with a page strikes pages, not the
+ * requests between them. Every scroll has a token of its own, so that "the first attempt at each
+ * page" is each page of each scroll for ever: there the second request is spoilt, and the third. */
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
                           const struct sim_fault *fault);
 
 /* What nobody can see from outside, so that a harvest under this fault may hold it without knowing;
  * NULL: all of it can be seen. */
 const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault);
+
+/* Why this fault changes nothing for this shape, or nothing that matters; NULL: it must be noticed.
+ */
+const char *sim_fault_idle(const struct sim_shape *shape, const struct sim_fault *fault);
 
 /* Whether a name stands in a list of names between blanks. */
 bool sim_names_have(const char *names, const char *name);

@@ -49,6 +49,8 @@ TEST(what_makes_two_requests_the_same)
         { "order", "GET /p?a=1&b=2 HTTP/1.1\r\n\r\n", "GET /p?b=2&a=1 HTTP/1.1\r\n\r\n", true },
         { "escapes", "GET /p?a=%31 HTTP/1.1\r\n\r\n", "GET /p?a=1 HTTP/1.1\r\n\r\n", true },
         { "headers", "GET /p HTTP/1.1\r\nA: b\r\n\r\n", "GET /p HTTP/1.1\r\n\r\n", true },
+        { "token", "GET /p HTTP/1.1\r\nX-Token: 1\r\n\r\n",
+          "GET /p HTTP/1.1\r\nX-Token: 2\r\n\r\n", false },
         { "value", "GET /p?a=1 HTTP/1.1\r\n\r\n", "GET /p?a=2 HTTP/1.1\r\n\r\n", false },
         { "swapped", "GET /p?a=1&b=2 HTTP/1.1\r\n\r\n", "GET /p?a=2&b=1 HTTP/1.1\r\n\r\n", false },
         { "twice", "GET /p?a=1&a=1 HTTP/1.1\r\n\r\n", "GET /p?a=1 HTTP/1.1\r\n\r\n", false },
