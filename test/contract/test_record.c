@@ -1,4 +1,5 @@
 /* Records: checked, then written by compare-and-set; candidates in pages; events. */
+#include <stdio.h>
 #include <string.h>
 
 #include "contract.h"
@@ -6,6 +7,8 @@
 #include "port/store_record.h"
 #include "port/store_signal.h"
 #include "rows.h"
+
+enum { MANY = 250 };
 
 static struct record_context context_at(int64_t now_us)
 {
@@ -147,6 +150,62 @@ TEST(a_write_is_a_compare_and_set)
     CHECK_EQ(get(store, "a").checked_us, NOW_US + 7, "checked");
     CHECK_EQ(get(store, "a").created_us, NOW_US, "created");
     CHECK_STR(get(store, "b").payload, STR("1"), "unchanged");
+    contract_end();
+}
+
+/* More than any store writes by one statement: ids "00" to "0249", by turns new, here already, and
+ * changed with the right and with a wrong version. */
+TEST(many_records_are_told_apart)
+{
+    struct store *store = contract_store();
+    struct record_write writes[MANY];
+    bool written[MANY];
+    char ids[MANY][8];
+
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(ids[i], sizeof(ids[i]), "0%d", i);
+        writes[i] = write_of(ids[i], ids[i]);
+        if (i % 4 != 0)
+            write_all(store, NOW_US, &writes[i], 1, &written[i]);
+        if (i % 4 < 2)
+            continue;
+        writes[i].id = get(store, ids[i]).id;
+        writes[i].version = i % 4 == 2 ? 2 : 3;
+    }
+    write_all(store, NOW_US + 1, writes, MANY, written);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_EQ(written[i], i % 4 == 0 || i % 4 == 2, ids[i]);
+        CHECK_EQ(get(store, ids[i]).version, i % 4 == 2 ? 2 : 1, ids[i]);
+        CHECK_STR(get(store, ids[i]).payload, str_of(ids[i]), ids[i]);
+    }
+    contract_end();
+}
+
+/* Wherever among many it stands, the session can be used after it. */
+TEST(one_that_can_not_be_kept_among_many_is_told)
+{
+    static const int PLACES[] = { 0, 40, MANY - 1 };
+    struct store *store = contract_store();
+    const struct record_context context = context_at(NOW_US);
+    struct record_write writes[MANY];
+    bool written[MANY];
+    char ids[MANY][8];
+
+    for (size_t place = 0; place < ARRAY_LEN(PLACES); place++) {
+        struct error err = { 0 };
+
+        for (int i = 0; i < MANY; i++) {
+            (void)snprintf(ids[i], sizeof(ids[i]), "1%d", i);
+            writes[i] = write_of(ids[i], ids[i]);
+        }
+        writes[PLACES[place]].provider_version = STR("a\0b");
+        REQUIRE_OK(store_begin(store, &err), err);
+        CHECK(!store_record_write(store, &context, writes, MANY, written, &err), "refused");
+        CHECK_STR(str_of(err.code), STR("store.text"), "why");
+        store_rollback(store);
+    }
+    write_all(store, NOW_US, writes, 1, written);
+    CHECK(written[0], "nothing of it was left");
     contract_end();
 }
 

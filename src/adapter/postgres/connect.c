@@ -11,6 +11,8 @@
 /* To answer at all: a server that is busy or starting up takes its time. */
 #define CONNECT_TIMEOUT_US (15 * US_PER_SECOND)
 
+enum { NAME_BYTES = 32 };
+
 static void ignore_notice(void *context, const PGresult *result)
 {
     (void)context;
@@ -124,26 +126,54 @@ static size_t place_of(struct postgres_store *postgres, const char *sql, bool *p
     }
 }
 
-PGresult *postgres_execute(struct query *q)
+static void name_of(size_t place, char name[NAME_BYTES])
+{
+    (void)snprintf(name, NAME_BYTES, "s%zu", place);
+}
+
+PGresult *postgres_prepare(struct query *q)
 {
     struct postgres_store *postgres = q->owner;
     bool prepared;
     const size_t place = place_of(postgres, q->sql, &prepared);
-    char name[32];
+    char name[NAME_BYTES];
+    PGresult *result;
 
-    (void)snprintf(name, sizeof(name), "s%zu", place);
-    if (!prepared) {
-        PGresult *result = PQprepare(postgres->connection, name, q->sql, q->count, q->types);
+    if (prepared)
+        return NULL;
+    name_of(place, name);
+    result = PQprepare(postgres->connection, name, q->sql, q->count, q->types);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        return result;
+    PQclear(result);
+    assert(postgres->prepared_count < POSTGRES_STATEMENTS_MAX / 2);
+    postgres->prepared[place] = q->sql;
+    postgres->prepared_count++;
+    return NULL;
+}
 
-        if (PQresultStatus(result) != PGRES_COMMAND_OK)
-            return result;
-        PQclear(result);
-        assert(postgres->prepared_count < POSTGRES_STATEMENTS_MAX / 2);
-        postgres->prepared[place] = q->sql;
-        postgres->prepared_count++;
-    }
-    return PQexecPrepared(postgres->connection, name, q->count, q->values, q->lengths, q->formats,
+PGresult *postgres_execute(struct query *q)
+{
+    PGresult *const failure = postgres_prepare(q);
+    char name[NAME_BYTES];
+    bool prepared;
+
+    if (failure != NULL)
+        return failure;
+    name_of(place_of(q->owner, q->sql, &prepared), name);
+    return PQexecPrepared(q->owner->connection, name, q->count, q->values, q->lengths, q->formats,
                           1);
+}
+
+bool postgres_send(struct query *q)
+{
+    char name[NAME_BYTES];
+    bool prepared;
+
+    name_of(place_of(q->owner, q->sql, &prepared), name);
+    assert(prepared);
+    return PQsendQueryPrepared(q->owner->connection, name, q->count, q->values, q->lengths,
+                               q->formats, 1) == 1;
 }
 
 bool postgres_run_text(struct postgres_store *postgres, const char *sql, struct error *err)

@@ -1,3 +1,4 @@
+#include "adapter/postgres/pipeline.h"
 #include "adapter/postgres/postgres.h"
 #include "port/store_outbox.h"
 
@@ -23,8 +24,8 @@ static const char ADD[] =
     "     AS r (event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane,"
     "           occurred, payload)";
 
-static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
-                       struct error *err)
+static bool send_events(struct postgres_store *postgres, const struct outbox_event *events,
+                        size_t count, struct error *err)
 {
     static const enum array_type TYPES[ADD_END] = {
         [ADD_EVENT_ID] = ARRAY_TEXT,     [ADD_AGGREGATE_TYPE] = ARRAY_TEXT,
@@ -33,7 +34,6 @@ static bool outbox_add(struct store *store, const struct outbox_event *events, s
         [ADD_LANE] = ARRAY_I64,          [ADD_OCCURRED] = ARRAY_TIME,
         [ADD_PAYLOAD] = ARRAY_BYTES,
     };
-    struct postgres_store *postgres = postgres_store_of(store);
     struct array arrays[ADD_END];
     struct query q;
 
@@ -53,7 +53,35 @@ static bool outbox_add(struct store *store, const struct outbox_event *events, s
     query_init(&q, postgres, ADD);
     for (int i = 1; i < ADD_END; i++)
         set_array(&q, i, &arrays[i]);
-    return query_run(&q, NULL, err) || error_wrap(err, "add %zu events", count);
+    return pipeline_send(&q, err);
+}
+
+enum { ADD_ROWS_MAX = 100 };
+
+static size_t chunk_of(size_t left)
+{
+    return left < ADD_ROWS_MAX ? left : ADD_ROWS_MAX;
+}
+
+static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
+                       struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    size_t sent = 0;
+    struct query q;
+    bool ok = true;
+
+    for (size_t n; ok && sent < count; sent += ok ? n : 0) {
+        n = chunk_of(count - sent);
+        ok = send_events(postgres, events + sent, n, err);
+    }
+    pipeline_turn(postgres);
+    for (size_t i = 0; ok && i < sent; i += chunk_of(sent - i)) {
+        pipeline_receive(&q, postgres);
+        ok = query_finish(&q, err);
+    }
+    pipeline_leave(postgres);
+    return ok || error_wrap(err, "add %zu events", count);
 }
 
 enum { OF_AGGREGATE_TYPE = 1, OF_AGGREGATE_ID, OF_AFTER, OF_LIMIT };

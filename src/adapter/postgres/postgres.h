@@ -60,7 +60,9 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
 
 /* connect.c */
 bool postgres_connect(struct postgres_store *postgres, struct error *err) MUST_CHECK;
+PGresult *postgres_prepare(struct query *q); /* unless it is: the failure, NULL for none */
 PGresult *postgres_execute(struct query *q);
+bool postgres_send(struct query *q); /* prepared; its answer is not waited for */
 bool postgres_run_text(struct postgres_store *postgres, const char *sql,
                        struct error *err) MUST_CHECK;
 

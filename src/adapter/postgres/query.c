@@ -31,7 +31,7 @@ void query_init(struct query *q, struct postgres_store *owner, const char *sql)
     q->count = 0;
     q->places = 0;
     q->result = NULL;
-    q->row = -1;
+    q->row = QUERY_UNSENT;
     q->bad_text = 0;
 }
 
@@ -178,11 +178,16 @@ void set_written(struct query *q, int place, bool is_set, struct str value)
     set(q, place, 0, FORMAT_TEXT, is_set ? ended(q, place, value) : NULL, value.len);
 }
 
+bool query_is_ready(const struct query *q)
+{
+    assert(q->count == 64 || q->places == (UINT64_C(1) << q->count) - 1); /* none forgotten */
+    return q->bad_text == 0 && q->rows.full == NULL;
+}
+
 bool query_row(struct query *q)
 {
     if (q->row < 0) {
-        assert(q->count == 64 || q->places == (UINT64_C(1) << q->count) - 1); /* none forgotten */
-        if (q->bad_text == 0 && q->rows.full == NULL)
+        if (q->row != QUERY_ANSWERED && query_is_ready(q))
             q->result = postgres_execute(q);
         q->row = 0;
     } else {

@@ -30,7 +30,7 @@
 
 struct postgres_store;
 
-enum { QUERY_PLACES_MAX = 48 };
+enum { QUERY_PLACES_MAX = 48, QUERY_UNSENT = -1, QUERY_ANSWERED = -2 };
 
 struct query {
     struct rows rows; /* first: what it answers, and how that is read */
@@ -44,7 +44,7 @@ struct query {
     int formats[QUERY_PLACES_MAX];
     char numbers[QUERY_PLACES_MAX][8]; /* in network order */
     PGresult *result;
-    int row;       /* the current one; -1 before the first */
+    int row;       /* the current one; before the first: */
     int bad_text;  /* the place whose text no store can keep; 0 = none */
     char uuid[37]; /* the one viewed last */
 };
@@ -102,7 +102,8 @@ void array_add_time_opt(struct array *array, bool is_set, int64_t value_us);
 void array_add_code(struct array *array, const struct code_table *table, int value);
 void set_array(struct query *q, int place, struct array *array);
 
-bool query_row(struct query *q); /* true: there is a row */
+bool query_is_ready(const struct query *q); /* all places hold what can be sent */
+bool query_row(struct query *q);            /* true: there is a row */
 bool query_finish(struct query *q, struct error *err) MUST_CHECK;
 bool query_run(struct query *q, int64_t *changes, struct error *err) MUST_CHECK;
 
