@@ -21,6 +21,7 @@ enum { PATH_BYTES = 256, DATABASES_MAX = 2000, START_SECONDS_MAX = 90 };
 
 static struct {
     bool started;
+    bool is_in_earnest;
     char folder[64];
     int commands; /* our end of the pipe to the watchdog; closed when this process ends */
     int answers;
@@ -112,11 +113,11 @@ static pid_t start_server(void)
                            data,
                            (char *)"-k",
                            server.folder,
-                           (char *)"-F",
                            (char *)"-clisten_addresses=",
+                           (char *)"-cmax_connections=80",
+                           server.is_in_earnest ? NULL : (char *)"-F",
                            (char *)"-cfull_page_writes=off",
                            (char *)"-cshared_buffers=32MB",
-                           (char *)"-cmax_connections=80",
                            NULL };
 
     (void)snprintf(data, sizeof(data), "%s/data", server.folder);
@@ -199,6 +200,11 @@ static bool wait_until_ready(struct error *err)
         (void)nanosleep(&pause, NULL);
     }
     return fail(err, "PostgreSQL does not answer");
+}
+
+void postgres_in_earnest(void)
+{
+    server.is_in_earnest = true;
 }
 
 bool postgres_stop(struct error *err)

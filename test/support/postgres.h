@@ -14,6 +14,10 @@
  * installed (the caller skips), or could not be started (err->level is then not ERROR_NONE). */
 const char *postgres_new_database(struct error *err);
 
+/* Before the first call: the server shall have its own defaults (each commit is flushed), for
+ * measurements. Without it, it is as fast as a test may have it. */
+void postgres_in_earnest(void);
+
 /* Stops the server as a power cut would, and starts it again on the same data. */
 bool postgres_stop(struct error *err);
 bool postgres_start(struct error *err);
