@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "cmd/file.h"
 #include "data/date.h"
+#include "engine/fetch/rate_hints.h"
 #include "engine/gate/gate.h"
 #include "engine/source_store.h"
 #include "port/store_pause.h"
@@ -217,6 +218,9 @@ static bool refuse_resting(struct source_test *test, struct error *err)
     for (size_t i = 0; i < pauses.count; i++) {
         const struct pause *pause = &pauses.items[i];
 
+        /* A stop is lifted by whoever has seen that the cause is gone: by this one request. */
+        if (pause->kind == PAUSE_STOPPED)
+            continue;
         if (pause->endpoint.len == 0 || str_eq(pause->endpoint, test->spec.endpoint.name))
             return error_set(err, ERROR_REQUEST, "source.resting",
                              "%.*s is %.*s (%.*s), and nothing is sent: patra resume %.*s%s%.*s",
@@ -225,6 +229,32 @@ static bool refuse_resting(struct source_test *test, struct error *err)
                              pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint));
     }
     return true;
+}
+
+/* What the answer means to the gate, as for any other request: a Retry-After silences all. */
+static void hear(struct source_test *test, const struct probe *probe, bool is_answered,
+                 struct fetch_feedback *feedback)
+{
+    const struct http_reply *reply = &probe->reply;
+    const bool is_throttled = reply->status == 429;
+    const int64_t now_us = clock_now_us(&test->session.clock);
+    const struct rate_hints hints = rate_hints_of(reply, is_throttled, now_us);
+
+    feedback->requests = reply->attempts > 1 ? reply->attempts : 1;
+    feedback->status = reply->status;
+    feedback->is_quota = is_throttled && probe->endpoint->rate.meaning_429 == MEANING_429_QUOTA;
+    feedback->signal = (struct bucket_signal){
+        .outcome = is_throttled                           ? BUCKET_THROTTLED
+                   : !is_answered || reply->status >= 500 ? BUCKET_FAILING
+                                                          : BUCKET_OK,
+        .now_us = now_us,
+        .sent_at_us = feedback->signal.sent_at_us,
+        .retry_after_us = hints.has_retry_after ? hints.retry_after_us : 0,
+        .has_remaining = hints.has_remaining,
+        .remaining = hints.remaining,
+        .reset_at_us = hints.reset_at_us,
+        .provider_rate = hints.provider_rate,
+    };
 }
 
 static bool send_with(struct source_test *test, struct probe *probe, struct fetch_gate *gate,
@@ -256,12 +286,7 @@ static bool send_with(struct source_test *test, struct probe *probe, struct fetc
     }
     feedback.signal.sent_at_us = clock_now_us(&test->session.clock);
     ok = probe_send(probe, http, err);
-    feedback.requests = probe->reply.attempts > 1 ? probe->reply.attempts : 1;
-    feedback.status = probe->reply.status;
-    feedback.signal.now_us = clock_now_us(&test->session.clock);
-    feedback.signal.outcome = probe->reply.status == 429          ? BUCKET_THROTTLED
-                              : !ok || probe->reply.status >= 500 ? BUCKET_FAILING
-                                                                  : BUCKET_OK;
+    hear(test, probe, ok, &feedback);
     if (gate != NULL)
         gate->feedback(gate, &feedback);
     http_close(http);

@@ -40,4 +40,7 @@ enum trial_outcome {
 };
 enum trial_outcome trial_judge(const struct trial *trial, const struct trial *truth);
 
+/* The same ids, alive and dead, whatever their bytes. */
+bool trial_same_ids(const struct trial *trial, const struct trial *truth);
+
 #endif

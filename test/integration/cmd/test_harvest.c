@@ -304,6 +304,8 @@ TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
     CHECK(has(run.out, "patra resume " SOURCE), "what to do");
     run = RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     CHECK_EQ(run.code, 4, "it stays stopped");
+    run = RUN("patra", "source", "test", SOURCE, "--live", "--store", store);
+    CHECK_EQ(run.code, 1, "whether the cause is gone can be tried: it is not");
     CHECK_EQ(RUN("patra", "resume", SOURCE, "--store", store).code, 0, "resume");
     run = RUN("patra", "status", "--store", store);
     CHECK(!has(run.out, "stopped " SOURCE), "lifted");

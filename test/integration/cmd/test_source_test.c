@@ -162,15 +162,53 @@ TEST(faults_are_tried_one_by_one)
     }
 }
 
-/* Where no date is read, a record that has lost its own is taken as it is. */
-TEST(a_source_that_loses_records_silently_is_found)
+/* Where no date is read, a record that has lost its own is taken as it is: nothing is lost, and no
+ * walk could notice. Europe PMC tells no date of change. */
+TEST(what_a_source_can_not_notice_is_a_limit_and_no_failure)
 {
-    const struct run run =
-        RUN("patra", "source", "test", "test/data/sim-sources/generic-header.yaml", "--faults",
-            "--set", "endpoints.records.response.updated_at=");
+    static const char *const files[] = { "sources/europepmc.yaml",
+                                         "test/data/sim-sources/generic-header.yaml" };
 
-    CHECK_EQ(run.code, 1, "exit code");
-    CHECK(has(run.out, "WRONG"), "told");
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        const struct run run =
+            RUN("patra", "source", "test", files[i], "--faults", "--json", "--set",
+                i == 0 ? "rate.burst=1" : "endpoints.records.response.updated_at=");
+
+        CHECK_EQ(run.code, 0, files[i]);
+        CHECK(
+            has(run.out, "{\"fault\":\"a record without date\",\"outcome\":\"not to be noticed\""),
+            "told");
+        CHECK(has(run.out, "no response.updated_at"), "and why");
+        CHECK(!has(run.out, "WRONG"), files[i]);
+    }
+}
+
+/* One who tries a source by hand, and everybody else, is silent when it asks for that. */
+TEST(a_retry_after_that_a_test_met_silences_all)
+{
+    static const char *const options[] = { "--records", "2000", "--fault",
+                                           "nth=1 kind=status code=429 retry_after=600", NULL };
+    const char *store = store_at("silence");
+    char base[128];
+    struct run run;
+    struct sim sim;
+
+    REQUIRE(sim_start(&sim, options), "patra-sim");
+    (void)snprintf(base, sizeof(base), "http.base_url=%s", sim.base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "--store", store, "--set", base,
+                "test/data/sim-sources/generic-token.yaml")
+                    .code == 0,
+            "apply");
+    run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live");
+    CHECK_EQ(run.code, 1, "it was refused");
+    run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live");
+    CHECK_EQ(run.code, 3, "not now");
+    CHECK(has(run.talk, "no permit"), "why");
+    (void)snprintf(base, sizeof(base), "%s/_sim/audit", sim.base);
+    CHECK(has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":1,"),
+          "one request, then silence");
+    sim_stop(&sim);
 }
 
 TEST(mistakes_are_answered_with_what_to_do)
