@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "core/errors.h"
 #include "data/media_type.h"
+#include "data/url.h"
 
 struct reading {
     const struct answer_ask *ask;
@@ -232,6 +233,24 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
 
 /* ---- the status ---- */
 
+/* One that was not followed. Only the origin is told: what stands behind it may hold a key. */
+static bool tell_redirect(const struct http_reply *reply, enum error_level level, struct error *err)
+{
+    const struct str location = http_header_value(reply->headers, STR("Location"));
+    struct error ignored; /* a path: within the host */
+    struct url url;
+
+    if (!url_parse(location, &url, &ignored))
+        return error_set(err, level, "answer.status",
+                         "status %d: it redirects within the host; http.redirects lets it be "
+                         "followed",
+                         reply->status);
+    return error_set(err, level, "answer.status",
+                     "status %d: it redirects to %.*s://%.*s:%d; http.redirects lets redirects "
+                     "within the host be followed, for another host change http.base_url",
+                     reply->status, STR_ARG(url.scheme), STR_ARG(url.host), url.port);
+}
+
 static bool judge_status(const struct reading *reading, struct error *err)
 {
     const struct http_reply *reply = reading->ask->reply;
@@ -251,6 +270,8 @@ static bool judge_status(const struct reading *reading, struct error *err)
     }
     if (level == ERROR_NONE)
         level = ERROR_REQUEST; /* 304: nobody asked for that */
+    if (http_header_value(reply->headers, STR("Location")).len > 0 && reply->status < 400)
+        return tell_redirect(reply, level, err);
     if (reply->status == 401 || reply->status == 403 || reply->status == 407)
         return error_set(err, level, "answer.status", "status %d", reply->status);
     return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,

@@ -1161,6 +1161,34 @@ static bool elsewhere(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
+static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
+{
+    static const struct http_header location = {
+        STR_INIT("Location"), STR_INIT("https://elsewhere.example.org/x?api_key=SECRET")
+    };
+
+    (void)self;
+    (void)n;
+    reply->status = 302;
+    reply->headers = &location;
+    reply->header_count = 1;
+    return true;
+}
+
+TEST(a_redirect_is_told_with_its_host_and_no_more)
+{
+    struct rig rig;
+
+    begin(&rig, GENERIC, "offset", 10);
+    played.spoil = redirect_all;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "not followed");
+    CHECK(strstr(rig.err.text, "https://elsewhere.example.org:443") != NULL, "where it leads");
+    CHECK(strstr(rig.err.text, "http.redirects") != NULL, "what to do");
+    CHECK(strstr(rig.err.text, "SECRET") == NULL, "and no key");
+    rig_release(&rig);
+}
+
 TEST(a_next_url_of_another_host_is_refused)
 {
     struct rig rig;
