@@ -99,6 +99,20 @@ static void give_feedback(const struct attempt *attempt, const struct error *fai
 
 /* ---- sending ---- */
 
+/* "00-TRACE-SPAN-01": the order's trace, and a span of its own for each request, by chance. */
+enum { TRACEPARENT_LEN = 55, SPAN_AT = 36, FLAGS_AT = 52 };
+
+static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
+{
+    const struct str given = fetch->order.traceparent;
+
+    if (given.len != TRACEPARENT_LEN)
+        return given;
+    return arena_printf(arena, "%.*s%016" PRIx64 "%.*s", STR_ARG(str_slice(given, 0, SPAN_AT)),
+                        random_source_u64(fetch->parts.random) | 1,
+                        STR_ARG(str_slice(given, FLAGS_AT, given.len)));
+}
+
 static bool render(struct fetch *fetch, const struct exchange_ask *ask, struct arena *arena,
                    struct error *err)
 {
@@ -116,7 +130,7 @@ static bool render(struct fetch *fetch, const struct exchange_ask *ask, struct a
         .history_count = fetch->history_count,
         .correlation_id =
             arena_printf(arena, "ing-%" PRId64 "-%" PRId64, fetch->order.run_id, fetch->batch_no),
-        .traceparent = fetch->order.traceparent,
+        .traceparent = traceparent_of(fetch, arena),
         .tracestate = fetch->order.tracestate,
         .now_us = clock_now_us(fetch->parts.clock),
     };

@@ -1161,6 +1161,29 @@ static bool elsewhere(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
+TEST(requests_of_a_run_are_spans_of_one_trace)
+{
+    const struct str run = STR("00-0af7651916cd43dd8448eb211c80319c-");
+    struct rig rig;
+    struct str last = { NULL, 0 };
+
+    begin(&rig, GENERIC, "offset", 100);
+    rig.order.traceparent = STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    rig_run(&rig);
+    require_complete(&rig, "traced");
+    for (size_t i = 0; i < rig.http.sent.count; i++) {
+        const struct str trace =
+            http_header_value(rig.http.sent.items[i].headers, STR("traceparent"));
+
+        CHECK(str_starts(trace, run), "the trace of the run");
+        CHECK_EQ(trace.len, 55, "as W3C writes it");
+        CHECK(!str_eq(trace, last), "a span of its own");
+        last = trace;
+    }
+    CHECK(last.len > 0, "requests were sent");
+    rig_release(&rig);
+}
+
 static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
 {
     static const struct http_header location = {
