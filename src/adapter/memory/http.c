@@ -61,6 +61,7 @@ static size_t remember(struct memory_http *memory, const struct http_request *re
         .headers = { (struct http_header *)copy.headers, copy.header_count },
         .body = copy.body,
         .proxy = copy.proxy,
+        .traceparent = copy.traceparent,
     };
     return memory->sent.count - 1;
 }

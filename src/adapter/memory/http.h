@@ -49,6 +49,7 @@ struct memory_sent { /* a request as it went out */
     struct http_headers headers;
     struct str body;
     struct str proxy;
+    struct str traceparent;
     bool cancelled; /* it was given up before its reply was asked for */
 };
 
