@@ -42,6 +42,7 @@ static bool target_make(struct gate *gate, const struct spec_endpoint *endpoint,
     if (ok)
         *target = (struct target){
             .endpoint = endpoint,
+            .rate = endpoint->rate,
             .key = gate_pool_key(gate->parts.pool, name),
             .limit = gate_limit_of(&endpoint->rate, has_credential(gate, endpoint)),
         };
@@ -74,7 +75,7 @@ struct shared_ask worker_ask(const struct gate *gate, const struct target *targe
     return (struct shared_ask){
         .key = target->key,
         .limit = &target->limit,
-        .rate = &target->endpoint->rate,
+        .rate = &target->rate,
         .operation = gate->task.operation,
         .count = 1,
     };

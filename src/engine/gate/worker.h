@@ -12,8 +12,9 @@
 /* Endpoints of one task, and requests under way: one, and one ahead of time. */
 enum { TARGETS_MAX = 4, HELD_MAX = 8 };
 
-struct target { /* an endpoint, and what it means here */
-    const struct spec_endpoint *endpoint;
+struct target {                           /* an endpoint, and what it means here */
+    const struct spec_endpoint *endpoint; /* to be known by; it ends with its task */
+    struct spec_rate rate;                /* its own: what was heard last is told behind that end */
     struct gate_key *key;
     struct gate_limit limit;
 };

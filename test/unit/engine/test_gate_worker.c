@@ -264,6 +264,23 @@ TEST(a_permit_that_was_not_used_costs_no_quota)
     end();
 }
 
+TEST(what_was_heard_last_is_counted_although_its_task_is_gone)
+{
+    const struct quota_key key = { STR("example/works"), QUOTA_DAY, NOW_US };
+    struct quota_count count;
+
+    begin(10, 2);
+    world.endpoint.rate.quota_day = 10;
+    CHECK_EQ(ask(true), RATE_ALLOW, "one that needs three requests");
+    hear((struct fetch_feedback){ .requests = 3, .status = 200 });
+    world.endpoint = (struct spec_endpoint){ 0 }; /* it was the task's */
+    gate_close(world.gate);
+    world.gate = NULL;
+    REQUIRE_OK(store_quota_load(world.store, &key, &count, &world.err), world.err);
+    CHECK_EQ(count.used[QUOTA_HARVEST], 3, "all three");
+    end();
+}
+
 TEST(that_all_is_well_is_written_once_a_second)
 {
     int64_t calls;
