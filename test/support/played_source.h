@@ -1,0 +1,39 @@
+/* played_source: a source with records r000, r001, ..., for walks from the first request to the
+ * verdict. It answers by what a request asks for, in every way of paging, and misbehaves as a test
+ * wants it.
+ */
+#ifndef PATRA_TEST_SUPPORT_PLAYED_SOURCE_H
+#define PATRA_TEST_SUPPORT_PLAYED_SOURCE_H
+
+#include "fetch_rig.h"
+
+#define GENERIC "test/data/fetch/generic.yaml"
+#define DETAILS "test/data/fetch/details.yaml"
+#define BASE "http://sim.example.org"
+
+struct played {
+    int records;
+    int64_t total; /* told; -1: none */
+    int served;    /* requests so far */
+    int scroll_at; /* a scroll's place */
+    int scrolls;   /* begun */
+    int page_cap;  /* larger pages are too large; 0: none */
+    int poison;    /* the record that can not be had; -1: none */
+    int poison_status;
+    int gone; /* the record that details do not have; -1: none */
+    int session;
+    int session_dies_at; /* request number; 0: never */
+    bool moves;          /* a record comes in front with each request */
+    /* Spoils the n-th request, counted from 1; true: *reply is the answer. */
+    bool (*spoil)(struct played *played, int n, struct memory_reply *reply);
+    struct rig *rig;
+};
+
+/* A rig whose requests the source answers; it tells the truth until the test says otherwise. */
+void played_begin(struct played *played, struct rig *rig, const char *file, const char *operation,
+                  int records);
+
+/* Every record came, and the verdict says so. */
+void played_require_complete(const struct played *played, const struct rig *rig, const char *label);
+
+#endif

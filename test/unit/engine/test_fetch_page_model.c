@@ -1,0 +1,241 @@
+/* Paging: whole walks against sources that a model plays, with the oddities and lies of real ones.
+ */
+#include <stdio.h>
+
+#include "engine/fetch/page.h"
+#include "random.h"
+#include "test.h"
+
+#define NO_TOKEN ((struct str){ NULL, 0 })
+
+enum { RECORDS_MAX = 240, TOKENS_MAX = 400 };
+
+enum ending { ENDS_ABSENT, ENDS_ECHO, ENDS_ONE_EMPTY_MORE };
+
+/* A source that never changes. Faults strike the first answer to a request, never the second. */
+struct source {
+    struct random random;
+    int records;
+    int64_t dates[RECORDS_MAX]; /* ascending */
+    int size_max;               /* clamps silently */
+    bool tells_total;
+    bool tells_more;
+    enum ending ending;
+    bool is_scroll;
+    int scroll_at;
+    int fault_percent;
+    char token[32];
+};
+
+struct answer {
+    int from;
+    int count;
+    bool has_next;
+    bool is_spoiled;
+};
+
+static int begin_of(const struct source *source, const struct page_rules *rules,
+                    const struct page_state *state)
+{
+    const int size = state->size < source->size_max ? (int)state->size : source->size_max;
+    int from = 0;
+
+    switch (rules->type) {
+    case PAGINATION_OFFSET:
+        return (int)state->offset;
+    case PAGINATION_PAGE:
+        return (int)(state->page_no - rules->base) * size;
+    case PAGINATION_TOKEN:
+        if (source->is_scroll)
+            return source->scroll_at;
+        return str_eq(state->token, STR("*")) ? 0 : atoi(state->token.data);
+    case PAGINATION_TIME:
+        while (from < source->records && source->dates[from] < state->rest.from_us)
+            from++;
+        return from;
+    default:
+        return 0;
+    }
+}
+
+static struct page_seen reply_of(struct source *source, const struct page_rules *rules,
+                                 const struct page_state *state, bool asked_again,
+                                 struct answer *answer)
+{
+    const int size = state->size < source->size_max ? (int)state->size : source->size_max;
+    const int from = begin_of(source, rules, state);
+    const bool may_lie = !asked_again && !source->is_scroll;
+    const int until = from + size < source->records ? from + size : source->records;
+    struct page_seen seen = { 0 };
+    bool is_last = until >= source->records;
+
+    answer->from = from < source->records ? from : source->records;
+    answer->count = until > answer->from ? until - answer->from : 0;
+    if (source->is_scroll)
+        source->scroll_at = until;
+    if (source->ending == ENDS_ONE_EMPTY_MORE)
+        is_last = from >= source->records;
+    if (may_lie && random_chance(&source->random, source->fault_percent)) {
+        const int64_t kind = random_between(&source->random, 0, source->tells_total ? 3 : 2);
+
+        if (kind == 0)
+            answer->count = 0;
+        else if (kind == 1 && from >= size && rules->type != PAGINATION_TIME)
+            answer->from -= size; /* the page before once more */
+        else if (kind == 2 && rules->type == PAGINATION_TOKEN)
+            is_last = true; /* the token was forgotten */
+    }
+    seen.items = answer->count;
+    seen.has_total = source->tells_total;
+    seen.total = source->records;
+    if (source->tells_more)
+        seen.more = until < source->records ? PAGE_MORE_YES : PAGE_MORE_NO;
+    if (rules->type == PAGINATION_TOKEN) {
+        if (source->is_scroll)
+            seen.next = STR("scroll");
+        else if (!is_last) {
+            (void)snprintf(source->token, sizeof(source->token), "%d", until);
+            seen.next = str_of(source->token);
+        } else if (source->ending == ENDS_ECHO)
+            seen.next = state->token;
+    }
+    seen.has_dates = answer->count > 0;
+    if (seen.has_dates) {
+        seen.earliest_us = source->dates[answer->from];
+        seen.latest_us = source->dates[answer->from + answer->count - 1];
+    }
+    return seen;
+}
+
+struct outcome {
+    enum page_why why;
+    int distinct;
+    int requests;
+};
+
+static struct outcome walk(struct source *source, const struct page_rules *rules)
+{
+    const struct window all = { 0, 1000000 };
+    struct page_state state = page_first(rules, NULL, all);
+    bool known[RECORDS_MAX] = { false };
+    char tokens[TOKENS_MAX][32];
+    struct outcome outcome = { 0 };
+    struct page_facts facts = { 0 };
+
+    for (;;) {
+        struct answer answer;
+        struct page_seen seen = reply_of(source, rules, &state, facts.asked_again, &answer);
+        struct page_decision decision;
+
+        outcome.requests++;
+        for (int i = 0; i < answer.count; i++)
+            seen.fresh += !known[answer.from + i];
+        decision = page_decide(rules, &state, &seen, &facts);
+        facts.asked_again = decision.step == PAGE_ASK_AGAIN;
+        if (decision.step == PAGE_ASK_AGAIN)
+            continue;
+        for (int i = 0; i < answer.count; i++) {
+            outcome.distinct += !known[answer.from + i];
+            known[answer.from + i] = true;
+        }
+        if (decision.step == PAGE_END || outcome.requests >= TOKENS_MAX) {
+            outcome.why = decision.why;
+            return outcome;
+        }
+        if (decision.next.token.data != NULL) { /* what keeps a token alive is the walk */
+            (void)snprintf(tokens[outcome.requests], sizeof(tokens[0]), "%.*s",
+                           STR_ARG(decision.next.token));
+            decision.next.token = str_of(tokens[outcome.requests]);
+        }
+        state = decision.next;
+    }
+}
+
+static struct page_rules rules_of(struct random *random, struct source *source)
+{
+    static const enum pagination_type types[] = { PAGINATION_OFFSET, PAGINATION_PAGE,
+                                                  PAGINATION_TOKEN, PAGINATION_TIME };
+    struct page_rules rules = {
+        .type = types[random_between(random, 0, ARRAY_LEN(types))],
+        .size = random_between(random, 1, 40),
+        .replayable = true,
+        .size_max = 1000,
+        .granularity = GRANULARITY_MICROSECOND,
+        .initial = STR("*"),
+    };
+
+    rules.base = (int)random_between(random, 0, 2);
+    source->is_scroll = rules.type == PAGINATION_TOKEN && random_chance(random, 25);
+    if (source->is_scroll) {
+        rules.replayable = false;
+        rules.same_token = SAME_TOKEN_CONTINUE;
+    }
+    return rules;
+}
+
+static void source_init(struct source *source, struct random *random)
+{
+    int64_t date = 0;
+
+    *source = (struct source){ .random = { random_u64(random) } };
+    source->records = (int)random_between(random, 0, RECORDS_MAX);
+    for (int i = 0; i < source->records; i++) {
+        date += random_between(random, 0, 3);
+        source->dates[i] = date;
+    }
+    source->size_max = random_chance(random, 50) ? 1000 : (int)random_between(random, 1, 30);
+    source->tells_total = random_chance(random, 50);
+    source->tells_more = random_chance(random, 30);
+    source->ending = (enum ending)random_between(random, 0, 3);
+    source->fault_percent = random_chance(random, 50) ? 15 : 0;
+}
+
+TEST(walks_over_a_model_bring_every_record)
+{
+    uint64_t seed = 0;
+    const bool is_one = random_asked(&seed);
+    int walks = 0, requests = 0;
+
+    for (; walks < (is_one ? 1 : 20000); seed++, walks++) {
+        struct random random = { seed };
+        struct source source;
+        struct page_rules rules;
+        struct outcome outcome;
+
+        source_init(&source, &random);
+        rules = rules_of(&random, &source);
+        /* A burst of one instant has to fit a page, or the walk is stuck and says so. */
+        if (rules.type == PAGINATION_TIME && source.size_max < 1000)
+            continue;
+        outcome = walk(&source, &rules);
+        requests += outcome.requests;
+        if (outcome.distinct != source.records || page_is_cut(outcome.why)) {
+            test_fail(__FILE__, __LINE__,
+                      "seed %" PRIu64 ": type %d: %d of %d records, %d requests, end: %s", seed,
+                      (int)rules.type, outcome.distinct, source.records, outcome.requests,
+                      page_why_name(outcome.why));
+            return;
+        }
+    }
+    test_note("%d walks, %d requests", walks, requests);
+}
+
+TEST(a_burst_of_one_instant_is_met_with_larger_pages_and_then_told)
+{
+    struct source source = { .records = 100, .size_max = 1000 };
+    struct page_rules rules = { .type = PAGINATION_TIME,
+                                .size = 10,
+                                .size_max = 200,
+                                .replayable = true,
+                                .granularity = GRANULARITY_MICROSECOND };
+    struct outcome outcome;
+
+    for (int i = 0; i < 100; i++)
+        source.dates[i] = 500;
+    outcome = walk(&source, &rules);
+    CHECK_EQ(outcome.distinct, 100, "pages grow until the instant fits");
+    CHECK(!page_is_cut(outcome.why), "and the end is an end");
+    rules.size_max = 64;
+    outcome = walk(&source, &rules);
+    CHECK_EQ(outcome.why, PAGE_CUT_STUCK, "100 do not fit 64");
+}

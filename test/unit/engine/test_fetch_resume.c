@@ -1,0 +1,208 @@
+/* Walks that go on: after a crash, with a scroll that lost a page, a token that expired. */
+#include <string.h>
+
+#include "played_source.h"
+#include "test.h"
+
+static struct played played;
+
+/* ---- going on after a crash ---- */
+
+TEST(a_walk_goes_on_behind_any_batch_and_asks_for_nothing_twice)
+{
+    static const char *const operations[] = { "offset", "page0", "token", "next", "offset_blind" };
+
+    for (size_t o = 0; o < ARRAY_LEN(operations); o++) {
+        for (int stop = 1; stop <= 7; stop++) {
+            struct rig rig;
+            struct rig_texts urls = { 0 };
+
+            played_begin(&played, &rig, GENERIC, operations[o], 217);
+            rig.gate.no_prefetch = true;
+            rig.stop_after = stop;
+            rig_run(&rig);
+            rig.stop_after = 0;
+            if (!rig.last.is_last)
+                rig_resume(&rig);
+            played_require_complete(&played, &rig, operations[o]);
+            if (strcmp(operations[o], "offset_blind") != 0)
+                CHECK(rig.last.verdict.is_proven, "numbers survive the break");
+            for (size_t i = 0; i < rig.http.sent.count; i++) {
+                const struct str what =
+                    arena_printf(&rig.arena, "%.*s %.*s", STR_ARG(rig.http.sent.items[i].url),
+                                 STR_ARG(rig.http.sent.items[i].body));
+
+                CHECK(!rig_has(&urls, what), "no page is asked for twice");
+                urls.items = arena_grow(&rig.arena, urls.items, urls.count * sizeof(what),
+                                        (urls.count + 1) * sizeof(what));
+                urls.items[urls.count++] = what;
+            }
+            rig_release(&rig);
+        }
+    }
+}
+
+TEST(two_phases_go_on_behind_any_batch)
+{
+    for (int stop = 1; stop <= 9; stop++) {
+        struct rig rig;
+
+        played_begin(&played, &rig, DETAILS, "harvest", 77);
+        played.gone = 5;
+        rig.stop_after = stop;
+        rig_run(&rig);
+        rig.stop_after = 0;
+        if (!rig.last.is_last)
+            rig_resume(&rig);
+        if (rig.failed)
+            test_fail(__FILE__, __LINE__, "stop %d: %s", stop, rig.err.text);
+        CHECK_EQ(rig.ids.count, 76, "all but one");
+        CHECK_EQ(rig.listed.count, 77, "all were listed");
+        CHECK_EQ(rig.lost.count, 1, "and one is lost");
+        CHECK_EQ(rig.last.verdict.lost_ids, 1, "counted over both runs");
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "an answer for every id");
+        rig_release(&rig);
+    }
+}
+
+TEST(a_checkpoint_that_is_damaged_is_refused)
+{
+    static const char *const texts[] = { "no json",
+                                         "{}",
+                                         "{\"v\":2}",
+                                         "{\"v\":1,\"page\":{\"number\":\"x\"}}",
+                                         "{\"v\":1,\"end\":\"nowhere\"}",
+                                         "{\"v\":1,\"end\":\"\",\"page\":{\"tokenHex\":\"0\"}}",
+                                         "{\"v\":1,\"end\":\"\",\"proof\":{\"tail\":\"xyz\"}}" };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct fetch *fetch = NULL;
+        struct rig rig;
+
+        played_begin(&played, &rig, GENERIC, "offset", 5);
+        rig.order.checkpoint = str_of(texts[i]);
+        CHECK(!fetch_open(&fetch, &rig.parts, &rig.order, &rig.err), texts[i]);
+        CHECK_STR(str_of(rig.err.code), STR("fetch.checkpoint"), texts[i]);
+        CHECK_EQ(rig.err.level, ERROR_FATAL, "a person must look");
+        rig_release(&rig);
+    }
+}
+
+TEST(ids_that_were_not_kept_are_missed)
+{
+    struct fetch *fetch = NULL;
+    struct rig rig;
+
+    played_begin(&played, &rig, DETAILS, "harvest", 77);
+    rig.stop_after = 3;
+    rig_run(&rig);
+    rig.order.checkpoint = rig.checkpoint; /* and no ids */
+    CHECK(!fetch_open(&fetch, &rig.parts, &rig.order, &rig.err), "without them it can not go on");
+    CHECK_STR(str_of(rig.err.code), STR("fetch.checkpoint"), "its code");
+    rig_release(&rig);
+}
+
+/* ---- scrolls ---- */
+
+static bool lose_third(struct played *self, int n, struct memory_reply *reply)
+{
+    if (n != 3)
+        return false;
+    self->scroll_at += 20; /* the source has moved on */
+    reply->status = 0;
+    reply->error_code = "http.reset";
+    return true;
+}
+
+TEST(a_lost_page_of_a_scroll_begins_the_walk_anew)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
+    played.spoil = lose_third;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "scroll");
+    CHECK(rig.last.verdict.is_proven, "95 of 95");
+    CHECK_EQ(played.scrolls, 2, "begun twice");
+    CHECK_EQ(rig.last.verdict.restarts, 1, "and told");
+    CHECK_EQ(rig.gate.prefetched, 0, "nothing is asked for ahead");
+    CHECK_EQ(rig.befores.count, 0, "a token that stays the same is no key");
+    rig_release(&rig);
+}
+
+static bool refuse_third(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->status = 429;
+    return n == 3;
+}
+
+TEST(a_refusal_leaves_a_scroll_where_it_was)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
+    played.spoil = refuse_third;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "scroll");
+    CHECK_EQ(played.scrolls, 1, "begun once");
+    CHECK_EQ(rig.sums.retries, 1, "asked again");
+    rig_release(&rig);
+}
+
+static bool lose_each_second(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->status = 500;
+    return n % 2 == 0;
+}
+
+TEST(a_walk_that_is_lost_too_often_gives_up)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
+    played.spoil = lose_each_second;
+    rig_run(&rig);
+    CHECK(rig.failed, "it can not succeed");
+    CHECK_STR(str_of(rig.err.code), STR("fetch.restarts"), "its code");
+    CHECK_EQ(rig.err.level, ERROR_TRANSIENT, "another time, perhaps");
+    CHECK_EQ(played.scrolls, FETCH_RESTARTS_MAX + 1, "as often as allowed");
+    rig_release(&rig);
+}
+
+TEST(a_scroll_is_not_resumed_in_the_middle)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
+    rig.stop_after = 2;
+    rig_run(&rig);
+    rig.stop_after = 0;
+    rig_resume(&rig);
+    played_require_complete(&played, &rig, "scroll");
+    CHECK_EQ(played.scrolls, 2, "begun anew");
+    CHECK(rig.last.verdict.is_proven, "and proven by itself");
+    rig_release(&rig);
+}
+
+/* ---- tokens that expire ---- */
+
+static bool expire_third(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->status = 410;
+    return n == 3;
+}
+
+TEST(an_expired_token_is_no_end)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "token", 150);
+    played.spoil = expire_third;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "token");
+    CHECK_EQ(rig.last.verdict.restarts, 1, "from the beginning");
+    rig_release(&rig);
+}

@@ -1,0 +1,292 @@
+/* What a walk does about a source that refuses, fails, or sends what can not be read. */
+#include <string.h>
+
+#include "played_source.h"
+#include "test.h"
+
+static struct played played;
+
+/* ---- waiting ---- */
+
+static bool throttle_second(struct played *self, int n, struct memory_reply *reply)
+{
+    static const struct http_header wait = { STR_INIT("Retry-After"), STR_INIT("30") };
+
+    (void)self;
+    reply->status = 429;
+    reply->headers = &wait;
+    reply->header_count = 1;
+    return n == 2;
+}
+
+TEST(a_wait_is_slept_or_handed_back)
+{
+    struct rig rig;
+    int64_t slept_us;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    rig.gate.no_prefetch = true;
+    played.spoil = throttle_second;
+    rig_run(&rig);
+    slept_us = rig.clock.slept_us;
+    played_require_complete(&played, &rig, "slept");
+    CHECK(slept_us >= 30 * US_PER_SECOND, "thirty seconds");
+    CHECK_EQ(rig.gate.throttled, 1, "the gate knows");
+    CHECK_EQ(rig.gate.retry_after_us, 30 * US_PER_SECOND, "how long");
+    CHECK_EQ(rig.sums.waits_told, 1, "a wait was asked for");
+    CHECK_EQ(rig.sums.slowed, 1, "and the rate lowered");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    rig.gate.no_prefetch = true;
+    played.spoil = throttle_second;
+    rig.order.wait_max_us = 10 * US_PER_SECOND;
+    rig_run(&rig);
+    slept_us = rig.clock.slept_us;
+    CHECK(rig.failed && rig.err.level == ERROR_TRANSIENT, "not slept");
+    CHECK_EQ(slept_us, 0, "at all");
+    CHECK(rig.last.retry_at_us >= clock_now_us(&rig.clock.clock) + 29 * US_PER_SECOND,
+          "come back then");
+    played.spoil = NULL;
+    rig_resume(&rig);
+    played_require_complete(&played, &rig, "later");
+    rig_release(&rig);
+}
+
+static bool quota_gone(struct played *self, int n, struct memory_reply *reply)
+{
+    static const struct http_header reset = { STR_INIT("X-RateLimit-Reset"), STR_INIT("3600") };
+
+    (void)self;
+    reply->status = 429;
+    reply->headers = &reset;
+    reply->header_count = 1;
+    return n == 1;
+}
+
+TEST(a_quota_that_is_gone_is_not_asked_again)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    rig.spec.endpoint.rate.meaning_429 = MEANING_429_QUOTA;
+    played.spoil = quota_gone;
+    rig_run(&rig);
+    CHECK(rig.failed, "it ends");
+    CHECK_STR(str_of(rig.err.code), STR("answer.quota"), "its code");
+    CHECK_EQ(rig.http.sent.count, 1, "one request");
+    CHECK_EQ(rig.gate.quota, 1, "the gate parks the source");
+    CHECK_EQ(rig.last.retry_at_us, clock_now_us(&rig.clock.clock) + US_PER_HOUR, "until its reset");
+    rig_release(&rig);
+}
+
+static bool refuse_each_tenth(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->status = 429;
+    return n % 10 == 0;
+}
+
+TEST(a_slice_that_is_refused_too_often_is_cut_behind_what_was_read)
+{
+    struct window finished;
+    struct rig rig;
+    int64_t before = 0;
+
+    played_begin(&played, &rig, GENERIC, "time", 1440);
+    rig.order.can_reslice = true;
+    played.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_MANY_429, "because of that");
+    finished = rig.last.verdict.finished;
+    CHECK_EQ(finished.from_us, rig.slice.window.from_us, "from the beginning");
+    CHECK(finished.to_us < rig.slice.window.to_us, "not to the end");
+    for (size_t i = 0; i < rig.dates.count; i++)
+        before += rig.dates.items[i] < finished.to_us;
+    CHECK_EQ(before, (finished.to_us - finished.from_us) / US_PER_MINUTE, "a record a minute");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, GENERIC, "offset", 1440);
+    rig.order.can_reslice = true;
+    played.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "what would have to be read again is read on");
+    rig_release(&rig);
+}
+
+static bool refuse_in_json(struct played *self, int n, struct memory_reply *reply)
+{
+    static const struct http_header type = { STR_INIT("Content-Type"),
+                                             STR_INIT("application/json") };
+
+    reply->status = self->poison_status;
+    reply->headers = &type;
+    reply->header_count = 1;
+    reply->body = STR("{\"error\":\"go away\"}");
+    return n == 1;
+}
+
+/* The source has a rule for any answer with an error in it: L1. */
+TEST(a_rule_for_any_error_does_not_explain_away_429_and_401)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 429;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "asked again");
+    CHECK_EQ(rig.gate.throttled, 1, "the gate hears that we are too fast");
+    CHECK_EQ(rig.sums.throttled, 1, "it counts as a 429");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 401;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_FATAL, "credentials are a person's business");
+    CHECK_EQ(rig.http.sent.count, 1, "and not tried again");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    played.spoil = refuse_in_json;
+    played.poison_status = 400;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "of a 400 the rule says that it may pass");
+    rig_release(&rig);
+}
+
+TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    rig.gate.reject_after = 2;
+    rig_run(&rig);
+    CHECK(rig.failed, "it ends");
+    CHECK_STR(str_of(rig.err.code), STR("fetch.rejected"), "its code");
+    CHECK_EQ(rig.ids.count, 80, "two pages came");
+    CHECK(rig.last.retry_at_us > 0, "when to come back");
+    rig.gate.reject_after = 0;
+    rig_resume(&rig);
+    played_require_complete(&played, &rig, "later");
+    rig_release(&rig);
+}
+
+static bool fail_all(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    (void)n;
+    reply->status = 503;
+    return true;
+}
+
+/* Virtual time does not look at file descriptors: a clock that is told to stop. */
+static bool stopped_sleep(struct clock *clock, int64_t until_us, int wake_fd)
+{
+    (void)clock;
+    (void)until_us;
+    return wake_fd == CLOCK_NO_WAKE;
+}
+
+TEST(a_walk_that_is_told_to_stop_stops_waiting)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    played.spoil = fail_all;
+    rig.parts.wake_fd = 3;
+    rig.clock.clock.sleep_until_us = stopped_sleep;
+    rig_run(&rig);
+    CHECK(rig.failed, "it ends");
+    CHECK_STR(str_of(rig.err.code), STR("fetch.cancelled"), "its code");
+    CHECK_EQ(rig.http.sent.count, 1, "at once");
+    rig_release(&rig);
+}
+
+TEST(a_source_that_fails_is_given_up_after_its_attempts)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 217);
+    played.spoil = fail_all;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_TRANSIENT, "it may yet succeed");
+    CHECK_EQ(rig.http.sent.count, 5, "five attempts");
+    CHECK_EQ(rig.gate.failing, 5, "each told");
+    CHECK(strstr(rig.err.text, "generic/offset: GET http://sim.example.org/generic/offset?") ==
+              rig.err.text,
+          "the text says what was asked for");
+    CHECK(strstr(rig.err.text, "status 503") != NULL, "and what came");
+    rig_release(&rig);
+}
+
+/* ---- records that can not be judged ---- */
+
+static bool one_without_id(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"},"
+                      "{\"updated_at\":\"2026-01-01T00:00:00Z\"},"
+                      "{\"id\":\"c\"},{\"id\":\"d\",\"updated_at\":\"soon\"}],\"total\":4}");
+    return n >= 1;
+}
+
+TEST(bad_records_are_put_away_and_the_rest_goes_on)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 4);
+    played.spoil = one_without_id;
+    rig_run(&rig);
+    CHECK(!rig.failed, "the page is good");
+    CHECK_EQ(rig.ids.count, 1, "one record");
+    CHECK_EQ(rig.bad.count, 3, "three bad ones");
+    CHECK_STR(rig.bad.items[0], STR(" id.missing"), "no id");
+    CHECK_STR(rig.bad.items[1], STR("c date.missing"), "no date");
+    CHECK_STR(rig.bad.items[2], STR("d date.syntax"), "no date that can be read");
+    CHECK_EQ(rig.http.sent.count, 2, "the page was looked at twice");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "all four came");
+    rig_release(&rig);
+}
+
+static bool bad_once(struct played *self, int n, struct memory_reply *reply)
+{
+    return n == 1 && one_without_id(self, n, reply);
+}
+
+TEST(a_second_look_may_mend_a_record)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 4);
+    played.spoil = bad_once;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "mended");
+    CHECK_EQ(rig.bad.count, 0, "nothing is put away");
+    rig_release(&rig);
+}
+
+static bool another_shape(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    (void)n;
+    reply->body = STR("{\"items\":[{\"key\":1},{\"key\":2},{\"key\":3},{\"key\":4},{\"key\":5}],"
+                      "\"total\":5}");
+    return true;
+}
+
+TEST(a_source_that_has_changed_its_shape_stops)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 4);
+    played.spoil = another_shape;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_FATAL, "a person must look");
+    CHECK_STR(str_of(rig.err.code), STR("listing.schema"), "its code");
+    CHECK_EQ(rig.http.sent.count, 2, "it was looked at twice");
+    rig_release(&rig);
+}
