@@ -9,6 +9,7 @@
 #include "base/instant.h"
 #include "sim/answer.h"
 #include "sim/protocol.h"
+#include "sim/select.h"
 #include "sim/when.h"
 #include "sim/words.h"
 
@@ -254,64 +255,7 @@ static bool name_of(struct exchange *exchange, struct str token, uint64_t *name)
     return str_eq(token_of(exchange, *name), token);
 }
 
-/* ---- select ---- */
-
-/* One past the end of the member that begins at `at` in our own compact JSON. */
-static size_t member_end(struct str body, size_t at)
-{
-    size_t depth = 0;
-    bool quoted = false;
-
-    for (; at < body.len; at++) {
-        const char c = body.data[at];
-
-        if (quoted) {
-            if (c == '\\')
-                at++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if (c == '}' || c == ']') {
-            if (depth-- == 0)
-                break;
-        } else if (c == ',' && depth == 0) {
-            break;
-        }
-    }
-    return at;
-}
-
-static bool is_selected(struct str select, struct str name)
-{
-    while (select.len > 0) {
-        if (str_eq(str_cut(&select, ','), name))
-            return true;
-    }
-    return false;
-}
-
-static void add_selected(struct buf *out, struct str body, struct str select)
-{
-    const char *between = "{";
-
-    for (size_t at = 1; at < body.len; at++) {
-        const size_t end = member_end(body, at);
-        const struct str member = str_slice(body, at, end);
-        const struct str name =
-            str_slice(member, 1, 1 + str_find_char(str_slice(member, 1, member.len), '"'));
-
-        if (is_selected(select, name)) {
-            buf_add(out, str_of(between));
-            buf_add(out, member);
-            between = ",";
-        }
-        at = end;
-    }
-    buf_add(out, between[0] == '{' ? STR("{}") : STR("}"));
-}
+/* ---- lists ---- */
 
 static void add_items(struct sim_world *world, struct exchange *exchange, struct str select,
                       const struct world_page *page)
@@ -331,11 +275,9 @@ static void add_items(struct sim_world *world, struct exchange *exchange, struct
         body_write(form, world, &scratch, page->hits[i].version, answer_flaw(exchange, i, count));
         if (i > 0)
             buf_add_char(&exchange->reply, ',');
-        add_selected(&exchange->reply, buf_str(&scratch), select);
+        select_members(&exchange->reply, buf_str(&scratch), select);
     }
 }
-
-/* ---- lists ---- */
 
 static bool add_list(struct sim_world *world, struct exchange *exchange,
                      const struct request *request, const struct world_page *page,

@@ -1,6 +1,7 @@
-/* source_test: patra source test, in four files.
+/* source_test: patra source test, in five files.
  *
- *      source_test.c          options; the source, its operation, its window; sending, reading
+ *      source_test.c          options; the source, its operation, its window
+ *      source_test_answer.c   the answer: sent for, or saved in a file
  *      source_test_show.c     the request, the page, the warnings: as text and as JSON
  *      source_test_faults.c   the same source against patra-sim's misbehaviour
  *      sim_server.c           patra-sim, started and ended
@@ -26,6 +27,17 @@ struct source_test {
 
 /* Gives "***" for whatever is asked for: what is only shown or sent to loopback needs no secret. */
 struct secret_source source_test_stand_in(void);
+
+/* ---- source_test_answer.c ---- */
+
+/* With one permit of the gate that all processes share; without a store there is nobody to share
+ * with. A source that is paused is not asked. */
+bool source_test_send(struct source_test *test, struct probe *probe, struct secret_source *secrets,
+                      struct error *err) MUST_CHECK;
+
+/* A body, with its head in FILE.head or before it, as curl -i writes it. */
+bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
+                      struct error *err) MUST_CHECK;
 
 /* ---- source_test_show.c ---- */
 
