@@ -94,7 +94,7 @@ static bool reset_one(const struct invocation *invocation, struct session *sessi
         .now_us = clock_now_us(&session->clock),
     };
     struct cursor_reset_result result;
-    struct cursor cursor;
+    struct cursor cursor = { 0 };
 
     (void)code;
     if (!choose(invocation, session, &cursor, err) ||

@@ -142,7 +142,7 @@ static bool plan_cancel(struct store *store, int64_t id, int64_t now_us, int64_t
                         struct error *err)
 {
     struct sqlite_store *sqlite = sqlite_store_of(store);
-    int64_t changes;
+    int64_t changes = 0;
 
     if (!run_cancel(sqlite, CANCEL_PLAN, id, now_us, &changes, err))
         return false;

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""clang-tidy over src/ and sim/, BUILD/compile_commands.json telling how each file is compiled.
+
+A file that was clean is not looked at again until something changes that clang-tidy would see: its
+own text or that of a header it includes, the checks, clang-tidy itself. What it would see is what
+the compiler sees, comments included, so that is hashed; BUILD/tidy/ has an empty file for every
+hash that was clean. The first run takes a while, later ones as long as what was changed.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+build = pathlib.Path(sys.argv[1])
+clean = build / 'tidy'
+rules = pathlib.Path('.clang-tidy').read_bytes() + subprocess.check_output(['clang-tidy', '--version'])
+
+
+def seen_by_compiler(entry):
+    words = shlex.split(entry['command'])
+    drop = {'-o': 2, '-MF': 2, '-MQ': 2, '-MD': 1, '-c': 1}
+    command, i = [], 0
+    while i < len(words):
+        step = drop.get(words[i], 0)
+        if step == 0:
+            command.append(words[i])
+        i += max(step, 1)
+    return subprocess.run(command + ['-E', '-C'], cwd=entry['directory'], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def check(entry):
+    """What clang-tidy says of the file: nothing, when all is well."""
+    stamp = clean / hashlib.sha256(rules + seen_by_compiler(entry)).hexdigest()
+    if stamp.exists():
+        return None
+    path = os.path.normpath(os.path.join(entry['directory'], entry['file']))
+    done = subprocess.run(['clang-tidy', '--quiet', '-p', str(build), path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode == 0:
+        stamp.touch()
+        return ''
+    return done.stdout or done.stderr
+
+
+def main():
+    tracked = set(subprocess.check_output(['git', 'ls-files', 'src/*.c', 'sim/*.c'], text=True).split())
+    entries = {}
+    for entry in json.loads((build / 'compile_commands.json').read_text()):
+        name = os.path.relpath(os.path.join(entry['directory'], entry['file']))
+        if name in tracked:
+            entries[name] = entry
+    clean.mkdir(exist_ok=True)
+    looked = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for said in pool.map(check, entries.values()):
+            looked += said is not None
+            failed += bool(said)
+            if said:
+                print(said, end='', flush=True)
+    print(f'  {len(entries)} files, {looked} of them new or changed, {failed} with findings')
+    return 1 if failed else 0
+
+
+sys.exit(main())
