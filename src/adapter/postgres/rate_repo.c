@@ -111,28 +111,16 @@ static void set_quota(struct query *q, const struct quota_key *key)
 
 static const char QUOTA_LOAD[] = "SELECT class_code, used, booked FROM ing_rate_quota"
                                  " WHERE rate_key = $1 AND window_code = $2 AND window_from = $3";
-enum { COUNT_CLASS, COUNT_USED, COUNT_BOOKED };
 
 static bool quota_load(struct store *store, const struct quota_key *key, struct quota_count *count,
                        struct error *err)
 {
     struct query q;
 
-    *count = (struct quota_count){ 0 };
     query_init(&q, postgres_store_of(store), QUOTA_LOAD);
     set_quota(&q, key);
-    while (query_row(&q)) {
-        const struct str word = { PQgetvalue(q.result, q.row, COUNT_CLASS),
-                                  (size_t)PQgetlength(q.result, q.row, COUNT_CLASS) };
-
-        for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
-            if (!str_eq(word, quota_class_word((enum quota_class)rank)))
-                continue;
-            count->used[rank] = get_i64(&q, COUNT_USED);
-            count->booked[rank] = get_i64(&q, COUNT_BOOKED);
-        }
-    }
-    return query_finish(&q, err) || error_wrap(err, "load quota %.*s", STR_ARG(key->rate_key));
+    return read_quota(&q.rows, count, err) ||
+           error_wrap(err, "load quota %.*s", STR_ARG(key->rate_key));
 }
 
 static const char QUOTA_ADD[] =

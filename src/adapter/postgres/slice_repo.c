@@ -29,7 +29,6 @@ static const char ADD[] =
     "   AS r (parent, source, number, dimension, window_from, window_to, spec, signature,"
     "         expr_hash, expr_snapshot, status, created)"
     " ON CONFLICT (plan_id, slice_signature_hash) DO NOTHING RETURNING id, slice_no";
-enum { ADDED_ID, ADDED_NUMBER };
 
 static void fill_arrays(struct array *arrays, const struct plan_slice *slice)
 {
@@ -75,20 +74,22 @@ static bool insert_slices(struct postgres_store *postgres, const struct plan_sli
     for (int i = ADD_PARENT; i < ADD_END; i++)
         set_array(&q, i, &arrays[i]);
     *in_order = true;
-    for (size_t i = 0; query_row(&q); i++, ++*added) {
-        *in_order = *in_order && i < count && slices[i].number == get_i64(&q, ADDED_NUMBER);
+    for (size_t i = 0; rows_next(&q.rows); i++, ++*added) {
+        const int64_t id = rows_i64(&q.rows);
+        const int64_t number = rows_i64(&q.rows);
+
+        *in_order = *in_order && i < count && slices[i].number == number;
         if (*in_order)
-            ids[i] = get_i64(&q, ADDED_ID);
+            ids[i] = id;
     }
     *in_order = *in_order && *added == (int64_t)count;
-    return query_finish(&q, err);
+    return rows_finish(&q.rows, err);
 }
 
 enum { FIND_PLAN = 1, FIND_SIGNATURES };
 static const char FIND[] =
     "SELECT r.place, s.id FROM unnest($2) WITH ORDINALITY AS r (signature, place)"
     "  JOIN ing_plan_slice s ON s.plan_id = $1 AND s.slice_signature_hash = r.signature";
-enum { FOUND_PLACE, FOUND_ID };
 
 static bool find_slices(struct postgres_store *postgres, const struct plan_slice *slices,
                         size_t count, int64_t *ids, struct error *err)
@@ -102,9 +103,12 @@ static bool find_slices(struct postgres_store *postgres, const struct plan_slice
     query_init(&q, postgres, FIND);
     set_i64(&q, FIND_PLAN, slices[0].plan_id);
     set_array(&q, FIND_SIGNATURES, &signatures);
-    while (query_row(&q))
-        ids[get_i64(&q, FOUND_PLACE) - 1] = get_i64(&q, FOUND_ID);
-    return query_finish(&q, err);
+    while (rows_next(&q.rows)) {
+        const int64_t place = rows_i64(&q.rows);
+
+        ids[place - 1] = rows_i64(&q.rows);
+    }
+    return rows_finish(&q.rows, err);
 }
 
 bool postgres_slice_add(struct store *store, const struct plan_slice *slices, size_t count,

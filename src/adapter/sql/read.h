@@ -146,6 +146,9 @@ void read_gate(struct rows *rows, struct rate_gate *gate);
 bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_list *list,
                 struct error *err) MUST_CHECK;
 
+/* class_code, used, booked */
+bool read_quota(struct rows *rows, struct quota_count *count, struct error *err) MUST_CHECK;
+
 /* ---- read_registry.c: configuration, dictionaries, migrations ---- */
 
 /* The first columns of every reg_* table; its own follow (core/registry.h). */

@@ -74,3 +74,22 @@ bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_list *li
     }
     return rows_finish(rows, err);
 }
+
+bool read_quota(struct rows *rows, struct quota_count *count, struct error *err)
+{
+    *count = (struct quota_count){ 0 };
+    while (rows_next(rows)) {
+        const struct str word = rows_view(rows);
+        int rank = 0;
+
+        while (rank < QUOTA_CLASSES && !str_eq(word, quota_class_word((enum quota_class)rank)))
+            rank++;
+        if (rank == QUOTA_CLASSES) {
+            rows->bad_value = "class_code";
+            rank = 0;
+        }
+        count->used[rank] = rows_i64(rows);
+        count->booked[rank] = rows_i64(rows);
+    }
+    return rows_finish(rows, err);
+}

@@ -70,9 +70,14 @@ double rows_real(struct rows *rows)
     return rows->ops->real(rows, rows->column++);
 }
 
+struct str rows_view(struct rows *rows)
+{
+    return rows->ops->view(rows, rows->column++);
+}
+
 struct str rows_text(struct rows *rows, struct arena *arena)
 {
-    const struct str copy = arena_copy(arena, rows->ops->view(rows, rows->column++));
+    const struct str copy = arena_copy(arena, rows_view(rows));
 
     if (copy.data == NULL)
         rows->full = arena;

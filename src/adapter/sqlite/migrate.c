@@ -1,3 +1,4 @@
+#include "adapter/sql/migrate.h"
 #include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 
@@ -8,39 +9,42 @@ static const char CREATE[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
                              "    applied_at INTEGER NOT NULL"
                              ") STRICT";
 
+static bool make_table(struct store *store, struct error *err)
+{
+    return statement_run(statement_of(sqlite_store_of(store), CREATE), err);
+}
+
 static const char EXISTS[] = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'";
 
 static const char TAKEN[] = "SELECT " MIGRATION_COLUMNS " FROM schema_migration ORDER BY number";
 
-static bool load_taken(struct sqlite_store *sqlite, struct arena *arena,
+static bool load_taken(struct store *store, struct arena *arena,
                        struct migration_record_list *taken, struct error *err)
 {
-    struct statement *st = statement_of(sqlite, EXISTS);
-    const bool exists = statement_row(st);
+    struct statement *st = statement_of(sqlite_store_of(store), EXISTS);
+    int64_t exists = 0;
 
     *taken = (struct migration_record_list){ 0 };
-    if (!statement_finish(st, err))
+    if (!rows_only_i64(&st->rows, &exists, err))
         return false;
-    if (!exists)
+    if (exists == 0)
         return true;
-    st = statement_of(sqlite, TAKEN);
+    st = statement_of(sqlite_store_of(store), TAKEN);
     return read_migrations(&st->rows, arena, taken, err);
 }
 
 static const char RECORD[] = "INSERT INTO schema_migration (number, name, sha256, applied_at)"
                              " VALUES (:number, :name, :sha256, :applied_at)";
 
-static bool take(struct sqlite_store *sqlite, const struct migration *step, int64_t now_us,
+static bool take(struct store *store, const struct migration *step, int64_t now_us,
                  struct error *err)
 {
+    struct sqlite_store *sqlite = sqlite_store_of(store);
+    const int code = sqlite3_exec(sqlite->db, step->sql.data, NULL, NULL, NULL);
     struct statement *st;
-    int code;
 
-    code = sqlite3_exec(sqlite->db, step->sql.data, NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        (void)sqlite_error_set(sqlite, code, err);
-        return error_wrap(err, "migration %04d_%.*s", (int)step->number, STR_ARG(step->name));
-    }
+    if (code != SQLITE_OK)
+        return sqlite_error_set(sqlite, code, err);
     st = statement_of(sqlite, RECORD);
     bind_i64(st, ":number", step->number);
     bind_text(st, ":name", step->name);
@@ -49,65 +53,15 @@ static bool take(struct sqlite_store *sqlite, const struct migration *step, int6
     return statement_run(st, err);
 }
 
-/* One step under the writer's lock: what was taken is read again each time, since another process
- * may have taken the step meanwhile. */
-static bool take_next(struct sqlite_store *sqlite, struct arena *arena, int64_t now_us, bool *more,
-                      struct error *err)
-{
-    struct store *store = &sqlite->store;
-    struct migration_record_list taken;
-    const struct migration *step;
-
-    if (!store_begin(store, err))
-        return false;
-    if (!statement_run(statement_of(sqlite, CREATE), err) ||
-        !load_taken(sqlite, arena, &taken, err) ||
-        !migration_check(&SQLITE_MIGRATIONS, &taken, err))
-        goto rollback;
-    step = migration_next(&SQLITE_MIGRATIONS, &taken);
-    *more = step != NULL;
-    if (step != NULL && !take(sqlite, step, now_us, err))
-        goto rollback;
-    if (!store_commit(store, err))
-        goto rollback;
-    return true;
-rollback:
-    store_rollback(store);
-    return false;
-}
-
-enum { MIGRATE_ARENA_MAX = 1 << 20 };
+static const struct migrator MIGRATOR = { &SQLITE_MIGRATIONS, make_table, load_taken, take };
 
 bool sqlite_migrate(struct store *store, int64_t now_us, int64_t *taken, struct error *err)
 {
-    struct arena arena;
-    bool more = true;
-    bool ok = true;
-
-    arena_init(&arena, MIGRATE_ARENA_MAX);
-    *taken = 0;
-    while (ok && more) {
-        arena_reset(&arena);
-        ok = take_next(sqlite_store_of(store), &arena, now_us, &more, err);
-        *taken += ok && more;
-    }
-    arena_release(&arena);
-    return ok || error_wrap(err, "migrate %s", sqlite_store_of(store)->file->path);
+    return migrate_all(&MIGRATOR, store, now_us, taken, err) ||
+           error_wrap(err, "migrate %s", sqlite_store_of(store)->file->path);
 }
 
 bool sqlite_schema(struct store *store, struct store_schema *schema, struct error *err)
 {
-    struct migration_record_list taken;
-    struct arena arena;
-    bool ok;
-
-    arena_init(&arena, MIGRATE_ARENA_MAX);
-    ok = load_taken(sqlite_store_of(store), &arena, &taken, err) &&
-         migration_check(&SQLITE_MIGRATIONS, &taken, err);
-    if (ok) {
-        schema->latest = migration_latest(&SQLITE_MIGRATIONS);
-        schema->version = migration_version(&SQLITE_MIGRATIONS, &taken);
-    }
-    arena_release(&arena);
-    return ok;
+    return migrate_schema(&MIGRATOR, store, schema, err);
 }

@@ -74,27 +74,17 @@ static void bind_quota(struct statement *st, const struct quota_key *key)
 }
 
 static const char QUOTA_LOAD[] =
-    "SELECT used, booked FROM ing_rate_quota WHERE rate_key = :key AND window_code = :window"
-    "   AND window_from = :from AND class_code = :class";
-enum { QUOTA_USED, QUOTA_BOOKED };
+    "SELECT class_code, used, booked FROM ing_rate_quota"
+    " WHERE rate_key = :key AND window_code = :window AND window_from = :from";
 
 static bool quota_load(struct store *store, const struct quota_key *key, struct quota_count *count,
                        struct error *err)
 {
-    *count = (struct quota_count){ 0 };
-    for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
-        struct statement *st = statement_of(sqlite_store_of(store), QUOTA_LOAD);
+    struct statement *st = statement_of(sqlite_store_of(store), QUOTA_LOAD);
 
-        bind_quota(st, key);
-        bind_text(st, ":class", quota_class_word((enum quota_class)rank));
-        if (statement_row(st)) {
-            count->used[rank] = column_i64(st, QUOTA_USED);
-            count->booked[rank] = column_i64(st, QUOTA_BOOKED);
-        }
-        if (!statement_finish(st, err))
-            return error_wrap(err, "load quota %.*s", STR_ARG(key->rate_key));
-    }
-    return true;
+    bind_quota(st, key);
+    return read_quota(&st->rows, count, err) ||
+           error_wrap(err, "load quota %.*s", STR_ARG(key->rate_key));
 }
 
 static const char QUOTA_ADD[] =
