@@ -2,6 +2,7 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_view.h"
@@ -84,14 +85,6 @@ struct str cursor_title(struct arena *arena, const struct cursor_name *name)
         STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)name->scope)), STR_ARG(short_key(name)));
 }
 
-void cursor_write_instant(struct json_writer *w, struct str member, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, member, (struct str){ text, len });
-}
-
 void cursor_write_value(struct json_writer *w, struct str member, const struct cursor_value *value)
 {
     char text[INSTANT_TEXT_MAX];
@@ -120,17 +113,7 @@ void cursor_write(struct json_writer *w, const struct cursor *cursor)
     if (cursor_lag(cursor, &lag_us))
         json_write_member_i64(w, STR("lagSeconds"), lag_us / US_PER_SECOND);
     json_write_member_i64(w, STR("version"), cursor->version);
-    cursor_write_instant(w, STR("updatedAt"), cursor->updated_us);
-}
-
-bool cursor_print_json(struct json_writer *w, FILE *out, struct error *err)
-{
-    json_writer_finish(w);
-    buf_add_char(w->out, '\n');
-    if (!buf_ok(w->out, err))
-        return false;
-    fprintf(out, "%.*s", STR_ARG(buf_str(w->out)));
-    return true;
+    json_write_member_instant(w, STR("updatedAt"), cursor->updated_us);
 }
 
 /* ---- list ---- */
@@ -150,7 +133,7 @@ static bool list_json(const struct cursor_list *list, struct session *session, F
         json_write_end(&w);
     }
     json_write_end(&w);
-    return cursor_print_json(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static bool list_text(const struct cursor_list *list, struct session *session, FILE *out,

@@ -45,9 +45,7 @@ struct str cursor_title(struct arena *arena, const struct cursor_name *name);
 void cursor_write_name(struct json_writer *w, const struct cursor_name *name);
 void cursor_write_value(struct json_writer *w, struct str member, const struct cursor_value *value);
 void cursor_write(struct json_writer *w, const struct cursor *cursor);
-void cursor_write_instant(struct json_writer *w, struct str member, int64_t at_us);
 
 #define CURSOR_OUTPUT_MAX ((size_t)64 << 20)
-bool cursor_print_json(struct json_writer *w, FILE *out, struct error *err) MUST_CHECK;
 
 #endif

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "cmd/cursor.h"
+#include "cmd/output.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_verify.h"
 
@@ -57,7 +58,7 @@ static bool verify_json(const struct cursor_check_list *list, struct session *se
     for (size_t i = 0; i < list->count; i++)
         write_check(&w, &list->items[i]);
     json_write_end(&w);
-    return cursor_print_json(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static void verify_text(const struct cursor_check_list *list, struct session *session, FILE *out)

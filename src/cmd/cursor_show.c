@@ -3,6 +3,7 @@
 #include "base/instant.h"
 #include "cmd/columns.h"
 #include "cmd/cursor.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_view.h"
@@ -14,8 +15,8 @@ enum { EVENTS_SHOWN = 5, EVENTS_MAX = 1000, BEYOND_SHOWN = 5 };
 static void write_window(struct json_writer *w, struct window window)
 {
     json_write_object(w);
-    cursor_write_instant(w, STR("from"), window.from_us);
-    cursor_write_instant(w, STR("to"), window.to_us);
+    json_write_member_instant(w, STR("from"), window.from_us);
+    json_write_member_instant(w, STR("to"), window.to_us);
     json_write_end(w);
 }
 
@@ -38,7 +39,7 @@ static void write_event(struct json_writer *w, const struct cursor_event *event)
 {
     json_write_object(w);
     json_write_member_i64(w, STR("id"), event->id);
-    cursor_write_instant(w, STR("at"), event->created_us);
+    json_write_member_instant(w, STR("at"), event->created_us);
     json_write_member_str(w, STR("reason"),
                           code_of(&CURSOR_EVENT_REASON_CODES, (int)event->reason));
     json_write_member_str(w, STR("direction"), code_of(&DIRECTION_CODES, (int)event->direction));
@@ -175,7 +176,7 @@ static bool show_all(const struct invocation *invocation, struct session *sessio
             return false;
     }
     json_write_end(&w);
-    return !is_json || cursor_print_json(&w, invocation->out, err);
+    return !is_json || output_json(invocation->out, &w, err);
 }
 
 static bool read_events(const struct invocation *invocation, int64_t *events, struct error *err)

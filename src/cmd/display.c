@@ -133,20 +133,12 @@ static void say(struct display *display, struct str line)
 
 /* ---- JSON; the lock is held ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
 static void json_begin(struct json_writer *w, struct buf *text, const char *event, int64_t now_us)
 {
     json_writer_init(w, text);
     json_write_object(w);
     json_write_member_str(w, STR("event"), str_of(event));
-    write_instant(w, STR("ts"), now_us);
+    json_write_member_instant(w, STR("ts"), now_us);
 }
 
 static void json_end(struct display *display, struct json_writer *w, struct buf *text)
@@ -160,7 +152,7 @@ static void json_end(struct display *display, struct json_writer *w, struct buf 
 static void json_wait(struct json_writer *w, const struct progress_wait *wait)
 {
     if (wait->until_us > 0)
-        write_instant(w, STR("waitingUntil"), wait->until_us);
+        json_write_member_instant(w, STR("waitingUntil"), wait->until_us);
     json_write_member_str(w, STR("waitingWhy"), code_of(&WAIT_WHY_CODES, (int)wait->why));
 }
 
@@ -195,8 +187,8 @@ static void json_task(struct json_writer *w, const struct executor_event *event)
     json_write_member_i64(w, STR("run"), event->run_id);
     if (!window_is_valid(event->task->window))
         return;
-    write_instant(w, STR("from"), event->task->window.from_us);
-    write_instant(w, STR("to"), event->task->window.to_us);
+    json_write_member_instant(w, STR("from"), event->task->window.from_us);
+    json_write_member_instant(w, STR("to"), event->task->window.to_us);
 }
 
 static void json_batch(struct json_writer *w, const struct executor_event *event)
@@ -228,7 +220,7 @@ static void json_ending(struct json_writer *w, const struct ending *ending)
         json_write_member_str(w, STR("reason"),
                               code_of(&PARTIAL_REASON_CODES, (int)ending->reason));
     if (ending->kind == ENDING_LATER) {
-        write_instant(w, STR("until"), ending->retry_at_us);
+        json_write_member_instant(w, STR("until"), ending->retry_at_us);
         json_write_member_str(w, STR("why"), code_of(&WAIT_WHY_CODES, (int)ending->why));
     }
     if (ending->text[0] != '\0')
@@ -251,7 +243,7 @@ static void json_event(struct display *display, const struct executor_event *eve
     json_task(&w, event);
     if (event->kind == EXECUTOR_WAITING) {
         if (event->until_us > 0)
-            write_instant(&w, STR("until"), event->until_us);
+            json_write_member_instant(&w, STR("until"), event->until_us);
         json_write_member_str(&w, STR("why"), code_of(&WAIT_WHY_CODES, (int)event->why));
     }
     if (event->kind == EXECUTOR_BATCH)

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "cmd/harvest.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "data/json_write.h"
 
@@ -225,27 +226,6 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
 
 /* ---- for programs ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
-static void write_window(struct json_writer *w, struct window window)
-{
-    json_write_name(w, STR("window"));
-    if (!window_is_valid(window)) {
-        json_write_null(w);
-        return;
-    }
-    json_write_object(w);
-    write_instant(w, STR("from"), window.from_us);
-    write_instant(w, STR("to"), window.to_us);
-    json_write_end(w);
-}
-
 static void write_sums(struct json_writer *w, const struct progress_sums *sums)
 {
     json_write_name(w, STR("records"));
@@ -298,7 +278,7 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
         json_write_object(w);
         json_write_member_i64(w, STR("task"), task->id);
         json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
-        write_window(w, task->window);
+        output_window(w, STR("window"), task->window);
         json_write_member_bool(w, STR("missing"), list->items[i].is_missing);
         json_write_member_bool(w, STR("holes"), list->items[i].has_holes);
         json_write_member_str(w, STR("text"), task->last_error);
@@ -330,7 +310,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     json_writer_init(&w, &text);
     json_write_object(&w);
     json_write_member_str(&w, STR("event"), STR("summary"));
-    write_instant(&w, STR("ts"), now_us);
+    json_write_member_instant(&w, STR("ts"), now_us);
     json_write_member_str(&w, STR("source"), summary->source);
     json_write_member_str(&w, STR("endpoint"), first->endpoint);
     json_write_member_str(&w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
@@ -338,7 +318,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     json_write_member_str(&w, STR("why"), why_word(summary->why));
     json_write_member_i64(&w, STR("exit"), harvest_exit(summary));
     json_write_member_i64(&w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
-    write_window(&w, has_window ? first->decision.window : (struct window){ 0 });
+    output_window(&w, STR("window"), has_window ? first->decision.window : (struct window){ 0 });
     write_slices(&w, &summary->count);
     write_sums(&w, &summary->view.sums);
     if (summary->has_cursor) {
@@ -350,10 +330,5 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     }
     write_troubles(&w, &summary->troubles);
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    if (!buf_ok(&text, err))
-        return false;
-    (void)fwrite(text.data, 1, text.len, out);
-    return true;
+    return output_json(out, &w, err);
 }

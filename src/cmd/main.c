@@ -1,4 +1,8 @@
 /* patra: the command table. Each row's function stands in a file of its own name. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "cmd/command.h"
 #include "cmd/cursor.h"
 #include "cmd/harvest.h"
@@ -55,5 +59,10 @@ static enum exit_code cmd_patra(const struct invocation *invocation)
 
 int main(int argc, char **argv)
 {
-    return (int)command_main(&root, argc, argv);
+    const enum exit_code code = command_main(&root, argc, argv);
+
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return (int)code;
+    fprintf(stderr, "patra: the output could not be written: %s\n", strerror(errno));
+    return (int)(code == EXIT_DONE || code == EXIT_FOUND ? EXIT_LATER : code);
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "cmd/who.h"
 #include "data/json_write.h"
@@ -59,12 +60,7 @@ static bool list_json(const struct pause_list *list, struct session *session, FI
         json_write_end(&w);
     }
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    if (!buf_ok(&text, err))
-        return false;
-    fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
-    return true;
+    return output_json(out, &w, err);
 }
 
 static bool list_pauses(const struct invocation *invocation, struct session *session,

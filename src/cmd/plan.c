@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "data/json.h"
 #include "data/json_write.h"
@@ -64,27 +65,6 @@ static bool get_plan(const struct invocation *invocation, struct session *sessio
 
 /* ---- JSON ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
-static void write_window(struct json_writer *w, struct window window)
-{
-    json_write_name(w, STR("window"));
-    if (!window_is_valid(window)) {
-        json_write_null(w);
-        return;
-    }
-    json_write_object(w);
-    write_instant(w, STR("from"), window.from_us);
-    write_instant(w, STR("to"), window.to_us);
-    json_write_end(w);
-}
-
 static void write_plan(struct json_writer *w, const struct plan *plan)
 {
     json_write_member_i64(w, STR("id"), plan->id);
@@ -93,22 +73,12 @@ static void write_plan(struct json_writer *w, const struct plan *plan)
     json_write_member_str(w, STR("endpoint"), plan->endpoint);
     json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)plan->operation));
     json_write_member_str(w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)plan->status));
-    write_window(w, plan->window);
-    write_instant(w, STR("createdAt"), plan->created_us);
+    output_window(w, STR("window"), plan->window);
+    json_write_member_instant(w, STR("createdAt"), plan->created_us);
     json_write_member_str(w, STR("exprProtoHash"), plan->expr_proto_hash);
     json_write_member_str(w, STR("specFingerprint"), plan->spec_fingerprint);
     json_write_name(w, STR("remarks"));
     json_write_raw(w, plan->remarks);
-}
-
-static bool print_json(struct json_writer *w, FILE *out, struct error *err)
-{
-    json_writer_finish(w);
-    buf_add_char(w->out, '\n');
-    if (!buf_ok(w->out, err))
-        return false;
-    fprintf(out, "%.*s", STR_ARG(buf_str(w->out)));
-    return true;
 }
 
 /* ---- list ---- */
@@ -128,7 +98,7 @@ static bool list_json(const struct plan_list *list, struct session *session, FIL
         json_write_end(&w);
     }
     json_write_end(&w);
-    return print_json(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static bool list_text(const struct plan_list *list, struct session *session, FILE *out,
@@ -209,7 +179,7 @@ static void write_slice(struct json_writer *w, const struct plan_slice *slice)
     if (slice->parent_id > 0)
         json_write_member_i64(w, STR("parentId"), slice->parent_id);
     json_write_member_str(w, STR("status"), code_of(&SLICE_STATUS_CODES, (int)slice->status));
-    write_window(w, slice->window);
+    output_window(w, STR("window"), slice->window);
     json_write_name(w, STR("spec"));
     json_write_raw(w, slice->spec);
     json_write_end(w);
@@ -238,7 +208,7 @@ static bool show_json(const struct plan *plan, const struct plan_progress *progr
         write_slice(&w, &slices->items[i]);
     json_write_end(&w);
     json_write_end(&w);
-    return print_json(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static bool show_slices(const struct plan_slice_list *slices, int64_t total,

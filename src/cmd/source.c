@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "data/json_write.h"
 #include "engine/source_store.h"
 
@@ -108,7 +109,7 @@ static bool diff_one(const struct invocation *invocation, struct session *sessio
         *code = EXIT_FOUND;
     buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
     source_diff_print(&changes, &text);
-    return source_print(invocation->out, &text, err);
+    return output_text(invocation->out, &text, err);
 }
 
 static enum exit_code cmd_diff(const struct invocation *invocation)
@@ -151,9 +152,7 @@ static bool list_json(const struct registry_entry_list *list, struct session *se
         json_write_end(&w);
     }
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    return source_print(out, &text, err);
+    return output_json(out, &w, err);
 }
 
 static bool list_all(const struct invocation *invocation, struct session *session,
@@ -205,7 +204,7 @@ static bool export_one(const struct invocation *invocation, struct session *sess
         return false;
     buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
     source_write(&source, &text);
-    return source_print(invocation->out, &text, err);
+    return output_text(invocation->out, &text, err);
 }
 
 static enum exit_code cmd_export(const struct invocation *invocation)

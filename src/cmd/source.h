@@ -31,7 +31,4 @@ bool source_edits(const struct invocation *invocation, struct arena *arena, stru
 bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
                  struct source *source, bool *clean, struct error *err) MUST_CHECK;
 
-/* Writes what a buf holds; what went wrong in making it comes out here. */
-bool source_print(FILE *out, const struct buf *text, struct error *err) MUST_CHECK;
-
 #endif

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "cmd/file.h"
+#include "cmd/output.h"
 #include "cmd/source.h"
 #include "data/json_write.h"
 #include "spec/check.h"
@@ -8,15 +9,6 @@
 
 #define FAULT_TEXT_BYTES_MAX ((size_t)4 << 20)
 #define LINT_BYTES_MAX ((size_t)64 << 20)
-
-bool source_print(FILE *out, const struct buf *text, struct error *err)
-{
-    if (!buf_ok(text, err))
-        return false;
-    if (fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0)
-        return error_set(err, ERROR_TRANSIENT, "output", "the output could not be written");
-    return true;
-}
 
 static void write_json(const struct fault_list *faults, struct str file, struct buf *text)
 {
@@ -57,7 +49,7 @@ static bool print_faults(FILE *out, const struct fault_list *faults, const char 
             buf_printf(&text, "%s: %zu more\n", path,
                        faults->errors + faults->warnings - faults->count);
     }
-    return source_print(out, &text, err);
+    return output_text(out, &text, err);
 }
 
 bool source_edits(const struct invocation *invocation, struct arena *arena, struct edit_list *list,

@@ -8,6 +8,7 @@
 #include "adapter/curl/curl_http.h"
 #include "adapter/system/system.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/sim_server.h"
 #include "cmd/source_test.h"
 #include "data/json_write.h"
@@ -351,7 +352,7 @@ static bool try_all(struct bench *bench, enum exit_code *code, struct error *err
     json_write_end(&w);
     json_writer_finish(&w);
     buf_add_char(&text, '\n');
-    return as_json ? source_print(bench->test->invocation->out, &text, err)
+    return as_json ? output_text(bench->test->invocation->out, &text, err)
                    : columns_print(&columns, bench->test->invocation->out, err);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/source_test.h"
 #include "data/json_write.h"
 
@@ -210,13 +211,6 @@ bool source_test_print(const struct source_test *test, const struct source_test_
 
 /* ---- as JSON ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-
-    json_write_member_str(w, name, (struct str){ text, instant_format(at_us, text) });
-}
-
 static void write_request(struct json_writer *w, const struct request_told *told)
 {
     json_write_name(w, STR("request"));
@@ -238,7 +232,7 @@ static void write_record(struct json_writer *w, const struct record *record)
     json_write_object(w);
     json_write_member_str(w, STR("id"), record->provider_id);
     if (record->has_updated_at)
-        write_instant(w, STR("updatedAt"), record->updated_at_us);
+        json_write_member_instant(w, STR("updatedAt"), record->updated_at_us);
     if (record->version.len > 0)
         json_write_member_str(w, STR("version"), record->version);
     json_write_member_bool(w, STR("deleted"), record->is_deleted);
@@ -326,8 +320,8 @@ bool source_test_print_json(const struct source_test *test, const struct source_
     json_write_member_str(&w, STR("operation"), test->operation);
     json_write_member_str(&w, STR("endpoint"), test->spec.endpoint.name);
     if (test->slice.dimension == SLICE_TIME) {
-        write_instant(&w, STR("from"), test->slice.window.from_us);
-        write_instant(&w, STR("to"), test->slice.window.to_us);
+        json_write_member_instant(&w, STR("from"), test->slice.window.from_us);
+        json_write_member_instant(&w, STR("to"), test->slice.window.to_us);
     }
     write_request(&w, &probe->told);
     if (result->is_answered) {
@@ -344,7 +338,5 @@ bool source_test_print_json(const struct source_test *test, const struct source_
     write_unset(&w, result);
     write_texts(&w, STR("warnings"), probe->warnings.items, probe->warnings.count);
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    return source_print(test->invocation->out, &text, err);
+    return output_json(test->invocation->out, &w, err);
 }

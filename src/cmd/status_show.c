@@ -2,6 +2,7 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/status.h"
 #include "cmd/text.h"
 #include "data/json_write.h"
@@ -235,14 +236,6 @@ bool status_print(const struct status *status, struct arena *arena, FILE *out, s
 
 /* ---- for programs ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
 static void write_counts(struct json_writer *w, const struct status_source *source)
 {
     json_write_name(w, STR("operations"));
@@ -256,7 +249,7 @@ static void write_counts(struct json_writer *w, const struct status_source *sour
         json_write_member_str(w, STR("endpoint"), count->partition.endpoint);
         json_write_member_i64(w, STR("queued"), count->queued);
         if (count->queued > 0)
-            write_instant(w, STR("firstDue"), count->first_us);
+            json_write_member_instant(w, STR("firstDue"), count->first_us);
         json_write_member_i64(w, STR("running"), count->running);
         json_write_member_i64(w, STR("succeeded"), count->ended[TASK_SUCCEEDED]);
         json_write_member_i64(w, STR("partial"), count->ended[TASK_PARTIAL]);
@@ -302,10 +295,10 @@ static void write_running(struct json_writer *w, const struct status_source *sou
         json_write_member_i64(w, STR("task"), running->task.id);
         json_write_member_str(w, STR("owner"), running->task.lease_owner);
         if (running->started_us > 0)
-            write_instant(w, STR("since"), running->started_us);
+            json_write_member_instant(w, STR("since"), running->started_us);
         if (running->batch_us > 0)
-            write_instant(w, STR("lastBatch"), running->batch_us);
-        write_instant(w, STR("leaseUntil"), running->task.leased_until_us);
+            json_write_member_instant(w, STR("lastBatch"), running->batch_us);
+        json_write_member_instant(w, STR("leaseUntil"), running->task.leased_until_us);
         json_write_end(w);
     }
     json_write_end(w);
@@ -329,12 +322,12 @@ static void write_troubles(struct json_writer *w, const struct status_source *so
             json_write_member_str(w, STR("reason"),
                                   code_of(&PARTIAL_REASON_CODES, (int)trouble->ended.reason));
         if (window_is_valid(task->window)) {
-            write_instant(w, STR("from"), task->window.from_us);
-            write_instant(w, STR("to"), task->window.to_us);
+            json_write_member_instant(w, STR("from"), task->window.from_us);
+            json_write_member_instant(w, STR("to"), task->window.to_us);
         }
         json_write_member_bool(w, STR("missing"), trouble->is_missing);
         json_write_member_str(w, STR("text"), task->last_error);
-        write_instant(w, STR("endedAt"), trouble->ended.ended_us);
+        json_write_member_instant(w, STR("endedAt"), trouble->ended.ended_us);
         json_write_end(w);
     }
     json_write_end(w);
@@ -350,7 +343,7 @@ static void write_pauses(struct json_writer *w, const struct status_source *sour
         json_write_object(w);
         json_write_member_str(w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
         json_write_member_str(w, STR("endpoint"), pause->endpoint);
-        write_instant(w, STR("since"), pause->created_us);
+        json_write_member_instant(w, STR("since"), pause->created_us);
         json_write_member_str(w, STR("by"), pause->created_by);
         json_write_member_str(w, STR("reason"), pause->reason);
         json_write_end(w);
@@ -382,9 +375,9 @@ static void write_gate(struct json_writer *w, const struct status_gate *gate)
     json_write_name(w, STR("perSecond"));
     json_write_double(w, (double)row->bucket.rate / (double)MICRO);
     if (row->bucket.cooldown_until_us > 0)
-        write_instant(w, STR("coolDownUntil"), row->bucket.cooldown_until_us);
+        json_write_member_instant(w, STR("coolDownUntil"), row->bucket.cooldown_until_us);
     if (row->parked_until_us != INT64_MIN)
-        write_instant(w, STR("parkedUntil"), row->parked_until_us);
+        json_write_member_instant(w, STR("parkedUntil"), row->parked_until_us);
     json_write_member_i64(w, STR("usedThisHour"), gate->used_hour);
     json_write_member_i64(w, STR("usedToday"), gate->used_day);
     json_write_end(w);
@@ -399,8 +392,8 @@ bool status_print_json(const struct status *status, struct arena *arena, FILE *o
     buf_init(&text, arena, OUTPUT_BYTES_MAX);
     json_writer_init(&w, &text);
     json_write_object(&w);
-    write_instant(&w, STR("at"), status->now_us);
-    write_instant(&w, STR("since"), status->since_us);
+    json_write_member_instant(&w, STR("at"), status->now_us);
+    json_write_member_instant(&w, STR("since"), status->since_us);
     json_write_name(&w, STR("sources"));
     json_write_array(&w);
     for (size_t i = 0; i < status->sources.count; i++)
@@ -417,10 +410,5 @@ bool status_print_json(const struct status *status, struct arena *arena, FILE *o
         json_write_str(&w, status->needs.items[i].text);
     json_write_end(&w);
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    if (!buf_ok(&text, err))
-        return false;
-    fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
-    return true;
+    return output_json(out, &w, err);
 }

@@ -3,6 +3,7 @@
 #include "base/instant.h"
 #include "base/list.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/trigger.h"
 #include "data/json_write.h"
 
@@ -161,27 +162,6 @@ bool trigger_print(const struct plan_request *request, const struct plan_result 
 
 /* ---- for programs ---- */
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
-static void write_window(struct json_writer *w, struct str name, struct window window)
-{
-    json_write_name(w, name);
-    if (!window_is_valid(window)) {
-        json_write_null(w);
-        return;
-    }
-    json_write_object(w);
-    write_instant(w, STR("from"), window.from_us);
-    write_instant(w, STR("to"), window.to_us);
-    json_write_end(w);
-}
-
 static void write_slice(struct json_writer *w, const struct trigger_slice *row)
 {
     const struct slice *slice = &row->slice;
@@ -192,8 +172,8 @@ static void write_slice(struct json_writer *w, const struct trigger_slice *row)
                           code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
     switch (slice->dimension) {
     case SLICE_TIME:
-        write_window(w, STR("window"), slice->window);
-        write_window(w, STR("query"), slice->query.window);
+        output_window(w, STR("window"), slice->window);
+        output_window(w, STR("query"), slice->query.window);
         break;
     case SLICE_PAGE:
         json_write_member_i64(w, STR("fromPage"), slice->pages.from);
@@ -205,7 +185,7 @@ static void write_slice(struct json_writer *w, const struct trigger_slice *row)
     }
     json_write_member_bool(w, STR("now"), row->is_now);
     if (row->is_now)
-        write_instant(w, STR("scheduledAt"), row->scheduled_us);
+        json_write_member_instant(w, STR("scheduledAt"), row->scheduled_us);
     json_write_end(w);
 }
 
@@ -242,7 +222,7 @@ bool trigger_print_json(const struct plan_request *request, const struct plan_re
         json_write_member_i64(&w, STR("scheduleInstanceId"), result->schedule_instance_id);
     }
     json_write_member_str(&w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)result->status));
-    write_window(&w, STR("window"), has_window ? result->decision.window : (struct window){ 0 });
+    output_window(&w, STR("window"), has_window ? result->decision.window : (struct window){ 0 });
     json_write_member_str(&w, STR("stop"), code_of(&BUDGET_STOP_CODES, (int)result->stop));
     json_write_member_i64(&w, STR("sliceCount"), result->slices);
     if (preview != NULL)
@@ -250,10 +230,5 @@ bool trigger_print_json(const struct plan_request *request, const struct plan_re
     json_write_name(&w, STR("remarks"));
     json_write_raw(&w, result->remarks);
     json_write_end(&w);
-    json_writer_finish(&w);
-    buf_add_char(&text, '\n');
-    if (!buf_ok(&text, err))
-        return false;
-    fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
-    return true;
+    return output_json(out, &w, err);
 }

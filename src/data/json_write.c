@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/instant.h"
 #include "data/json_number.h"
 #include "data/json_scan.h"
 #include "data/utf8.h"
@@ -138,6 +139,13 @@ void json_write_member_bool(struct json_writer *w, struct str name, bool value)
 {
     json_write_name(w, name);
     json_write_bool(w, value);
+}
+
+void json_write_member_instant(struct json_writer *w, struct str name, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    json_write_member_str(w, name, (struct str){ text, instant_format(at_us, text) });
 }
 
 void json_writer_finish(const struct json_writer *w)

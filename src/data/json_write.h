@@ -65,6 +65,7 @@ void json_write_node(struct json_writer *w, const struct json_doc *doc, struct j
 void json_write_member_str(struct json_writer *w, struct str name, struct str value);
 void json_write_member_i64(struct json_writer *w, struct str name, int64_t value);
 void json_write_member_bool(struct json_writer *w, struct str name, bool value);
+void json_write_member_instant(struct json_writer *w, struct str name, int64_t at_us);
 
 /* Asserts that one whole value was written. */
 void json_writer_finish(const struct json_writer *w);

@@ -8,18 +8,10 @@
 
 enum { REMARKS_BYTES_MAX = 1 << 20 };
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
 static void write_maybe(struct json_writer *w, struct str name, struct maybe_instant instant)
 {
     if (instant.is_set)
-        write_instant(w, name, instant.at_us);
+        json_write_member_instant(w, name, instant.at_us);
 }
 
 /* ---- a plan ---- */
@@ -85,13 +77,13 @@ static void write_gate(struct json_writer *w, const struct plan_pace *pace)
 {
     json_write_name(w, STR("gate"));
     json_write_object(w);
-    write_instant(w, STR("openAt"), pace->outlook.open_us);
+    json_write_member_instant(w, STR("openAt"), pace->outlook.open_us);
     if (pace->parked_until_us > pace->found_us)
-        write_instant(w, STR("parkedUntil"), pace->parked_until_us);
+        json_write_member_instant(w, STR("parkedUntil"), pace->parked_until_us);
     json_write_name(w, STR("qps"));
     json_write_double(w, (double)pace->learned_rate / (double)MICRO);
     if (pace->quota_from_us != INT64_MIN)
-        write_instant(w, STR("quotaFrom"), pace->quota_from_us);
+        json_write_member_instant(w, STR("quotaFrom"), pace->quota_from_us);
     json_write_end(w);
 }
 
@@ -270,7 +262,7 @@ bool plan_params(struct arena *arena, const struct plan_request *request, struct
     if (request->stale_us > 0)
         json_write_member_i64(&w, STR("staleUs"), request->stale_us);
     if (request->tick != NULL)
-        write_instant(&w, STR("tick"), request->tick->at_us);
+        json_write_member_instant(&w, STR("tick"), request->tick->at_us);
     write_maybe(&w, STR("to"), request->to);
     json_write_end(&w);
     return finish(&w, arena, json, err);

@@ -312,15 +312,34 @@ TEST(the_reference_of_the_commands_is_true)
               "docs/commands.md; make it again with patra --reference");
 }
 
+static const char *patra(void)
+{
+    static char path[PATH_BYTES];
+    const char *build = getenv("PATRA_BUILD");
+
+    (void)snprintf(path, sizeof(path), "%s/patra", build != NULL ? build : "build");
+    return path;
+}
+
+TEST(what_could_not_be_written_was_not_done)
+{
+    static const char *const commands[] = { "--version", "--help", "--reference" };
+
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        const struct run run =
+            RUN("/bin/sh", "-c", "exec \"$0\" \"$1\" >/dev/full", patra(), commands[i]);
+
+        CHECK_EQ(run.code, 3, commands[i]);
+        CHECK(has(run.talk, "could not be written"), "and it says so");
+    }
+}
+
 TEST(the_base_program_loads_no_heavy_library)
 {
     static const char *const heavy[] = { "libstdc++", "libpq", "libcurl", "libxml2", "libicu" };
-    const char *build = getenv("PATRA_BUILD");
-    char program[PATH_BYTES];
     struct run run;
 
-    (void)snprintf(program, sizeof(program), "%s/patra", build != NULL ? build : "build");
-    run = RUN("/usr/bin/ldd", program);
+    run = RUN("/usr/bin/ldd", patra());
     REQUIRE(has(run.out, "libsqlite3"), "ldd tells");
     for (size_t i = 0; i < ARRAY_LEN(heavy); i++)
         CHECK(!has(run.out, heavy[i]), heavy[i]);

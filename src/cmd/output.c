@@ -1,0 +1,30 @@
+#include "cmd/output.h"
+
+bool output_text(FILE *out, const struct buf *text, struct error *err)
+{
+    if (!buf_ok(text, err))
+        return false;
+    if (fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0)
+        return error_set(err, ERROR_TRANSIENT, "output", "the output could not be written");
+    return true;
+}
+
+bool output_json(FILE *out, struct json_writer *w, struct error *err)
+{
+    json_writer_finish(w);
+    buf_add_char(w->out, '\n');
+    return output_text(out, w->out, err);
+}
+
+void output_window(struct json_writer *w, struct str name, struct window window)
+{
+    json_write_name(w, name);
+    if (!window_is_valid(window)) {
+        json_write_null(w);
+        return;
+    }
+    json_write_object(w);
+    json_write_member_instant(w, STR("from"), window.from_us);
+    json_write_member_instant(w, STR("to"), window.to_us);
+    json_write_end(w);
+}

@@ -1,0 +1,19 @@
+/* output: what a command prints for programs, on its stdout. */
+#ifndef PATRA_CMD_OUTPUT_H
+#define PATRA_CMD_OUTPUT_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "core/window.h"
+#include "data/json_write.h"
+
+bool output_text(FILE *out, const struct buf *text, struct error *err) MUST_CHECK;
+
+/* Ends the value that `w` has written, and the line. */
+bool output_json(FILE *out, struct json_writer *w, struct error *err) MUST_CHECK;
+
+/* A member {"from", "to"}; null for a window that is not valid. */
+void output_window(struct json_writer *w, struct str name, struct window window);
+
+#endif
