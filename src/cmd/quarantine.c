@@ -4,6 +4,7 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "data/base64.h"
 
@@ -26,14 +27,6 @@ struct quarantine_filter quarantine_filter_read(const struct invocation *invocat
     };
 }
 
-static void write_instant(struct json_writer *w, struct str name, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    json_write_member_str(w, name, (struct str){ text, len });
-}
-
 static void write_lineage(struct json_writer *w, const struct lineage *lineage)
 {
     json_write_name(w, STR("lineage"));
@@ -54,7 +47,7 @@ void quarantine_write(struct json_writer *w, const struct quarantined *record)
     json_write_member_str(w, STR("recordId"), record->provider_id);
     json_write_member_str(w, STR("reason"), record->reason);
     json_write_member_str(w, STR("detail"), record->detail);
-    write_instant(w, STR("since"), record->created_us);
+    json_write_member_instant(w, STR("since"), record->created_us);
     json_write_member_i64(w, STR("position"), record->position);
     json_write_member_i64(w, STR("bytes"), record->bytes);
     write_lineage(w, &record->lineage);
@@ -64,19 +57,9 @@ void quarantine_write(struct json_writer *w, const struct quarantined *record)
                               : quarantine_resolution_word(record->resolution));
     if (record->resolution == QUARANTINE_OPEN)
         return;
-    write_instant(w, STR("resolvedAt"), record->resolved_us);
+    json_write_member_instant(w, STR("resolvedAt"), record->resolved_us);
     json_write_member_str(w, STR("resolvedBy"), record->resolved_by);
     json_write_member_str(w, STR("note"), record->note);
-}
-
-bool quarantine_print(struct json_writer *w, FILE *out, struct error *err)
-{
-    json_writer_finish(w);
-    buf_add_char(w->out, '\n');
-    if (!buf_ok(w->out, err))
-        return false;
-    (void)fwrite(w->out->data, 1, w->out->len, out);
-    return true;
 }
 
 /* ---- list ---- */
@@ -96,7 +79,7 @@ static bool list_json(const struct quarantined_list *list, struct session *sessi
         json_write_end(&w);
     }
     json_write_end(&w);
-    return quarantine_print(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static bool list_rows(const struct quarantined_list *list, struct arena *arena, FILE *out,
@@ -222,7 +205,7 @@ static bool show_json(const struct quarantined *record, struct session *session,
         json_write_member_str(&w, STR("payloadBase64"), buf_str(&coded));
     }
     json_write_end(&w);
-    return quarantine_print(&w, out, err);
+    return output_json(out, &w, err);
 }
 
 static void show_instant(FILE *out, const char *label, int64_t at_us)

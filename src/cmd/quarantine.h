@@ -29,6 +29,5 @@ struct quarantine_filter quarantine_filter_read(const struct invocation *invocat
 
 /* The members of an object that is open. */
 void quarantine_write(struct json_writer *w, const struct quarantined *record);
-bool quarantine_print(struct json_writer *w, FILE *out, struct error *err) MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "adapter/system/system.h"
 #include "cmd/confirm.h"
+#include "cmd/output.h"
 #include "cmd/quarantine.h"
 #include "cmd/who.h"
 #include "engine/execute/quarantine_retry.h"
@@ -100,7 +101,7 @@ static bool write_object(struct report *report, int64_t id, const char *outcome,
         json_write_member_str(&w, STR("detail"), retried->detail);
     }
     json_write_end(&w);
-    return quarantine_print(&w, report->invocation->out, err);
+    return output_json(report->invocation->out, &w, err);
 }
 
 /* ---- retry ---- */

@@ -3,56 +3,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
-
-#define COLUMNS                                                                              \
-    "id, run_id, task_id, slice_id, plan_id, batch_no, page_no, page_size, before_token,"    \
-    " after_token, expr_hash, idempotent_key, status_code, request_digest, response_digest," \
-    " stats, has_next, created_at"
-enum {
-    COL_ID,
-    COL_RUN_ID,
-    COL_TASK_ID,
-    COL_SLICE_ID,
-    COL_PLAN_ID,
-    COL_NUMBER,
-    COL_PAGE_NO,
-    COL_PAGE_SIZE,
-    COL_BEFORE_TOKEN,
-    COL_AFTER_TOKEN,
-    COL_EXPR_HASH,
-    COL_IDEMPOTENT_KEY,
-    COL_STATUS,
-    COL_REQUEST_DIGEST,
-    COL_RESPONSE_DIGEST,
-    COL_STATS,
-    COL_HAS_NEXT,
-    COL_CREATED,
-};
-
-static void read_batch(struct query *q, struct arena *arena, struct batch *batch)
-{
-    batch->id = get_i64(q, COL_ID);
-    batch->run_id = get_i64(q, COL_RUN_ID);
-    batch->task_id = get_i64(q, COL_TASK_ID);
-    batch->slice_id = get_i64(q, COL_SLICE_ID);
-    batch->plan_id = get_i64(q, COL_PLAN_ID);
-    batch->number = get_i64(q, COL_NUMBER);
-    batch->has_page = !get_is_null(q, COL_PAGE_NO);
-    batch->page_no = get_i64(q, COL_PAGE_NO);
-    batch->page_size = get_i64(q, COL_PAGE_SIZE);
-    batch->has_before = !get_is_null(q, COL_BEFORE_TOKEN);
-    batch->before_token = get_text(q, COL_BEFORE_TOKEN, arena);
-    batch->has_after = !get_is_null(q, COL_AFTER_TOKEN);
-    batch->after_token = get_text(q, COL_AFTER_TOKEN, arena);
-    batch->expr_hash = get_text(q, COL_EXPR_HASH, arena);
-    batch->idempotent_key = get_text(q, COL_IDEMPOTENT_KEY, arena);
-    batch->status = (enum batch_status)get_code(q, COL_STATUS, &BATCH_STATUS_CODES);
-    batch->request_digest = get_text(q, COL_REQUEST_DIGEST, arena);
-    batch->response_digest = get_text(q, COL_RESPONSE_DIGEST, arena);
-    batch->stats = get_text(q, COL_STATS, arena);
-    batch->has_next = get_i64(q, COL_HAS_NEXT) != 0;
-    batch->created_us = get_i64(q, COL_CREATED);
-}
+#include "adapter/sql/read.h"
 
 enum {
     ADD_RUN = 1,
@@ -81,7 +32,7 @@ static const char ADD[] =
     " ON CONFLICT DO NOTHING RETURNING id";
 
 enum { OLD_IDEMPOTENT_KEY = 1, OLD_RUN, OLD_NUMBER, OLD_BEFORE };
-static const char OLD[] = "SELECT " COLUMNS " FROM ing_task_run_batch"
+static const char OLD[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_batch"
                           " WHERE idempotent_key = $1 OR (run_id = $2 AND batch_no = $3)"
                           "    OR (run_id = $2 AND sha256(before_token) = sha256($4)) LIMIT 1";
 
@@ -95,9 +46,9 @@ static bool find_old(struct postgres_store *postgres, struct arena *arena,
     set_i64(&q, OLD_RUN, batch->run_id);
     set_i64(&q, OLD_NUMBER, batch->number);
     set_bytes_opt(&q, OLD_BEFORE, batch->has_before, batch->before_token);
-    if (query_row(&q))
-        read_batch(&q, arena, old);
-    return query_finish(&q, err);
+    if (rows_next(&q.rows))
+        read_batch(&q.rows, arena, old);
+    return rows_finish(&q.rows, err);
 }
 
 static void set_batch(struct query *q, const struct batch *batch)
@@ -128,10 +79,10 @@ bool postgres_batch_add(struct store *store, struct arena *arena, const struct b
 
     query_init(&q, postgres_store_of(store), ADD);
     set_batch(&q, batch);
-    *added = query_row(&q);
+    *added = rows_next(&q.rows);
     if (*added)
-        *id = get_i64(&q, 0);
-    if (!query_finish(&q, err))
+        *id = rows_i64(&q.rows);
+    if (!rows_finish(&q.rows, err))
         return error_wrap(err, "add batch %" PRId64 " of run %" PRId64, batch->number,
                           batch->run_id);
     if (!*added) {
@@ -143,7 +94,7 @@ bool postgres_batch_add(struct store *store, struct arena *arena, const struct b
 }
 
 enum { LAST_TASK = 1 };
-static const char LAST[] = "SELECT " COLUMNS " FROM ing_task_run_batch"
+static const char LAST[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_batch"
                            " WHERE task_id = $1 AND status_code = 'SUCCEEDED'"
                            " ORDER BY id DESC LIMIT 1";
 
@@ -154,14 +105,14 @@ bool postgres_batch_last(struct store *store, struct arena *arena, int64_t task_
 
     query_init(&q, postgres_store_of(store), LAST);
     set_i64(&q, LAST_TASK, task_id);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found)
-        read_batch(&q, arena, batch);
-    return query_finish(&q, err);
+        read_batch(&q.rows, arena, batch);
+    return rows_finish(&q.rows, err);
 }
 
 enum { LIST_RUN = 1, LIST_AFTER, LIST_LIMIT };
-static const char LIST[] = "SELECT " COLUMNS " FROM ing_task_run_batch"
+static const char LIST[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_batch"
                            " WHERE run_id = $1 AND batch_no > $2 ORDER BY batch_no LIMIT $3";
 
 bool postgres_batch_list(struct store *store, struct arena *arena, int64_t run_id,
@@ -170,19 +121,10 @@ bool postgres_batch_list(struct store *store, struct arena *arena, int64_t run_i
 {
     struct query q;
 
-    *list = (struct batch_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_RUN, run_id);
     set_i64(&q, LIST_AFTER, after_number);
     set_i64(&q, LIST_LIMIT, limit);
-    while (query_row(&q)) {
-        struct batch *batch = LIST_ADD(arena, list);
-
-        if (batch == NULL) {
-            q.rows.full = arena;
-            break;
-        }
-        read_batch(&q, arena, batch);
-    }
-    return query_finish(&q, err) || error_wrap(err, "batches of run %" PRId64, run_id);
+    return read_batches(&q.rows, arena, list, err) ||
+           error_wrap(err, "batches of run %" PRId64, run_id);
 }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "adapter/postgres/postgres.h"
+#include "adapter/sql/read.h"
 #include "port/store_quarantine.h"
 
 enum {
@@ -63,52 +64,9 @@ static bool quarantine_add(struct store *store, const struct quarantined *record
 
 /* ---- reading ---- */
 
-#define COLUMNS                                                                             \
-    "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
-    " coalesce(resolution_code, ''), coalesce(resolved_at, to_timestamp(0)), resolved_by,"  \
-    " resolved_note, length(payload)::bigint"
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_PROVIDER_ID,
-    COL_REASON,
-    COL_DETAIL,
-    COL_POSITION,
-    COL_LINEAGE, /* six columns */
-    COL_CREATED = COL_LINEAGE + 6,
-    COL_RESOLUTION,
-    COL_RESOLVED,
-    COL_RESOLVED_BY,
-    COL_NOTE,
-    COL_BYTES,
-    COL_PAYLOAD,
-};
-
-static void read_row(struct query *q, struct arena *arena, struct quarantined *record)
-{
-    *record = (struct quarantined){
-        .id = get_i64(q, COL_ID),
-        .source = get_text(q, COL_SOURCE, arena),
-        .endpoint = get_text(q, COL_ENDPOINT, arena),
-        .provider_id = get_text(q, COL_PROVIDER_ID, arena),
-        .reason = get_text(q, COL_REASON, arena),
-        .detail = get_text(q, COL_DETAIL, arena),
-        .position = get_i64(q, COL_POSITION),
-        .lineage = get_lineage(q, COL_LINEAGE),
-        .created_us = get_i64(q, COL_CREATED),
-        .resolution = quarantine_resolution_find(get_text(q, COL_RESOLUTION, arena)),
-        .resolved_us = get_i64(q, COL_RESOLVED),
-        .resolved_by = get_text(q, COL_RESOLVED_BY, arena),
-        .note = get_text(q, COL_NOTE, arena),
-        .bytes = get_i64(q, COL_BYTES),
-    };
-}
-
 enum { LIST_ALL = 1, LIST_SOURCE, LIST_ENDPOINT, LIST_REASON, LIST_AFTER, LIST_LIMIT };
 static const char LIST[] =
-    "SELECT " COLUMNS "  FROM ing_quarantine"
+    "SELECT " QUARANTINE_COLUMNS " FROM ing_quarantine"
     " WHERE (resolved_at IS NULL OR $1 <> 0) AND $2 IN ('', provenance_code)"
     "   AND $3 IN ('', endpoint_name) AND $4 IN ('', reason_code) AND id > $5"
     " ORDER BY id LIMIT $6";
@@ -119,7 +77,6 @@ static bool quarantine_list(struct store *store, struct arena *arena,
 {
     struct query q;
 
-    *list = (struct quarantined_list){ 0 };
     query_init(&q, postgres_store_of(store), LIST);
     set_i64(&q, LIST_ALL, filter->with_resolved);
     set_text(&q, LIST_SOURCE, filter->source);
@@ -127,20 +84,12 @@ static bool quarantine_list(struct store *store, struct arena *arena,
     set_text(&q, LIST_REASON, filter->reason);
     set_i64(&q, LIST_AFTER, filter->after_id);
     set_i64(&q, LIST_LIMIT, filter->limit);
-    while (query_row(&q)) {
-        struct quarantined *record = LIST_ADD(arena, list);
-
-        if (record == NULL) {
-            q.rows.full = arena;
-            break;
-        }
-        read_row(&q, arena, record);
-    }
-    return query_finish(&q, err) || error_wrap(err, "list the quarantine");
+    return read_quarantine(&q.rows, arena, list, err) || error_wrap(err, "list the quarantine");
 }
 
 enum { GET_ID = 1 };
-static const char GET[] = "SELECT " COLUMNS ", payload FROM ing_quarantine WHERE id = $1";
+static const char GET[] =
+    "SELECT " QUARANTINE_COLUMNS ", payload FROM ing_quarantine WHERE id = $1";
 
 static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
                            struct quarantined *record, bool *found, struct error *err)
@@ -149,12 +98,12 @@ static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
 
     query_init(&q, postgres_store_of(store), GET);
     set_i64(&q, GET_ID, id);
-    *found = query_row(&q);
+    *found = rows_next(&q.rows);
     if (*found) {
-        read_row(&q, arena, record);
-        record->payload = get_text(&q, COL_PAYLOAD, arena);
+        read_quarantined(&q.rows, arena, record);
+        record->payload = rows_text(&q.rows, arena);
     }
-    return query_finish(&q, err) || error_wrap(err, "read quarantined record %" PRId64, id);
+    return rows_finish(&q.rows, err) || error_wrap(err, "read quarantined record %" PRId64, id);
 }
 
 enum { SUMS_SOURCE = 1 };
@@ -165,31 +114,16 @@ static const char SUMS[] =
     " GROUP BY 1, 2, 3"
     " ORDER BY provenance_code COLLATE \"C\", endpoint_name COLLATE \"C\","
     "          reason_code COLLATE \"C\"";
-enum { SUM_SOURCE, SUM_ENDPOINT, SUM_REASON, SUM_COUNT, SUM_FIRST, SUM_LAST };
 
 static bool quarantine_sums(struct store *store, struct arena *arena, struct str source,
                             struct quarantine_sum_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct quarantine_sum_list){ 0 };
     query_init(&q, postgres_store_of(store), SUMS);
     set_text(&q, SUMS_SOURCE, source);
-    while (query_row(&q)) {
-        struct quarantine_sum *sum = LIST_ADD(arena, list);
-
-        if (sum == NULL) {
-            q.rows.full = arena;
-            break;
-        }
-        *sum = (struct quarantine_sum){ .source = get_text(&q, SUM_SOURCE, arena),
-                                        .endpoint = get_text(&q, SUM_ENDPOINT, arena),
-                                        .reason = get_text(&q, SUM_REASON, arena),
-                                        .count = get_i64(&q, SUM_COUNT),
-                                        .first_us = get_i64(&q, SUM_FIRST),
-                                        .last_us = get_i64(&q, SUM_LAST) };
-    }
-    return query_finish(&q, err) || error_wrap(err, "count the quarantine");
+    return read_quarantine_sums(&q.rows, arena, list, err) ||
+           error_wrap(err, "count the quarantine");
 }
 
 /* ---- resolving ---- */

@@ -14,6 +14,7 @@
 #include "port/store_lease.h"
 #include "port/store_pause.h"
 #include "port/store_plan.h"
+#include "port/store_quarantine.h"
 #include "port/store_rate.h"
 #include "port/store_registry.h"
 #include "port/store_run.h"
@@ -66,6 +67,21 @@ bool read_signals(struct rows *rows, struct arena *arena, struct signal_list *li
 bool read_tickets(struct rows *rows, struct arena *arena, struct reslice_ticket_list *list,
                   struct error *err) MUST_CHECK;
 
+/* ---- read_quarantine.c ---- */
+
+#define QUARANTINE_COLUMNS                                                                  \
+    "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
+    " resolution_code, resolved_at, resolved_by, resolved_note, length(payload)"
+/* Without its payload, which lists leave out. */
+void read_quarantined(struct rows *rows, struct arena *arena, struct quarantined *record);
+bool read_quarantine(struct rows *rows, struct arena *arena, struct quarantined_list *list,
+                     struct error *err) MUST_CHECK;
+
+/* provenance_code, endpoint_name, reason_code, how many, the first and last created_at */
+bool read_quarantine_sums(struct rows *rows, struct arena *arena, struct quarantine_sum_list *list,
+                          struct error *err) MUST_CHECK;
+
 /* ---- read_task.c ---- */
 
 #define TASK_COLUMNS                                                                             \
@@ -96,6 +112,14 @@ bool read_partitions(struct rows *rows, struct arena *arena, struct partition_li
     " started_at, finished_at"
 bool read_runs(struct rows *rows, struct arena *arena, struct run_list *list,
                struct error *err) MUST_CHECK;
+
+#define BATCH_COLUMNS                                                                        \
+    "id, run_id, task_id, slice_id, plan_id, batch_no, page_no, page_size, before_token,"    \
+    " after_token, expr_hash, idempotent_key, status_code, request_digest, response_digest," \
+    " stats, has_next, created_at"
+void read_batch(struct rows *rows, struct arena *arena, struct batch *batch);
+bool read_batches(struct rows *rows, struct arena *arena, struct batch_list *list,
+                  struct error *err) MUST_CHECK;
 
 /* provider_id */
 bool read_listed(struct rows *rows, struct arena *arena, struct listed_list *list,

@@ -29,6 +29,42 @@ bool read_runs(struct rows *rows, struct arena *arena, struct run_list *list, st
     return rows_finish(rows, err);
 }
 
+void read_batch(struct rows *rows, struct arena *arena, struct batch *batch)
+{
+    batch->id = rows_i64(rows);
+    batch->run_id = rows_i64(rows);
+    batch->task_id = rows_i64(rows);
+    batch->slice_id = rows_i64(rows);
+    batch->plan_id = rows_i64(rows);
+    batch->number = rows_i64(rows);
+    batch->has_page = !rows_is_null(rows);
+    batch->page_no = rows_i64(rows);
+    batch->page_size = rows_i64(rows);
+    batch->has_before = !rows_is_null(rows);
+    batch->before_token = rows_text(rows, arena);
+    batch->has_after = !rows_is_null(rows);
+    batch->after_token = rows_text(rows, arena);
+    batch->expr_hash = rows_text(rows, arena);
+    batch->idempotent_key = rows_text(rows, arena);
+    batch->status = (enum batch_status)rows_code(rows, &BATCH_STATUS_CODES);
+    batch->request_digest = rows_text(rows, arena);
+    batch->response_digest = rows_text(rows, arena);
+    batch->stats = rows_text(rows, arena);
+    batch->has_next = rows_bool(rows);
+    batch->created_us = rows_i64(rows);
+}
+
+bool read_batches(struct rows *rows, struct arena *arena, struct batch_list *list,
+                  struct error *err)
+{
+    struct batch *batch;
+
+    *list = (struct batch_list){ 0 };
+    while ((batch = ROWS_NEXT(rows, arena, list)) != NULL)
+        read_batch(rows, arena, batch);
+    return rows_finish(rows, err);
+}
+
 bool read_listed(struct rows *rows, struct arena *arena, struct listed_list *list,
                  struct error *err)
 {

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_quarantine.h"
 
@@ -50,51 +51,8 @@ static bool quarantine_add(struct store *store, const struct quarantined *record
 
 /* ---- reading ---- */
 
-#define COLUMNS                                                                             \
-    "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
-    " coalesce(resolution_code, ''), coalesce(resolved_at, 0), resolved_by, resolved_note," \
-    " length(payload)"
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_PROVIDER_ID,
-    COL_REASON,
-    COL_DETAIL,
-    COL_POSITION,
-    COL_LINEAGE, /* six columns */
-    COL_CREATED = COL_LINEAGE + 6,
-    COL_RESOLUTION,
-    COL_RESOLVED,
-    COL_RESOLVED_BY,
-    COL_NOTE,
-    COL_BYTES,
-    COL_PAYLOAD,
-};
-
-static void read_row(struct statement *st, struct arena *arena, struct quarantined *record)
-{
-    *record = (struct quarantined){
-        .id = column_i64(st, COL_ID),
-        .source = column_text(st, COL_SOURCE, arena),
-        .endpoint = column_text(st, COL_ENDPOINT, arena),
-        .provider_id = column_text(st, COL_PROVIDER_ID, arena),
-        .reason = column_text(st, COL_REASON, arena),
-        .detail = column_text(st, COL_DETAIL, arena),
-        .position = column_i64(st, COL_POSITION),
-        .lineage = column_lineage(st, COL_LINEAGE),
-        .created_us = column_i64(st, COL_CREATED),
-        .resolution = quarantine_resolution_find(column_text(st, COL_RESOLUTION, arena)),
-        .resolved_us = column_i64(st, COL_RESOLVED),
-        .resolved_by = column_text(st, COL_RESOLVED_BY, arena),
-        .note = column_text(st, COL_NOTE, arena),
-        .bytes = column_i64(st, COL_BYTES),
-    };
-}
-
 static const char LIST[] =
-    "SELECT " COLUMNS "  FROM ing_quarantine"
+    "SELECT " QUARANTINE_COLUMNS " FROM ing_quarantine"
     " WHERE (resolved_at IS NULL OR :all) AND :source IN ('', provenance_code)"
     "   AND :endpoint IN ('', endpoint_name) AND :reason IN ('', reason_code) AND id > :after"
     " ORDER BY id LIMIT :limit";
@@ -105,26 +63,17 @@ static bool quarantine_list(struct store *store, struct arena *arena,
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    *list = (struct quarantined_list){ 0 };
     bind_i64(st, ":all", filter->with_resolved);
     bind_text(st, ":source", filter->source);
     bind_text(st, ":endpoint", filter->endpoint);
     bind_text(st, ":reason", filter->reason);
     bind_i64(st, ":after", filter->after_id);
     bind_i64(st, ":limit", filter->limit);
-    while (statement_row(st)) {
-        struct quarantined *record = LIST_ADD(arena, list);
-
-        if (record == NULL) {
-            st->rows.full = arena;
-            break;
-        }
-        read_row(st, arena, record);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list the quarantine");
+    return read_quarantine(&st->rows, arena, list, err) || error_wrap(err, "list the quarantine");
 }
 
-static const char GET[] = "SELECT " COLUMNS ", payload FROM ing_quarantine WHERE id = :id";
+static const char GET[] =
+    "SELECT " QUARANTINE_COLUMNS ", payload FROM ing_quarantine WHERE id = :id";
 
 static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
                            struct quarantined *record, bool *found, struct error *err)
@@ -132,12 +81,12 @@ static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
     bind_i64(st, ":id", id);
-    *found = statement_row(st);
+    *found = rows_next(&st->rows);
     if (*found) {
-        read_row(st, arena, record);
-        record->payload = column_text(st, COL_PAYLOAD, arena);
+        read_quarantined(&st->rows, arena, record);
+        record->payload = rows_text(&st->rows, arena);
     }
-    return statement_finish(st, err) || error_wrap(err, "read quarantined record %" PRId64, id);
+    return rows_finish(&st->rows, err) || error_wrap(err, "read quarantined record %" PRId64, id);
 }
 
 static const char SUMS[] =
@@ -145,30 +94,15 @@ static const char SUMS[] =
     " max(created_at) FROM ing_quarantine"
     " WHERE resolved_at IS NULL AND :source IN ('', provenance_code)"
     " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
-enum { SUM_SOURCE, SUM_ENDPOINT, SUM_REASON, SUM_COUNT, SUM_FIRST, SUM_LAST };
 
 static bool quarantine_sums(struct store *store, struct arena *arena, struct str source,
                             struct quarantine_sum_list *list, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), SUMS);
 
-    *list = (struct quarantine_sum_list){ 0 };
     bind_text(st, ":source", source);
-    while (statement_row(st)) {
-        struct quarantine_sum *sum = LIST_ADD(arena, list);
-
-        if (sum == NULL) {
-            st->rows.full = arena;
-            break;
-        }
-        *sum = (struct quarantine_sum){ .source = column_text(st, SUM_SOURCE, arena),
-                                        .endpoint = column_text(st, SUM_ENDPOINT, arena),
-                                        .reason = column_text(st, SUM_REASON, arena),
-                                        .count = column_i64(st, SUM_COUNT),
-                                        .first_us = column_i64(st, SUM_FIRST),
-                                        .last_us = column_i64(st, SUM_LAST) };
-    }
-    return statement_finish(st, err) || error_wrap(err, "count the quarantine");
+    return read_quarantine_sums(&st->rows, arena, list, err) ||
+           error_wrap(err, "count the quarantine");
 }
 
 /* ---- resolving ---- */
