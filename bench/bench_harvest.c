@@ -3,7 +3,8 @@
  *      bench_harvest [floor | memory | two]...     all of them without a name
  *
  * floor: records/s of fresh records on SQLite, beside bench/floor on the same data and pages. The
- * two take turns, and medians are compared.
+ * two take turns, and medians are compared. patra asks for gzip and gets it, as everywhere; the
+ * floor asks for none.
  *
  * memory: the peak of a process that harvests pages of 5 MB.
  *
@@ -159,8 +160,6 @@ static struct program start_sim(int records, const char *fault, char base[TEXT_B
                                 (char *)"serve",
                                 (char *)"--audit-off",
                                 (char *)"repeat",
-                                (char *)"--gzip", /* the floor asks for none */
-                                (char *)"0",
                                 (char *)"--records",
                                 number,
                                 fault != NULL ? (char *)"--fault" : NULL,
