@@ -209,10 +209,20 @@ static bool look_at_pauses(struct harvest *h, struct arena *arena, struct error 
     return true;
 }
 
+/* Nothing runs: the first task is due then, or the source wants silence until then. */
+static int64_t waits_until(struct harvest *h, const struct partition_count *count)
+{
+    const struct progress_view view = display_view(h->display, now_of(h));
+
+    return view.is_resting && view.rest.until_us > count->first_us ? view.rest.until_us
+                                                                   : count->first_us;
+}
+
 static bool look(struct harvest *h, struct error *err)
 {
     struct arena *arena = &h->look_arena;
     struct partition_count count;
+    int64_t until_us;
     bool is_cut;
 
     arena_reset(arena);
@@ -226,8 +236,9 @@ static bool look(struct harvest *h, struct error *err)
         return true;
     if (count.queued == 0)
         return go_on(h, &count, err);
-    if (count.first_us > now_of(h) + h->wait_us) {
-        h->summary.waits_until_us = count.first_us;
+    until_us = waits_until(h, &count);
+    if (until_us > now_of(h) + h->wait_us) {
+        h->summary.waits_until_us = until_us;
         end(h, HARVEST_WAITS);
         return true;
     }

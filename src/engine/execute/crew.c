@@ -15,6 +15,7 @@ struct member {
     struct crew_rules rules;
     bool is_known;
     int64_t last_turn;
+    struct crew_rest rest; /* the latest that was asked for */
 };
 
 struct crew {
@@ -111,7 +112,8 @@ static struct turn turn_of(struct crew *crew, const struct crew_ask *ask,
     if (m == NULL)
         return turn;
     turn.last = m->last_turn;
-    turn.may_run = turn.may_run && !health_is_open(&m->health, ask->now_us);
+    turn.may_run =
+        turn.may_run && !health_is_open(&m->health, ask->now_us) && m->rest.until_us <= ask->now_us;
     turn.live_max = health_live_max(
         &m->health, &m->rules.health,
         m->rules.running_max > 0 ? m->rules.running_max : CREW_RUNNING_MAX, ask->now_us);
@@ -158,6 +160,8 @@ static struct crew_rest rest_of(struct crew *crew, const struct crew_ask *ask,
 
     if (m != NULL && health_is_open(&m->health, ask->now_us))
         return (struct crew_rest){ m->health.open_until_us, WAIT_CIRCUIT };
+    if (m != NULL && m->rest.until_us > ask->now_us)
+        return m->rest;
     if (!state->has_due)
         return (struct crew_rest){ state->scheduled_us, WAIT_DUE };
     return (struct crew_rest){ 0, WAIT_LANE };
@@ -186,6 +190,18 @@ struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask)
 }
 
 /* ---- what is learned ---- */
+
+void crew_rest_note(struct crew *crew, const struct task_partition *partition,
+                    const struct crew_rest *rest)
+{
+    struct member *m;
+
+    pthread_mutex_lock(&crew->lock);
+    m = member_of(crew, partition);
+    if (m != NULL && rest->until_us > m->rest.until_us)
+        m->rest = *rest;
+    pthread_mutex_unlock(&crew->lock);
+}
 
 void crew_learn(struct crew *crew, const struct task_partition *partition,
                 const struct crew_rules *rules)

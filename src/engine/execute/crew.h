@@ -38,6 +38,11 @@ struct crew_rest {
 };
 struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask);
 
+/* The source has asked for silence, or its quota is gone: until then no task of the partition would
+ * get a permit, and none is taken from the queue. */
+void crew_rest_note(struct crew *crew, const struct task_partition *partition,
+                    const struct crew_rest *rest);
+
 /* What a source's file says of a partition, once it was read. */
 struct crew_rules {
     int64_t running_max; /* 0: it says nothing */

@@ -407,10 +407,21 @@ static void note_outage(struct task_run *run)
                                            .random = random_source_u64(executor->parts.random) });
 }
 
+/* Who has no place in the line for now (WAIT_RATE) stops nobody else. */
+static bool is_silence(const struct ending *ending)
+{
+    return ending->kind == ENDING_LATER && !ending->is_outage &&
+           (ending->why == WAIT_RETRY_AFTER || ending->why == WAIT_QUOTA);
+}
+
 static void note_end(struct task_run *run, const struct ending *ending)
 {
     struct executor *executor = run->executor;
+    const struct task_partition partition = partition_of(run->task);
 
+    if (is_silence(ending))
+        crew_rest_note(executor->parts.crew, &partition,
+                       &(struct crew_rest){ ending->retry_at_us, ending->why });
     executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
                                                       .task = run->task,
                                                       .run_id = run->run.id,
