@@ -175,6 +175,9 @@ static void add_why(const struct harvest_summary *summary, struct buf *out)
     case HARVEST_WAITS:
         buf_add(out, STR("  waits       nothing may run before "));
         add_instant(out, summary->waits_until_us);
+        if (summary->view.is_resting)
+            buf_printf(out, " (why: %.*s)",
+                       STR_ARG(WAIT_WHY_CODES.items[summary->view.rest.why].meaning));
         buf_add(out, STR("; the same command goes on then\n"));
         break;
     case HARVEST_BUDGET:

@@ -1,7 +1,6 @@
 #include "cmd/status.h"
 
 #include "cmd/session.h"
-#include "core/align.h"
 #include "engine/source_store.h"
 #include "port/store_rate.h"
 #include "port/store_registry.h"
@@ -41,6 +40,16 @@ static bool gather_running(struct session *session, struct status_source *source
     return true;
 }
 
+static bool gather_schedules(struct session *session, struct status_source *source, int64_t now_us,
+                             struct error *err)
+{
+    struct source rows;
+
+    return source_load(session->store, &session->arena, source->code, clock_now_us(&session->clock),
+                       &rows, err) &&
+           schedule_view(session->store, &session->arena, &rows, now_us, &source->schedules, err);
+}
+
 static bool gather_source(struct session *session, struct status *status, struct str code,
                           struct error *err)
 {
@@ -59,7 +68,9 @@ static bool gather_source(struct session *session, struct status *status, struct
             store_pause_list(store, arena, code, &source->pauses, err) &&
             gather_running(session, source, err) &&
             trouble_list(store, arena, &ask, &source->troubles, err) &&
-            store_status_open(store, code, &source->open, err)) ||
+            store_status_open(store, code, &source->open, err) &&
+            store_quarantine_sums(store, arena, code, &source->quarantine, err) &&
+            gather_schedules(session, source, status->now_us, err)) ||
            error_wrap(err, "status of %.*s", STR_ARG(code));
 }
 
@@ -72,54 +83,6 @@ static bool gather_all(struct session *session, struct status *status, struct er
         return false;
     for (size_t i = 0; i < entries.count; i++) {
         if (!gather_source(session, status, entries.items[i].code, err))
-            return false;
-    }
-    return true;
-}
-
-static bool used_in(struct session *session, struct str key, enum quota_window window,
-                    int64_t now_us, int64_t *used, struct error *err)
-{
-    const enum align_unit unit = window == QUOTA_HOUR ? ALIGN_HOUR : ALIGN_DAY;
-    struct quota_count count;
-
-    if (!store_quota_load(session->store,
-                          &(struct quota_key){ key, window, align_floor(now_us, unit) }, &count,
-                          err))
-        return false;
-    for (int i = 0; i < QUOTA_CLASSES; i++)
-        *used += count.used[i];
-    return true;
-}
-
-/* Gates of hosts are shared, so they are shown whichever source is asked for. */
-static bool is_gate_of(struct str key, struct str source)
-{
-    const struct str behind = str_slice(key, source.len, key.len);
-
-    return source.len == 0 || str_starts(key, STR("host:")) ||
-           (str_starts(key, source) &&
-            (behind.len == 0 || behind.data[0] == '/' || behind.data[0] == '#'));
-}
-
-static bool gather_gates(struct session *session, struct status *status, struct str source,
-                         struct error *err)
-{
-    struct gate_row_list rows;
-
-    if (!store_status_gates(session->store, &session->arena, &rows, err))
-        return false;
-    for (size_t i = 0; i < rows.count; i++) {
-        struct status_gate *gate;
-
-        if (!is_gate_of(rows.items[i].key, source))
-            continue;
-        gate = LIST_ADD(&session->arena, &status->gates);
-        if (gate == NULL)
-            return arena_error(&session->arena, err);
-        gate->row = rows.items[i];
-        if (!used_in(session, gate->row.key, QUOTA_HOUR, status->now_us, &gate->used_hour, err) ||
-            !used_in(session, gate->row.key, QUOTA_DAY, status->now_us, &gate->used_day, err))
             return false;
     }
     return true;
@@ -143,7 +106,7 @@ static bool show_status(const struct invocation *invocation, struct session *ses
                              !gather_source(session, &status, source, err)
                        : !gather_all(session, &status, err))
         return false;
-    if (!gather_gates(session, &status, source, err) ||
+    if (!status_gather_gates(session, &status, source, err) ||
         !status_judge(&status, &session->arena, err))
         return false;
     *code = status.needs.count > 0 ? EXIT_FOUND : EXIT_DONE;
@@ -164,9 +127,10 @@ const struct command COMMAND_STATUS = {
     .operands_max = 1,
     .description =
         "Shows for each source what waits, runs and ended in the last 24 hours, how far its\n"
-        "cursors are, what is paused or stopped and why, what is in quarantine, and how the\n"
-        "rate gates stand. The end tells what needs a person and what to do; then the exit\n"
-        "code is 1.",
+        "cursors are, when its schedules fire next, what is paused or stopped, why and what\n"
+        "lifts it, and what is in quarantine; then the rate gates: the rate learned of that\n"
+        "configured, permits at hand, until when and why nothing is sent, and the quota. The\n"
+        "end tells what needs a person and what to do; then the exit code is 1.",
     .options = { { "json", NULL, "JSON instead of a text." }, SESSION_OPTION },
     .run = cmd_status,
 };

@@ -5,10 +5,16 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
+#include "cmd/session.h"
 #include "cmd/trouble.h"
+#include "core/wait.h"
+#include "engine/gate/gate.h"
+#include "engine/schedule_fire.h"
 #include "port/store_cursor.h"
 #include "port/store_pause.h"
+#include "port/store_quarantine.h"
 #include "port/store_status.h"
+#include "spec/spec.h"
 
 extern const struct command COMMAND_STATUS;
 
@@ -33,6 +39,8 @@ struct status_source {
     struct status_task_list running;
     struct trouble_list troubles;
     struct open_count open;
+    struct quarantine_sum_list quarantine;
+    struct schedule_view_list schedules;
 };
 
 struct status_source_list {
@@ -40,10 +48,13 @@ struct status_source_list {
     size_t count;
 };
 
+/* A rate gate as its source's file wants it, and as it stands. */
 struct status_gate {
-    struct gate_row row;
-    int64_t used_hour;
-    int64_t used_day;
+    struct str key;
+    bool is_configured;    /* false: of a source that is no more, or has another key by now */
+    struct spec_rate rate; /* the settings of the first endpoint that shares it */
+    struct str of;         /* "crossref/works", and others that share it */
+    struct gate_view view;
 };
 
 struct status_gate_list {
@@ -71,9 +82,20 @@ struct status {
 /* status_judge.c: fills needs from the rest. */
 bool status_judge(struct status *status, struct arena *arena, struct error *err) MUST_CHECK;
 
+/* status_gates.c: the gates of these sources, and all others that were ever asked. `source` '' =
+ * all. */
+bool status_gather_gates(struct session *session, struct status *status, struct str source,
+                         struct error *err) MUST_CHECK;
+
+/* What keeps a gate shut; false: it is open. */
+bool status_gate_blocked(const struct status_gate *gate, int64_t now_us, int64_t *until_us,
+                         enum wait_why *why);
+
 /* status_show.c */
 bool status_print(const struct status *status, struct arena *arena, FILE *out,
                   struct error *err) MUST_CHECK;
+
+/* status_json.c */
 bool status_print_json(const struct status *status, struct arena *arena, FILE *out,
                        struct error *err) MUST_CHECK;
 

@@ -2,16 +2,12 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
-#include "cmd/output.h"
 #include "cmd/status.h"
 #include "cmd/text.h"
-#include "data/json_write.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
+/* Status for people: a block per source, the gates, and what needs somebody. */
 
 enum { TROUBLES_SHOWN = 5 };
-
-/* ---- for people ---- */
 
 static struct str span_text(struct arena *arena, int64_t span_us)
 {
@@ -44,11 +40,26 @@ static struct str word(struct arena *arena, struct str code)
     return copy;
 }
 
-static bool print_counts(const struct status_source *source, struct arena *arena, FILE *out,
-                         struct error *err)
+/* "03:12:45Z, in 2m 10s"; far off with its date. */
+static struct str at_text(struct arena *arena, int64_t at_us, int64_t now_us)
+{
+    struct buf text;
+
+    buf_init(&text, arena, 128);
+    if (at_us - now_us < US_PER_DAY)
+        text_clock(&text, at_us);
+    else
+        buf_add(&text, instant_text(arena, at_us));
+    buf_add(&text, STR(", in "));
+    text_span(&text, at_us > now_us ? at_us - now_us : 0);
+    return buf_str(&text);
+}
+
+static bool print_counts(const struct status_source *source, int64_t now_us, struct arena *arena,
+                         FILE *out, struct error *err)
 {
     static const char *const heads[] = { "  OPERATION", "ENDPOINT", "QUEUED", "RUNNING",
-                                         "DONE 24H",    "PARTIAL",  "FAILED" };
+                                         "DONE 24H",    "PARTIAL",  "FAILED", "FIRST DUE" };
     struct columns columns;
 
     if (source->counts.count == 0) {
@@ -68,6 +79,10 @@ static bool print_counts(const struct status_source *source, struct arena *arena
         columns_i64(&columns, count->ended[TASK_SUCCEEDED]);
         columns_i64(&columns, count->ended[TASK_PARTIAL]);
         columns_i64(&columns, count->ended[TASK_FAILED]);
+        columns_cell(&columns, count->queued == 0 ? STR("-")
+                               : count->first_us <= now_us
+                                   ? STR("now")
+                                   : at_text(arena, count->first_us, now_us));
     }
     return columns_print(&columns, out, err);
 }
@@ -156,12 +171,44 @@ static void print_pauses(const struct status_source *source, struct arena *arena
         const struct pause *pause = &source->pauses.items[i];
         const char *slash = pause->endpoint.len > 0 ? "/" : "";
 
-        fprintf(out, "  %.*s %.*s%s%.*s since %.*s by %.*s: %.*s\n",
-                STR_ARG(word(arena, code_of(&PAUSE_KIND_CODES, (int)pause->kind))),
-                STR_ARG(source->code), slash, STR_ARG(pause->endpoint),
-                STR_ARG(instant_text(arena, pause->created_us)), STR_ARG(pause->created_by),
-                STR_ARG(pause->reason));
+        fprintf(
+            out,
+            "  %.*s %.*s%s%.*s since %.*s by %.*s: %.*s\n    lifted by: patra resume %.*s%s%.*s\n",
+            STR_ARG(word(arena, code_of(&PAUSE_KIND_CODES, (int)pause->kind))),
+            STR_ARG(source->code), slash, STR_ARG(pause->endpoint),
+            STR_ARG(instant_text(arena, pause->created_us)), STR_ARG(pause->created_by),
+            STR_ARG(pause->reason), STR_ARG(source->code), slash, STR_ARG(pause->endpoint));
     }
+}
+
+static void print_schedules(const struct status_source *source, int64_t now_us, struct arena *arena,
+                            FILE *out)
+{
+    for (size_t i = 0; i < source->schedules.count; i++) {
+        const struct schedule_view *view = &source->schedules.items[i];
+
+        fprintf(out, "  schedule  %.*s", STR_ARG(view->operation));
+        if (view->has_next)
+            fprintf(out, "  next %.*s", STR_ARG(at_text(arena, view->next_us, now_us)));
+        if (view->has_last)
+            fprintf(out, "  last %.*s ago", STR_ARG(span_text(arena, now_us - view->last_us)));
+        else
+            fprintf(out, "  never fired");
+        fprintf(out, "%s\n", view->is_due ? "  due now, fired by patra serve" : "");
+    }
+}
+
+static void print_quarantine(const struct status_source *source, struct arena *arena, FILE *out)
+{
+    for (size_t i = 0; i < source->quarantine.count; i++) {
+        const struct quarantine_sum *sum = &source->quarantine.items[i];
+
+        fprintf(out, "  quarantine  %.*s: %" PRId64 " %.*s, the last %.*s\n",
+                STR_ARG(sum->endpoint), sum->count, STR_ARG(sum->reason),
+                STR_ARG(instant_text(arena, sum->last_us)));
+    }
+    if (source->quarantine.count > 0)
+        fprintf(out, "    see: patra quarantine list %.*s\n", STR_ARG(source->code));
 }
 
 static bool print_source(const struct status_source *source, int64_t now_us, struct arena *arena,
@@ -171,29 +218,76 @@ static bool print_source(const struct status_source *source, int64_t now_us, str
 
     fprintf(out, "%.*s\n", STR_ARG(source->code));
     print_pauses(source, arena, out);
-    if (!print_counts(source, arena, out, err) || !print_cursors(source, now_us, arena, out, err) ||
+    if (!print_counts(source, now_us, arena, out, err) ||
+        !print_cursors(source, now_us, arena, out, err) ||
         !print_running(source, now_us, arena, out, err))
         return false;
+    print_schedules(source, now_us, arena, out);
     print_troubles(source, arena, out);
-    if (open->quarantined + open->signals + open->tickets > 0)
+    print_quarantine(source, arena, out);
+    if (open->signals + open->tickets > 0)
         fprintf(out,
-                "  open: %" PRId64 " in quarantine, %" PRId64 " to be looked at again, %" PRId64
-                " slices to be cut again\n",
-                open->quarantined, open->signals, open->tickets);
+                "  open: %" PRId64 " to be looked at again, %" PRId64 " slices to be cut again\n",
+                open->signals, open->tickets);
     fprintf(out, "\n");
     return true;
 }
 
-static struct str until_text(struct arena *arena, int64_t until_us, int64_t now_us)
+static struct str rate_text(struct arena *arena, const struct status_gate *gate)
 {
-    return until_us > now_us ? instant_text(arena, until_us) : STR("-");
+    const struct spec_rate *rate = &gate->rate;
+    const double wanted = rate->with_credential.per_second > rate->limit.per_second
+                              ? rate->with_credential.per_second
+                              : rate->limit.per_second;
+    const double learned = (double)gate->view.rate / (double)MICRO;
+
+    if (!gate->is_configured)
+        return arena_printf(arena, "%.2f", learned);
+    if (!gate->view.is_known)
+        return arena_printf(arena, "%.2f, not asked yet", wanted);
+    return arena_printf(arena, "%.2f of %.2f", learned, wanted);
+}
+
+static struct str bucket_text(struct arena *arena, const struct status_gate *gate)
+{
+    if (!gate->view.is_known)
+        return STR("-");
+    return gate->is_configured ? arena_printf(arena, "%" PRId64 " of %" PRId64,
+                                              gate->view.tokens / MICRO, gate->rate.limit.burst)
+                               : arena_printf(arena, "%" PRId64, gate->view.tokens / MICRO);
+}
+
+static struct str quota_text(struct arena *arena, const struct gate_view_quota *quota)
+{
+    struct buf text;
+
+    if (quota->limit == 0)
+        return STR("-");
+    buf_init(&text, arena, 128);
+    text_count(&text, quota->used);
+    buf_add(&text, STR(" of "));
+    text_count(&text, quota->limit);
+    buf_add(&text, STR(" until "));
+    text_clock(&text, quota->until_us);
+    return buf_str(&text);
+}
+
+static struct str blocked_text(struct arena *arena, const struct status_gate *gate, int64_t now_us)
+{
+    enum wait_why why;
+    int64_t until_us;
+
+    if (!status_gate_blocked(gate, now_us, &until_us, &why))
+        return STR("-");
+    return arena_printf(arena, "%.*s (why: %.*s)", STR_ARG(at_text(arena, until_us, now_us)),
+                        STR_ARG(WAIT_WHY_CODES.items[why].meaning));
 }
 
 static bool print_gates(const struct status *status, struct arena *arena, FILE *out,
                         struct error *err)
 {
-    static const char *const heads[] = { "RATE GATE",    "PER SECOND", "COOL-DOWN UNTIL",
-                                         "PARKED UNTIL", "THIS HOUR",  "TODAY" };
+    static const char *const heads[] = { "RATE GATE", "PER SECOND", "BUCKET",
+                                         "THIS HOUR", "TODAY",      "BLOCKED UNTIL" };
     struct columns columns;
 
     if (status->gates.count == 0)
@@ -201,16 +295,13 @@ static bool print_gates(const struct status *status, struct arena *arena, FILE *
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < status->gates.count; i++) {
         const struct status_gate *gate = &status->gates.items[i];
-        const struct rate_gate *row = &gate->row.gate;
 
-        columns_cell(&columns, gate->row.key);
-        columns_cell(&columns,
-                     arena_printf(arena, "%" PRId64 ".%02" PRId64, row->bucket.rate / MICRO,
-                                  row->bucket.rate % MICRO / (MICRO / 100)));
-        columns_cell(&columns, until_text(arena, row->bucket.cooldown_until_us, status->now_us));
-        columns_cell(&columns, until_text(arena, row->parked_until_us, status->now_us));
-        columns_i64(&columns, gate->used_hour);
-        columns_i64(&columns, gate->used_day);
+        columns_cell(&columns, gate->key);
+        columns_cell(&columns, rate_text(arena, gate));
+        columns_cell(&columns, bucket_text(arena, gate));
+        columns_cell(&columns, quota_text(arena, &gate->view.hour));
+        columns_cell(&columns, quota_text(arena, &gate->view.day));
+        columns_cell(&columns, blocked_text(arena, gate, status->now_us));
     }
     if (!columns_print(&columns, out, err))
         return false;
@@ -232,183 +323,4 @@ bool status_print(const struct status *status, struct arena *arena, FILE *out, s
     for (size_t i = 0; i < status->needs.count; i++)
         fprintf(out, "  %.*s\n", STR_ARG(status->needs.items[i].text));
     return !arena->failed || arena_error(arena, err);
-}
-
-/* ---- for programs ---- */
-
-static void write_counts(struct json_writer *w, const struct status_source *source)
-{
-    json_write_name(w, STR("operations"));
-    json_write_array(w);
-    for (size_t i = 0; i < source->counts.count; i++) {
-        const struct partition_count *count = &source->counts.items[i];
-
-        json_write_object(w);
-        json_write_member_str(w, STR("operation"),
-                              code_of(&OPERATION_CODES, (int)count->partition.operation));
-        json_write_member_str(w, STR("endpoint"), count->partition.endpoint);
-        json_write_member_i64(w, STR("queued"), count->queued);
-        if (count->queued > 0)
-            json_write_member_instant(w, STR("firstDue"), count->first_us);
-        json_write_member_i64(w, STR("running"), count->running);
-        json_write_member_i64(w, STR("succeeded"), count->ended[TASK_SUCCEEDED]);
-        json_write_member_i64(w, STR("partial"), count->ended[TASK_PARTIAL]);
-        json_write_member_i64(w, STR("failed"), count->ended[TASK_FAILED]);
-        json_write_member_i64(w, STR("cancelled"), count->ended[TASK_CANCELLED]);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
-static void write_cursors(struct json_writer *w, const struct status_source *source, int64_t now_us)
-{
-    json_write_name(w, STR("cursors"));
-    json_write_array(w);
-    for (size_t i = 0; i < source->cursors.count; i++) {
-        const struct cursor *cursor = &source->cursors.items[i];
-        char text[INSTANT_TEXT_MAX];
-
-        json_write_object(w);
-        json_write_member_str(w, STR("operation"),
-                              code_of(&OPERATION_CODES, (int)cursor->name.operation));
-        json_write_member_str(w, STR("key"), cursor->name.cursor_key);
-        json_write_member_str(w, STR("scope"),
-                              code_of(&NAMESPACE_SCOPE_CODES, (int)cursor->name.scope));
-        json_write_member_str(w, STR("namespace"), cursor->name.namespace_key);
-        json_write_member_str(w, STR("value"), cursor_value_text(&cursor->value, text));
-        if (cursor->value.type == CURSOR_TIME)
-            json_write_member_i64(w, STR("lagSeconds"),
-                                  (now_us - cursor->value.instant_us) / US_PER_SECOND);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
-static void write_running(struct json_writer *w, const struct status_source *source)
-{
-    json_write_name(w, STR("running"));
-    json_write_array(w);
-    for (size_t i = 0; i < source->running.count; i++) {
-        const struct status_task *running = &source->running.items[i];
-
-        json_write_object(w);
-        json_write_member_i64(w, STR("task"), running->task.id);
-        json_write_member_str(w, STR("owner"), running->task.lease_owner);
-        if (running->started_us > 0)
-            json_write_member_instant(w, STR("since"), running->started_us);
-        if (running->batch_us > 0)
-            json_write_member_instant(w, STR("lastBatch"), running->batch_us);
-        json_write_member_instant(w, STR("leaseUntil"), running->task.leased_until_us);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
-static void write_troubles(struct json_writer *w, const struct status_source *source)
-{
-    json_write_name(w, STR("troubles"));
-    json_write_array(w);
-    for (size_t i = 0; i < source->troubles.count; i++) {
-        const struct trouble *trouble = &source->troubles.items[i];
-        const struct task *task = &trouble->ended.task;
-
-        json_write_object(w);
-        json_write_member_i64(w, STR("task"), task->id);
-        json_write_member_i64(w, STR("plan"), task->plan_id);
-        json_write_member_str(w, STR("endpoint"), task->endpoint);
-        json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)task->operation));
-        json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
-        if (trouble->ended.has_reason)
-            json_write_member_str(w, STR("reason"),
-                                  code_of(&PARTIAL_REASON_CODES, (int)trouble->ended.reason));
-        if (window_is_valid(task->window)) {
-            json_write_member_instant(w, STR("from"), task->window.from_us);
-            json_write_member_instant(w, STR("to"), task->window.to_us);
-        }
-        json_write_member_bool(w, STR("missing"), trouble->is_missing);
-        json_write_member_str(w, STR("text"), task->last_error);
-        json_write_member_instant(w, STR("endedAt"), trouble->ended.ended_us);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
-static void write_pauses(struct json_writer *w, const struct status_source *source)
-{
-    json_write_name(w, STR("pauses"));
-    json_write_array(w);
-    for (size_t i = 0; i < source->pauses.count; i++) {
-        const struct pause *pause = &source->pauses.items[i];
-
-        json_write_object(w);
-        json_write_member_str(w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
-        json_write_member_str(w, STR("endpoint"), pause->endpoint);
-        json_write_member_instant(w, STR("since"), pause->created_us);
-        json_write_member_str(w, STR("by"), pause->created_by);
-        json_write_member_str(w, STR("reason"), pause->reason);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
-
-static void write_source(struct json_writer *w, const struct status_source *source, int64_t now_us)
-{
-    json_write_object(w);
-    json_write_member_str(w, STR("source"), source->code);
-    write_pauses(w, source);
-    write_counts(w, source);
-    write_cursors(w, source, now_us);
-    write_running(w, source);
-    write_troubles(w, source);
-    json_write_member_i64(w, STR("quarantined"), source->open.quarantined);
-    json_write_member_i64(w, STR("signals"), source->open.signals);
-    json_write_member_i64(w, STR("slicesToCut"), source->open.tickets);
-    json_write_end(w);
-}
-
-static void write_gate(struct json_writer *w, const struct status_gate *gate)
-{
-    const struct rate_gate *row = &gate->row.gate;
-
-    json_write_object(w);
-    json_write_member_str(w, STR("key"), gate->row.key);
-    json_write_name(w, STR("perSecond"));
-    json_write_double(w, (double)row->bucket.rate / (double)MICRO);
-    if (row->bucket.cooldown_until_us > 0)
-        json_write_member_instant(w, STR("coolDownUntil"), row->bucket.cooldown_until_us);
-    if (row->parked_until_us != INT64_MIN)
-        json_write_member_instant(w, STR("parkedUntil"), row->parked_until_us);
-    json_write_member_i64(w, STR("usedThisHour"), gate->used_hour);
-    json_write_member_i64(w, STR("usedToday"), gate->used_day);
-    json_write_end(w);
-}
-
-bool status_print_json(const struct status *status, struct arena *arena, FILE *out,
-                       struct error *err)
-{
-    struct json_writer w;
-    struct buf text;
-
-    buf_init(&text, arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_instant(&w, STR("at"), status->now_us);
-    json_write_member_instant(&w, STR("since"), status->since_us);
-    json_write_name(&w, STR("sources"));
-    json_write_array(&w);
-    for (size_t i = 0; i < status->sources.count; i++)
-        write_source(&w, &status->sources.items[i], status->now_us);
-    json_write_end(&w);
-    json_write_name(&w, STR("gates"));
-    json_write_array(&w);
-    for (size_t i = 0; i < status->gates.count; i++)
-        write_gate(&w, &status->gates.items[i]);
-    json_write_end(&w);
-    json_write_name(&w, STR("needs"));
-    json_write_array(&w);
-    for (size_t i = 0; i < status->needs.count; i++)
-        json_write_str(&w, status->needs.items[i].text);
-    json_write_end(&w);
-    json_write_end(&w);
-    return output_json(out, &w, err);
 }

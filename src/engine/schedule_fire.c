@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/list.h"
 #include "core/schedule.h"
 #include "engine/source_store.h"
 #include "port/store_pause.h"
@@ -175,4 +176,38 @@ bool schedule_fire_due(struct store *store, const struct schedule_fire_request *
     arena_release(&fire.source);
     arena_release(&fire.list);
     return ok || error_wrap(err, "fire schedules");
+}
+
+/* ---- for people ---- */
+
+bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
+                   int64_t now_us, struct schedule_view_list *list, struct error *err)
+{
+    const struct registry_row *row = NULL;
+
+    *list = (struct schedule_view_list){ 0 };
+    while ((row = source_next_operation(source, row)) != NULL) {
+        struct schedule schedule = { 0 };
+        struct schedule_view *view;
+        int64_t tick_us;
+        bool has = false;
+
+        if (!is_enabled(row))
+            continue;
+        if (!read_schedule(row, &schedule, &has, err))
+            return false;
+        if (!has)
+            continue;
+        view = LIST_ADD(arena, list);
+        if (view == NULL)
+            return arena_error(arena, err);
+        view->operation = row->key;
+        if (!store_tick_last(store, source->registry.code, row->key, &view->last_us,
+                             &view->has_last, err))
+            return false;
+        view->is_due = schedule_due(
+            &schedule, view->has_last ? view->last_us : row->effective_from_us, now_us, &tick_us);
+        view->has_next = schedule_next(&schedule, now_us, &view->next_us);
+    }
+    return true;
 }

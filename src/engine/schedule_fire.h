@@ -15,6 +15,7 @@
 #include "core/window_decision.h"
 #include "engine/plan.h"
 #include "port/store.h"
+#include "spec/source.h"
 
 struct schedule_fired {
     struct str source;
@@ -45,5 +46,25 @@ struct schedule_fire_result {
  * read. */
 bool schedule_fire_due(struct store *store, const struct schedule_fire_request *request,
                        struct schedule_fire_result *result, struct error *err) MUST_CHECK;
+
+/* ---- for people ---- */
+
+struct schedule_view {
+    struct str operation; /* its name in the source */
+    bool has_last;
+    int64_t last_us; /* the tick fired last */
+    bool is_due;     /* a tick has come and nobody has fired it yet */
+    bool has_next;
+    int64_t next_us;
+};
+
+struct schedule_view_list {
+    struct schedule_view *items;
+    size_t count;
+};
+
+/* The operations of a source that fire by themselves, whether it rests or not. */
+bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
+                   int64_t now_us, struct schedule_view_list *list, struct error *err) MUST_CHECK;
 
 #endif

@@ -119,6 +119,7 @@ void gate_close(struct gate *gate);
 struct gate_view {
     bool is_known;             /* false: nobody has asked yet, all else is 0 */
     int64_t rate;              /* now, in millionths of a permit per second: the learned ceiling */
+    int64_t tokens;            /* permits at hand, in millionths */
     int64_t provider_rate;     /* what the source told itself; 0: nothing */
     int64_t cooldown_until_us; /* not later than now: none */
     int64_t parked_until_us;   /* INT64_MIN: not parked */

@@ -1,5 +1,6 @@
 /* How a key stands, for people. */
 #include "engine/gate/gate.h"
+#include "engine/gate/limit.h"
 #include "engine/quota_left.h"
 #include "port/store_rate.h"
 
@@ -32,7 +33,14 @@ bool gate_view(struct store *store, const struct gate_view_ask *ask, struct gate
         return false;
     view->is_known = row.version > 0;
     if (view->is_known) {
-        view->rate = row.bucket.rate;
+        struct bucket bucket = row.bucket;
+        const struct bucket_config config = gate_limit_of(ask->rate, true).config;
+
+        bucket_fit(&bucket, &config);
+        view->rate = bucket.rate;
+        view->tokens = ask->now_us >= bucket.cooldown_until_us
+                           ? bucket_outlook(&bucket, &config, ask->now_us).tokens
+                           : 0;
         view->provider_rate = row.bucket.provider_rate;
         view->cooldown_until_us = row.bucket.cooldown_until_us;
         view->parked_until_us = row.parked_until_us;

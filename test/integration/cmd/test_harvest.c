@@ -319,6 +319,47 @@ TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
     sim_stop(&good);
 }
 
+/* ---- what is waited for ---- */
+
+static void wait_is_told(const char *store)
+{
+    struct sim sim = sim_of((const char *const[]){ "--records", "2000", "--fault",
+                                                   "kind=status code=429 retry_after=600", NULL });
+    struct run run;
+
+    apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SOURCE, WINDOW, "--workers", "1", "--wait", "1s", "--json",
+              "--store", store);
+    CHECK_EQ(run.code, 3, "not for ten minutes");
+    CHECK(has(run.out, "\"status\":\"QUEUED\",\"until\":\"") &&
+              has(run.out, "\"why\":\"RETRY_AFTER\""),
+          "the task was put off, until when and why");
+    run =
+        RUN("patra", "harvest", SOURCE, WINDOW, "--workers", "1", "--wait", "1s", "--store", store);
+    CHECK_EQ(run.code, 3, "still");
+    CHECK(has(run.out, "nothing may run before "), "until when");
+    run = RUN("patra", "status", SOURCE, "--store", store);
+    CHECK_EQ(run.code, 0, "it passes by itself");
+    CHECK(has(run.out, "(why: Retry-After)"), "the gate tells why");
+    CHECK(has(run.out, "  schedule  harvest  next "), "and the schedule when");
+    run = RUN("patra", "status", SOURCE, "--json", "--store", store);
+    CHECK(has(run.out, "\"blockedWhy\":\"RETRY_AFTER\"") && has(run.out, "\"blockedUntil\":\""),
+          "for programs too");
+    CHECK_EQ(number_at(run.out, "gates.0.configuredPerSecond"), 1000, "what the file wants");
+    CHECK_EQ(number_at(run.out, "sources.0.operations.0.queued"), 10, "what waits");
+    sim_stop(&sim);
+}
+
+TEST(what_is_waited_for_is_told_until_when_and_why_on_sqlite)
+{
+    wait_is_told(sqlite_store("waits"));
+}
+
+TEST(what_is_waited_for_is_told_until_when_and_why_on_postgres)
+{
+    wait_is_told(postgres_store());
+}
+
 /* ---- being told to stop ---- */
 
 /* Asks until the source's first partition has this many tasks under way, or done. */

@@ -146,26 +146,72 @@ TEST(a_screen_tells_who_works_since_when_and_what_failed)
 {
     struct status status = well();
     struct status_gate gate = {
-        .row = { STR("crossref"),
-                 { .bucket = { .rate = 2500000, .cooldown_until_us = NOW + US_PER_MINUTE },
-                   .parked_until_us = INT64_MIN } },
-        .used_hour = 12,
-        .used_day = 3456
+        .key = STR("crossref"),
+        .is_configured = true,
+        .rate = { .limit = { .per_second = 10, .burst = 5 }, .quota_margin = 0.1 },
+        .view = { .is_known = true,
+                  .rate = 2500000,
+                  .tokens = 3 * MICRO,
+                  .cooldown_until_us = NOW + US_PER_MINUTE,
+                  .parked_until_us = INT64_MIN,
+                  .day = { .limit = 5000, .used = 3456, .until_us = NOW + US_PER_DAY } },
     };
+    struct quarantine_sum sum = { STR("crossref"), STR("works"), STR("date.missing"), 4, NOW, NOW };
+    struct schedule_view tick = { .operation = STR("harvest"),
+                                  .has_last = true,
+                                  .last_us = NOW - 50 * US_PER_MINUTE,
+                                  .has_next = true,
+                                  .next_us = NOW + 10 * US_PER_MINUTE };
     struct str text;
 
     status.gates = (struct status_gate_list){ &gate, 1 };
+    source.quarantine = (struct quarantine_sum_list){ &sum, 1 };
+    source.schedules = (struct schedule_view_list){ &tick, 1 };
+    source.pauses = (struct pause_list){ &pause, 1 };
     (void)needs_of(&status);
     text = printed(&status, status_print);
-    CHECK(has(text, "\n  harvest    works     3       1        240       0        1\n"), "counts");
+    CHECK(has(text, "\n  harvest    works     3       1        240       0        1       now\n"),
+          "counts");
+    CHECK(has(text, "\n    lifted by: patra resume crossref\n"), "what lifts a pause");
+    CHECK(has(text, "\n  schedule  harvest  next 00:10:00Z, in 10m 00s  last 50m 00s ago\n"),
+          "the next tick");
+    CHECK(has(text, "\n  quarantine  works: 4 date.missing, the last 2026-01-01T00:00:00Z\n"
+                    "    see: patra quarantine list crossref\n"),
+          "the quarantine");
     CHECK(has(text, "\n  77    abc/1  1m 30s  2.0s ago    30s left\n"), "who works");
     CHECK(has(text, "failed  2025-12-31T00:00:00Z .. 2026-01-01T00:00:00Z  task 5\n"
                     "    status 400\n"),
           "what failed");
-    CHECK(
-        has(text, "\ncrossref   2.50        2026-01-01T00:01:00Z  -             12         3456\n"),
-        "the gate");
+    CHECK(has(text,
+              "\ncrossref   2.50 of 10.00  3 of 5  -          3,456 of 5,000 until 00:00:00Z  "
+              "00:01:00Z, in 1m 00s (why: Retry-After)\n"),
+          "the gate");
     CHECK(str_ends(text, STR("nothing needs a person\n")), "the verdict");
+}
+
+TEST(a_gate_tells_until_when_and_why_it_is_shut)
+{
+    struct status_gate gate = { .is_configured = true,
+                                .rate = { .quota_margin = 0.1 },
+                                .view = { .is_known = true, .parked_until_us = INT64_MIN } };
+    enum wait_why why = WAIT_RATE;
+    int64_t until_us;
+
+    CHECK(!status_gate_blocked(&gate, NOW, &until_us, &why), "open");
+    gate.view.cooldown_until_us = NOW + 5;
+    CHECK(status_gate_blocked(&gate, NOW, &until_us, &why), "a cool-down");
+    CHECK_EQ(why, WAIT_RETRY_AFTER, "why");
+    gate.view.parked_until_us = NOW + 9;
+    CHECK(status_gate_blocked(&gate, NOW, &until_us, &why), "parked");
+    CHECK_EQ(until_us, NOW + 9, "the later of both");
+    CHECK_EQ(why, WAIT_QUOTA, "why");
+    gate.view.day = (struct gate_view_quota){ .limit = 100, .used = 89, .until_us = NOW + 100 };
+    CHECK(status_gate_blocked(&gate, NOW, &until_us, &why) && until_us == NOW + 9, "one is left");
+    gate.view.day.used = 90;
+    CHECK(status_gate_blocked(&gate, NOW, &until_us, &why), "all but the margin");
+    CHECK_EQ(until_us, NOW + 100, "until the reset");
+    gate.view = (struct gate_view){ .parked_until_us = INT64_MIN };
+    CHECK(!status_gate_blocked(&gate, NOW, &until_us, &why), "nobody has asked yet");
 }
 
 TEST(the_same_is_one_json_object)
