@@ -51,7 +51,8 @@ def main():
     times = []
     # One more than there are processors: many programs wait, for clocks and for each other.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
-        for name, code, output, seconds in pool.map(run, jobs):
+        for done in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
+            name, code, output, seconds = done.result()
             times.append((seconds, name))
             total = TOTAL.findall(output)
             if total:
