@@ -121,6 +121,8 @@ static bool write_remarks(struct step *step, bool is_forward, struct str *remark
         return arena_error(step->arena, err);
     buf_init(&out, step->arena, CURSOR_REMARKS_MAX);
     canon = canon_begin(&out);
+    if (step->request->batch_no > 0)
+        canon_i64(&canon, "batchNo", step->request->batch_no);
     if (step->candidate.type == CURSOR_TIME)
         canon_i64(&canon, "beyond", (int64_t)step->beyond);
     if (!is_forward)

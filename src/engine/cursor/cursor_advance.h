@@ -41,6 +41,7 @@ struct cursor_advance_request {
     struct coverage_namespace of;
     enum slice_dimension dimension;       /* what its plans are cut by: TIME, PAGE */
     struct lineage lineage;               /* of what has ended; 0 where nothing has */
+    int64_t batch_no;                     /* the last of its run; 0: none */
     struct str expr_hash;                 /* '' keeps the cursor's */
     struct maybe_instant observed_max;    /* TIME: the latest record seen, for lag */
     const struct cursor_value *candidate; /* ID and TOKEN; NULL for TIME */

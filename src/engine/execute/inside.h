@@ -74,6 +74,8 @@ struct task_run {
     struct commit_context commit;
     char traceparent[64];
     int64_t batches;      /* committed */
+    int64_t batch_no;     /* the last of them */
+    int64_t batch_id;     /* its row */
     int64_t committed_us; /* monotonic: the last of them, or the start */
     int64_t control_us;   /* monotonic: when pauses and cancelling are looked at again */
     bool has_latest;

@@ -256,6 +256,8 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
     };
 
     run->batches++;
+    run->batch_no = batch->batch_no;
+    run->batch_id = result->batch_id;
     run->committed_us = clock_monotonic_us(run->executor->parts.clock);
     run->lease_gate.renewed_us = run->committed_us;
     if (batch->has_page_no)
@@ -442,6 +444,8 @@ static void follow_up(struct task_run *run, const struct ending *ending)
         return;
     arena_reset(&executor->batch);
     request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
+    request.lineage.batch_id = run->batch_id;
+    request.batch_no = run->batch_no;
     request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
         log_event(executor->parts.log, LOG_WARN, "cursor not moved",

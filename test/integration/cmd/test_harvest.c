@@ -184,6 +184,11 @@ static void harvest_whole(const char *store)
     CHECK_EQ(number_at(summary, "slices.left"), 0, "none left");
     CHECK(number_at(summary, "retries") > 0, "faults were met");
     CHECK(has(summary, "\"after\":\"2026-02-11T00:00:00Z\""), "the cursor is at the end");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_cursor_event e"
+                               " LEFT JOIN ing_task_run_batch b ON b.id = e.batch_id"
+                               " AND b.run_id = e.run_id AND b.task_id = e.task_id"
+                               " WHERE e.task_id <> 0 AND b.id IS NULL"),
+             0, "each of its steps names the batch it followed");
     run = RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "once more");
     CHECK(has(run.out, ": 0 new, 0 changed"), "nothing is new");
