@@ -163,9 +163,8 @@ static void count_open(struct memory_db *db, struct str source, struct open_coun
     for (int64_t id = 1; id < table->next_id; id++) {
         const struct quarantined_stored *row = table_get(table, id);
 
-        count->quarantined +=
-            row != NULL && row->record.resolution == QUARANTINE_OPEN &&
-            str_eq(row->record.source, source);
+        count->quarantined += row != NULL && row->record.resolution == QUARANTINE_OPEN &&
+                              str_eq(row->record.source, source);
     }
     table = &db->tables[MEMORY_SIGNAL];
     for (int64_t id = 1; id < table->next_id; id++) {
