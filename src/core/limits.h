@@ -28,6 +28,15 @@ static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / 4 && INSTANT_MAX < INT64_MAX / 4,
 /* Children of one re-slice: a total of 600,000 records comes below PubMed's 9,999 in one step. */
 #define RESLICE_CHILDREN_MAX 64
 
+/* Ids that are cut by ranges: whole numbers that are exact in JSON, and can be shared out among the
+ * children of a re-slice without overflow. */
+#define ID_VALUE_MAX ((INT64_C(1) << 53) - 1)
+static_assert(ID_VALUE_MAX < INT64_MAX / RESLICE_CHILDREN_MAX, "so that it can be multiplied");
+
+/* Parts by id of one window, all its plans together: at PubMed's cap four times all that PubMed
+ * holds. A source that does not obey the range would be cut for ever. */
+#define RESLICE_PARTS_MAX 16384
+
 /* Hash buckets of an id-driven plan: more tasks would be smaller than one detail request. */
 #define SLICE_BUCKETS_MAX 65536
 static_assert(SLICE_BUCKETS_MAX <= PLAN_SLICES_MAX, "every bucket may become a slice");

@@ -17,13 +17,13 @@ static struct window rest_of(const struct reslice_request *r)
 }
 
 /* In how many equal parts to cut: a power of two. */
-static int64_t part_count(const struct reslice_request *r)
+static int64_t part_count(enum reslice_reason reason, int64_t total, int64_t record_cap)
 {
     int64_t parts = 2;
 
-    if (r->reason != RESLICE_OVER_CAP || r->total <= 0 || r->record_cap <= 0)
+    if (reason != RESLICE_OVER_CAP || total <= 0 || record_cap <= 0)
         return parts;
-    while (parts < RESLICE_CHILDREN_MAX && r->total / parts > r->record_cap / 4 * 3)
+    while (parts < RESLICE_CHILDREN_MAX && total / parts > record_cap / 4 * 3)
         parts *= 2;
     return parts;
 }
@@ -60,7 +60,7 @@ void reslice_time(const struct reslice_request *r, struct reslice *out)
     const struct window rest = rest_of(r);
     const int64_t granule_us = granularity_us(r->cut.granularity);
     const int64_t least_us = r->cut.min_us > granule_us ? r->cut.min_us : granule_us;
-    const int64_t parts = part_count(r);
+    const int64_t parts = part_count(r->reason, r->total, r->record_cap);
     struct window left = rest; /* what is not given to a child yet */
 
     assert(window_is_valid(rest));
@@ -93,23 +93,27 @@ bool reslice_pages(struct page_range pages, int64_t finished, struct page_range 
     return true;
 }
 
-bool reslice_ids(const struct slice_ids *ids, int64_t finished, struct slice_ids children[2])
+void reslice_ids(const struct reslice_ids_request *r, struct reslice_ids *out)
 {
-    children[0] = *ids;
-    children[1] = *ids;
-    if (ids->slicing == ID_SLICING_HASH) {
-        if (ids->bucket_count > SLICE_BUCKETS_MAX / 2)
-            return false;
-        children[0].bucket_count = ids->bucket_count * 2;
-        children[1].bucket_count = ids->bucket_count * 2;
-        children[1].bucket = ids->bucket + ids->bucket_count;
-        return true;
+    const struct id_range all = { ID_LOWEST, ID_HIGHEST };
+    const struct id_range own = id_range_is_valid(r->ids) ? r->ids : all;
+    const int64_t first = own.from > r->id_min ? own.from : r->id_min;
+    const int64_t end = own.to <= r->id_max ? own.to : r->id_max + 1;
+    const int64_t width = end - first;
+    int64_t parts = part_count(r->reason, r->total, r->record_cap);
+    int64_t from = own.from;
+
+    assert(0 <= r->id_min && r->id_min <= r->id_max && r->id_max <= ID_VALUE_MAX);
+    out->count = 0;
+    if (width < 2)
+        return;
+    if (parts > width)
+        parts = width;
+    for (int64_t i = 1; i < parts; i++) {
+        const int64_t cut = first + width * i / parts;
+
+        out->children[out->count++] = (struct id_range){ from, cut };
+        from = cut;
     }
-    assert(finished >= ids->from);
-    if (ids->to - finished < 2)
-        return false;
-    children[0].from = finished;
-    children[0].to = finished + (ids->to - finished) / 2;
-    children[1].from = children[0].to;
-    return true;
+    out->children[out->count++] = (struct id_range){ from, own.to };
 }

@@ -16,6 +16,9 @@
  * One cut is in halves. When the source's total is known, halving goes on at once until an even
  * spread would fit the cap with a quarter to spare, so that a total of fifty times the cap does not
  * take six rounds of requests that are thrown away.
+ *
+ * A window of one step may hold more than the cap all the same. Where the source can be asked for a
+ * range of ids within it, that is the next way: the window stays, and the ids are shared out.
  */
 #ifndef PATRA_CORE_RESLICE_H
 #define PATRA_CORE_RESLICE_H
@@ -25,6 +28,7 @@
 #include <stdint.h>
 
 #include "core/codes.h"
+#include "core/id_range.h"
 #include "core/limits.h"
 #include "core/slice.h"
 #include "core/window.h"
@@ -47,9 +51,27 @@ struct reslice {
 
 void reslice_time(const struct reslice_request *request, struct reslice *out);
 
-/* The same for the other dimensions; `finished` is the first page or id that is not. Both give
- * false when less than two are left to share. */
+/* The same for pages; `finished` is the first page that is not. False when less than two are left
+ * to share. */
 bool reslice_pages(struct page_range pages, int64_t finished, struct page_range children[2]);
-bool reslice_ids(const struct slice_ids *ids, int64_t finished, struct slice_ids children[2]);
+
+struct reslice_ids_request {
+    struct id_range ids; /* the slice's own; not valid: all */
+    int64_t id_min;      /* the least and the greatest id that the source can have */
+    int64_t id_max;
+    enum reslice_reason reason;
+    int64_t total; /* as above */
+    int64_t record_cap;
+};
+
+struct reslice_ids {
+    struct id_range children[RESLICE_CHILDREN_MAX]; /* from the lowest; they tile the slice's own */
+    size_t count;                                   /* 0: it can not be cut */
+};
+
+/* Cuts what lies between id_min and id_max into equal stretches; an open end stays open. Each child
+ * is at most half as wide as the slice, rounded up, so that however the ids are clustered a chain
+ * of cuts ends after as many as an id has binary digits. */
+void reslice_ids(const struct reslice_ids_request *request, struct reslice_ids *out);
 
 #endif

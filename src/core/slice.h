@@ -32,6 +32,7 @@
 
 #include "base/str.h"
 #include "core/codes.h"
+#include "core/id_range.h"
 #include "core/source_codes.h"
 #include "core/window.h"
 
@@ -62,6 +63,7 @@ struct slice {
     enum slice_dimension dimension;
     struct window window;      /* TIME: its own; PAGE and ID: the plan's, for pace and audit */
     struct slice_query query;  /* TIME */
+    struct id_range part;      /* TIME: of its records those with these ids; not valid: all */
     struct page_range pages;   /* PAGE */
     struct slice_ids ids;      /* ID */
     int64_t number;            /* within the plan, from 0, in the order of fetching */

@@ -35,11 +35,24 @@ static void write_ids(struct canon *canon, const struct slice_ids *ids)
     canon_close(canon);
 }
 
+static void write_part(struct canon *canon, struct id_range part)
+{
+    if (!id_range_is_valid(part))
+        return;
+    canon_object(canon, "id");
+    if (part.from != ID_LOWEST)
+        canon_id(canon, "from", part.from);
+    if (part.to != ID_HIGHEST)
+        canon_id(canon, "to", part.to);
+    canon_close(canon);
+}
+
 static void write_bounds(struct canon *canon, const struct slice_spec *spec)
 {
     canon_object(canon, "bounds");
     switch (spec->slice->dimension) {
     case SLICE_TIME:
+        write_part(canon, spec->slice->part);
         write_time(canon, "time", spec->slice->window);
         break;
     case SLICE_PAGE:

@@ -13,7 +13,8 @@
  *       "window":{"safetyLag":"PT10M","watermarkKey":"updated_at"}}
  *
  * bounds.page is {"base1":true,"fromPage":1,"pageSize":100,"toPage":201}, half-open as everything
- * here; bounds.id is {"hashBucket":37,"hashBuckets":128} or {"from":"1000","to":"2000"}.
+ * here; bounds.id is {"hashBucket":37,"hashBuckets":128} or {"from":"1000","to":"2000"}. A slice by
+ * time that was cut by ids has bounds.id beside bounds.time, without the end that is open.
  *
  * The signature is over source, endpoint, operation, expression and those parts of the spec that
  * change what is fetched: budget, telemetry and lag do not. The same signature is the same slice.

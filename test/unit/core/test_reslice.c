@@ -1,6 +1,6 @@
 #include "core/reslice.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/instant.h"
 #include "core/align.h"
@@ -201,38 +201,152 @@ TEST(pages_are_halved)
     CHECK(!reslice_pages((struct page_range){ 1, 201 }, 200, children), "one page is left");
 }
 
-TEST(a_bucket_splits_into_two_that_hold_the_same_ids)
+/* ---- ids ---- */
+
+static void check_tiles(const struct reslice_ids_request *request, const struct reslice_ids *out)
 {
-    const struct slice_ids ids = { .slicing = ID_SLICING_HASH, .bucket = 37, .bucket_count = 128 };
-    struct slice_ids children[2];
-    int held = 0;
+    const struct id_range all = { ID_LOWEST, ID_HIGHEST };
+    const struct id_range own = id_range_is_valid(request->ids) ? request->ids : all;
 
-    REQUIRE(reslice_ids(&ids, 0, children), "it can be cut");
-    for (int i = 0; i < 50000; i++) {
-        char text[32];
-        const int len = snprintf(text, sizeof(text), "PMC%d", i);
-        const struct str id = { text, (size_t)len };
-        const bool in_parent = slice_bucket(id, ids.bucket_count) == ids.bucket;
-        const bool in_first = slice_bucket(id, children[0].bucket_count) == children[0].bucket;
-        const bool in_second = slice_bucket(id, children[1].bucket_count) == children[1].bucket;
-
-        CHECK_EQ(in_first + in_second, in_parent, "in one child exactly, or in none");
-        held += in_parent;
+    REQUIRE(out->count >= 2 && out->count <= RESLICE_CHILDREN_MAX, "two at least");
+    CHECK_EQ(out->children[0].from, own.from, "from the slice's own begin");
+    CHECK_EQ(out->children[out->count - 1].to, own.to, "to its end");
+    for (size_t i = 0; i < out->count; i++) {
+        CHECK(id_range_is_valid(out->children[i]), "none is empty");
+        if (i > 0)
+            CHECK_EQ(out->children[i].from, out->children[i - 1].to, "no gap, nothing twice");
     }
-    CHECK(held > 200, "there were ids to tell from");
 }
 
-TEST(id_ranges_are_halved_and_buckets_have_an_end)
+TEST(a_day_is_shared_out_by_ids_and_its_ends_stay_open)
 {
-    const struct slice_ids range = { .slicing = ID_SLICING_RANGE, .from = 10, .to = 31 };
-    const struct slice_ids most = { .slicing = ID_SLICING_HASH, .bucket_count = SLICE_BUCKETS_MAX };
-    struct slice_ids children[2];
+    const struct reslice_ids_request request = { .id_min = 1,
+                                                 .id_max = 99999999,
+                                                 .reason = RESLICE_OVER_CAP,
+                                                 .total = 50000,
+                                                 .record_cap = 9999 };
+    struct reslice_ids out;
 
-    REQUIRE(reslice_ids(&range, 20, children), "eleven are left");
-    CHECK_EQ(children[0].from, 20, "from the first unfinished");
-    CHECK_EQ(children[0].to, 25, "half");
-    CHECK_EQ(children[1].from, 25, "no gap");
-    CHECK_EQ(children[1].to, 31, "to the end");
-    CHECK(!reslice_ids(&range, 30, children), "one is left");
-    CHECK(!reslice_ids(&most, 0, children), "no more buckets than the limit");
+    reslice_ids(&request, &out);
+    check_tiles(&request, &out);
+    CHECK_EQ(out.count, 8, "50,000 in eight are 6,250, which is below three quarters of the cap");
+    CHECK_EQ(out.children[0].from, ID_LOWEST, "whatever lies below");
+    CHECK_EQ(out.children[0].to, 12500000, "an eighth of the ids");
+    CHECK_EQ(out.children[7].to, ID_HIGHEST, "and whatever is to come");
+}
+
+TEST(one_id_can_not_be_cut)
+{
+    struct reslice_ids_request request = { .ids = { 7, 8 }, .id_max = 100 };
+    struct reslice_ids out;
+
+    reslice_ids(&request, &out);
+    CHECK_EQ(out.count, 0, "one is left");
+    request.ids = (struct id_range){ 100, ID_HIGHEST };
+    reslice_ids(&request, &out);
+    CHECK_EQ(out.count, 0, "open, but the source has one id there");
+    request.ids = (struct id_range){ 99, ID_HIGHEST };
+    reslice_ids(&request, &out);
+    check_tiles(&request, &out);
+    CHECK_EQ(out.children[0].to, 100, "two are");
+    request.ids = (struct id_range){ 200, 300 };
+    reslice_ids(&request, &out);
+    CHECK_EQ(out.count, 0, "beyond what the source can have");
+}
+
+/* A source of these ids, cut as executors and planner do it. */
+enum { IDS_MOST = 4096 };
+struct cutting {
+    const int64_t *ids; /* sorted */
+    size_t id_count;
+    struct reslice_ids_request how;
+    bool is_found[IDS_MOST];
+    int64_t requests;
+    int depth_most;
+};
+
+static void cut_all(struct cutting *c, struct id_range range, int depth)
+{
+    struct reslice_ids_request request = c->how;
+    struct reslice_ids out;
+    int64_t held = 0;
+
+    c->requests++;
+    c->depth_most = depth > c->depth_most ? depth : c->depth_most;
+    for (size_t i = 0; i < c->id_count; i++)
+        held += id_range_has(range, c->ids[i]);
+    if (held <= c->how.record_cap) {
+        for (size_t i = 0; i < c->id_count; i++) {
+            if (!id_range_has(range, c->ids[i]))
+                continue;
+            CHECK(!c->is_found[i], "an id is in one part");
+            c->is_found[i] = true;
+        }
+        return;
+    }
+    request.ids = range;
+    request.total = held;
+    reslice_ids(&request, &out);
+    check_tiles(&request, &out);
+    for (size_t i = 0; i < out.count; i++)
+        cut_all(c, out.children[i], depth + 1);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Spread out, or in clusters one behind the other; sorted and distinct. */
+static size_t make_ids(struct random *random, int64_t id_max, int64_t *ids, size_t count)
+{
+    const int64_t step = random_between(random, 0, 3);
+    int64_t centre = 0;
+    size_t distinct = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i % 500 == 0)
+            centre = random_between(random, 0, id_max);
+        if (step == 0)
+            ids[i] = random_between(random, 0, id_max);
+        else
+            ids[i] = (centre + (int64_t)(i % 500) * step) % (id_max + 1);
+    }
+    qsort(ids, count, sizeof(*ids), compare_ids);
+    for (size_t i = 0; i < count; i++) {
+        if (distinct == 0 || ids[distinct - 1] != ids[i])
+            ids[distinct++] = ids[i];
+    }
+    return distinct;
+}
+
+TEST(however_ids_are_clustered_each_is_in_one_part_and_the_cutting_ends)
+{
+    static int64_t ids[IDS_MOST];
+    static struct cutting c;
+    struct random random = { 20261116 };
+    int64_t most = 0;
+
+    for (int round = 0; round < 200; round++) {
+        const int bits = (int)random_between(&random, 13, 53);
+        const int64_t id_max = (INT64_C(1) << bits) - 1;
+        int64_t over;
+
+        c = (struct cutting){ .ids = ids,
+                              .how = { .id_max = id_max,
+                                       .reason = RESLICE_OVER_CAP,
+                                       .record_cap = random_between(&random, 1, 500) } };
+        c.id_count = make_ids(&random, id_max, ids, (size_t)random_between(&random, 600, IDS_MOST));
+        cut_all(&c, (struct id_range){ ID_LOWEST, ID_HIGHEST }, 0);
+        for (size_t i = 0; i < c.id_count; i++)
+            CHECK(c.is_found[i], "an id is left out");
+        CHECK(c.depth_most <= bits, "no more cuts in a row than an id has digits");
+        /* At any depth, no more parts are above the cap than there are ids for. */
+        over = (int64_t)c.id_count / (c.how.record_cap + 1) * bits;
+        CHECK(c.requests <= 1 + over * RESLICE_CHILDREN_MAX, "requests are bounded");
+        most = c.requests > most ? c.requests : most;
+    }
+    test_note("200 sets of ids, up to 4096 each: at most %lld requests", (long long)most);
 }
