@@ -147,6 +147,8 @@ CREATE TABLE ing_task (
     window_to            timestamptz,
     covered_from         timestamptz, -- PARTIAL: the part of the window that was finished
     covered_to           timestamptz,
+    ids_from             bigint,      -- it has the records of its window with ids of [from, to);
+    ids_to               bigint,      -- NULL: all. Open ends are the least and the greatest bigint.
     reset_at             timestamptz, -- its cursor was set back over it: it covers nothing since
     params               text        NOT NULL CHECK (params::json IS NOT NULL),
     expr_hash            text        NOT NULL,
@@ -176,6 +178,9 @@ CREATE TABLE ing_task (
         ((covered_from IS NULL) = (covered_to IS NULL)
         AND (covered_from IS NULL OR (covered_from < covered_to AND window_from IS NOT NULL
         AND window_from <= covered_from AND covered_to <= window_to))),
+    CONSTRAINT ck_task_ids CHECK
+        ((ids_from IS NULL) = (ids_to IS NULL)
+        AND (ids_from IS NULL OR (ids_from < ids_to AND window_from IS NOT NULL))),
     CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
     CONSTRAINT ck_task_live_lease CHECK
         (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))

@@ -151,6 +151,8 @@ CREATE TABLE ing_task (
     window_to            INTEGER,
     covered_from         INTEGER, -- PARTIAL: the part of the window that was finished
     covered_to           INTEGER,
+    ids_from             INTEGER, -- it has the records of its window with ids of [from, to);
+    ids_to               INTEGER, -- NULL: all. Open ends are the least and the greatest bigint.
     reset_at             INTEGER, -- its cursor was set back over it: it covers nothing since
     params               TEXT    NOT NULL CHECK (json_valid(params)),
     expr_hash            TEXT    NOT NULL,
@@ -181,6 +183,9 @@ CREATE TABLE ing_task (
         ((covered_from IS NULL) = (covered_to IS NULL)
         AND (covered_from IS NULL OR (covered_from < covered_to AND window_from IS NOT NULL
         AND window_from <= covered_from AND covered_to <= window_to))),
+    CONSTRAINT ck_task_ids CHECK
+        ((ids_from IS NULL) = (ids_to IS NULL)
+        AND (ids_from IS NULL OR (ids_from < ids_to AND window_from IS NOT NULL))),
     CONSTRAINT ck_task_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL)),
     CONSTRAINT ck_task_live_lease CHECK
         (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))

@@ -116,7 +116,8 @@ static inline bool MUST_CHECK store_run_list(struct store *store, struct arena *
 }
 
 /* What a partition has found lately: runs over a window that were their task's first attempt and
- * SUCCEEDED, so that each has seen all of its window; the one started last comes first. */
+ * SUCCEEDED, so that each has seen all of its window, and not some of its ids only; the one
+ * started last comes first. */
 static inline bool MUST_CHECK store_run_recent(struct store *store, struct arena *arena,
                                                const struct task_partition *of, int64_t limit,
                                                struct run_list *list, struct error *err)

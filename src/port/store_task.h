@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/codes.h"
+#include "core/id_range.h"
 #include "core/window.h"
 #include "port/store.h"
 
@@ -22,6 +23,7 @@ struct task {
     struct str namespace_key;
     struct window window;  /* as the slice's; not valid where success covers no time */
     struct window covered; /* PARTIAL: what was finished of it; else not valid */
+    struct id_range ids;   /* it covers its window for these ids alone; not valid: for all */
     bool is_reset; /* its cursor was set back over it: it covers nothing, whatever it finishes */
     struct str params; /* JSON; byte by byte */
     struct str expr_hash;
@@ -91,7 +93,33 @@ struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
     struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended. Those
                                    that a reset took what they covered, too */
+    struct {                    /* the same of tasks that have some ids of their window only */
+        struct id_part_list covered;
+        struct id_part_list live;
+        struct id_part_list lost;
+    } parts;
+    size_t joined; /* windows at the end of `covered` that no single task covered; see
+                      engine/plan_coverage.h */
 };
+
+static inline bool MUST_CHECK coverage_list_put(struct arena *arena, const struct id_part *part,
+                                                struct window_list *windows,
+                                                struct id_part_list *parts)
+{
+    struct window *window;
+    struct id_part *slot;
+
+    if (id_range_is_valid(part->ids)) {
+        slot = LIST_ADD(arena, parts);
+        if (slot != NULL)
+            *slot = *part;
+        return slot != NULL;
+    }
+    window = LIST_ADD(arena, windows);
+    if (window != NULL)
+        *window = part->window;
+    return window != NULL;
+}
 
 /* Puts a task where it belongs; all adapters by the same rule. False when the arena is full. */
 static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struct task *task,
@@ -99,20 +127,19 @@ static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struc
 {
     const bool is_live = task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
                          task->status == TASK_EXECUTING;
-    const bool is_covered = task->status == TASK_SUCCEEDED && !task->is_reset;
-    struct window_list *to = is_live ? &list->live : is_covered ? &list->covered : &list->lost;
-    struct window *window = LIST_ADD(arena, to);
+    const struct id_part own = { task->window, task->ids };
+    const struct id_part finished = { task->covered, task->ids };
 
-    if (window == NULL)
+    if (is_live)
+        return coverage_list_put(arena, &own, &list->live, &list->parts.live);
+    if (task->status == TASK_SUCCEEDED && !task->is_reset)
+        return coverage_list_put(arena, &own, &list->covered, &list->parts.covered);
+    if (!coverage_list_put(arena, &own, &list->lost, &list->parts.lost))
         return false;
-    *window = task->window;
     if (task->status != TASK_PARTIAL || task->is_reset || !window_is_valid(task->covered) ||
         task->covered.to_us <= after_us)
         return true;
-    window = LIST_ADD(arena, &list->covered);
-    if (window != NULL)
-        *window = task->covered;
-    return window != NULL;
+    return coverage_list_put(arena, &finished, &list->covered, &list->parts.covered);
 }
 
 struct store_task_ops {
@@ -175,7 +202,7 @@ static inline bool MUST_CHECK store_task_live(struct store *store, struct arena 
     return store->task->live(store, arena, partition, after_id, limit, list, err);
 }
 
-/* The windows of a namespace that reach beyond after_us. */
+/* The windows, and parts of windows, of a namespace that reach beyond after_us. */
 static inline bool MUST_CHECK store_coverage_list(struct store *store, struct arena *arena,
                                                   const struct coverage_namespace *of,
                                                   int64_t after_us, struct coverage_list *list,

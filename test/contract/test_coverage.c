@@ -146,3 +146,53 @@ TEST(tasks_of_a_window_are_listed_newest_first)
     CHECK_EQ(list.count, 1, "no more than asked for");
     contract_end();
 }
+
+TEST(parts_by_id_are_told_apart_from_whole_windows)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    static const struct id_range ranges[] = { { ID_LOWEST, 5 },
+                                              { 5, 9007199254740991 },
+                                              { 9007199254740991, ID_HIGHEST } };
+    struct coverage_list list;
+    struct task_list tasks;
+    struct error err = { 0 };
+    struct task task;
+    int64_t added;
+
+    rows_add_tasks(store, &plan, 4);
+    REQUIRE_OK(store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 10 },
+                               &tasks, &err),
+               err);
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+        static const struct str keys[] = { STR_INIT("part-0"), STR_INIT("part-1"),
+                                           STR_INIT("part-2") };
+
+        task = tasks.items[0];
+        task.ids = ranges[i];
+        task.idempotent_key = keys[i];
+        REQUIRE_OK(store_task_add(store, &task, 1, &added, &err), err);
+    }
+    task.idempotent_key = STR("part-3");
+    task.window = (struct window){ 0, 0 };
+    CHECK(!store_task_add(store, &task, 1, &added, &err), "a part is one of a window");
+    REQUIRE_OK(store_task_list(store, contract_arena(),
+                               &(struct task_filter){ .after_id = tasks.items[3].id, .limit = 10 },
+                               &tasks, &err),
+               err);
+    REQUIRE(tasks.count == 3, "the parts");
+    for (size_t i = 0; i < tasks.count; i++) {
+        CHECK_EQ(tasks.items[i].ids.from, ranges[i].from, "as it was written");
+        CHECK_EQ(tasks.items[i].ids.to, ranges[i].to, "as it was written");
+    }
+    work_on(store, 6);
+    REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, INSTANT_MIN, &list, &err), err);
+    CHECK_EQ(list.covered.count, 4, "whole windows");
+    CHECK_EQ(list.parts.covered.count, 2, "parts");
+    REQUIRE(list.parts.live.count == 1, "under way");
+    CHECK_EQ(list.live.count, 0, "no whole window is");
+    CHECK_EQ(list.parts.live.items[0].ids.to, ID_HIGHEST, "the last");
+    CHECK_EQ(list.parts.live.items[0].window.from_us, NOW_US, "its window");
+    contract_end();
+}

@@ -203,7 +203,7 @@ static bool list_recent(struct memory_db *db, struct arena *arena, const struct 
         const struct task *task = table_get(&db->tables[MEMORY_TASK], row->task_id);
         struct run *run;
 
-        if (!str_eq(task->endpoint, of->endpoint))
+        if (!str_eq(task->endpoint, of->endpoint) || id_range_is_valid(task->ids))
             continue;
         run = LIST_ADD(arena, list);
         ok = run == NULL ? arena_error(arena, err)

@@ -105,6 +105,8 @@ static bool add_task(struct memory_db *db, const struct task *task, int64_t *add
         return true;
     if (!window_is_valid(row.window))
         row.window = (struct window){ 0, 0 };
+    if (!id_range_is_valid(row.ids))
+        row.ids = (struct id_range){ 0, 0 };
     row.covered = (struct window){ 0, 0 };
     row.is_reset = false;
     row.status = TASK_QUEUED;
@@ -120,6 +122,7 @@ static bool add_task(struct memory_db *db, const struct task *task, int64_t *add
            memory_refers(db, MEMORY_SLICE, task->slice_id, err) &&
            memory_check(task->source.len > 0, "source", err) &&
            memory_check(task->endpoint.len > 0, "endpoint", err) &&
+           memory_check(!id_range_is_valid(row.ids) || window_is_valid(row.window), "ids", err) &&
            memory_check(task->priority >= 0 && task->priority <= 1000, "priority", err) &&
            memory_insert(db, MEMORY_TASK, &row, &id, err);
 }

@@ -85,10 +85,10 @@ void array_add_id(struct array *array, int64_t id)
         array_add_null(array);
 }
 
-void array_add_time_opt(struct array *array, bool is_set, int64_t value_us)
+void array_add_i64_opt(struct array *array, bool is_set, int64_t value)
 {
     if (is_set)
-        array_add_i64(array, value_us);
+        array_add_i64(array, value);
     else
         array_add_null(array);
 }

@@ -98,7 +98,7 @@ void array_add_i64(struct array *array, int64_t value); /* also times */
 void array_add_bool(struct array *array, bool value);
 void array_add_text(struct array *array, struct str value); /* also bytes and JSON */
 void array_add_id(struct array *array, int64_t id);         /* 0 is NULL */
-void array_add_time_opt(struct array *array, bool is_set, int64_t value_us);
+void array_add_i64_opt(struct array *array, bool is_set, int64_t value);
 void array_add_code(struct array *array, const struct code_table *table, int value);
 void set_array(struct query *q, int place, struct array *array);
 

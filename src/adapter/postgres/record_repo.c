@@ -92,7 +92,7 @@ static void rows_add(struct array *rows, const struct record_write *record)
         array_add_text(&rows[ROW_KEY], record->provider_id);
     else
         array_add_i64(&rows[ROW_KEY], record->id);
-    array_add_time_opt(&rows[ROW_UPDATED], record->has_updated, record->updated_us);
+    array_add_i64_opt(&rows[ROW_UPDATED], record->has_updated, record->updated_us);
     array_add_text(&rows[ROW_PROVIDER_VERSION], record->provider_version);
     array_add_i64(&rows[ROW_VERSION], record->version);
     array_add_bool(&rows[ROW_DELETED], record->is_deleted);

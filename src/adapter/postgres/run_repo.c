@@ -123,7 +123,7 @@ static const char RECENT[] =
     " FROM ing_task_run AS run WHERE provenance_code = $1 AND operation_code = $2"
     "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
     "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
-    "    AND task.endpoint_name = $3)"
+    "    AND task.endpoint_name = $3 AND task.ids_from IS NULL)"
     " ORDER BY started_at DESC, id DESC LIMIT $4";
 
 static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,

@@ -38,8 +38,8 @@ static void fill_arrays(struct array *arrays, const struct plan_slice *slice)
     array_add_text(&arrays[ADD_SOURCE], slice->source);
     array_add_i64(&arrays[ADD_NUMBER], slice->number);
     array_add_code(&arrays[ADD_DIMENSION], &SLICE_DIMENSION_CODES, (int)slice->dimension);
-    array_add_time_opt(&arrays[ADD_WINDOW_FROM], has_window, slice->window.from_us);
-    array_add_time_opt(&arrays[ADD_WINDOW_TO], has_window, slice->window.to_us);
+    array_add_i64_opt(&arrays[ADD_WINDOW_FROM], has_window, slice->window.from_us);
+    array_add_i64_opt(&arrays[ADD_WINDOW_TO], has_window, slice->window.to_us);
     array_add_text(&arrays[ADD_SPEC], slice->spec);
     array_add_text(&arrays[ADD_SIGNATURE], slice->signature_hash);
     array_add_text(&arrays[ADD_EXPR_HASH], slice->expr_hash);

@@ -20,6 +20,8 @@ enum {
     ADD_SLICE, /* arrays from here on */
     ADD_WINDOW_FROM,
     ADD_WINDOW_TO,
+    ADD_IDS_FROM,
+    ADD_IDS_TO,
     ADD_PARAMS,
     ADD_EXPR_HASH,
     ADD_IDEMPOTENT_KEY,
@@ -30,11 +32,11 @@ enum {
 static const char ADD[] =
     "INSERT INTO ing_task (schedule_instance_id, plan_id, provenance_code, endpoint_name,"
     " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key, priority,"
-    " created_at, updated_at, status_code, slice_id, window_from, window_to, params, expr_hash,"
-    " idempotent_key, scheduled_at)"
+    " created_at, updated_at, status_code, slice_id, window_from, window_to, ids_from, ids_to,"
+    " params, expr_hash, idempotent_key, scheduled_at)"
     " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 'QUEUED', r.*"
-    "   FROM unnest($12, $13, $14, $15, $16, $17, $18) AS r (slice, window_from, window_to,"
-    "        params, expr_hash, idempotent_key, scheduled)"
+    "   FROM unnest($12, $13, $14, $15, $16, $17, $18, $19, $20) AS r (slice, window_from,"
+    "        window_to, ids_from, ids_to, params, expr_hash, idempotent_key, scheduled)"
     "  ORDER BY idempotent_key COLLATE \"C\""
     " ON CONFLICT (idempotent_key) DO NOTHING";
 
@@ -51,10 +53,13 @@ static bool is_alike(const struct task *a, const struct task *b)
 static void fill_arrays(struct array *arrays, const struct task *task)
 {
     const bool has_window = window_is_valid(task->window);
+    const bool has_ids = id_range_is_valid(task->ids);
 
     array_add_i64(&arrays[ADD_SLICE], task->slice_id);
-    array_add_time_opt(&arrays[ADD_WINDOW_FROM], has_window, task->window.from_us);
-    array_add_time_opt(&arrays[ADD_WINDOW_TO], has_window, task->window.to_us);
+    array_add_i64_opt(&arrays[ADD_WINDOW_FROM], has_window, task->window.from_us);
+    array_add_i64_opt(&arrays[ADD_WINDOW_TO], has_window, task->window.to_us);
+    array_add_i64_opt(&arrays[ADD_IDS_FROM], has_ids, task->ids.from);
+    array_add_i64_opt(&arrays[ADD_IDS_TO], has_ids, task->ids.to);
     array_add_text(&arrays[ADD_PARAMS], task->params);
     array_add_text(&arrays[ADD_EXPR_HASH], task->expr_hash);
     array_add_text(&arrays[ADD_IDEMPOTENT_KEY], task->idempotent_key);
@@ -82,7 +87,8 @@ static bool add_tasks(struct postgres_store *postgres, const struct task *tasks,
 {
     static const enum array_type TYPES[ADD_END] = {
         [ADD_SLICE] = ARRAY_I64,      [ADD_WINDOW_FROM] = ARRAY_TIME,
-        [ADD_WINDOW_TO] = ARRAY_TIME, [ADD_PARAMS] = ARRAY_TEXT,
+        [ADD_WINDOW_TO] = ARRAY_TIME, [ADD_IDS_FROM] = ARRAY_I64,
+        [ADD_IDS_TO] = ARRAY_I64,     [ADD_PARAMS] = ARRAY_TEXT,
         [ADD_EXPR_HASH] = ARRAY_TEXT, [ADD_IDEMPOTENT_KEY] = ARRAY_TEXT,
         [ADD_SCHEDULED] = ARRAY_TIME,
     };

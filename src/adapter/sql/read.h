@@ -89,13 +89,14 @@ bool read_quarantine_sums(struct rows *rows, struct arena *arena, struct quarant
     " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key,"           \
     " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
     " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
-    " attempt_count, last_error, created_at, reset_at IS NOT NULL"
+    " attempt_count, last_error, created_at, reset_at IS NOT NULL, ids_from, ids_to"
 void read_task(struct rows *rows, struct arena *arena, struct task *task);
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list,
                 struct error *err) MUST_CHECK;
 
-#define COVERAGE_COLUMNS \
-    "status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL"
+#define COVERAGE_COLUMNS                                                                   \
+    "status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL," \
+    " ids_from, ids_to"
 bool read_coverage(struct rows *rows, struct arena *arena, int64_t after_us,
                    struct coverage_list *list, struct error *err) MUST_CHECK;
 

@@ -29,6 +29,7 @@ void read_task(struct rows *rows, struct arena *arena, struct task *task)
     task->last_error = rows_text(rows, arena);
     task->created_us = rows_i64(rows);
     task->is_reset = rows_bool(rows);
+    task->ids = rows_id_range(rows);
 }
 
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list, struct error *err)
@@ -51,6 +52,7 @@ bool read_coverage(struct rows *rows, struct arena *arena, int64_t after_us,
         task.window = rows_window(rows);
         task.covered = rows_window(rows);
         task.is_reset = rows_bool(rows);
+        task.ids = rows_id_range(rows);
         if (!coverage_list_add(arena, &task, after_us, list))
             rows->full = arena;
     }

@@ -112,6 +112,15 @@ struct window rows_window(struct rows *rows)
     return window;
 }
 
+struct id_range rows_id_range(struct rows *rows)
+{
+    struct id_range range;
+
+    range.from = rows_i64(rows);
+    range.to = rows_i64(rows);
+    return range;
+}
+
 struct lineage rows_lineage(struct rows *rows)
 {
     struct lineage lineage;

@@ -27,6 +27,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "core/codes.h"
+#include "core/id_range.h"
 #include "core/window.h"
 #include "port/store_lineage.h"
 
@@ -74,7 +75,8 @@ struct str rows_view(struct rows *rows); /* the same in place, until the next co
 int rows_code(struct rows *rows, const struct code_table *table);
 /* As rows_code(), and whether there is one. */
 int rows_code_opt(struct rows *rows, const struct code_table *table, bool *is_set);
-struct window rows_window(struct rows *rows);   /* two columns */
-struct lineage rows_lineage(struct rows *rows); /* six columns */
+struct window rows_window(struct rows *rows);     /* two columns */
+struct id_range rows_id_range(struct rows *rows); /* likewise */
+struct lineage rows_lineage(struct rows *rows);   /* six columns */
 
 #endif

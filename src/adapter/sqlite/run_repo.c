@@ -98,7 +98,7 @@ static const char RECENT[] =
     " FROM ing_task_run AS run WHERE provenance_code = :source AND operation_code = :operation"
     "  AND status_code = 'SUCCEEDED' AND attempt_no = 1 AND window_from IS NOT NULL"
     "  AND EXISTS (SELECT 1 FROM ing_task AS task WHERE task.id = run.task_id"
-    "    AND task.endpoint_name = :endpoint)"
+    "    AND task.endpoint_name = :endpoint AND task.ids_from IS NULL)"
     " ORDER BY started_at DESC, id DESC LIMIT :limit";
 
 static bool run_recent(struct store *store, struct arena *arena, const struct task_partition *of,

@@ -147,6 +147,16 @@ void many_window(struct many *many, struct window window)
     many_i64(many, window.to_us);
 }
 
+void many_id_range(struct many *many, struct id_range range)
+{
+    if (!id_range_is_valid(range)) {
+        many->place += 2;
+        return;
+    }
+    many_i64(many, range.from);
+    many_i64(many, range.to);
+}
+
 bool statement_row(struct statement *st)
 {
     int code;

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/codes.h"
+#include "core/id_range.h"
 #include "core/window.h"
 #include "port/store_lineage.h"
 
@@ -66,8 +67,9 @@ struct many { /* counts the places */
 void many_i64(struct many *many, int64_t value);
 void many_text(struct many *many, struct str value);
 void many_code(struct many *many, const struct code_table *table, int value);
-void many_id(struct many *many, int64_t id);               /* 0 is NULL */
-void many_window(struct many *many, struct window window); /* two places */
+void many_id(struct many *many, int64_t id);                  /* 0 is NULL */
+void many_window(struct many *many, struct window window);    /* two places */
+void many_id_range(struct many *many, struct id_range range); /* likewise */
 
 bool statement_row(struct statement *st); /* true: there is a row */
 bool statement_finish(struct statement *st, struct error *err) MUST_CHECK;

@@ -6,9 +6,9 @@
 #define ADD_HEAD                                                                       \
     "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code,"  \
     " endpoint_name, operation_code, credential_id, cursor_key, namespace_scope_code," \
-    " namespace_key, window_from, window_to, params, expr_hash, idempotent_key,"       \
-    " status_code, priority, scheduled_at, created_at, updated_at) VALUES "
-#define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'QUEUED',?,?,?,?)"
+    " namespace_key, window_from, window_to, ids_from, ids_to, params, expr_hash,"     \
+    " idempotent_key, status_code, priority, scheduled_at, created_at, updated_at) VALUES "
+#define ADD_ROW "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,'QUEUED',?,?,?,?)"
 #define ADD_TAIL " ON CONFLICT (idempotent_key) DO NOTHING"
 enum { ADD_ROWS = 100 };
 static const char ADD_ONE[] = ADD_HEAD ADD_ROW ADD_TAIL;
@@ -27,6 +27,7 @@ static void put_task(struct many *row, const struct task *task)
     many_code(row, &NAMESPACE_SCOPE_CODES, (int)task->scope);
     many_text(row, task->namespace_key);
     many_window(row, task->window);
+    many_id_range(row, task->ids);
     many_text(row, task->params);
     many_text(row, task->expr_hash);
     many_text(row, task->idempotent_key);
