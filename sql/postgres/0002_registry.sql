@@ -166,6 +166,8 @@ CREATE TABLE reg_prov_pagination_cfg (
     tail_probe boolean,
     bridge_to_time boolean,
     record_cap bigint,
+    id_min bigint,
+    id_max bigint,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)

@@ -165,6 +165,8 @@ CREATE TABLE reg_prov_pagination_cfg (
     tail_probe INTEGER CHECK (tail_probe IN (0, 1)),
     bridge_to_time INTEGER CHECK (bridge_to_time IN (0, 1)),
     record_cap INTEGER,
+    id_min INTEGER,
+    id_max INTEGER,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)

@@ -107,6 +107,7 @@ static const struct registry_column pagination[] = {
     TEXT("initial"),      TEXT("next_path"),      TEXT("next_header"),
     BOOL("replayable"),   TEXT("same_token"),     TEXT("order_by"),
     BOOL("tail_probe"),   BOOL("bridge_to_time"), INT("record_cap"),
+    INT("id_min"),        INT("id_max"),
 };
 
 static const struct registry_column window[] = {

@@ -24,9 +24,9 @@ struct check { /* of one endpoint, or of one operation and its endpoint */
     bool has_phase; /* it is phase one: records come from its details endpoint */
     /* What its templates use, expressions included. */
     bool uses[TEMPLATE_SCOPES];
-    unsigned page_uses;  /* a bit per row of template_variables */
-    bool is_unclear;     /* a template can not be read: what it uses is not known */
-    int64_t *expr_costs; /* by row, of named expressions: see spec/check_template.c */
+    unsigned variable_uses; /* a bit per row of template_variables */
+    bool is_unclear;        /* a template can not be read: what it uses is not known */
+    int64_t *expr_costs;    /* by row, of named expressions: see spec/check_template.c */
 };
 
 /* ---- telling ---- */

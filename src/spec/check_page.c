@@ -16,14 +16,18 @@ static bool is_counted(int type)
     return type == PAGINATION_OFFSET || type == PAGINATION_PAGE;
 }
 
-static bool uses_page(const struct check *check, const char *name)
+static bool uses(const struct check *check, enum template_scope scope, const char *name)
 {
     for (size_t i = 0; i < template_variables_count; i++) {
-        if (template_variables[i].scope == TEMPLATE_PAGE &&
-            strcmp(template_variables[i].name, name) == 0)
-            return (check->page_uses >> i & 1U) != 0;
+        if (template_variables[i].scope == scope && strcmp(template_variables[i].name, name) == 0)
+            return (check->variable_uses >> i & 1U) != 0;
     }
     return false;
+}
+
+static bool uses_page(const struct check *check, const char *name)
+{
+    return uses(check, TEMPLATE_PAGE, name);
 }
 
 static void check_next(const struct check *check, int type)
@@ -188,6 +192,42 @@ static void check_time(const struct check *check, int type)
     }
 }
 
+/* Cutting by ids: there must be a cap, a count that tells when it is met, and a range to ask for.
+ */
+static void check_ids(const struct check *check)
+{
+    if (check_is_missing(check, "page.id_max")) {
+        (void)check_idle(check, "page.id_min", "page.id_max", "needs id_max");
+        return;
+    }
+    if (check->role >= 0 && check->role != ENDPOINT_SEARCH) {
+        if (check_is_own(check, "page.id_max"))
+            (void)check_idle(check, "page.id_max", "role",
+                             "is for endpoints that are asked for windows");
+        return;
+    }
+    if (check_is_missing(check, "page.cap"))
+        (void)check_idle(check, "page.id_max", "page.cap", "is for sources with a cap");
+    if (check_is_more(check, "page.id_min", "page.id_max")) {
+        check_error(check, "spec.page.id-range", "page.id_min", "is more than id_max");
+        check_hint(check, "the least and the greatest id there can be");
+    }
+    if (check_is_missing(check, "response.total")) {
+        check_error(check, "spec.page.ids-need-total", "page.id_max",
+                    "needs response.total: else nobody knows that a slice is above the cap");
+        check_hint(check, "say where the answer has its count");
+    }
+    if (!check->is_unclear &&
+        (!uses(check, TEMPLATE_SLICE, "from") ||
+         (!uses(check, TEMPLATE_SLICE, "last") && !uses(check, TEMPLATE_SLICE, "to")))) {
+        check_error(check, "spec.page.ids-not-sent", "page.id_max",
+                    "is there, but no template sends the range");
+        check_hint(check,
+                   "put ${slice.from} and ${slice.last} into parameters; as part of a longer "
+                   "one: ${default(concat(' AND id:', slice.from, '-', slice.last), '')}");
+    }
+}
+
 void check_page(struct check *check)
 {
     const int type = check->page_type;
@@ -204,4 +244,5 @@ void check_page(struct check *check)
     check_sent(check, type);
     check_tokens(check, type);
     check_time(check, type);
+    check_ids(check);
 }

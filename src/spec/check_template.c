@@ -220,9 +220,9 @@ static void check_variable(struct walk *walk, const struct template_use *use)
 
     check->uses[use->scope] = true;
     for (size_t i = 0; i < template_variables_count; i++) {
-        if (template_variables[i].scope == use->scope && use->scope == TEMPLATE_PAGE &&
+        if (template_variables[i].scope == use->scope &&
             str_eq(str_of(template_variables[i].name), use->name))
-            check->page_uses |= 1U << i;
+            check->variable_uses |= 1U << i;
     }
     if (why != NULL) {
         check_row_error(check, "spec.template.scope", at(walk, use->offset),
@@ -374,7 +374,7 @@ void check_templates(struct check *check)
     check_function_list(check);
     check_one(check, "http.user_agent", "user_agent", true);
     memset(check->uses, 0, sizeof(check->uses)); /* the agent's do not count for the request */
-    check->page_uses = 0;
+    check->variable_uses = 0;
     check_one(check, "path", "path", false);
     check_params(check, "QUERY:");
     check_params(check, "HEADER:");

@@ -296,6 +296,14 @@ const struct setting SETTINGS[] = {
       .builtin = "false", .help = "At max_pages go on by cutting the window instead of stopping." },
     { "page.cap", SE, REGISTRY_PAGINATION, "record_cap", .type = SETTING_INT, .min = 1, .max = 1e12,
       .help = "The most records one query hands out; slices with more are cut." },
+    { "page.id_max", SE, REGISTRY_PAGINATION, "id_max", .type = SETTING_INT, .min = 1,
+      .max = (double)ID_VALUE_MAX,
+      .help =
+          "The greatest id there can be, where ids are whole numbers and the source can be asked "
+          "for a range of them: what is above the cap and too short to be cut by time is cut by "
+          "ids, ${slice.from} to ${slice.last}." },
+    { "page.id_min", SE, REGISTRY_PAGINATION, "id_min", .type = SETTING_INT, .min = 0,
+      .max = (double)ID_VALUE_MAX, .help = "The least such id; 0 where nothing is said." },
 
     /* ---- window ---- */
     { "window.key", SE, REGISTRY_WINDOW, "watermark_key", .type = SETTING_NAME,

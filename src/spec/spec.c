@@ -123,6 +123,8 @@ static void read_page(struct spec_object endpoint, enum response_format format,
     page->size_max = spec_number(object, "size_max");
     page->max_pages = spec_number(object, "max_pages");
     page->cap = spec_number(object, "cap");
+    page->id_min = spec_number(object, "id_min");
+    page->id_max = spec_number(object, "id_max");
     page->base = (int)spec_number(object, "base");
     page->has_initial = spec_has(object, "initial");
     page->initial = spec_text(object, "initial");

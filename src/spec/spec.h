@@ -148,6 +148,8 @@ struct spec_page {
     int64_t size_max;
     int64_t max_pages; /* 0: no limit */
     int64_t cap;       /* 0: none is known */
+    int64_t id_min;
+    int64_t id_max; /* 0: the source can not be asked for a range of ids */
     int base;
     bool has_initial;
     struct str initial;
