@@ -7,7 +7,7 @@
  *
  *      ("2026/01/01"[CRDT] : "2026/01/02"[CRDT]) OR ("2026/01/01"[MDAT] : "2026/01/02"[MDAT])
  *
- * AND and OR in one term, and NOT, are not understood.
+ * UIDs restrict those, too. Dates joined by AND and OR in one term, and NOT, are not understood.
  */
 #ifndef PATRA_SIM_ENTREZ_TERM_H
 #define PATRA_SIM_ENTREZ_TERM_H

@@ -123,14 +123,25 @@ static void add_cursor(const struct harvest_summary *summary, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+static void add_ids(struct buf *out, struct id_range range)
+{
+    char text[ID_RANGE_TEXT_MAX];
+
+    if (!id_range_is_valid(range))
+        return;
+    id_range_text(range, text);
+    buf_printf(out, ", %s", text);
+}
+
 static void add_trouble(const struct trouble *trouble, struct buf *out)
 {
     const struct task *task = &trouble->ended.task;
 
     buf_printf(out, "  %-10s  ", trouble->is_missing ? "missing" : "holes");
-    if (window_is_valid(task->window))
+    if (window_is_valid(task->window)) {
         add_window(out, task->window);
-    else
+        add_ids(out, task->ids);
+    } else
         buf_printf(out, "task %" PRId64, task->id);
     buf_printf(out, ": %.*s\n              %s\n", STR_ARG(task->last_error),
                trouble_advice(trouble));
@@ -271,6 +282,16 @@ static void write_cursor(struct json_writer *w, struct str name, const struct cu
         json_write_str(w, cursor_value_text(&cursor->value, text));
 }
 
+static void write_ids(struct json_writer *w, struct id_range ids)
+{
+    if (!id_range_is_valid(ids))
+        return;
+    if (ids.from != ID_LOWEST)
+        json_write_member_i64(w, STR("fromId"), ids.from);
+    if (ids.to != ID_HIGHEST)
+        json_write_member_i64(w, STR("toId"), ids.to);
+}
+
 static void write_troubles(struct json_writer *w, const struct trouble_list *list)
 {
     json_write_name(w, STR("troubles"));
@@ -282,6 +303,7 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
         json_write_member_i64(w, STR("task"), task->id);
         json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
         output_window(w, STR("window"), task->window);
+        write_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), list->items[i].is_missing);
         json_write_member_bool(w, STR("holes"), list->items[i].has_holes);
         json_write_member_str(w, STR("text"), task->last_error);

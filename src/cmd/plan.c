@@ -9,6 +9,7 @@
 #include "cmd/session.h"
 #include "data/json.h"
 #include "data/json_write.h"
+#include "engine/execute/slice_read.h"
 #include "port/store_plan.h"
 
 #define OUTPUT_BYTES_MAX ((size_t)64 << 20)
@@ -211,13 +212,38 @@ static bool show_json(const struct plan *plan, const struct plan_progress *progr
     return output_json(out, &w, err);
 }
 
-static bool show_slices(const struct plan_slice_list *slices, int64_t total,
-                        struct session *session, FILE *out, struct error *err)
+/* "-" for a slice that has all of its window. */
+static bool ids_of(struct arena *arena, const struct plan *plan, const struct plan_slice *row,
+                   struct str *text, struct error *err)
 {
-    static const char *const heads[] = { "SLICE", "STATUS", "BY", "FROM", "TO" };
-    struct columns columns;
+    struct slice_limits limits;
+    struct slice slice;
+    char ids[ID_RANGE_TEXT_MAX];
 
-    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
+    *text = STR("-");
+    if (!slice_read(arena, plan, row, &slice, &limits, err))
+        return false;
+    if (!id_range_is_valid(slice.part))
+        return true;
+    id_range_text(slice.part, ids);
+    *text = arena_copy(arena, str_of(ids));
+    return text->data != NULL || arena_error(arena, err);
+}
+
+static bool show_slices(const struct plan *plan, const struct plan_slice_list *slices,
+                        int64_t total, struct session *session, FILE *out, struct error *err)
+{
+    static const char *const heads[] = { "SLICE", "STATUS", "BY", "FROM", "TO", "ONLY" };
+    struct columns columns;
+    struct str only;
+    bool has_parts = false;
+
+    for (size_t i = 0; i < slices->count; i++) {
+        if (!ids_of(&session->arena, plan, &slices->items[i], &only, err))
+            return false;
+        has_parts |= only.len > 1;
+    }
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads) - !has_parts);
     for (size_t i = 0; i < slices->count; i++) {
         const struct plan_slice *slice = &slices->items[i];
 
@@ -231,10 +257,17 @@ static bool show_slices(const struct plan_slice_list *slices, int64_t total,
             columns_cell(&columns, STR("-"));
             columns_cell(&columns, STR("-"));
         }
+        if (has_parts && !ids_of(&session->arena, plan, slice, &only, err))
+            return false;
+        if (has_parts)
+            columns_cell(&columns, only);
     }
     fprintf(out, "\n");
     if (!columns_print(&columns, out, err))
         return false;
+    if (has_parts)
+        fprintf(out, "A window that holds more than the source hands out, and is too short to be "
+                     "cut,\nis shared out by ids; its slices cover it together.\n");
     if (total > (int64_t)slices->count)
         fprintf(out, "... and %" PRId64 " more (--limit)\n", total - (int64_t)slices->count);
     return true;
@@ -300,7 +333,7 @@ static bool show_plan(const struct invocation *invocation, struct session *sessi
         return show_json(&plan, &progress, &slices, session, invocation->out, err);
     return show_text(&plan, &progress, session, invocation->out, err) &&
            (slices.count == 0 ||
-            show_slices(&slices, progress.slices, session, invocation->out, err));
+            show_slices(&plan, &slices, progress.slices, session, invocation->out, err));
 }
 
 static enum exit_code cmd_show(const struct invocation *invocation)

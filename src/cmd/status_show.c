@@ -144,12 +144,17 @@ static void print_trouble(const struct trouble *trouble, struct arena *arena, FI
 {
     const struct task *task = &trouble->ended.task;
     const struct str status = code_of(&TASK_STATUS_CODES, (int)task->status);
+    char ids[ID_RANGE_TEXT_MAX];
 
     fprintf(out, "  %.*s  %.*s", STR_ARG(instant_text(arena, trouble->ended.ended_us)),
             STR_ARG(word(arena, status)));
     if (window_is_valid(task->window))
         fprintf(out, "  %.*s .. %.*s", STR_ARG(instant_text(arena, task->window.from_us)),
                 STR_ARG(instant_text(arena, task->window.to_us)));
+    if (id_range_is_valid(task->ids)) {
+        id_range_text(task->ids, ids);
+        fprintf(out, ", %s", ids);
+    }
     fprintf(out, "  task %" PRId64 "%s\n    %.*s\n", task->id,
             trouble->is_missing ? ", still missing" : "", STR_ARG(task->last_error));
 }

@@ -1,6 +1,6 @@
 #include "cmd/trouble.h"
 
-#include "core/coverage.h"
+#include "engine/plan_coverage.h"
 
 static bool is_covered(struct store *store, struct arena *arena, const struct task *task,
                        bool *covered, struct error *err)
@@ -9,14 +9,10 @@ static bool is_covered(struct store *store, struct arena *arena, const struct ta
                                            task->cursor_key, task->scope,    task->namespace_key };
     struct coverage_list coverage;
 
-    if (!store_coverage_list(store, arena, &of, task->window.from_us, &coverage, err))
-        return false;
-    coverage_normalise(&coverage.covered);
-    coverage_normalise(&coverage.live);
-    if (!coverage_union(arena, coverage.covered, coverage.live, &coverage.covered, err))
-        return false;
-    *covered = coverage_contains(coverage.covered, task->window);
-    return true;
+    return store_coverage_list(store, arena, &of, task->window.from_us, &coverage, err) &&
+           coverage_join(arena, &coverage, err) &&
+           coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, covered,
+                          err);
 }
 
 /* What was cut again is missing only where its pieces are, and these tell of themselves. */

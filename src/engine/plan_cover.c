@@ -112,6 +112,16 @@ struct slice_cut draft_cut(const struct spec *spec)
                                .granularity = window->granularity };
 }
 
+bool draft_ids(const struct spec *spec, struct id_range part, struct reslice_ids_request *request)
+{
+    const struct spec_page *page = &spec->endpoint.page;
+
+    *request = (struct reslice_ids_request){
+        .ids = part, .id_min = page->id_min, .id_max = page->id_max, .record_cap = page->cap
+    };
+    return page->id_max > 0;
+}
+
 static int64_t least(int64_t cap, int64_t other)
 {
     return cap == 0 || (other > 0 && other < cap) ? other : cap;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/coverage.h"
+
 enum { PLANS_PER_PAGE = 50, ROWS_PER_PAGE = 500 };
 
 struct id_list {
@@ -139,6 +141,74 @@ static bool by_pages(struct store *store, struct arena *arena, const struct plan
     return true;
 }
 
+/* ---- by ids ---- */
+
+bool coverage_join(struct arena *arena, struct coverage_list *list, struct error *err)
+{
+    const size_t before = list->covered.count;
+
+    id_parts_sort(list->parts.covered);
+    id_parts_sort(list->parts.live);
+    id_parts_sort(list->parts.lost);
+    if (!id_parts_whole(arena, list->parts.covered, &list->covered, err))
+        return false;
+    list->joined = list->covered.count - before;
+    for (size_t i = 0; i < list->parts.live.count; i++) {
+        struct window *window = LIST_ADD(arena, &list->live);
+
+        if (window == NULL)
+            return arena_error(arena, err);
+        *window = list->parts.live.items[i].window;
+    }
+    return true;
+}
+
+static bool holds_ids(struct arena *arena, const struct coverage_list *list, struct id_part part,
+                      bool *holds, struct error *err)
+{
+    const struct id_part_list states[] = { list->parts.covered, list->parts.live };
+    struct id_part_list held = { 0 };
+    struct id_range_list missing;
+
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        for (size_t k = 0; k < states[i].count; k++) {
+            struct id_part *slot = LIST_ADD(arena, &held);
+
+            if (slot == NULL)
+                return arena_error(arena, err);
+            *slot = states[i].items[k];
+        }
+    }
+    id_parts_sort(held);
+    if (!id_parts_missing(arena, held, part, &missing, err))
+        return false;
+    *holds = missing.count == 0;
+    return true;
+}
+
+bool coverage_holds(struct arena *arena, const struct coverage_list *list, struct id_part part,
+                    bool *holds, struct error *err)
+{
+    const bool is_part = id_range_is_valid(part.ids);
+    /* Of a part, that its siblings are live says nothing. */
+    const size_t live = list->live.count - (is_part ? list->parts.live.count : 0);
+    struct window_list covered, under_way;
+
+    *holds = false;
+    if (is_part && !holds_ids(arena, list, part, holds, err))
+        return false;
+    if (*holds)
+        return true;
+    if (!coverage_of(arena, list->covered, &covered, err) ||
+        !coverage_of(arena, (struct window_list){ list->live.items, live }, &under_way, err) ||
+        !coverage_union(arena, covered, under_way, &covered, err))
+        return false;
+    *holds = coverage_contains(covered, part.window);
+    return true;
+}
+
+/* ---- whatever it is ---- */
+
 bool plan_coverage(struct store *store, struct arena *arena, const struct plan *plan,
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err)
@@ -152,7 +222,8 @@ bool plan_coverage(struct store *store, struct arena *arena, const struct plan *
 
     if (dimension == SLICE_PAGE)
         return by_pages(store, arena, plan, after_us, list, err);
-    return store_coverage_list(store, arena, &namespace, after_us, list, err);
+    return store_coverage_list(store, arena, &namespace, after_us, list, err) &&
+           coverage_join(arena, list, err);
 }
 
 /* ---- what has ended ---- */
@@ -169,16 +240,17 @@ static int compare_windows(const void *a, const void *b)
 bool coverage_ended(struct arena *arena, const struct coverage_list *list,
                     struct window_list *ended, struct error *err)
 {
-    const size_t count = list->covered.count + list->lost.count;
+    /* What was joined is no task's window: none has ended with it. */
+    const size_t covered = list->covered.count - list->joined;
+    const size_t count = covered + list->lost.count;
 
     *ended = (struct window_list){ ARENA_ARRAY(arena, struct window, count), count };
     if (ended->items == NULL)
         return arena_error(arena, err);
-    if (list->covered.count > 0)
-        memcpy(ended->items, list->covered.items, list->covered.count * sizeof(*ended->items));
+    if (covered > 0)
+        memcpy(ended->items, list->covered.items, covered * sizeof(*ended->items));
     if (list->lost.count > 0)
-        memcpy(ended->items + list->covered.count, list->lost.items,
-               list->lost.count * sizeof(*ended->items));
+        memcpy(ended->items + covered, list->lost.items, list->lost.count * sizeof(*ended->items));
     qsort(ended->items, count, sizeof(*ended->items), compare_windows);
     return true;
 }

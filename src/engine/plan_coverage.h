@@ -1,9 +1,10 @@
 /* plan_coverage: what a namespace has behind it and what is under way, whatever its plans are cut
  * by.
  *
- * By time, every task covers its own window. By pages it takes all tasks of a plan to cover the
- * plan's window: a record of any date may stand on any page. Planners subtract this from what they
- * want; whoever moves the cursor gives it to watermark_low().
+ * By time, every task covers its own window; one that was cut by ids covers it together with
+ * others, when they hold all ids (core/id_range.h). By pages it takes all tasks of a plan to cover
+ * the plan's window: a record of any date may stand on any page. Planners subtract this from what
+ * they want; whoever moves the cursor gives it to watermark_low().
  */
 #ifndef PATRA_ENGINE_PLAN_COVERAGE_H
 #define PATRA_ENGINE_PLAN_COVERAGE_H
@@ -12,8 +13,18 @@
 #include "port/store_plan.h"
 #include "port/store_task.h"
 
-/* The windows that reach beyond after_us, of the namespace that `plan` names (source, endpoint,
- * operation, cursor_key, scope, namespace_key). */
+/* What parts by id make of whole windows: those whose parts are all there stand at the end of
+ * `covered`, `joined` of them; those with a part that is live are live. The parts stay in the list,
+ * sorted. */
+bool coverage_join(struct arena *arena, struct coverage_list *list, struct error *err) MUST_CHECK;
+
+/* Whether what a task has, a window or some ids of one, is covered or under way. The list is one
+ * that was joined. */
+bool coverage_holds(struct arena *arena, const struct coverage_list *list, struct id_part part,
+                    bool *holds, struct error *err) MUST_CHECK;
+
+/* The windows that reach beyond after_us, joined, of the namespace that `plan` names (source,
+ * endpoint, operation, cursor_key, scope, namespace_key). */
 bool plan_coverage(struct store *store, struct arena *arena, const struct plan *plan,
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err) MUST_CHECK;

@@ -5,6 +5,7 @@
 #define PATRA_ENGINE_PLAN_DRAFT_H
 
 #include "core/bucket.h"
+#include "core/reslice.h"
 #include "engine/plan.h"
 #include "port/store_cursor.h"
 #include "port/store_plan.h"
@@ -103,6 +104,10 @@ bool draft_is_by_id(const struct plan_draft *draft);
 
 /* How the window is cut, of what is known so far; pieces for time, pages for pages. */
 struct slice_cut draft_cut(const struct spec *spec);
+
+/* How a slice that has these ids, or all, would be cut by ids; false: the source can not be asked
+ * for a range of ids. Reason and total are the caller's. */
+bool draft_ids(const struct spec *spec, struct id_range part, struct reslice_ids_request *request);
 struct slice_request draft_slices(const struct plan_draft *draft);
 
 #endif

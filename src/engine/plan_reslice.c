@@ -2,34 +2,13 @@
 
 #include <inttypes.h>
 
-#include "core/coverage.h"
 #include "core/limits.h"
 #include "core/reslice.h"
 #include "data/json.h"
-#include "engine/plan_coverage.h"
-#include "engine/plan_draft.h"
-#include "engine/plan_write.h"
+#include "engine/plan_recut.h"
 #include "engine/update_candidates.h"
-#include "port/store_signal.h"
 
 enum { RECUT_ARENA_MAX = 256 << 20 };
-
-struct recut {
-    struct store *store;
-    struct arena *arena;
-    const struct reslice_ticket *ticket;
-    int64_t now_us;
-    struct task task;
-    struct plan_slice parent;
-    struct plan plan;
-    struct spec spec;
-    struct str target; /* of the parent's expression */
-    int64_t total;     /* of the ticket's detail; 0: not told */
-    int64_t finished_page;
-    int64_t finished_ids;
-    struct plan_writer *writer;
-    int64_t children;
-};
 
 /* ---- what is known ---- */
 
@@ -88,93 +67,10 @@ static bool load(struct recut *recut, struct error *err)
 
 /* ---- children ---- */
 
-static bool write_child(struct recut *recut, struct plan_cut *cut, struct error *err)
+bool recut_write(struct recut *recut, struct plan_cut *cut, struct error *err)
 {
     cut->scheduled_us = recut->now_us + recut->children++;
     return plan_writer_add(recut->writer, cut, err);
-}
-
-static bool write_window(struct recut *recut, struct window window, struct window_list ended,
-                         bool is_last_resort, struct error *err)
-{
-    const struct slice_cut how = draft_cut(&recut->spec);
-    const struct slice_density density = { recut->total,
-                                           recut->total > 0 ? window_length_us(recut->parent.window)
-                                                            : 0 };
-    const struct slice_cost cost = { .page_size = recut->spec.endpoint.page.size,
-                                     .id_batch_size = recut->spec.is_two_phase
-                                                          ? recut->spec.detail.batch.id_batch_size
-                                                          : 0 };
-    const int64_t records = slice_expected_records(density, window_length_us(window));
-    const struct slice slice = { .dimension = SLICE_TIME,
-                                 .window = window,
-                                 .query = slice_query_of(&how, window),
-                                 .expected_records = records,
-                                 .expected_requests = slice_expected_requests(cost, records) };
-    struct plan_cut cut = { .slice = &slice,
-                            .generation = coverage_generation(ended, window),
-                            .is_last_resort = is_last_resort };
-
-    return write_child(recut, &cut, err);
-}
-
-/* What is finished, at the start or at the end of the slice. Of a remainder in its middle the end
- * counts as not finished; what of it is covered all the same is subtracted later. */
-static struct window finished_of(struct window slice, struct window remaining)
-{
-    const struct window told = window_intersect(slice, remaining);
-
-    if (!window_is_valid(told))
-        return (struct window){ 0 };
-    if (told.from_us > slice.from_us)
-        return (struct window){ slice.from_us, told.from_us };
-    return (struct window){ told.to_us, slice.to_us };
-}
-
-static struct window rest_of(struct window slice, struct window finished)
-{
-    if (!window_is_valid(finished))
-        return slice;
-    if (finished.from_us == slice.from_us)
-        return (struct window){ finished.to_us, slice.to_us };
-    return (struct window){ slice.from_us, finished.from_us };
-}
-
-static bool cut_time(struct recut *recut, struct error *err)
-{
-    const struct window slice = recut->parent.window;
-    const struct window finished = finished_of(slice, recut->ticket->remaining);
-    const struct reslice_request request = { .window = slice,
-                                             .finished = finished,
-                                             .cut = draft_cut(&recut->spec),
-                                             .reason = recut->ticket->reason,
-                                             .total = recut->total,
-                                             .record_cap = recut->spec.endpoint.page.cap };
-    struct coverage_list coverage;
-    struct window_list ended;
-    struct reslice out;
-
-    reslice_time(&request, &out);
-    if (!plan_coverage(recut->store, recut->arena, &recut->plan, SLICE_TIME, slice.from_us,
-                       &coverage, err) ||
-        !coverage_ended(recut->arena, &coverage, &ended, err))
-        return false;
-    for (size_t i = 0; i < (out.count > 0 ? out.count : 1); i++) {
-        const struct window child = out.count > 0 ? out.children[i] : rest_of(slice, finished);
-        const struct coverage_request missing = { .wanted = child,
-                                                  .cursor_us = child.from_us,
-                                                  .covered = coverage.covered,
-                                                  .live = coverage.live };
-        struct window_list pieces;
-
-        if (!coverage_plan(recut->arena, &missing, &pieces, err))
-            return false;
-        for (size_t k = 0; k < pieces.count; k++) {
-            if (!write_window(recut, pieces.items[k], ended, out.count == 0, err))
-                return false;
-        }
-    }
-    return true;
 }
 
 static bool write_pages(struct recut *recut, struct page_range pages, bool is_last_resort,
@@ -189,7 +85,7 @@ static bool write_pages(struct recut *recut, struct page_range pages, bool is_la
                             .generation = recut->ticket->id,
                             .is_last_resort = is_last_resort };
 
-    return write_child(recut, &cut, err);
+    return recut_write(recut, &cut, err);
 }
 
 static bool cut_pages(struct recut *recut, struct error *err)
@@ -262,7 +158,7 @@ static bool write_ids(struct recut *recut, const struct str *ids, size_t count, 
                             .generation = recut->ticket->id,
                             .is_last_resort = is_last_resort };
 
-    return bounds_of(recut, ids, count, &slice.ids, err) && write_child(recut, &cut, err);
+    return bounds_of(recut, ids, count, &slice.ids, err) && recut_write(recut, &cut, err);
 }
 
 static bool cut_ids(struct recut *recut, struct error *err)
@@ -303,7 +199,7 @@ static bool write_children(struct recut *recut, struct error *err)
     plan_writer_init(recut->writer, recut->store, &origin);
     switch (recut->parent.dimension) {
     case SLICE_TIME:
-        ok = cut_time(recut, err);
+        ok = recut_time(recut, err);
         break;
     case SLICE_PAGE:
         ok = cut_pages(recut, err);

@@ -10,9 +10,11 @@
  *      {"finishedIds":200}         by id: how many of the slice's ids are finished, from the first
  *
  * Here each ticket becomes children that cover exactly what remains and is neither covered nor live
- * by now: a trigger may have been faster. The parent is PARTIAL and keeps what it finished. What
- * can not be cut becomes one child that says so ("lastResort" in its params): its executor must go
- * through with it or fail, and not ask again.
+ * by now: a trigger may have been faster. The parent is PARTIAL and keeps what it finished. A
+ * window that is as short as the source's dates tell apart is cut by ids, where the source can be
+ * asked for a range of them (page.id_max); its parts cover it together. What can not be cut becomes
+ * one child that says so ("lastResort" in its params): its executor must go through with it or
+ * fail, and not ask again.
  */
 #ifndef PATRA_ENGINE_PLAN_RESLICE_H
 #define PATRA_ENGINE_PLAN_RESLICE_H

@@ -27,11 +27,23 @@ static void write_window(struct canon *canon, const struct slice *slice)
     canon_close(canon);
 }
 
+static void write_part(struct canon *canon, struct id_range part)
+{
+    canon_object(canon, "idRange");
+    if (part.from != ID_LOWEST)
+        canon_id(canon, "from", part.from);
+    if (part.to != ID_HIGHEST)
+        canon_id(canon, "to", part.to);
+    canon_close(canon);
+}
+
 void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cut, struct buf *out)
 {
     const struct slice *slice = cut->slice;
     struct canon canon = canon_begin(out);
 
+    if (id_range_is_valid(slice->part))
+        write_part(&canon, slice->part);
     if (slice->dimension == SLICE_ID) {
         canon_array(&canon, "ids");
         for (size_t i = 0; i < cut->id_count; i++)
@@ -154,6 +166,8 @@ static void write_params(const struct plan_cut *cut, struct buf *out)
     switch (slice->dimension) {
     case SLICE_TIME:
         canon_instant(&canon, "from", slice->window.from_us);
+        if (id_range_is_valid(slice->part) && slice->part.from != ID_LOWEST)
+            canon_id(&canon, "fromId", slice->part.from);
         break;
     case SLICE_PAGE:
         canon_i64(&canon, "fromPage", slice->pages.from);
@@ -171,9 +185,11 @@ static void write_params(const struct plan_cut *cut, struct buf *out)
     }
     if (cut->is_last_resort)
         canon_bool(&canon, "lastResort", true);
-    if (slice->dimension == SLICE_TIME)
+    if (slice->dimension == SLICE_TIME) {
         canon_instant(&canon, "to", slice->window.to_us);
-    else if (slice->dimension == SLICE_PAGE)
+        if (id_range_is_valid(slice->part) && slice->part.to != ID_HIGHEST)
+            canon_id(&canon, "toId", slice->part.to);
+    } else if (slice->dimension == SLICE_PAGE)
         canon_i64(&canon, "toPage", slice->pages.to);
     else if (slice->ids.slicing == ID_SLICING_RANGE)
         canon_id(&canon, "toId", slice->ids.to);
@@ -202,6 +218,7 @@ static bool fill_task(struct plan_writer *writer, const struct plan_cut *cut,
         .scope = plan->scope,
         .namespace_key = plan->namespace_key,
         .window = slice->window,
+        .ids = cut->slice->part,
         .expr_hash = slice->expr_hash,
         .priority = origin->spec->operation.priority,
         .scheduled_us = cut->scheduled_us,

@@ -67,7 +67,8 @@ bool plan_writer_finish(struct plan_writer *writer, struct error *err) MUST_CHEC
  *      {"proto":"<expr_proto_hash>","records":"works",
  *       "window":{"from":"...","keepFrom":"...","keepTo":"...","to":"..."}}
  *
- * By pages it has "page":{"from":1,"to":201}, by id "ids":["10.1/a","10.1/b"]. */
+ * By pages it has "page":{"from":1,"to":201}, by id "ids":["10.1/a","10.1/b"]. Of a window that was
+ * cut by ids it has "idRange":{"from":"1000","to":"2000"} besides, without the end that is open. */
 void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cut, struct buf *out);
 
 #endif

@@ -9,33 +9,44 @@
 #include "data/date.h"
 #include "test.h"
 
-const char PLAYED_SOURCE[] =
-    "source: demo\n"
-    "http: { base_url: https://api.example.org }\n"
-    "rate: { per_second: 100, burst: 10 }\n"
-    "retry: { max_attempts: 3, min_delay: 100ms, max_delay: 1s }\n"
-    "endpoints:\n"
-    "  works:\n"
-    "    role: search\n"
-    "    path: /works\n"
-    "    query:\n"
-    "      since: \"${epoch(window.from)}\"\n"
-    "      until: \"${epoch(window.to)}\"\n"
-    "      offset: \"${page.offset}\"\n"
+#define HEAD                                                        \
+    "source: demo\n"                                                \
+    "http: { base_url: https://api.example.org }\n"                 \
+    "rate: { per_second: 100, burst: 10 }\n"                        \
+    "retry: { max_attempts: 3, min_delay: 100ms, max_delay: 1s }\n" \
+    "endpoints:\n"                                                  \
+    "  works:\n"                                                    \
+    "    role: search\n"                                            \
+    "    path: /works\n"                                            \
+    "    query:\n"                                                  \
+    "      since: \"${epoch(window.from)}\"\n"                      \
+    "      until: \"${epoch(window.to)}\"\n"                        \
+    "      offset: \"${page.offset}\"\n"                            \
     "      rows: \"${page.size}\"\n"
+
+#define TAIL                                                                              \
+    "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n" \
+    "  work:\n"                                                                           \
+    "    role: detail\n"                                                                  \
+    "    path: /work\n"                                                                   \
+    "    query: { ids: \"${join(ids.list, \\\",\\\")}\" }\n"                              \
+    "    batch: { id_batch_size: 10 }\n"                                                  \
+    "    response: { items: $.items, id: $.id, updated_at: $.updated }\n"                 \
+    "operations:\n"                                                                       \
+    "  harvest: { endpoint: works }\n"                                                    \
+    "  backfill: { endpoint: works }\n"                                                   \
+    "  update: { endpoint: work, staleness: { after: 1d } }\n"
+
+const char PLAYED_SOURCE[] = HEAD
     "    page: { type: offset, size: 10, cap: 60 }\n"
-    "    window: { key: updated, lag: 10m, max: 1d, min: 1m, start: 2026-01-01T00:00:00Z }\n"
-    "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
-    "  work:\n"
-    "    role: detail\n"
-    "    path: /work\n"
-    "    query: { ids: \"${join(ids.list, \\\",\\\")}\" }\n"
-    "    batch: { id_batch_size: 10 }\n"
-    "    response: { items: $.items, id: $.id, updated_at: $.updated }\n"
-    "operations:\n"
-    "  harvest: { endpoint: works }\n"
-    "  backfill: { endpoint: works }\n"
-    "  update: { endpoint: work, staleness: { after: 1d } }\n";
+    "    window: { key: updated, lag: 10m, max: 1d, min: 1m, start: 2026-01-01T00:00:00Z }\n" TAIL;
+
+const char PLAYED_SOURCE_BY_DAY[] =
+    HEAD "      least: \"${slice.from}\"\n"
+         "      most: \"${slice.last}\"\n"
+         "    page: { type: offset, size: 10, cap: 60, id_max: 99999 }\n"
+         "    window: { key: updated, lag: 10m, lookback: 1d, max: 1d, min: 1d, align: day,\n"
+         "              granularity: day, start: 2026-01-01T00:00:00Z }\n" TAIL;
 
 /* ---- the request ---- */
 
@@ -65,13 +76,18 @@ static int by_date(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static size_t find_hits(const struct played_api *api, int64_t since_us, int64_t until_us,
-                        struct hit *hits)
+static size_t find_hits(const struct played_api *api, struct str url, struct hit *hits)
 {
+    const int64_t since_us = number_in(url, "since") * US_PER_SECOND;
+    const int64_t until_us = number_in(url, "until") * US_PER_SECOND;
+    const bool has_range = str_find(url, STR("most=")) < url.len;
+    const int64_t least = number_in(url, "least"), most = number_in(url, "most");
     size_t count = 0;
 
     for (int i = 0; i < api->count; i++) {
-        if (api->records[i].updated_us >= since_us && api->records[i].updated_us < until_us)
+        const int64_t at_us = api->records[i].updated_us;
+
+        if (at_us >= since_us && at_us < until_us && (!has_range || (i >= least && i <= most)))
             hits[count++] = (struct hit){ i, api->records[i].updated_us };
     }
     if (count > 0)
@@ -100,8 +116,7 @@ static void reply_page(struct played_api *api, struct arena *arena, struct str u
                        struct memory_reply *reply)
 {
     struct hit *hits = ARENA_ARRAY(arena, struct hit, API_RECORDS_MAX);
-    const size_t count = find_hits(api, number_in(url, "since") * US_PER_SECOND,
-                                   number_in(url, "until") * US_PER_SECOND, hits);
+    const size_t count = find_hits(api, url, hits);
     const size_t offset = (size_t)number_in(url, "offset");
     const size_t end = offset + API_PAGE < count ? offset + API_PAGE : count;
     struct buf out;

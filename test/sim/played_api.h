@@ -41,5 +41,8 @@ void played_api_change(struct played_api *api, int64_t at_us);
 
 /* The source's file that fits it. */
 extern const char PLAYED_SOURCE[];
+/* The same as if it knew whole days and nothing shorter; but a range of numbers can be asked for.
+ */
+extern const char PLAYED_SOURCE_BY_DAY[];
 
 #endif

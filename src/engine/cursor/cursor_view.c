@@ -3,16 +3,23 @@
 #include "core/coverage.h"
 #include "data/date.h"
 #include "engine/cursor/cursor_event.h"
+#include "engine/plan_coverage.h"
 
 static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
                           struct error *err)
 {
     const struct coverage_namespace of = cursor_namespace(&view->cursor.name);
+    const struct plan plan = { .source = of.source,
+                               .endpoint = of.endpoint,
+                               .operation = of.operation,
+                               .cursor_key = of.cursor_key,
+                               .scope = of.scope,
+                               .namespace_key = of.namespace_key };
     const int64_t at_us = view->cursor.value.instant_us;
     struct coverage_list list;
     struct task_list holders;
 
-    if (!store_coverage_list(store, arena, &of, at_us, &list, err) ||
+    if (!plan_coverage(store, arena, &plan, SLICE_TIME, at_us, &list, err) ||
         !coverage_of(arena, list.covered, &view->beyond, err) ||
         !store_coverage_tasks(store, arena, &of, (struct window){ at_us, at_us + 1 }, 1, &holders,
                               err))

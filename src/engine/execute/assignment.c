@@ -52,8 +52,10 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
         !update_candidates_ids(arena, row.expr_snapshot, &ids, &a->id_count, err))
         return false;
     a->ids = ids;
-    a->can_cut =
-        !is_last_resort(arena, task->params) && slice_can_be_cut(&a->slice, &a->spec, a->id_count);
+    if (is_last_resort(arena, task->params))
+        return true;
+    a->can_cut = slice_can_be_cut(&a->slice, &a->spec, a->id_count);
+    a->can_part = slice_can_be_parted(&a->slice, &a->spec);
     return true;
 }
 

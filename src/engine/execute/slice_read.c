@@ -57,6 +57,21 @@ static int64_t id_number(struct reading *in, struct json_node object, const char
     return value;
 }
 
+/* A slice that was cut by ids; an end that is not told is open. */
+static void read_part(struct reading *in, struct json_node bounds, struct id_range *part)
+{
+    const struct json_node id = member(in, bounds, "id");
+
+    if (json_type(&in->doc, id) != JSON_OBJECT)
+        return;
+    *part = (struct id_range){ ID_LOWEST, ID_HIGHEST };
+    if (json_type(&in->doc, member(in, id, "from")) != JSON_NONE)
+        part->from = id_number(in, id, "from");
+    if (json_type(&in->doc, member(in, id, "to")) != JSON_NONE)
+        part->to = id_number(in, id, "to");
+    in->ok = in->ok && id_range_is_valid(*part);
+}
+
 static void read_time(struct reading *in, struct json_node root, struct slice *slice)
 {
     const struct json_node query = member(in, root, "query");
@@ -99,6 +114,7 @@ static void read_all(struct reading *in, struct slice *slice, struct slice_limit
     switch (slice->dimension) {
     case SLICE_TIME:
         read_time(in, root, slice);
+        read_part(in, bounds, &slice->part);
         break;
     case SLICE_PAGE:
         slice->pages.from = number(in, member(in, bounds, "page"), "fromPage", -1);
@@ -139,6 +155,8 @@ bool slice_can_be_cut(const struct slice *slice, const struct spec *spec, size_t
 
     switch (slice->dimension) {
     case SLICE_TIME:
+        if (id_range_is_valid(slice->part))
+            return false; /* its window was too short before */
         reslice_time(&(struct reslice_request){ .window = slice->window,
                                                 .cut = draft_cut(spec),
                                                 .record_cap = spec->endpoint.page.cap },
@@ -150,4 +168,15 @@ bool slice_can_be_cut(const struct slice *slice, const struct spec *spec, size_t
         break;
     }
     return id_count > 1;
+}
+
+bool slice_can_be_parted(const struct slice *slice, const struct spec *spec)
+{
+    struct reslice_ids_request request;
+    struct reslice_ids out;
+
+    if (slice->dimension != SLICE_TIME || !draft_ids(spec, slice->part, &request))
+        return false;
+    reslice_ids(&request, &out);
+    return out.count > 0;
 }

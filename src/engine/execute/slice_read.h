@@ -15,8 +15,12 @@ struct slice_limits { /* 0: none */
 bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_slice *row,
                 struct slice *slice, struct slice_limits *limits, struct error *err) MUST_CHECK;
 
-/* Whether its rest could be cut again (core/reslice.h). */
+/* Whether its rest could be cut again (core/reslice.h), along what it is a slice of. */
 struct spec;
 bool slice_can_be_cut(const struct slice *slice, const struct spec *spec, size_t id_count);
+
+/* Whether it could be cut by ids instead. That helps against a cap, and against nothing else: ids
+ * can be halved so often that a source with another ailment would be asked for ever. */
+bool slice_can_be_parted(const struct slice *slice, const struct spec *spec);
 
 #endif

@@ -153,6 +153,7 @@ struct fetch_order { /* views; all must outlive the fetch */
     const struct str *ids; /* by id: all of them; resuming two phases: those stored */
     size_t id_count;
     bool can_reslice;     /* the slice is long enough to be cut; see the verdict */
+    bool by_ids;          /* it would be cut by ids: they must be within what can be cut */
     int64_t requests_max; /* budget of the slice; 0: none */
     int64_t records_max;
     int64_t duration_max_us;

@@ -55,21 +55,44 @@ static bool number_text(struct arena *arena, int64_t number, struct template_val
     return true;
 }
 
+/* The pages or ids of a slice; not valid where it has none. What is open ends where the source's
+ * ids do. */
+static struct id_range range_of(const struct request_ask *ask)
+{
+    const struct spec_page *page = &ask->form->spec->endpoint.page;
+    const struct slice *slice = ask->slice;
+    struct id_range range = slice->part;
+
+    if (slice->dimension == SLICE_PAGE)
+        return (struct id_range){ slice->pages.from, slice->pages.to };
+    if (slice->dimension == SLICE_ID && slice->ids.slicing == ID_SLICING_RANGE)
+        return (struct id_range){ slice->ids.from, slice->ids.to };
+    if (!id_range_is_valid(range))
+        return range;
+    if (range.from == ID_LOWEST)
+        range.from = page->id_min;
+    if (range.to == ID_HIGHEST)
+        range.to = page->id_max + 1;
+    return range;
+}
+
 static bool resolve_slice(const struct request_ask *ask, struct arena *arena,
                           const struct template_use *variable, struct template_value *value,
                           struct error *err)
 {
     const struct slice *slice = ask->slice;
-    const bool is_range = slice->dimension == SLICE_ID && slice->ids.slicing == ID_SLICING_RANGE;
-    const bool is_page = slice->dimension == SLICE_PAGE;
+    const struct id_range range = range_of(ask);
+    const bool has_range = id_range_is_valid(range);
 
     if (is(variable, "no"))
         *value = int_value(slice->number + 1);
-    else if (is(variable, "from") && (is_page || is_range))
-        return number_text(arena, is_page ? slice->pages.from : slice->ids.from, value, err);
-    else if (is(variable, "to") && (is_page || is_range))
-        return number_text(arena, is_page ? slice->pages.to : slice->ids.to, value, err);
-    else if (is(variable, "bucket") && slice->dimension == SLICE_ID && !is_range)
+    else if (is(variable, "from") && has_range)
+        return number_text(arena, range.from, value, err);
+    else if (is(variable, "to") && has_range)
+        return number_text(arena, range.to, value, err);
+    else if (is(variable, "last") && has_range)
+        return number_text(arena, range.to - 1, value, err);
+    else if (is(variable, "bucket") && slice->dimension == SLICE_ID && !has_range)
         *value = int_value(slice->ids.bucket);
     return true;
 }

@@ -44,7 +44,8 @@ static struct window finished_of(const struct fetch *fetch)
     struct window own = fetch->order.slice->window;
 
     if (fetch->mode != WALK_PAGES || leg->rules.type != PAGINATION_TIME ||
-        fetch->order.slice->dimension != SLICE_TIME)
+        fetch->order.slice->dimension != SLICE_TIME ||
+        id_range_is_valid(fetch->order.slice->part)) /* its parts keep the whole window */
         return (struct window){ 0, 0 };
     if (leg->rules.descending)
         own.from_us = leg->state.rest.to_us > own.from_us ? leg->state.rest.to_us : own.from_us;

@@ -209,6 +209,82 @@ TEST(a_harvest_holds_what_the_source_has_on_postgres)
     harvest_whole(postgres_store());
 }
 
+/* Two days of PubMed behind a cap that both are above. */
+static void harvest_parts(const char *store)
+{
+    struct sim sim = sim_of((const char *const[]){ "--records", "6000", NULL });
+    char url[TEXT_BYTES], address[2 * TEXT_BYTES];
+    struct run run;
+
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    (void)snprintf(url, sizeof(url), "http.base_url=%s/entrez/eutils", sim.base);
+    (void)snprintf(address, sizeof(address), "%s%s", store[0] == '/' ? "sqlite:" : "", store);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store, "--set", url,
+              "--set", "http.allow_plain_http=true", "--set", "endpoints.search.page.size=20",
+              "--set", "endpoints.search.page.cap=40", "--set", "rate.per_second=500", "--set",
+              "rate.burst=500", "--set", "rate.provider_limit=500");
+    REQUIRE(run.code == 0, run.talk.len > 0 ? run.talk.data : "apply");
+    run = RUN("patra", "harvest", "pubmed", "--from", "2026-01-10", "--to", "2026-01-12", "--store",
+              store);
+    CHECK_EQ(run.code, 0, run.out.data);
+    CHECK(has(run.out, " -> 2026-01-12T00:00:00Z\n"), "the cursor is at the end");
+    CHECK_EQ(RUN("patra-sim", "verify", "--store", address, "--protocol", "pubmed", "--source",
+                 "pubmed", "--endpoint", "search", "--from", "2026-01-10", "--to", "2026-01-12",
+                 "--url", sim.base)
+                 .code,
+             0, "the simulator finds nothing wrong");
+    run = RUN("patra", "plan", "show", "1", "--store", store, "--limit", "100");
+    CHECK(has(run.out, "  ids up to "), "the lowest part");
+    CHECK(has(run.out, "  ids from "), "the highest");
+    CHECK(has(run.out, "is shared out by ids; its slices cover it together."), "what that means");
+    run = RUN("patra", "plan", "show", "1", "--store", store, "--json");
+    CHECK(has(run.out, "\"bounds\":{\"id\":{\"to\":\""), "for programs");
+    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
+    CHECK_EQ(RUN("patra", "cursor", "verify", "--store", store).code, 0, "cursors are clean");
+    sim_stop(&sim);
+}
+
+TEST(days_above_the_cap_are_harvested_and_shown_part_by_part_on_sqlite)
+{
+    harvest_parts(sqlite_store("parts"));
+}
+
+TEST(days_above_the_cap_are_harvested_and_shown_part_by_part_on_postgres)
+{
+    harvest_parts(postgres_store());
+}
+
+/* A part that fails is told with its ids; what it lacks, a later harvest fetches. */
+TEST(a_part_that_fails_is_told_with_its_ids)
+{
+    const char *store = sqlite_store("failing-part");
+    struct sim sim = sim_of((const char *const[]){ "--records", "6000", "--fault",
+                                                   "kind=status code=400 query=AND%20", NULL });
+    char url[TEXT_BYTES];
+    struct run run;
+
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    (void)snprintf(url, sizeof(url), "http.base_url=%s/entrez/eutils", sim.base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store, "--set", url,
+              "--set", "http.allow_plain_http=true", "--set", "endpoints.search.page.size=20",
+              "--set", "endpoints.search.page.cap=40", "--set", "rate.per_second=500", "--set",
+              "rate.burst=500", "--set", "rate.provider_limit=500");
+    REQUIRE(run.code == 0, run.talk.len > 0 ? run.talk.data : "apply");
+    run = RUN("patra", "harvest", "pubmed", "--from", "2026-01-10", "--to", "2026-01-11", "--store",
+              store);
+    CHECK_EQ(run.code, 1, "something is missing");
+    CHECK(has(run.out, "missing     2026-01-10T00:00:00Z .. 2026-01-11T00:00:00Z, ids "),
+          "which part");
+    run = RUN("patra", "status", "pubmed", "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    CHECK(has(run.out, ".. 2026-01-11T00:00:00Z, ids "), "and sees it here");
+    run = RUN("patra", "status", "pubmed", "--store", store, "--json");
+    CHECK(has(run.out, "\"toId\":"), "for programs");
+    sim_stop(&sim);
+}
+
 /* All that harvest writes to a terminal of this kind. */
 static struct str on_terminal(const char *store, const char *term, const char *no_color)
 {

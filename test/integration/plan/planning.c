@@ -26,6 +26,7 @@ static const char FILE_TEXT[] =
     "      until: \"${window.to}\"\n"
     "      offset: \"${page.offset}\"\n"
     "      rows: \"${page.size}\"\n"
+    "%s"
     "    page: { type: offset, size: 100%s%s }\n"
     "    window: { key: updated%s%s }\n"
     "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
@@ -59,8 +60,9 @@ void planning_apply(struct store *store, const struct planning_source *source)
 
     REQUIRE(text != NULL, "memory");
     (void)snprintf(text, SOURCE_MAX, FILE_TEXT, source->top != NULL ? source->top : "",
-                   source->page != NULL ? ", " : "", source->page != NULL ? source->page : "",
-                   source->window != NULL ? ", " : "", source->window != NULL ? source->window : "",
+                   source->query != NULL ? source->query : "", source->page != NULL ? ", " : "",
+                   source->page != NULL ? source->page : "", source->window != NULL ? ", " : "",
+                   source->window != NULL ? source->window : "",
                    source->operations != NULL ? source->operations : OPERATIONS);
     fault_list_init(&faults, arena);
     if (!source_read(arena, str_of(text), &faults, &rows))

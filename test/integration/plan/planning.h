@@ -15,6 +15,7 @@
 struct planning_source {
     const char *window;     /* after the key, e.g. "align: day, max: 1d" */
     const char *page;       /* e.g. "cap: 1000" */
+    const char *query;      /* lines of further parameters of works */
     const char *top;        /* lines at the top of the file */
     const char *operations; /* lines of operations; NULL: harvest, backfill, update, metrics */
 };

@@ -1,4 +1,6 @@
 /* PubMed in its two phases, ids and then records, over recorded answers. */
+#include <stdio.h>
+
 #include "fetch_rig.h"
 #include "test.h"
 
@@ -80,6 +82,82 @@ TEST(pubmed_over_its_cap_is_cut_before_anything_is_stored)
     CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the answer that is no JSON is understood");
     CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_DEEP, "too deep");
     rig_release(&rig);
+}
+
+/* What a search of PubMed asks for, by the slice it is for, and what an answer of two ids makes of
+ * it. */
+static void search_part(struct rig *rig, struct id_range part, const char *url_part,
+                        const char *answer)
+{
+    rig_init(rig, "sources/pubmed.yaml", "harvest", NULL);
+    rig->slice.part = part;
+    rig->order.by_ids = true;
+    memory_http_reply(&rig->http, &(struct memory_reply){ .status = 200,
+                                                          .url_part = str_of(url_part),
+                                                          .body = str_of(answer) });
+    rig_run(rig);
+}
+
+TEST(pubmed_is_asked_for_parts_of_a_day_by_pmid)
+{
+    static const struct {
+        struct id_range part;
+        const char *url_part;
+    } rows[] = {
+        { { 0, 0 }, "%5BMDAT%5D%29%29&retstart=" },
+        { { ID_LOWEST, 12500000 }, "%5BMDAT%5D%29%29%20AND%201%3A12499999%5BUID%5D&" },
+        { { 12500000, 25000000 }, "%29%29%20AND%2012500000%3A24999999%5BUID%5D&" },
+        { { 87500000, ID_HIGHEST }, "%29%29%20AND%2087500000%3A99999999%5BUID%5D&" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig rig;
+
+        search_part(&rig, rows[i].part, rows[i].url_part,
+                    "{\"esearchresult\":{\"count\":\"0\",\"idlist\":[]}}");
+        CHECK(!rig.failed, rows[i].url_part);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "there are none");
+        rig_release(&rig);
+    }
+}
+
+TEST(ids_that_a_cut_by_ids_would_not_find_end_the_walk_with_a_reason)
+{
+    static const struct {
+        struct id_range part;
+        const char *answer;
+        enum fetch_verdict_kind kind;
+        const char *reason;
+    } rows[] = {
+        /* A day: its ids must be such as can be cut. */
+        { { 0, 0 }, "\"50000\",\"idlist\":[\"1\",\"99999999\"]", FETCH_RESLICE, "came" },
+        { { 0, 0 },
+          "\"50000\",\"idlist\":[\"1\",\"100000000\"]",
+          FETCH_CUT_SHORT,
+          "100000000 is not" },
+        { { 0, 0 }, "\"50000\",\"idlist\":[\"0\",\"7\"]", FETCH_CUT_SHORT, "0 is not between" },
+        { { 0, 0 }, "\"50000\",\"idlist\":[\"PMC17\",\"7\"]", FETCH_RESLICE, "came" },
+        /* A part: above the cap or not, the source must keep to it. */
+        { { 10, 20 }, "\"50000\",\"idlist\":[\"10\",\"19\"]", FETCH_RESLICE, "came" },
+        { { 10, 20 }, "\"50000\",\"idlist\":[\"10\",\"20\"]", FETCH_CUT_SHORT, "ids 10 to 19" },
+        { { 10, 20 }, "\"2\",\"idlist\":[\"9\",\"10\"]", FETCH_CUT_SHORT, "gave 9" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig rig;
+        char answer[256];
+
+        (void)snprintf(answer, sizeof(answer), "{\"esearchresult\":{\"count\":%s}}",
+                       rows[i].answer);
+        search_part(&rig, rows[i].part, "esearch", answer);
+        CHECK(!rig.failed, rows[i].answer);
+        CHECK_EQ(rig.last.verdict.kind, rows[i].kind, rows[i].answer);
+        CHECK(str_find(rig.last.verdict.reason, str_of(rows[i].reason)) <
+                  rig.last.verdict.reason.len,
+              rows[i].reason);
+        CHECK_EQ(rig.listed.count, 0, "nothing is handed out");
+        rig_release(&rig);
+    }
 }
 
 TEST(the_whole_pubmed_sample_is_read)

@@ -41,7 +41,7 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         { "sources/crossref.yaml", "update",
           "ef312c5a774efd2b13b47601f2bdbdf749f408667ba1a0ed98742f18566d7957" },
         { "sources/pubmed.yaml", "harvest",
-          "277bea2bfe57ba198ca62b4d1433d346584184f884128a77135c2eb4eacfb9a2" },
+          "befaacc2802533e249c5f2e9004be1d001a779b0a086cdbe9189d1551533dc7c" },
         { "sources/pubmed.yaml", "update",
           "26027929812b0985af4553f6a51e7254fe1a688a27052de1558aa21f517eb128" },
     };
@@ -425,6 +425,8 @@ TEST(a_snapshot_is_all_that_is_needed_to_run)
     CHECK_EQ(spec.endpoint.role, ENDPOINT_SEARCH, "role");
     CHECK_EQ(spec.endpoint.page.type, PAGINATION_OFFSET, "paging");
     CHECK_EQ(spec.endpoint.page.cap, 9999, "cap");
+    CHECK_EQ(spec.endpoint.page.id_min, 1, "the least id");
+    CHECK_EQ(spec.endpoint.page.id_max, 99999999, "the greatest");
     CHECK_EQ(spec.endpoint.page.max_pages, 0, "no limit");
     CHECK_EQ(spec.endpoint.window.mode, WINDOW_CALENDAR, "mode");
     CHECK_EQ(spec.endpoint.window.align, ALIGN_DAY, "align");
@@ -435,7 +437,7 @@ TEST(a_snapshot_is_all_that_is_needed_to_run)
     CHECK_EQ(spec.endpoint.rate.quota_shares[OPERATION_BACKFILL], 100, "no share");
     CHECK_EQ(spec.endpoint.query.count, 7, "parameters");
     CHECK_STR(spec.endpoint.query.items[0].name, STR("tool"), "the source's first");
-    CHECK_EQ(spec.endpoint.expr_count, 2, "expressions");
+    CHECK_EQ(spec.endpoint.expr_count, 3, "expressions");
     CHECK_EQ(spec.endpoint.response.error_when.count, 5, "the endpoint's rules and the source's");
     CHECK_EQ(spec.endpoint.response.error_when.items[0].meaning, RULE_TOO_DEEP, "the first rule");
     CHECK(spec.endpoint.response.items.json != NULL, "a compiled path");
