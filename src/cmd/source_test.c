@@ -1,5 +1,6 @@
 #include "cmd/source_test.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "adapter/system/system.h"
@@ -7,6 +8,7 @@
 #include "base/list.h"
 #include "cmd/file.h"
 #include "data/date.h"
+#include "engine/plan_draft.h"
 #include "engine/source_store.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
@@ -181,16 +183,35 @@ static bool read_ids(struct source_test *test, struct error *err)
     return true;
 }
 
+/* One id or two: the part of the window that has these, and all between them. */
+static bool make_part(struct source_test *test, struct error *err)
+{
+    const struct spec_page *page = &test->spec.endpoint.page;
+    int64_t first, last;
+
+    if (page->id_max == 0)
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--id: %.*s lists records by window, and can not be asked for a range of "
+                         "ids (page.id_max); --operation names one that asks by id",
+                         STR_ARG(test->operation));
+    if (test->id_count > 2 || !str_to_i64(test->ids[0], &first) ||
+        !str_to_i64(test->ids[test->id_count - 1], &last) || first > last || first < page->id_min ||
+        last > page->id_max)
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--id: the first and the last of a range, between %" PRId64 " and %" PRId64
+                         " (page.id_min, page.id_max)",
+                         page->id_min, page->id_max);
+    test->slice.part = (struct id_range){ first, last + 1 };
+    test->id_count = 0;
+    return true;
+}
+
 static bool make_slice(struct source_test *test, struct error *err)
 {
     if (!read_ids(test, err))
         return false;
     if (test->spec.endpoint.role == ENDPOINT_SEARCH)
-        return test->id_count == 0 ? make_window(test, err)
-                                   : error_set(err, ERROR_REQUEST, "source.option",
-                                               "--id: %.*s lists records by window; --operation "
-                                               "names one that asks by id",
-                                               STR_ARG(test->operation));
+        return make_window(test, err) && (test->id_count == 0 || make_part(test, err));
     test->slice =
         (struct slice){ .dimension = SLICE_ID, .expected_records = 1, .expected_requests = 1 };
     return test->id_count > 0 || error_set(err, ERROR_REQUEST, "source.option",
@@ -233,13 +254,40 @@ static bool try_answer(struct source_test *test, struct probe *probe,
     return !result->is_page || probe_warn(probe, err);
 }
 
+/* How the lower half of the window's ids would be asked for, should it be above the cap. */
+static bool open_part(struct source_test *test, struct probe *probe, struct slice *slice,
+                      struct secret_source *secrets, struct source_test_result *result,
+                      struct error *err)
+{
+    struct reslice_ids_request request;
+    struct reslice_ids out;
+
+    if (test->slice.dimension != SLICE_TIME || id_range_is_valid(test->slice.part) ||
+        !draft_ids(&test->spec, test->slice.part, &request))
+        return true;
+    reslice_ids(&request, &out);
+    *slice = test->slice;
+    slice->part = out.count > 0 ? out.children[0] : request.ids;
+    if (!probe_open(probe, &test->session.arena,
+                    &(struct probe_ask){ .spec = &test->spec,
+                                         .slice = slice,
+                                         .secrets = secrets,
+                                         .now_us = clock_now_us(&test->session.clock) },
+                    err))
+        return error_wrap(err, "a part by ids");
+    result->part = &probe->told;
+    result->part_ids = slice->part;
+    return true;
+}
+
 static bool probe_and_show(struct source_test *test, enum exit_code *code, struct error *err)
 {
     struct secret_source stand_in = source_test_stand_in();
     struct source_test_result result = { 0 };
     struct unset_list unset = { 0 };
+    struct probe probe, part = { 0 };
     struct error failure;
-    struct probe probe;
+    struct slice slice;
     bool ok;
 
     ok = probe_open(&probe, &test->session.arena,
@@ -250,6 +298,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
                                          .secrets = &stand_in,
                                          .now_us = clock_now_us(&test->session.clock) },
                     err) &&
+         open_part(test, &part, &slice, &stand_in, &result, err) &&
          unset_find(&test->session.arena, &test->spec, &unset, err) &&
          try_answer(test, &probe, &result, &failure, err);
     result.probe = &probe;
@@ -258,6 +307,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
     if (ok && ((result.is_answered && !result.is_page) || probe.listing.bad.count > 0))
         *code = EXIT_FOUND;
     ok = ok && show(test, &result, err);
+    probe_close(&part);
     probe_close(&probe);
     return ok;
 }
@@ -325,7 +375,10 @@ const struct command COMMAND_SOURCE_TEST = {
                  { "operation", "NAME", "The operation; else harvest, or the first." },
                  { "from", "INSTANT", "The window's begin: a date, or how long ago (7d)." },
                  { "to", "INSTANT", "The window's end, not included." },
-                 { "id", "ID", "For operations by id: ask for this one; may be repeated." },
+                 { "id", "ID",
+                   "For operations by id: ask for this one; may be repeated. Else the first and "
+                   "the "
+                   "last of a range." },
                  SOURCE_SET_OPTION,
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },

@@ -43,10 +43,12 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
 
 struct source_test_result {
     const struct probe *probe;
-    bool is_answered;            /* there is a reply */
-    bool is_page;                /* and it could be read; else `failure` says why not */
-    const struct error *failure; /* NULL: none */
-    const struct unset *unset;   /* references that lead to nothing on this machine */
+    bool is_answered;                /* there is a reply */
+    bool is_page;                    /* and it could be read; else `failure` says why not */
+    const struct error *failure;     /* NULL: none */
+    const struct request_told *part; /* how some ids of the window would be asked for; NULL: not */
+    struct id_range part_ids;
+    const struct unset *unset; /* references that lead to nothing on this machine */
     size_t unset_count;
 };
 

@@ -22,6 +22,8 @@ static void print_instant(FILE *out, int64_t at_us)
 
 static void print_title(const struct source_test *test, FILE *out)
 {
+    char ids[ID_RANGE_TEXT_MAX];
+
     fprintf(out, "%.*s %.*s, endpoint %.*s", STR_ARG(test->source.registry.code),
             STR_ARG(test->operation), STR_ARG(test->spec.endpoint.name));
     if (test->slice.dimension == SLICE_TIME) {
@@ -29,6 +31,10 @@ static void print_title(const struct source_test *test, FILE *out)
         print_instant(out, test->slice.window.from_us);
         fprintf(out, " to ");
         print_instant(out, test->slice.window.to_us);
+    }
+    if (id_range_is_valid(test->slice.part)) {
+        id_range_text(test->slice.part, ids);
+        fprintf(out, ", %s", ids);
     }
     fprintf(out, "\n\n");
 }
@@ -186,6 +192,24 @@ static void print_warnings(const struct source_test_result *result, FILE *out)
         fprintf(out, "  %.*s\n", STR_ARG(warnings->items[i]));
 }
 
+/* What a window with more than the source hands out becomes. */
+static void print_cut(const struct source_test *test, const struct source_test_result *result,
+                      FILE *out)
+{
+    char ids[ID_RANGE_TEXT_MAX];
+
+    if (result->part == NULL)
+        return;
+    id_range_text(result->part_ids, ids);
+    fprintf(out,
+            "\nWith more than %" PRId64 " records, and too short to be cut by time, it is cut by "
+            "ids; %s:\n%.*s %.*s\n",
+            test->spec.endpoint.page.cap, ids, STR_ARG(result->part->method),
+            STR_ARG(result->part->url));
+    if (result->part->body.len > 0)
+        fprintf(out, "\n  %.*s\n", STR_ARG(result->part->body));
+}
+
 bool source_test_print(const struct source_test *test, const struct source_test_result *result,
                        struct error *err)
 {
@@ -194,6 +218,7 @@ bool source_test_print(const struct source_test *test, const struct source_test_
 
     print_title(test, out);
     print_request(test, probe, out);
+    print_cut(test, result, out);
     if (result->is_answered)
         fprintf(out, "\nanswer   status %d, %zu bytes\n", probe->reply.status,
                 probe->reply.body.len);
@@ -211,9 +236,9 @@ bool source_test_print(const struct source_test *test, const struct source_test_
 
 /* ---- as JSON ---- */
 
-static void write_request(struct json_writer *w, const struct request_told *told)
+static void write_request(struct json_writer *w, struct str name, const struct request_told *told)
 {
-    json_write_name(w, STR("request"));
+    json_write_name(w, name);
     json_write_object(w);
     json_write_member_str(w, STR("method"), told->method);
     json_write_member_str(w, STR("url"), told->url);
@@ -323,7 +348,9 @@ bool source_test_print_json(const struct source_test *test, const struct source_
         json_write_member_instant(&w, STR("from"), test->slice.window.from_us);
         json_write_member_instant(&w, STR("to"), test->slice.window.to_us);
     }
-    write_request(&w, &probe->told);
+    write_request(&w, STR("request"), &probe->told);
+    if (result->part != NULL)
+        write_request(&w, STR("partRequest"), result->part);
     if (result->is_answered) {
         json_write_member_i64(&w, STR("status"), probe->reply.status);
         json_write_member_i64(&w, STR("bytes"), (int64_t)probe->reply.body.len);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/list.h"
+#include "core/reslice.h"
 #include "engine/fetch/probe.h"
 
 /* A page that takes this part of what is allowed will be too large on a bad day. */
@@ -45,6 +46,77 @@ static void warn_total(struct probe *probe)
         warn(probe,
              "the total is %" PRId64 ", %zu came, and nothing leads further: is page.next right?",
              listing->total, listing->items);
+}
+
+/* More than the source hands out: what will become of it. */
+static void warn_cap(struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+    const struct spec *spec = probe->ask.spec;
+    const int64_t cap = probe->endpoint->page.cap;
+    struct reslice out = { 0 };
+
+    if (!is_listing(probe) || !listing->has_total ||
+        !page_is_over_cap(&probe->rules, listing->total))
+        return;
+    if (!id_range_is_valid(probe->ask.slice->part))
+        reslice_time(&(struct reslice_request){ .window = probe->ask.slice->window,
+                                                .cut = { .max_us = spec->endpoint.window.max_us,
+                                                         .min_us = spec->endpoint.window.min_us,
+                                                         .align = spec->endpoint.window.align,
+                                                         .granularity =
+                                                             spec->endpoint.window.granularity } },
+                     &out);
+    if (out.count > 0)
+        warn(probe, "the total, %" PRId64 ", is above page.cap: the window will be cut by time",
+             listing->total);
+    else if (probe->endpoint->page.id_max > 0)
+        warn(probe,
+             "the total, %" PRId64 ", is above page.cap, and the window can not be shorter: it "
+             "will be cut by ids",
+             listing->total);
+    else
+        warn(probe,
+             "the total, %" PRId64 ", is above page.cap, and the window can not be shorter: of "
+             "such a one %" PRId64
+             " records come, and the cursor stays before it (see page.id_max)",
+             listing->total, cap);
+}
+
+static struct str id_at(const struct probe *probe, size_t i)
+{
+    return probe->lists_ids ? probe->listing.ids[i] : probe->listing.records.items[i].provider_id;
+}
+
+/* A range of ids that is asked for with its ends mistaken loses what stands at them. */
+static void warn_range(struct probe *probe)
+{
+    const struct spec_page *page = &probe->endpoint->page;
+    const struct id_range part = probe->ask.slice->part;
+    const bool is_part = id_range_is_valid(part);
+    const struct id_range within =
+        is_part ? part : (struct id_range){ page->id_min, page->id_max + 1 };
+    const size_t count =
+        probe->lists_ids ? probe->listing.hash_count : probe->listing.records.count;
+    int64_t id;
+
+    if (!is_listing(probe) || page->id_max == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!str_to_i64(id_at(probe, i), &id) || id_range_has(within, id))
+            continue;
+        warn(probe,
+             is_part
+                 ? "%.*s came, which is outside of the ids that were asked for: does the source "
+                   "take ${slice.from} and ${slice.last}?"
+                 : "%.*s came, which is not between page.id_min and page.id_max: what is above "
+                   "the cap could not be cut by ids",
+             STR_ARG(id_at(probe, i)));
+        return;
+    }
+    if (is_part && count == 0)
+        warn(probe, "none came of the ids that were asked for: are there such in this window, and "
+                    "does the source's range include both its ends?");
 }
 
 static void warn_size(struct probe *probe)
@@ -190,6 +262,8 @@ bool probe_warn(struct probe *probe, struct error *err)
 {
     probe->warnings = (struct probe_warnings){ 0 };
     warn_total(probe);
+    warn_cap(probe);
+    warn_range(probe);
     warn_size(probe);
     warn_dates(probe);
     warn_ids(probe);

@@ -135,6 +135,50 @@ TEST(a_request_goes_out_once_and_never_for_a_paused_source)
     sim_stop(&sim);
 }
 
+TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
+{
+    static const char *const options[] = { "--records", "6000", NULL };
+    struct run run;
+    struct sim sim;
+    char base[128];
+
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    REQUIRE(sim_start(&sim, options), "patra-sim");
+    (void)snprintf(base, sizeof(base), "http.base_url=%s/entrez/eutils", sim.base);
+#define TEST_PUBMED(...)                                                          \
+    RUN("patra", "source", "test", "sources/pubmed.yaml", "--set", base, "--set", \
+        "http.allow_plain_http=true", "--from", "2026-01-10", "--to", "2026-01-11", __VA_ARGS__)
+    run = TEST_PUBMED("--json");
+    CHECK(has(run.out, "\"partRequest\":{\"method\":\"GET\""), "how a part would be asked for");
+    run = TEST_PUBMED("--set", "endpoints.search.page.cap=10", "--set",
+                      "endpoints.search.page.size=10", "--live");
+    CHECK(has(run.out, "it is cut by ids; ids up to 49999999:\nGET "), "told");
+    CHECK(has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
+    CHECK(
+        has(run.out, "is above page.cap, and the window can not be shorter: it will be cut by ids"),
+        "what will become of this one");
+    run = TEST_PUBMED(
+        "--set", "endpoints.search.page.cap=10", "--set", "endpoints.search.page.size=10", "--set",
+        "endpoints.search.page.id_max=", "--set", "endpoints.search.page.id_min=", "--live");
+    CHECK(has(run.out, "records come, and the cursor stays before it"), "and what without a range");
+    run = TEST_PUBMED("--set", "endpoints.search.page.id_max=20000000", "--live");
+    CHECK(has(run.out, "which is not between page.id_min and page.id_max"), "a wrong bound");
+    run = TEST_PUBMED("--id", "30000000", "--id", "30005999", "--live");
+    CHECK(has(run.out, "2026-01-11T00:00:00Z, ids 30000000 to 30005999\n"), "a range");
+    CHECK(!has(run.out, "none came") && !has(run.out, "outside"), "all are in it");
+    run = TEST_PUBMED("--id", "1", "--id", "29999999", "--live");
+    CHECK(has(run.out, "none came of the ids that were asked for"), "and none in this one");
+    run = TEST_PUBMED("--id", "30000000", "--id", "30000000", "--set",
+                      "endpoints.search.expr.define.part= AND ${slice.from}:${slice.to}9[UID]",
+                      "--live");
+    CHECK(has(run.out, "outside of the ids that were asked for"), "a clause that is not right");
+    run = TEST_PUBMED("--id", "7", "--id", "3");
+    CHECK_EQ(run.code, 2, "a range that is none");
+    CHECK(has(run.talk, "between 1 and 99999999"), "what is");
+#undef TEST_PUBMED
+    sim_stop(&sim);
+}
+
 static const struct {
     const char *file;
     const char *whole; /* how it begins */
