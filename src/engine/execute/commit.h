@@ -1,7 +1,8 @@
 /* commit: what one fetched batch leaves behind, in one transaction.
  *
- *      fence ─ judge ─ signals ─ batch row ─ write ─ touch ─ events ─ quarantine, ids ─ run ─
- * commit │                           ╰ known: read old, write nothing ╰ overtaken: write nothing
+ *      fence ─ judge ─ signals ─ batch row ─ write, touch, events ─ quarantine, ids ─ run ─ commit
+ *        │                           ╰ known: read old, write nothing
+ *        ╰ overtaken: write nothing
  *
  * Exactly once. The batch row has three keys; whoever commits a batch that is there gets its
  * numbers to read (is_known), and nothing is written. So a commit whose answer was lost
