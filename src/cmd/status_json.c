@@ -49,7 +49,7 @@ static void write_cursors(struct json_writer *w, const struct status_source *sou
         json_write_member_str(w, STR("namespace"), cursor->name.namespace_key);
         json_write_member_str(w, STR("value"), cursor_value_text(&cursor->value, text));
         if (cursor->value.type == CURSOR_TIME)
-            json_write_member_i64(w, STR("lagSeconds"),
+            json_write_member_i64(w, STR("behindSeconds"),
                                   (now_us - cursor->value.instant_us) / US_PER_SECOND);
         json_write_end(w);
     }

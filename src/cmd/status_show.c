@@ -90,7 +90,7 @@ static bool print_counts(const struct status_source *source, int64_t now_us, str
 static bool print_cursors(const struct status_source *source, int64_t now_us, struct arena *arena,
                           FILE *out, struct error *err)
 {
-    static const char *const heads[] = { "  CURSOR", "OF", "AT", "LAG" };
+    static const char *const heads[] = { "  CURSOR", "OF", "AT", "BEHIND NOW" };
     struct columns columns;
 
     if (source->cursors.count == 0)
