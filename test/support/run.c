@@ -33,8 +33,11 @@ struct running run_begin(const char *const *argv)
                    strchr(argv[0], '/') == NULL ? (build != NULL ? build : "build") : "",
                    strchr(argv[0], '/') == NULL ? "/" : "", argv[0]);
     count++;
-    (void)snprintf(running.out, sizeof(running.out), "%s/run.%d.out", test_folder(), count);
-    (void)snprintf(running.talk, sizeof(running.talk), "%s/run.%d.talk", test_folder(), count);
+    /* A test may be several processes, which run programs at once. */
+    (void)snprintf(running.out, sizeof(running.out), "%s/run.%d.%d.out", test_folder(),
+                   (int)getpid(), count);
+    (void)snprintf(running.talk, sizeof(running.talk), "%s/run.%d.%d.talk", test_folder(),
+                   (int)getpid(), count);
     running.pid = fork();
     REQUIRE(running.pid >= 0, "fork");
     if (running.pid == 0)
