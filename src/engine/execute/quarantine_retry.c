@@ -112,7 +112,8 @@ static bool settle(struct retry *retry, bool *resolved, struct error *err)
                                     resolved, err);
 }
 
-/* One try; *is_over is false when another worker wrote the same record meanwhile. */
+/* One try; *is_over stays false when another worker wrote the same record meanwhile, and after a
+ * failure. */
 static bool store_once(struct retry *retry, struct records *records,
                        struct quarantine_retried *retried, bool *is_over, struct error *err)
 {
@@ -129,8 +130,8 @@ static bool store_once(struct retry *retry, struct records *records,
         return false;
     if (!settle(retry, &resolved, err))
         goto fail;
-    *is_over = !resolved;
     if (!resolved) {
+        *is_over = true;
         retried->outcome = QUARANTINE_SETTLED;
         store_rollback(retry->store);
         return true;
@@ -138,15 +139,14 @@ static bool store_once(struct retry *retry, struct records *records,
     if (!records_judge(records, &context, &result, err) ||
         !records_write(records, &context, retry->random, &ids, &is_written, err))
         goto fail;
-    *is_over = is_written;
     retried->change = change_of(&result);
     retried->outcome = retried->change.len > 0 ? QUARANTINE_STORED : QUARANTINE_KNOWN;
-    if (!is_written || retry->ask->is_dry) {
+    if (!is_written || retry->ask->is_dry)
         store_rollback(retry->store);
-        return true;
-    }
-    if (store_commit(retry->store, err))
-        return true;
+    else if (!store_commit(retry->store, err))
+        goto fail;
+    *is_over = is_written;
+    return true;
 fail:
     store_rollback(retry->store);
     return false;

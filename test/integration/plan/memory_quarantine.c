@@ -1,0 +1,43 @@
+/* A retry whose commit is refused: it is tried again, and only what was committed is told. */
+#include "adapter/memory/random.h"
+#include "adapter/memory/store.h"
+#include "engine/execute/quarantine_retry.h"
+#include "planning.h"
+#include "port/store_record.h"
+
+TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
+{
+    const struct quarantined bad = { .source = STR("demo"),
+                                     .endpoint = STR("works"),
+                                     .provider_id = STR("w1"),
+                                     .reason = STR("date.syntax"),
+                                     .lineage = { 1, 2, 3, 0, 5, 6 },
+                                     .created_us = NOW_US,
+                                     .payload = STR("{\"id\":\"w1\",\"updated\":\"2026-01-02\"}") };
+    struct store *store = contract_store();
+    struct quarantine_retried retried;
+    struct stored_record record;
+    struct memory_random random;
+    struct error err = { 0 };
+    int64_t added;
+    bool found;
+
+    memory_random_init(&random, 7);
+    planning_apply(store, &(struct planning_source){ 0 });
+    REQUIRE_OK(store_quarantine_add(store, &bad, 1, &added, &err), err);
+    memory_store_fail(
+        store, &(struct memory_fault){ .call = 2, /* the first is that of reading the source */
+                                       .name = "commit",
+                                       .code = "store.conflict" });
+    REQUIRE_OK(quarantine_retry(
+                   store, contract_arena(), &random.source,
+                   &(struct quarantine_retry_ask){ .id = 1, .by = STR("ada"), .now_us = NOW_US },
+                   &retried, &err),
+               err);
+    CHECK_EQ(retried.outcome, QUARANTINE_STORED, "told as stored");
+    REQUIRE_OK(store_record_get(store, contract_arena(), STR("demo"), STR("works"), STR("w1"),
+                                &record, &found, &err),
+               err);
+    CHECK(found, "and it is");
+    contract_end();
+}
