@@ -2,7 +2,7 @@
  *
  *      bench_commit [sqlite | postgres | 100 | 500 | 1000]...    what is not named: all of it
  *
- * Pages of 100 records, of 500 (no source in sources/ asks for more) and of 1,000: all new, then
+ * Pages of 100 records, of 500 (what crossref.yaml asks for) and of 1,000: all new, then
  * the same once more (nothing has changed), then with every tenth and with every second changed.
  * Records are 5 KB of JSON that lz4 halves, as it does Crossref's; their ids come in no order.
  * Pages are played, and only the commit is timed: by the clock, and less what this thread and the
