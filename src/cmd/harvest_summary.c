@@ -282,16 +282,6 @@ static void write_cursor(struct json_writer *w, struct str name, const struct cu
         json_write_str(w, cursor_value_text(&cursor->value, text));
 }
 
-static void write_ids(struct json_writer *w, struct id_range ids)
-{
-    if (!id_range_is_valid(ids))
-        return;
-    if (ids.from != ID_LOWEST)
-        json_write_member_i64(w, STR("fromId"), ids.from);
-    if (ids.to != ID_HIGHEST)
-        json_write_member_i64(w, STR("toId"), ids.to);
-}
-
 static void write_troubles(struct json_writer *w, const struct trouble_list *list)
 {
     json_write_name(w, STR("troubles"));
@@ -303,7 +293,7 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
         json_write_member_i64(w, STR("task"), task->id);
         json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
         output_window(w, STR("window"), task->window);
-        write_ids(w, task->ids);
+        output_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), list->items[i].is_missing);
         json_write_member_bool(w, STR("holes"), list->items[i].has_holes);
         json_write_member_str(w, STR("text"), task->last_error);

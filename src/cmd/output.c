@@ -28,3 +28,13 @@ void output_window(struct json_writer *w, struct str name, struct window window)
     json_write_member_instant(w, STR("to"), window.to_us);
     json_write_end(w);
 }
+
+void output_ids(struct json_writer *w, struct id_range ids)
+{
+    if (!id_range_is_valid(ids))
+        return;
+    if (ids.from != ID_LOWEST)
+        json_write_member_i64(w, STR("fromId"), ids.from);
+    if (ids.to != ID_HIGHEST)
+        json_write_member_i64(w, STR("toId"), ids.to);
+}

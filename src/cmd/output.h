@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "core/id_range.h"
 #include "core/window.h"
 #include "data/json_write.h"
 
@@ -15,5 +16,8 @@ bool output_json(FILE *out, struct json_writer *w, struct error *err) MUST_CHECK
 
 /* A member {"from", "to"}; null for a window that is not valid. */
 void output_window(struct json_writer *w, struct str name, struct window window);
+
+/* Members "fromId" and "toId", each where the range has that end; none for all ids. */
+void output_ids(struct json_writer *w, struct id_range ids);
 
 #endif

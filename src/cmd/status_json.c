@@ -76,16 +76,6 @@ static void write_running(struct json_writer *w, const struct status_source *sou
     json_write_end(w);
 }
 
-static void write_ids(struct json_writer *w, struct id_range ids)
-{
-    if (!id_range_is_valid(ids))
-        return;
-    if (ids.from != ID_LOWEST)
-        json_write_member_i64(w, STR("fromId"), ids.from);
-    if (ids.to != ID_HIGHEST)
-        json_write_member_i64(w, STR("toId"), ids.to);
-}
-
 static void write_troubles(struct json_writer *w, const struct status_source *source)
 {
     json_write_name(w, STR("troubles"));
@@ -107,7 +97,7 @@ static void write_troubles(struct json_writer *w, const struct status_source *so
             json_write_member_instant(w, STR("from"), task->window.from_us);
             json_write_member_instant(w, STR("to"), task->window.to_us);
         }
-        write_ids(w, task->ids);
+        output_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), trouble->is_missing);
         json_write_member_str(w, STR("text"), task->last_error);
         json_write_member_instant(w, STR("endedAt"), trouble->ended.ended_us);
