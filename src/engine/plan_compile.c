@@ -182,6 +182,28 @@ static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct 
            spec_read(arena, draft->snapshot.json, &draft->spec, err);
 }
 
+/* What is asked for and could not act is a misunderstanding: the plan would be another than meant.
+ */
+static bool check_request(const struct plan_draft *draft, struct error *err)
+{
+    const struct plan_request *request = draft->request;
+    const enum operation operation = draft->plan.operation;
+    const bool has_campaign = operation == OPERATION_BACKFILL || operation == OPERATION_REPLAY ||
+                              draft->spec.operation.namespace_scope == NAMESPACE_CUSTOM;
+    const char *idle = request->ids != NULL && !draft_is_by_id(draft)    ? "ids"
+                       : request->stale_us > 0 && !draft_is_by_id(draft) ? "stale"
+                       : request->campaign.len > 0 && !has_campaign      ? "campaign"
+                                                                         : NULL;
+
+    if (idle == NULL)
+        return true;
+    return error_set(
+        err, ERROR_REQUEST, "plan.request", "--%s can not act on %.*s of %.*s: %s", idle,
+        STR_ARG(code_of(&OPERATION_CODES, (int)operation)), STR_ARG(draft->plan.endpoint),
+        strcmp(idle, "campaign") == 0 ? "only backfill and replay are campaigns"
+                                      : "only an update or metrics by id chooses its records");
+}
+
 bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
                    struct plan_draft *draft, struct error *err)
 {
@@ -203,7 +225,7 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
     draft->plan.expr_proto_snapshot = draft->snapshot.json;
     draft->plan.spec_fingerprint = str_of(draft->snapshot.fingerprint);
     find_records(draft);
-    return true;
+    return check_request(draft, err);
 }
 
 /* ---- who may not ---- */
