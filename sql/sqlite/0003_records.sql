@@ -77,6 +77,7 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
+CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
 
 -- ---- the rate gate ----
 

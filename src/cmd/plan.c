@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "data/json_write.h"
 #include "engine/execute/slice_read.h"
+#include "engine/plan_cancel.h"
 #include "port/store_plan.h"
 
 #define OUTPUT_BYTES_MAX ((size_t)64 << 20)
@@ -365,14 +366,9 @@ static bool cancel_plan(const struct invocation *invocation, struct session *ses
     int64_t cancelled;
 
     (void)code;
-    if (!get_plan(invocation, session, &plan, err) || !store_begin(session->store, err))
+    if (!get_plan(invocation, session, &plan, err) ||
+        !plan_cancel(session->store, plan.id, clock_now_us(&session->clock), &cancelled, err))
         return false;
-    if (!store_plan_cancel(session->store, plan.id, clock_now_us(&session->clock), &cancelled,
-                           err) ||
-        !store_commit(session->store, err)) {
-        store_rollback(session->store);
-        return false;
-    }
     fprintf(invocation->out, "plan %" PRId64 ": %s, %" PRId64 " waiting tasks with it\n", plan.id,
             plan.status == PLAN_CANCELLED || plan.status == PLAN_FAILED ? "was over already"
                                                                         : "cancelled",

@@ -44,6 +44,8 @@ struct store_signal_ops {
                  int64_t after_id, int64_t limit, struct signal_list *list, struct error *err);
     bool (*consume)(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
                     int64_t now_us, int64_t *consumed, struct error *err);
+    bool (*repeat)(struct store *store, int64_t plan_id, const struct str *provider_ids,
+                   size_t count, int64_t now_us, int64_t *added, struct error *err);
     bool (*reslice_add)(struct store *store, const struct reslice_ticket *ticket, bool *added,
                         struct error *err);
     bool (*reslice_claim)(struct store *store, struct arena *arena, struct str owner,
@@ -73,6 +75,15 @@ static inline bool MUST_CHECK store_signal_consume(struct store *store, const in
                                                    int64_t *consumed, struct error *err)
 {
     return store->signal->consume(store, ids, count, plan_id, now_us, consumed, err);
+}
+
+/* What the plan took up and did not do: those of its signals that are for these records are said
+ * once more, in the words and by whom they were; one that is open already stays the only one. */
+static inline bool MUST_CHECK store_signal_repeat(struct store *store, int64_t plan_id,
+                                                  const struct str *provider_ids, size_t count,
+                                                  int64_t now_us, int64_t *added, struct error *err)
+{
+    return store->signal->repeat(store, plan_id, provider_ids, count, now_us, added, err);
 }
 
 /* Once per task; *added is false for a second asking. */

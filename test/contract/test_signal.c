@@ -104,6 +104,41 @@ TEST(a_record_has_one_open_signal)
     contract_end();
 }
 
+TEST(what_a_plan_took_up_and_did_not_do_is_said_again)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store), other = rows_add_plan(store);
+    const struct signal signals[] = { signal_of("works", "a"), signal_of("works", "b"),
+                                      signal_of("works", "c"), signal_of("works", "d") };
+    const struct str given_back[] = { STR("a"), STR("b"), STR("d"), STR("e") };
+    struct signal_list list;
+    struct error err = { 0 };
+    int64_t ids[4] = { 0 }, count = 0;
+
+    REQUIRE_OK(store_signal_add(store, signals, 4, &count, &err), err);
+    REQUIRE_OK(
+        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
+        err);
+    REQUIRE(list.count == 4, "open");
+    for (size_t i = 0; i < 4; i++)
+        ids[i] = list.items[i].id;
+    REQUIRE_OK(store_signal_consume(store, ids, 3, plan.id, NOW_US + 1, &count, &err), err);
+    REQUIRE_OK(store_signal_consume(store, ids + 3, 1, other.id, NOW_US + 1, &count, &err), err);
+    REQUIRE_OK(store_signal_add(store, signals, 1, &count, &err), err); /* a, by somebody else */
+    REQUIRE_OK(store_signal_repeat(store, plan.id, given_back, 4, NOW_US + 2, &count, &err), err);
+    CHECK_EQ(count, 1, "b: a is open, c was done, d is another plan's, e is nobody's");
+    REQUIRE_OK(
+        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
+        err);
+    REQUIRE(list.count == 2, "both open");
+    CHECK_STR(list.items[0].provider_id, STR("a"), "a");
+    CHECK_STR(list.items[1].provider_id, STR("b"), "b");
+    CHECK_STR(list.items[1].reason, STR("retracted"), "its reason");
+    CHECK_STR(list.items[1].created_by, STR("cli"), "and whose");
+    CHECK_EQ(list.items[1].created_us, NOW_US + 2, "from now on");
+    contract_end();
+}
+
 TEST(a_reslice_is_asked_for_once_and_claimed_once)
 {
     struct store *store = contract_store();

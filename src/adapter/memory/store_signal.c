@@ -155,6 +155,41 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return memory_leave(&call, ok, err);
 }
 
+static bool is_among(struct str id, const struct str *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(ids[i], id))
+            return true;
+    }
+    return false;
+}
+
+static bool signal_repeat(struct store *store, int64_t plan_id, const struct str *provider_ids,
+                          size_t count, int64_t now_us, int64_t *added, struct error *err)
+{
+    struct memory_call call;
+    bool ok = true;
+    int64_t end;
+
+    *added = 0;
+    if (!memory_enter(&call, store, "signal_repeat", err))
+        return false;
+    end = call.db->tables[MEMORY_SIGNAL].next_id;
+    for (int64_t id = 1; id < end && ok; id++) {
+        const struct signal_stored *old = table_get(&call.db->tables[MEMORY_SIGNAL], id);
+        struct signal again;
+
+        if (old == NULL || !old->is_consumed || old->plan_id != plan_id ||
+            !is_among(old->signal.provider_id, provider_ids, count))
+            continue;
+        again = old->signal;
+        again.id = 0;
+        again.created_us = now_us;
+        ok = add_signal(call.db, &again, added, err);
+    }
+    return memory_leave(&call, ok, err);
+}
+
 /* ---- re-slice requests ---- */
 
 static bool add_ticket(struct memory_db *db, const struct reslice_ticket *ticket, bool *added,
@@ -226,6 +261,7 @@ const struct store_signal_ops MEMORY_SIGNAL_OPS = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,
 };

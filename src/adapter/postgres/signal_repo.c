@@ -87,6 +87,33 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return query_run(&q, consumed, err) || error_wrap(err, "consume %zu signals", count);
 }
 
+enum { REPEAT_PLAN = 1, REPEAT_NOW, REPEAT_IDS };
+static const char REPEAT[] =
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
+    " created_at)"
+    " SELECT provenance_code, endpoint_name, provider_id, reason, created_by, $2"
+    "   FROM ing_signal WHERE plan_id = $1 AND provider_id = ANY ($3)"
+    "  ORDER BY provenance_code, endpoint_name, provider_id"
+    " ON CONFLICT DO NOTHING";
+
+static bool signal_repeat(struct store *store, int64_t plan_id, const struct str *provider_ids,
+                          size_t count, int64_t now_us, int64_t *added, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array array;
+    struct query q;
+
+    array_init(&array, &postgres->scratch, ARRAY_TEXT);
+    for (size_t i = 0; i < count; i++)
+        array_add_text(&array, provider_ids[i]);
+    query_init(&q, postgres, REPEAT);
+    set_i64(&q, REPEAT_PLAN, plan_id);
+    set_time(&q, REPEAT_NOW, now_us);
+    set_array(&q, REPEAT_IDS, &array);
+    return query_run(&q, added, err) ||
+           error_wrap(err, "repeat the signals of plan %" PRId64, plan_id);
+}
+
 enum {
     RESLICE_TASK = 1,
     RESLICE_SLICE,
@@ -143,6 +170,7 @@ const struct store_signal_ops POSTGRES_SIGNAL = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,
 };

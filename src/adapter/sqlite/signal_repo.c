@@ -89,6 +89,37 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return !alone || store_commit(store, err);
 }
 
+static const char REPEAT[] =
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
+    " created_at)"
+    " SELECT provenance_code, endpoint_name, provider_id, reason, created_by, :now"
+    "   FROM ing_signal WHERE plan_id = :plan AND provider_id = :id"
+    " ON CONFLICT DO NOTHING";
+
+static bool signal_repeat(struct store *store, int64_t plan_id, const struct str *provider_ids,
+                          size_t count, int64_t now_us, int64_t *added, struct error *err)
+{
+    const bool alone = store->state == STORE_IDLE;
+
+    *added = 0;
+    if (alone && !store_begin(store, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct statement *st = statement_of(sqlite_store_of(store), REPEAT);
+
+        bind_i64(st, ":now", now_us);
+        bind_i64(st, ":plan", plan_id);
+        bind_text(st, ":id", provider_ids[i]);
+        if (!statement_run(st, err)) {
+            if (alone)
+                store_rollback(store);
+            return error_wrap(err, "repeat the signals of plan %" PRId64, plan_id);
+        }
+        *added += statement_changes(st);
+    }
+    return !alone || store_commit(store, err);
+}
+
 static const char RESLICE_ADD[] =
     "INSERT INTO ing_reslice_request (task_id, slice_id, reason_code, remaining_from,"
     " remaining_to, detail, created_at)"
@@ -134,6 +165,7 @@ const struct store_signal_ops SQLITE_SIGNAL = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,
 };

@@ -112,6 +112,22 @@ static bool stop_source(struct task_run *run, const struct ending *ending, int64
     return store_pause_add(run->executor->parts.store, &stop, &added, err);
 }
 
+/* Records chosen by id that were not looked at: who asked for them asks again. A hole is told by
+ * its batch already, what is cut again by its pieces. */
+static bool give_signals_back(struct task_run *run, const struct ending *ending, int64_t now_us,
+                              struct error *err)
+{
+    const struct assignment *a = &run->assignment;
+    const bool is_done = ending->status == TASK_SUCCEEDED ||
+                         (ending->status == TASK_PARTIAL && ending->reason == PARTIAL_HOLES);
+    int64_t added;
+
+    if (is_done || ending->is_cut || a->slice.dimension != SLICE_ID || a->id_count == 0)
+        return true;
+    return store_signal_repeat(run->executor->parts.store, run->task->plan_id, a->ids, a->id_count,
+                               now_us, &added, err);
+}
+
 static bool finish(struct task_run *run, const struct ending *ending, int64_t now_us, bool *held,
                    struct error *err)
 {
@@ -133,6 +149,7 @@ static bool finish(struct task_run *run, const struct ending *ending, int64_t no
     return store_slice_move(store, run->task->slice_id, slice_status_of(ending->status), now_us,
                             err) &&
            (!ending->is_cut || ask_for_cut(run, ending, now_us, err)) &&
+           give_signals_back(run, ending, now_us, err) &&
            (!ending->is_stop || stop_source(run, ending, now_us, err));
 }
 

@@ -92,11 +92,10 @@ TEST(plans_are_made_shown_and_cancelled_on_postgres)
     trigger_show_cancel(cli_with_daily(cli_postgres()));
 }
 
-TEST(ids_of_a_file_become_an_update)
+/* Good until the next call. */
+static const char *file_of_ids(void)
 {
-    const char *store = cli_with_daily(cli_sqlite("ids"));
-    char path[PATH_BYTES];
-    struct run run;
+    static char path[PATH_BYTES];
     FILE *file;
 
     (void)snprintf(path, sizeof(path), "%s/ids.txt", test_folder());
@@ -104,6 +103,15 @@ TEST(ids_of_a_file_become_an_update)
     REQUIRE(file != NULL, path);
     (void)fprintf(file, "10.1/b\n\n  10.1/A \n10.1/b\n");
     REQUIRE(fclose(file) == 0, path);
+    return path;
+}
+
+TEST(ids_of_a_file_become_an_update)
+{
+    const char *store = cli_with_daily(cli_sqlite("ids"));
+    const char *path = file_of_ids();
+    struct run run;
+
     run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
     REQUIRE(run.code == 0, "update");
     CHECK_STR(cli_value(run.out, "remarks.totalEstimated"), STR("2"), "each once");
@@ -111,6 +119,30 @@ TEST(ids_of_a_file_become_an_update)
     CHECK_STR(cli_value(run.out, "slices.0.spec.dimension"), STR("ID"), "by id");
     run = RUN("patra", "trigger", "daily", "update", "--ids", path, "--json", "--store", store);
     CHECK_STR(cli_value(run.out, "sliceCount"), STR("0"), "they are under way");
+}
+
+static void cancelled_ids(const char *store)
+{
+    struct run run =
+        RUN("patra", "trigger", "daily", "update", "--ids", file_of_ids(), "--store", store);
+
+    REQUIRE(run.code == 0, "update");
+    REQUIRE(RUN("patra", "plan", "cancel", "1", "--store", store).code == 0, "cancel");
+    run = RUN("patra", "trigger", "daily", "update", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "remarks.totalEstimated"), STR("2"), "nobody looked at them");
+    REQUIRE(RUN("patra", "plan", "cancel", "1", "--store", store).code == 0, "cancel it again");
+    run = RUN("patra", "status", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "sources.0.signals"), STR("0"), "another plan has them by now");
+}
+
+TEST(ids_of_a_plan_that_is_cancelled_are_not_lost_on_sqlite)
+{
+    cancelled_ids(cli_with_daily(cli_sqlite("cancelled")));
+}
+
+TEST(ids_of_a_plan_that_is_cancelled_are_not_lost_on_postgres)
+{
+    cancelled_ids(cli_with_daily(cli_postgres()));
 }
 
 static const struct {
