@@ -58,11 +58,8 @@ static void tell_plan(struct harvest *h)
     fprintf(talk, "plan %" PRId64 ": %.*s %.*s of %.*s, ", result->plan_id,
             STR_ARG(h->partition.source),
             STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint));
-    if (result->idle == PLAN_IDLE_WINDOW)
-        fprintf(talk, "the window is empty: %.*s\n",
-                STR_ARG(WINDOW_EMPTY_CODES.items[result->decision.empty].meaning));
-    else if (result->idle != PLAN_IDLE_NOT)
-        fprintf(talk, "%.*s\n", STR_ARG(PLAN_IDLE_CODES.items[result->idle].meaning));
+    if (result->idle != PLAN_IDLE_NOT)
+        fprintf(talk, "nothing to do: %.*s\n", STR_ARG(harvest_idle_text(result)));
     else
         fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
 }
@@ -171,41 +168,47 @@ static enum harvest_why why_of_plan(struct harvest *h)
     return h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET;
 }
 
+/* Does it wait for a person? A stop is told before a pause. */
+static bool look_at_pauses(struct harvest *h, struct arena *arena, enum pause_kind least,
+                           struct error *err)
+{
+    struct pause_list pauses;
+
+    if (!store_pause_list(h->session->store, arena, h->partition.source, &pauses, err))
+        return false;
+    for (size_t i = 0; i < pauses.count; i++) {
+        const struct pause *pause = &pauses.items[i];
+        const bool is_stop = pause->kind == PAUSE_STOPPED;
+
+        if ((pause->endpoint.len > 0 && !str_eq(pause->endpoint, h->partition.endpoint)) ||
+            (least == PAUSE_STOPPED && !is_stop))
+            continue;
+        h->summary.pause = *pause;
+        h->summary.pause.reason = arena_copy(&h->session->arena, pause->reason);
+        h->summary.pause.endpoint = arena_copy(&h->session->arena, pause->endpoint);
+        end(h, is_stop ? HARVEST_STOPPED : HARVEST_PAUSED);
+        if (is_stop)
+            break;
+    }
+    return true;
+}
+
 /* The queue is empty. Where it had no room for all of the plan, the rest is planned now, as long as
  * something comes of it. */
 static bool go_on(struct harvest *h, const struct partition_count *count, struct error *err)
 {
     const int64_t succeeded = count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL];
 
+    /* The tasks that met the fatal error may have been the last ones. */
+    if (!look_at_pauses(h, &h->look_arena, PAUSE_STOPPED, err))
+        return false;
+    if (h->is_over)
+        return true;
     if (h->latest.stop == BUDGET_STOP_INVENTORY && succeeded > h->succeeded_before) {
         h->succeeded_before = succeeded;
         return plan_once(h, err);
     }
     end(h, why_of_plan(h));
-    return true;
-}
-
-/* Nothing runs, and something waits: does it wait for a person? */
-static bool look_at_pauses(struct harvest *h, struct arena *arena, struct error *err)
-{
-    struct pause_list pauses;
-
-    if (!store_pause_list(h->session->store, arena, h->partition.source, &pauses, err))
-        return false;
-    if (!pause_list_has(&pauses, h->partition.source, h->partition.endpoint))
-        return true;
-    for (size_t i = 0; i < pauses.count; i++) {
-        const struct pause *pause = &pauses.items[i];
-
-        if (pause->endpoint.len > 0 && !str_eq(pause->endpoint, h->partition.endpoint))
-            continue;
-        h->summary.pause = *pause;
-        h->summary.pause.reason = arena_copy(&h->session->arena, pause->reason);
-        h->summary.pause.endpoint = arena_copy(&h->session->arena, pause->endpoint);
-        end(h, pause->kind == PAUSE_STOPPED ? HARVEST_STOPPED : HARVEST_PAUSED);
-        if (pause->kind == PAUSE_STOPPED)
-            break;
-    }
     return true;
 }
 
@@ -236,13 +239,14 @@ static bool look(struct harvest *h, struct error *err)
         return true;
     if (count.queued == 0)
         return go_on(h, &count, err);
+    if (!look_at_pauses(h, arena, PAUSE_PAUSED, err))
+        return false;
     until_us = waits_until(h, &count);
-    if (until_us > now_of(h) + h->wait_us) {
+    if (!h->is_over && until_us > now_of(h) + h->wait_us) {
         h->summary.waits_until_us = until_us;
         end(h, HARVEST_WAITS);
-        return true;
     }
-    return look_at_pauses(h, arena, err);
+    return true;
 }
 
 /* A store that does not answer is the workers' trouble too, and they tell of it. */

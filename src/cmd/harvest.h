@@ -53,6 +53,9 @@ struct harvest_summary {
 
 enum exit_code harvest_exit(const struct harvest_summary *summary);
 
+/* Why its plan has no slices. */
+struct str harvest_idle_text(const struct plan_result *result);
+
 void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out);
 bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, struct arena *arena,
                         FILE *out, struct error *err) MUST_CHECK;

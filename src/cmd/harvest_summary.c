@@ -153,7 +153,7 @@ static void add_troubles(const struct harvest_summary *summary, struct buf *out)
     int64_t shown = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (!list->items[i].is_missing && !list->items[i].has_holes)
+        if (!trouble_is_open(&list->items[i]))
             continue;
         if (shown++ < TROUBLES_SHOWN)
             add_trouble(&list->items[i], out);
@@ -198,6 +198,28 @@ static void add_why(const struct harvest_summary *summary, struct buf *out)
     }
 }
 
+struct str harvest_idle_text(const struct plan_result *result)
+{
+    return result->idle == PLAN_IDLE_WINDOW
+               ? WINDOW_EMPTY_CODES.items[result->decision.empty].meaning
+               : PLAN_IDLE_CODES.items[result->idle].meaning;
+}
+
+/* What was to be done. Ids are chosen by need: their window is no more than a pace. */
+static void add_aim(const struct plan_result *first, struct buf *out)
+{
+    if (first->idle != PLAN_IDLE_NOT) {
+        buf_printf(out, "  planned     nothing: %.*s\n", STR_ARG(harvest_idle_text(first)));
+    } else if (first->ids > 0) {
+        buf_add(out, STR("  asked for   "));
+        add_count(out, first->ids, first->ids == 1 ? "id\n" : "ids\n");
+    } else if (window_is_valid(first->decision.window)) {
+        buf_add(out, STR("  window      "));
+        add_window(out, first->decision.window);
+        buf_add_char(out, '\n');
+    }
+}
+
 void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out)
 {
     const struct plan_result *first = summary->first;
@@ -211,25 +233,20 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     buf_add(&text, STR(", after "));
     text_span(&text, summary->view.elapsed_us);
     buf_add_char(&text, '\n');
-    if (first->ids > 0) {
-        buf_add(&text, STR("  asked for   "));
-        add_count(&text, first->ids, first->ids == 1 ? "id\n" : "ids\n");
-    } else if (first->decision.empty == WINDOW_EMPTY_NOT &&
-               window_is_valid(first->decision.window)) {
-        buf_add(&text, STR("  window      "));
-        add_window(&text, first->decision.window);
-        buf_add_char(&text, '\n');
-    }
+    add_aim(first, &text);
     add_slices(summary, &text);
     add_records(&summary->view, &text);
     add_requests(&summary->view, &text);
     add_cursor(summary, &text);
     if (summary->view.sums.quarantined > 0)
-        buf_printf(&text, "  quarantine  %" PRId64 " records could not be judged\n",
-                   summary->view.sums.quarantined);
+        buf_printf(&text,
+                   "  quarantine  %" PRId64 " record%s could not be judged: patra quarantine list "
+                   "%.*s\n",
+                   summary->view.sums.quarantined, summary->view.sums.quarantined == 1 ? "" : "s",
+                   STR_ARG(summary->source));
     if (summary->view.sums.lost_ids > 0)
-        buf_printf(&text, "  lost        %" PRId64 " ids without a record\n",
-                   summary->view.sums.lost_ids);
+        buf_printf(&text, "  lost        %" PRId64 " id%s without a record\n",
+                   summary->view.sums.lost_ids, summary->view.sums.lost_ids == 1 ? "" : "s");
     add_troubles(summary, &text);
     add_why(summary, &text);
     if (buf_ok(&text, &err))
@@ -313,11 +330,29 @@ static struct str why_word(enum harvest_why why)
     return words[why];
 }
 
+/* Why it ended before all was done, and until when. */
+static void write_why(struct json_writer *w, const struct harvest_summary *summary)
+{
+    const bool is_shut = summary->why == HARVEST_STOPPED || summary->why == HARVEST_PAUSED;
+
+    json_write_member_str(w, STR("why"), why_word(summary->why));
+    json_write_member_i64(w, STR("exit"), harvest_exit(summary));
+    if (is_shut)
+        json_write_member_str(w, STR("reason"), summary->pause.reason);
+    else if (summary->first->idle != PLAN_IDLE_NOT)
+        json_write_member_str(w, STR("reason"), harvest_idle_text(summary->first));
+    else if (summary->why == HARVEST_BUDGET)
+        json_write_member_str(w, STR("reason"), BUDGET_STOP_CODES.items[summary->stop].meaning);
+    if (summary->why == HARVEST_WAITS)
+        json_write_member_instant(w, STR("until"), summary->waits_until_us);
+}
+
 bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, struct arena *arena,
                         FILE *out, struct error *err)
 {
     const struct plan_result *first = summary->first;
-    const bool has_window = first->decision.empty == WINDOW_EMPTY_NOT;
+    const bool has_window = first->decision.empty == WINDOW_EMPTY_NOT && first->ids == 0 &&
+                            first->idle != PLAN_IDLE_CANDIDATES;
     struct json_writer w;
     struct buf text;
 
@@ -330,8 +365,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     json_write_member_str(&w, STR("endpoint"), first->endpoint);
     json_write_member_str(&w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
     json_write_member_i64(&w, STR("planId"), first->plan_id);
-    json_write_member_str(&w, STR("why"), why_word(summary->why));
-    json_write_member_i64(&w, STR("exit"), harvest_exit(summary));
+    write_why(&w, summary);
     json_write_member_i64(&w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
     output_window(&w, STR("window"), has_window ? first->decision.window : (struct window){ 0 });
     write_slices(&w, &summary->count);

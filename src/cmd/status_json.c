@@ -99,6 +99,7 @@ static void write_troubles(struct json_writer *w, const struct status_source *so
         }
         output_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), trouble->is_missing);
+        json_write_member_bool(w, STR("holes"), trouble->has_holes);
         json_write_member_str(w, STR("text"), task->last_error);
         json_write_member_instant(w, STR("endedAt"), trouble->ended.ended_us);
         json_write_end(w);

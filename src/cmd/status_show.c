@@ -156,18 +156,31 @@ static void print_trouble(const struct trouble *trouble, struct arena *arena, FI
         fprintf(out, ", %s", ids);
     }
     fprintf(out, "  task %" PRId64 "%s\n    %.*s\n", task->id,
-            trouble->is_missing ? ", still missing" : "", STR_ARG(task->last_error));
+            trouble->is_missing  ? ", still missing"
+            : trouble->has_holes ? ", with holes"
+                                 : "",
+            STR_ARG(task->last_error));
 }
 
 static void print_troubles(const struct status_source *source, struct arena *arena, FILE *out)
 {
     const struct trouble_list *list = &source->troubles;
+    size_t open = 0, healed = 0;
 
-    for (size_t i = 0; i < list->count && i < TROUBLES_SHOWN; i++)
-        print_trouble(&list->items[i], arena, out);
-    if (list->count > TROUBLES_SHOWN)
+    for (size_t i = 0; i < list->count; i++) {
+        if (!trouble_is_open(&list->items[i]))
+            healed++;
+        else if (open++ < TROUBLES_SHOWN)
+            print_trouble(&list->items[i], arena, out);
+    }
+    if (open > TROUBLES_SHOWN)
         fprintf(out, "  ... and %zu more in the last 24 hours (--json shows them)\n",
-                list->count - TROUBLES_SHOWN);
+                open - TROUBLES_SHOWN);
+    if (healed > 0)
+        fprintf(out,
+                "  %zu task%s of the last 24 hours failed and %s made up for or tried again "
+                "since\n",
+                healed, healed == 1 ? "" : "s", healed == 1 ? "was" : "were");
 }
 
 static void print_pauses(const struct status_source *source, struct arena *arena, FILE *out)

@@ -1,32 +1,78 @@
 #include "cmd/trouble.h"
 
 #include "engine/plan_coverage.h"
+#include "port/store_plan.h"
 
-static bool is_covered(struct store *store, struct arena *arena, const struct task *task,
-                       bool *covered, struct error *err)
+static bool is_same(const struct task *a, const struct task *b)
 {
+    return a->operation == b->operation && a->scope == b->scope &&
+           str_eq(a->endpoint, b->endpoint) && str_eq(a->cursor_key, b->cursor_key) &&
+           str_eq(a->namespace_key, b->namespace_key);
+}
+
+/* Windows of those before it in the list that are missing: they ended later. */
+static bool add_later(struct arena *arena, const struct trouble_list *list,
+                      const struct trouble *trouble, struct coverage_list *coverage,
+                      struct error *err)
+{
+    for (const struct trouble *later = list->items; later < trouble; later++) {
+        const struct id_part part = { later->ended.task.window, later->ended.task.ids };
+
+        if (later->is_missing && window_is_valid(part.window) &&
+            is_same(&later->ended.task, &trouble->ended.task) &&
+            !coverage_list_put(arena, &part, &coverage->covered, &coverage->parts.covered))
+            return arena_error(arena, err);
+    }
+    return true;
+}
+
+/* Covered, under way, or told of by a later task. */
+static bool is_held(struct store *store, struct arena *arena, const struct trouble_list *list,
+                    const struct trouble *trouble, bool *held, struct error *err)
+{
+    const struct task *task = &trouble->ended.task;
     const struct coverage_namespace of = { task->source,     task->endpoint, task->operation,
                                            task->cursor_key, task->scope,    task->namespace_key };
     struct coverage_list coverage;
 
     return store_coverage_list(store, arena, &of, task->window.from_us, &coverage, err) &&
+           add_later(arena, list, trouble, &coverage, err) &&
            coverage_join(arena, &coverage, err) &&
-           coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, covered,
-                          err);
+           coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, held, err);
+}
+
+/* By id: a later plan has chosen them again. */
+static bool is_planned_again(struct store *store, struct arena *arena, const struct task *task,
+                             bool *again, struct error *err)
+{
+    const struct plan_filter filter = {
+        .source = task->source, .has_operation = true, .operation = task->operation, .limit = 1
+    };
+    struct plan_list plans;
+
+    if (!store_plan_list(store, arena, &filter, &plans, err))
+        return false;
+    *again = plans.count > 0 && plans.items[0].id > task->plan_id;
+    return true;
 }
 
 /* What was cut again is missing only where its pieces are, and these tell of themselves. */
-static bool judge(struct store *store, struct arena *arena, struct trouble *trouble,
-                  struct error *err)
+static bool judge(struct store *store, struct arena *arena, const struct trouble_list *list,
+                  struct trouble *trouble, struct error *err)
 {
-    const struct ended_task *ended = &trouble->ended;
-    bool covered = ended->is_cut;
+    const struct task *task = &trouble->ended.task;
+    const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
+    bool held = trouble->ended.is_cut;
 
-    if (!covered && window_is_valid(ended->task.window) &&
-        !is_covered(store, arena, &ended->task, &covered, err))
+    if (!held && window_is_valid(task->window)) {
+        if (!is_held(store, arena, list, trouble, &held, err))
+            return false;
+    } else if (!held && !is_planned_again(store, arena, task, &held, err)) {
         return false;
-    trouble->is_missing = !covered;
-    trouble->has_holes = ended->has_reason && ended->reason == PARTIAL_HOLES;
+    }
+    /* By id, each hole is a signal of its own. */
+    trouble->is_missing = !held && (window_is_valid(task->window) || !has_holes);
+    trouble->has_holes = has_holes && (window_is_valid(task->window) || !held);
     return true;
 }
 
@@ -53,7 +99,7 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
         if (trouble == NULL)
             return arena_error(arena, err);
         trouble->ended = ended.items[i];
-        if (!judge(store, arena, trouble, err))
+        if (!judge(store, arena, list, trouble, err))
             return error_wrap(err, "task %lld", (long long)trouble->ended.task.id);
         list->missing += trouble->is_missing;
         list->holes += trouble->has_holes;
@@ -68,6 +114,6 @@ const char *trouble_advice(const struct trouble *trouble)
                                     "them again"
                                   : "nothing to do: it is covered or under way by now";
     if (!window_is_valid(trouble->ended.task.window))
-        return "the records stay as they were; the next update chooses them again";
+        return "mend what the reason names; the next update chooses these records again";
     return "mend what the reason names; the next trigger plans this window again";
 }

@@ -110,17 +110,22 @@ static struct sim sim_of(const char *const *options)
     return sim;
 }
 
-/* The source, pointed at the simulator; `more` is a further setting. */
-static void apply(const char *store, const struct sim *sim, const char *more)
+/* A source, pointed at the simulator; `more` is a further setting. */
+static void apply_file(const char *store, const struct sim *sim, const char *path, const char *more)
 {
     char url[TEXT_BYTES];
     struct run run;
 
     (void)snprintf(url, sizeof(url), "http.base_url=%s", sim->base);
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
-    run = RUN("patra", "source", "apply", FILE_OF_SOURCE, "--store", store, "--set", url, "--set",
+    run = RUN("patra", "source", "apply", path, "--store", store, "--set", url, "--set",
               "rate.adaptive=false", "--set", more);
     REQUIRE(run.code == 0, run.talk.len > 0 ? run.talk.data : "apply");
+}
+
+static void apply(const char *store, const struct sim *sim, const char *more)
+{
+    apply_file(store, sim, FILE_OF_SOURCE, more);
 }
 
 /* What the simulator says of the store, as JSON; exit code 0 when all is right. */
@@ -194,7 +199,7 @@ static void harvest_whole(const char *store)
     CHECK(has(run.out, ": 0 new, 0 changed"), "nothing is new");
     run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-05", "--to", "2026-02-04", "--store",
               store);
-    CHECK(has(run.talk, "the window is empty: --from is not before --to"), "why it does nothing");
+    CHECK(has(run.talk, "nothing to do: --from is not before --to"), "why it does nothing");
     CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
     sim_stop((struct sim *)&sim);
 }
@@ -356,6 +361,10 @@ TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
     run = RUN("patra", "status", SOURCE, "--store", store);
     CHECK_EQ(run.code, 1, "a person is needed");
     CHECK(has(run.out, "1 slice failed and is missing"), "why");
+    CHECK_EQ(RUN("patra", "harvest", SOURCE, WINDOW, "--store", store).code, 1, "once more");
+    CHECK(
+        has(RUN("patra", "status", SOURCE, "--store", store).out, "1 slice failed and is missing"),
+        "it is one window, however often it was tried");
     apply(store, &good, "rate.burst=100");
     run = RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "healed");
@@ -398,6 +407,94 @@ TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
     CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
     sim_stop(&bad);
     sim_stop(&good);
+}
+
+/* ---- update ---- */
+
+static const char *file_of_ids(const char *text)
+{
+    static char path[TEXT_BYTES];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/ids.txt", test_folder());
+    file = fopen(path, "w");
+    REQUIRE(file != NULL, path);
+    (void)fputs(text, file);
+    REQUIRE(fclose(file) == 0, path);
+    return path;
+}
+
+/* They were signals, and the plan that failed had taken them up. */
+static void failed_ids(const char *store)
+{
+    const char *ids = file_of_ids("r00000001\nr00000002\nr00000003\n");
+    struct sim sim = sim_of((const char *const[]){ "--records", "100", "--fault",
+                                                   "kind=status code=401 body=empty nth=1", NULL });
+    struct run run;
+
+    apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml", "rate.burst=100");
+    run =
+        RUN("patra", "update", "generic-details", "--ids", ids, "--workers", "1", "--store", store);
+    CHECK_EQ(run.code, 4, "the source is stopped");
+    REQUIRE(RUN("patra", "resume", "generic-details", "--store", store).code == 0, "resume");
+    run = RUN("patra", "update", "generic-details", "--store", store);
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(has(run.out, "asked for   3 ids"), "they are looked at after all");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record"), 3, "and are there");
+    run = RUN("patra", "status", "--store", store);
+    CHECK_EQ(run.code, 0, "what failed was made up for");
+    sim_stop(&sim);
+}
+
+TEST(ids_of_an_update_that_failed_are_not_lost_on_sqlite)
+{
+    failed_ids(sqlite_store("failed-ids"));
+}
+
+TEST(ids_of_an_update_that_failed_are_not_lost_on_postgres)
+{
+    failed_ids(postgres_store());
+}
+
+/* ---- what stops it ---- */
+
+/* All slices are under way when the error comes: none is left that would wait for a person. */
+TEST(a_stop_that_the_last_slices_met_is_told)
+{
+    const char *store = sqlite_store("last");
+    struct sim bad = sim_of((const char *const[]){ "--records", "2000", "--fault",
+                                                   "kind=status code=401 body=empty", NULL });
+    struct run run;
+
+    apply(store, &bad, "rate.burst=100");
+    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-01", "--to", "2026-02-02", "--store",
+              store);
+    CHECK_EQ(run.code, 4, "exit code");
+    CHECK(has(run.out, "stopped by a fatal error"), "the verdict");
+    CHECK(has(run.out, "patra resume " SOURCE), "what to do");
+    CHECK_EQ(RUN("patra", "resume", SOURCE, "--store", store).code, 0, "resume");
+    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-01", "--to", "2026-02-02", "--json",
+              "--store", store);
+    CHECK_EQ(run.code, 4, "again");
+    CHECK(has(run.out, "\"why\":\"stopped\",\"exit\":4,\"reason\":\""), "for programs");
+    sim_stop(&bad);
+}
+
+TEST(a_summary_says_why_nothing_was_planned)
+{
+    const char *store = sqlite_store("nothing");
+    struct sim sim = sim_of((const char *const[]){ "--records", "10", NULL });
+    struct run run;
+
+    apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-02", "--to", "2026-02-01", "--quiet",
+              "--store", store);
+    CHECK_EQ(run.code, 0, "no failure");
+    CHECK(has(run.out, "planned     nothing: --from is not before --to\n"), "for people");
+    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-02", "--to", "2026-02-01", "--json",
+              "--store", store);
+    CHECK(has(run.out, "\"reason\":\"--from is not before --to\""), "for programs");
+    sim_stop(&sim);
 }
 
 /* ---- what is waited for ---- */

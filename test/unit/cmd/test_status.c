@@ -142,6 +142,17 @@ static struct str printed(const struct status *status,
     return copy;
 }
 
+TEST(what_is_missing_is_shown_with_its_reason)
+{
+    struct status status = well();
+
+    trouble.is_missing = true;
+    CHECK(has(printed(&status, status_print),
+              "failed  2025-12-31T00:00:00Z .. 2026-01-01T00:00:00Z  task 5, still missing\n"
+              "    status 400\n"),
+          "what failed");
+}
+
 TEST(a_screen_tells_who_works_since_when_and_what_failed)
 {
     struct status status = well();
@@ -179,9 +190,8 @@ TEST(a_screen_tells_who_works_since_when_and_what_failed)
                     "    see: patra quarantine list crossref\n"),
           "the quarantine");
     CHECK(has(text, "\n  77    abc/1  1m 30s  2.0s ago    30s left\n"), "who works");
-    CHECK(has(text, "failed  2025-12-31T00:00:00Z .. 2026-01-01T00:00:00Z  task 5\n"
-                    "    status 400\n"),
-          "what failed");
+    CHECK(has(text, "\n  1 task of the last 24 hours failed and was made up for"),
+          "what failed and is there by now");
     CHECK(has(text,
               "\ncrossref   2.50 of 10.00  3 of 5  -          3,456 of 5,000 until 00:00:00Z  "
               "00:01:00Z, in 1m 00s (why: Retry-After)\n"),
