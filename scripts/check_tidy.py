@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""clang-tidy over src/ and sim/, BUILD/compile_commands.json telling how each file is compiled.
+"""check_tidy.py BUILD [PATH...]
+
+clang-tidy over src/ and sim/, or the PATHs in them, BUILD/compile_commands.json telling how each file
+is compiled; as many at once as there are processors it may run on (taskset says which).
 
 A file that was clean is not looked at again until something changes that clang-tidy would see: its
 own text or that of a header it includes, the checks, clang-tidy itself. What it would see is what
@@ -48,7 +51,9 @@ def check(entry):
 
 
 def main():
-    tracked = set(subprocess.check_output(['git', 'ls-files', 'src/*.c', 'sim/*.c'], text=True).split())
+    paths = sys.argv[2:] or ['src', 'sim']
+    tracked = {name for name in subprocess.check_output(['git', 'ls-files', '--', *paths], text=True).split()
+               if name.endswith('.c')}
     entries = {}
     for entry in json.loads((build / 'compile_commands.json').read_text()):
         name = os.path.relpath(os.path.join(entry['directory'], entry['file']))
@@ -56,7 +61,7 @@ def main():
             entries[name] = entry
     clean.mkdir(exist_ok=True)
     looked = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for said in pool.map(check, entries.values()):
             looked += said is not None
             failed += bool(said)
