@@ -224,9 +224,9 @@ struct str arena_printf(struct arena *arena, const char *format, ...)
     return (struct str){ bytes, (size_t)len };
 }
 
-bool arena_error(const struct arena *arena, struct error *err)
+void arena_error_set(const struct arena *arena, struct error *err)
 {
-    return error_set(err, ERROR_REQUEST, "memory.limit",
-                     "out of memory: the limit of this step is %zu bytes, %zu are in use",
-                     arena->limit, arena->used);
+    (void)error_set(err, ERROR_REQUEST, "memory.limit",
+                    "out of memory: the limit of this step is %zu bytes, %zu are in use",
+                    arena->limit, arena->used);
 }

@@ -47,7 +47,13 @@ struct str arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIK
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_alloc_array((arena), (count), sizeof(type)))
 
+void arena_error_set(const struct arena *arena, struct error *err);
+
 /* Returns false: `return arena_error(arena, err);` */
-bool arena_error(const struct arena *arena, struct error *err);
+static inline bool arena_error(const struct arena *arena, struct error *err)
+{
+    arena_error_set(arena, err);
+    return false;
+}
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
+void error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
                   int line, const char *format, ...)
 {
     va_list args;
@@ -19,7 +19,6 @@ bool error_set_at(struct error *err, enum error_level level, const char *code, c
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
-    return false;
 }
 
 static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
@@ -32,7 +31,7 @@ static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
     text[*len] = '\0';
 }
 
-bool error_wrap(struct error *err, const char *format, ...)
+void error_wrap_with(struct error *err, const char *format, ...)
 {
     char inner[ERROR_TEXT_MAX];
     va_list args;
@@ -47,7 +46,6 @@ bool error_wrap(struct error *err, const char *format, ...)
     len = strlen(err->text);
     append(err->text, &len, ": ");
     append(err->text, &len, inner);
-    return false;
 }
 
 const char *error_level_name(enum error_level level)

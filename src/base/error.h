@@ -31,16 +31,20 @@ struct error {
     char text[ERROR_TEXT_MAX]; /* longer texts are cut at the end */
 };
 
-/* Makes the error where its cause is known. Returns false, so that one can write
- * `return error_set(err, ERROR_REQUEST, "json.syntax", "offset %zu: ...", at);` */
+/* Makes the error where its cause is known. It is false, so that one can write
+ * `return error_set(err, ERROR_REQUEST, "json.syntax", "offset %zu: ...", at);`
+ * and false here rather than behind a call: who reads the caller, a compiler's warnings or
+ * clang-tidy, then knows that no result was promised. */
 #define error_set(err, level, code, ...) \
-    error_set_at((err), (level), (code), __FILE__, __LINE__, __VA_ARGS__)
+    (error_set_at((err), (level), (code), __FILE__, __LINE__, __VA_ARGS__), false)
 
-bool error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
+void error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
                   int line, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/* Puts what this function was doing, and to what, in front: "advance cursor x: <text>". */
-bool error_wrap(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Puts what this function was doing, and to what, in front: "advance cursor x: <text>"; false. */
+#define error_wrap(err, ...) (error_wrap_with((err), __VA_ARGS__), false)
+
+void error_wrap_with(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 const char *error_level_name(enum error_level level); /* "L1" ... "L4", "OK" */
 
