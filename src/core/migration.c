@@ -5,6 +5,7 @@
 
 int64_t migration_latest(const struct migration_set *known)
 {
+    assert(known->count == 0 || known->items != NULL);
     return known->count == 0 ? 0 : known->items[known->count - 1].number;
 }
 

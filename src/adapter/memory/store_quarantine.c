@@ -197,7 +197,7 @@ static bool quarantine_sums(struct store *store, struct arena *arena, struct str
     if (!memory_enter(&call, store, "quarantine_sums", err) ||
         !memory_leave(&call, add_sums(call.db, arena, source, list, err), err))
         return false;
-    if (list->count > 0)
+    if (list->items != NULL)
         qsort(list->items, list->count, sizeof(*list->items), by_place);
     return true;
 }

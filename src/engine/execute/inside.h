@@ -34,7 +34,7 @@ void executor_tell(const struct executor *executor, const struct executor_event 
 /* ---- steady.c ---- */
 
 struct steady {
-    int tries;
+    unsigned tries;
 };
 
 /* After a call to the store failed: true when it is to be made again, by now with a session that

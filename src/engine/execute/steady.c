@@ -16,7 +16,7 @@ static bool is_lost(const struct error *err)
     return strcmp(err->code, "store.lost") == 0 || strcmp(err->code, "store.commit_unknown") == 0;
 }
 
-static int64_t delay_us(struct executor *executor, int tries)
+static int64_t delay_us(struct executor *executor, unsigned tries)
 {
     const int64_t grown_us = DELAY_MIN_US << (tries < 6 ? tries : 6);
     const int64_t most_us = grown_us < DELAY_MAX_US ? grown_us : DELAY_MAX_US;

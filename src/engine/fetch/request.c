@@ -174,7 +174,7 @@ static bool render_form(struct rendering *r)
 
 static bool render_body(struct rendering *r)
 {
-    buf_init(&r->body, r->arena, 4 * REQUEST_BYTES_MAX);
+    buf_init(&r->body, r->arena, (size_t)4 * REQUEST_BYTES_MAX);
     if (endpoint_of(r)->form.count > 0)
         return render_form(r) &&
                add_header(r, STR("Content-Type"), STR("application/x-www-form-urlencoded")) &&
@@ -260,7 +260,7 @@ static bool render_digest(struct request *request, struct arena *arena,
     struct buf out, template;
     struct json_writer w;
 
-    buf_init(&out, arena, 4 * REQUEST_BYTES_MAX);
+    buf_init(&out, arena, (size_t)4 * REQUEST_BYTES_MAX);
     buf_init(&template, arena, REQUEST_BYTES_MAX);
     url_begin(&template, endpoint->http.base_url, endpoint->path.text);
     json_writer_init(&w, &out);

@@ -127,9 +127,7 @@ static void resolve_page(const struct request_ask *ask, const struct template_us
         *value = int_value(state->size);
     else if (is(variable, "limit") && state->size > 0)
         *value = int_value(state->offset + state->size);
-    else if (is(variable, "token") && state->token.data != NULL && !is_url)
-        *value = text_value(state->token);
-    else if (is(variable, "url") && state->token.data != NULL && is_url)
+    else if (is(variable, is_url ? "url" : "token") && state->token.data != NULL)
         *value = text_value(state->token);
 }
 

@@ -440,12 +440,14 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
     struct page_decision decision;
     struct exchange *found;
     struct leg *leg;
+    bool opens_history; /* the search before a history's pages: nothing is decided on it */
 
     for (;;) {
         leg = fetch->list;
+        opens_history = fetch->mode == WALK_HISTORY && leg == &fetch->legs[0];
         batch->kind = fetch->mode == WALK_PAGES || leg == &fetch->legs[1] ? FETCH_PAGE : FETCH_IDS;
         tell_place(fetch, leg, batch);
-        if (fetch->mode == WALK_HISTORY && leg == &fetch->legs[0]) {
+        if (opens_history) {
             const struct exchange_ask ask = { .leg = leg, .ids_only = true };
 
             if (walk_look(fetch, &ask, &found, err))
@@ -472,7 +474,7 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
         walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });
         return true;
     }
-    if (fetch->mode == WALK_HISTORY && leg == &fetch->legs[0])
+    if (opens_history)
         return enter_history(fetch, found, err);
     if (ends_astray(fetch, &found->listing, false))
         return true;

@@ -3,7 +3,7 @@
 #include "base/instant.h"
 
 /* More than this is never needed: who is half a second late has other troubles. */
-#define RESERVE_MAX_US (500 * US_PER_MS)
+#define RESERVE_MAX_US (US_PER_SECOND / 2)
 /* Of the burst, what is left unused at most; and of the rate. */
 enum { RESERVE_PER_CENT = 40, RATE_PERMILLE = 980 };
 
