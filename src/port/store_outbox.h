@@ -1,8 +1,7 @@
 /* store_outbox: the events of a change, written in the transaction of the change itself.
  *
- * An event belongs to an aggregate (a record) and has its version; there is one event per version.
- * It is to be added after the record was written (store_record_write), which locks its row: so the
- * order of versions is the order of events.
+ * An event belongs to an aggregate (a record) and has its version; there is one event per version,
+ * and the order of versions is the order of events. They are added by store_record_write.
  */
 #ifndef PATRA_PORT_STORE_OUTBOX_H
 #define PATRA_PORT_STORE_OUTBOX_H
@@ -27,21 +26,10 @@ struct outbox_event_list {
 };
 
 struct store_outbox_ops {
-    bool (*add)(struct store *store, const struct outbox_event *events, size_t count,
-                struct error *err);
     bool (*of)(struct store *store, struct arena *arena, struct str aggregate_type,
                struct str aggregate_id, int64_t after_version, int64_t limit,
                struct outbox_event_list *list, struct error *err);
 };
-
-/* L2 when a version of an aggregate has its event already: two writers took the same version. */
-static inline bool MUST_CHECK store_outbox_add(struct store *store,
-                                               const struct outbox_event *events, size_t count,
-                                               struct error *err)
-{
-    assert(store->state == STORE_WRITING);
-    return store->outbox->add(store, events, count, err);
-}
 
 /* The events of an aggregate by version, from the first above after_version. */
 static inline bool MUST_CHECK store_outbox_of(struct store *store, struct arena *arena,

@@ -4,13 +4,13 @@
  *
  *      store_record_check()    which of these are here, and in what state
  *      ... the caller judges each: new, newer, unchanged, older ...
- *      store_record_write()    the new and the newer, with payloads
+ *      store_record_write()    the new and the newer, with payloads, and the event of each
  *      store_record_touch()    the unchanged: looked at, now
  *
  * all in one transaction. The write is a compare-and-set: a new record must still be missing, a
- * changed one still have the version that was checked. Whoever finds `written` false for a record
- * checks that one again. From the write on its row is locked, so the event of the new version
- * (port/store_outbox.h), added after it, is the only one and in its place.
+ * changed one still have the version that was checked. Whoever finds that not all were written
+ * rolls back and begins anew. A record's row is locked before its event (port/store_outbox.h) is
+ * added, so that is the only one of its version and in its place.
  */
 #ifndef PATRA_PORT_STORE_RECORD_H
 #define PATRA_PORT_STORE_RECORD_H
@@ -18,6 +18,7 @@
 #include "core/codes.h"
 #include "port/store.h"
 #include "port/store_lineage.h"
+#include "port/store_outbox.h"
 
 /* Longer ids are refused (L2): an index could not hold them. */
 enum { PROVIDER_ID_MAX = 1024 };
@@ -53,6 +54,25 @@ struct record_write {
     bool is_deleted;             /* a tombstone */
     struct str content_hash;
     struct str payload; /* any bytes, kept as received */
+};
+
+/* A record as it is to be, and the event that tells of it. */
+struct record_change {
+    struct record_write record;
+    struct outbox_event event;
+};
+
+/* The changes of a batch, one after the other; embed it first. They are asked for while the store
+ * is at work on the ones before, so what it takes to make them costs little time of its own.
+ *
+ * New ones come first, by provider_id, then changed ones by id, in every transaction: two writers
+ * with the same records then meet one by one, and none waits for another who waits for him. All
+ * must differ from one another. */
+struct record_changes {
+    /* Called `count` times, unless it fails. It may not use the store; what it gives must live
+     * until the write is over. */
+    bool (*next)(struct record_changes *changes, struct record_change *change, struct error *err);
+    size_t count;
 };
 
 struct stored_record {
@@ -101,8 +121,7 @@ struct store_record_ops {
                   const struct str *provider_ids, size_t count, struct record_state *states,
                   struct error *err);
     bool (*write)(struct store *store, const struct record_context *context,
-                  const struct record_write *records, size_t count, bool *written,
-                  struct error *err);
+                  struct record_changes *changes, bool *written, struct error *err);
     bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
                   size_t count, struct error *err);
     bool (*get)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
@@ -123,15 +142,16 @@ static inline bool MUST_CHECK store_record_check(struct store *store, struct are
     return store->record->check(store, arena, context, provider_ids, count, states, err);
 }
 
-/* written[i] is false where records[i] was not written: a new one is here by now, or the version
- * has moved on. The records must differ from one another. */
+/* *written is false when one of them, or more, could not be written: a new one is here by now, or a
+ * version has moved on. The transaction is then to be rolled back. L2 when a version has its event
+ * already. */
 static inline bool MUST_CHECK store_record_write(struct store *store,
                                                  const struct record_context *context,
-                                                 const struct record_write *records, size_t count,
-                                                 bool *written, struct error *err)
+                                                 struct record_changes *changes, bool *written,
+                                                 struct error *err)
 {
     assert(store->state == STORE_WRITING);
-    return store->record->write(store, context, records, count, written, err);
+    return store->record->write(store, context, changes, written, err);
 }
 
 /* Sets checked_at, never back, and expr_hash. */
@@ -152,9 +172,9 @@ static inline bool MUST_CHECK store_record_get(struct store *store, struct arena
     return store->record->get(store, arena, source, endpoint, provider_id, record, found, err);
 }
 
-/* A page of candidates: by checked_at and id, by expr_hash and id, or by the signal's id. Records
- * that are deleted are none. A record may leave the set while pages are read (it is touched), and
- * is then not given; none that stays in the set is left out. */
+/* A page of candidates: by checked_at and id, by expr_hash and id, or by
+ * the signal's id. Records that are deleted are none. A record may leave the set while pages are
+ * read (it is touched), and is then not given; none that stays in the set is left out. */
 static inline bool MUST_CHECK store_candidate_list(struct store *store, struct arena *arena,
                                                    const struct candidate_query *query,
                                                    struct candidate_list *list, struct error *err)

@@ -20,7 +20,6 @@ struct failing {
     struct store_ops ops;
     struct store_record_ops record;
     struct store_quarantine_ops quarantine;
-    struct store_outbox_ops outbox;
     struct store_lease_ops lease;
     struct store_run_ops run;
     struct store_signal_ops signal;
@@ -90,11 +89,10 @@ static bool failing_check(struct store *store, struct arena *arena,
 }
 
 static bool failing_write(struct store *store, const struct record_context *context,
-                          const struct record_write *records, size_t count, bool *written,
-                          struct error *err)
+                          struct record_changes *changes, bool *written, struct error *err)
 {
     return passes(store, err) &&
-           store_record_write(inner_of(store), context, records, count, written, err);
+           store_record_write(inner_of(store), context, changes, written, err);
 }
 
 static bool failing_touch(struct store *store, const struct record_context *context,
@@ -107,12 +105,6 @@ static bool failing_quarantine(struct store *store, const struct quarantined *re
                                int64_t *added, struct error *err)
 {
     return passes(store, err) && store_quarantine_add(inner_of(store), records, count, added, err);
-}
-
-static bool failing_outbox(struct store *store, const struct outbox_event *events, size_t count,
-                           struct error *err)
-{
-    return passes(store, err) && store_outbox_add(inner_of(store), events, count, err);
 }
 
 static bool failing_batch(struct store *store, struct arena *arena, const struct batch *batch,
@@ -150,7 +142,6 @@ static void failing_init(struct failing *failing, struct store *inner)
                  .reconnect = failing_reconnect },
         .record = { .check = failing_check, .write = failing_write, .touch = failing_touch },
         .quarantine = { .add = failing_quarantine },
-        .outbox = { .add = failing_outbox },
         .lease = { .renew = failing_renew },
         .run = { .save = failing_save, .batch_add = failing_batch, .listed_add = failing_listed },
         .signal = { .add = failing_signal }
@@ -158,7 +149,6 @@ static void failing_init(struct failing *failing, struct store *inner)
     failing->store = (struct store){ .ops = &failing->ops,
                                      .record = &failing->record,
                                      .quarantine = &failing->quarantine,
-                                     .outbox = &failing->outbox,
                                      .lease = &failing->lease,
                                      .run = &failing->run,
                                      .signal = &failing->signal };

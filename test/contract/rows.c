@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contract.h"
 
@@ -123,4 +124,56 @@ struct cursor_name rows_cursor_name(void)
                                  .cursor_key = STR("indexed"),
                                  .scope = NAMESPACE_EXPR,
                                  .namespace_key = STR(HASH_A) };
+}
+
+/* Two processes that tell of the same version do so by different ids. */
+static struct str event_id(struct str endpoint, struct str provider_id, int64_t version)
+{
+    const struct str key =
+        arena_printf(contract_arena(), "%.*s/%.*s", STR_ARG(endpoint), STR_ARG(provider_id));
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < key.len; i++)
+        hash = (hash ^ (unsigned char)key.data[i]) * UINT64_C(0x100000001b3);
+    return arena_printf(contract_arena(), "%08x-%04x-7000-8000-%012llx", (unsigned)version,
+                        (unsigned)getpid() & 0xffff, (unsigned long long)(hash >> 16));
+}
+
+struct outbox_event rows_event(const struct record_context *context,
+                               const struct record_write *record)
+{
+    return (struct outbox_event){ .event_id = event_id(context->endpoint, record->provider_id,
+                                                       record->version),
+                                  .aggregate_type = context->endpoint,
+                                  .aggregate_id = record->provider_id,
+                                  .event_type = STR("RecordUpdated"),
+                                  .version = record->version,
+                                  .schema_version = 1,
+                                  .occurred_us = context->now_us,
+                                  .payload = STR("{}") };
+}
+
+struct changes {
+    struct record_changes port; /* first */
+    const struct record_context *context;
+    const struct record_write *next;
+};
+
+static bool next_change(struct record_changes *port, struct record_change *change,
+                        struct error *err)
+{
+    struct changes *changes = (struct changes *)port;
+
+    (void)err;
+    change->record = *changes->next++;
+    change->event = rows_event(changes->context, &change->record);
+    return true;
+}
+
+bool rows_write(struct store *store, const struct record_context *context,
+                const struct record_write *records, size_t count, bool *written, struct error *err)
+{
+    struct changes changes = { { next_change, count }, context, records };
+
+    return store_record_write(store, context, &changes.port, written, err);
 }

@@ -4,6 +4,7 @@
 
 #include "port/store_cursor.h"
 #include "port/store_plan.h"
+#include "port/store_record.h"
 #include "port/store_schedule.h"
 #include "port/store_task.h"
 
@@ -22,5 +23,15 @@ struct plan rows_add_plan(struct store *store);
 void rows_add_tasks(struct store *store, const struct plan *plan, int64_t count);
 
 struct cursor_name rows_cursor_name(void);
+
+/* Writes them in this order, which should be the one that struct record_changes asks for; the event
+ * of each is made here. */
+bool rows_write(struct store *store, const struct record_context *context,
+                const struct record_write *records, size_t count, bool *written,
+                struct error *err) MUST_CHECK;
+
+/* That event. */
+struct outbox_event rows_event(const struct record_context *context,
+                               const struct record_write *record);
 
 #endif

@@ -30,16 +30,21 @@ static struct record_write write_of(const char *id, const char *payload)
                                   .payload = str_of(payload) };
 }
 
-/* Writes in a transaction of its own. */
-static void write_all(struct store *store, int64_t now_us, const struct record_write *records,
-                      size_t count, bool *written)
+/* Writes in a transaction of its own; false when not all of them could be written. */
+static bool write_all(struct store *store, int64_t now_us, const struct record_write *records,
+                      size_t count)
 {
     const struct record_context context = context_at(now_us);
     struct error err = { 0 };
+    bool written = false;
 
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_record_write(store, &context, records, count, written, &err), err);
-    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(rows_write(store, &context, records, count, &written, &err), err);
+    if (written)
+        REQUIRE_OK(store_commit(store, &err), err);
+    else
+        store_rollback(store);
+    return written;
 }
 
 static struct stored_record get(struct store *store, const char *id)
@@ -61,13 +66,11 @@ TEST(a_record_comes_back_with_every_byte)
     char bytes[256 + 70000];
     struct record_write write = write_of("10.1/\xe6\x96\x87", "");
     struct stored_record record;
-    bool written = false;
 
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)(i * 31 + i / 256);
     write.payload = (struct str){ bytes, sizeof(bytes) };
-    write_all(store, NOW_US, &write, 1, &written);
-    CHECK(written, "new");
+    CHECK(write_all(store, NOW_US, &write, 1), "new");
     record = get(store, "10.1/\xe6\x96\x87");
     CHECK(record.id > 0, "id");
     CHECK_STR(record.source, STR("crossref"), "source");
@@ -95,11 +98,10 @@ TEST(records_are_checked_in_the_order_asked)
     struct record_write writes[] = { write_of("a", "1"), write_of("c", "2") };
     struct record_state states[4];
     struct error err = { 0 };
-    bool written[2];
 
     writes[1].has_updated = false;
     writes[1].is_deleted = true;
-    write_all(store, NOW_US - 1, writes, 2, written);
+    CHECK(write_all(store, NOW_US - 1, writes, 2), "new");
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(store_record_check(store, contract_arena(), &context, ids, 4, states, &err), err);
     store_rollback(store);
@@ -118,65 +120,110 @@ TEST(records_are_checked_in_the_order_asked)
     contract_end();
 }
 
+/* A record that is there, to be changed to `payload` as that version. */
+static struct record_write change_of(struct store *store, const char *id, int64_t version,
+                                     const char *payload)
+{
+    struct record_write write = write_of(id, payload);
+
+    write.id = get(store, id).id;
+    write.version = version;
+    return write;
+}
+
 TEST(a_write_is_a_compare_and_set)
 {
     struct store *store = contract_store();
     struct record_write writes[3] = { write_of("a", "1"), write_of("b", "1") };
-    bool written[3] = { false };
-    int64_t id;
 
-    write_all(store, NOW_US, writes, 2, written);
-    CHECK(written[0] && written[1], "new");
-    writes[1] = write_of("c", "1");
-    write_all(store, NOW_US, writes, 2, written);
-    CHECK(!written[0], "here already");
-    CHECK(written[1], "new");
-    id = get(store, "a").id;
-    writes[0] = write_of("a", "2");
-    writes[0].id = id;
-    writes[0].version = 2;
-    writes[1] = write_of("d", "1");
-    writes[2] = write_of("b", "9");
-    writes[2].id = get(store, "b").id;
-    writes[2].version = 3;
-    write_all(store, NOW_US + 7, writes, 3, written);
-    CHECK(written[0], "one version on");
-    CHECK(written[1], "new, in between");
-    CHECK(!written[2], "two versions on");
-    write_all(store, NOW_US + 8, writes, 1, written);
-    CHECK(!written[0], "once");
+    CHECK(write_all(store, NOW_US, writes, 2), "new");
+    CHECK(!write_all(store, NOW_US, writes, 2), "here already");
+    writes[0] = write_of("d", "1");
+    writes[1] = change_of(store, "a", 2, "2");
+    writes[2] = change_of(store, "b", 3, "9");
+    CHECK(!write_all(store, NOW_US + 7, writes, 3), "one is two versions on");
+    writes[2].version = 2;
+    CHECK(write_all(store, NOW_US + 7, writes, 3), "one version on, and a new one");
+    CHECK(!write_all(store, NOW_US + 8, &writes[1], 1), "once");
     CHECK_STR(get(store, "a").payload, STR("2"), "changed");
     CHECK_EQ(get(store, "a").version, 2, "version");
     CHECK_EQ(get(store, "a").checked_us, NOW_US + 7, "checked");
     CHECK_EQ(get(store, "a").created_us, NOW_US, "created");
-    CHECK_STR(get(store, "b").payload, STR("1"), "unchanged");
+    CHECK_EQ(get(store, "d").created_us, NOW_US + 7, "new");
     contract_end();
 }
 
-/* More than any store writes by one statement: ids "00" to "0249", by turns new, here already, and
- * changed with the right and with a wrong version. */
-TEST(many_records_are_told_apart)
+/* More than any store writes by one statement. The first 120 are here and are changed, the others
+ * are new, and come first: in the middle of what a store may take at once one kind follows the
+ * other. */
+enum { OLD = 120 };
+
+static void make_many(struct store *store, int set, char ids[MANY][8], struct record_write *writes)
+{
+    for (int i = 0; i < MANY; i++) {
+        const int number = i < MANY - OLD ? i + OLD : i - (MANY - OLD);
+
+        (void)snprintf(ids[i], sizeof(ids[i]), "%d-%03d", set, number);
+        writes[i] = number < OLD ? change_of(store, ids[i], 2, ids[i]) : write_of(ids[i], ids[i]);
+    }
+}
+
+static void add_old(struct store *store, int set)
+{
+    struct record_write writes[OLD];
+    char ids[OLD][8];
+
+    for (int i = 0; i < OLD; i++) {
+        (void)snprintf(ids[i], sizeof(ids[i]), "%d-%03d", set, i);
+        writes[i] = write_of(ids[i], "old");
+    }
+    CHECK(write_all(store, NOW_US, writes, OLD), "new");
+}
+
+TEST(many_records_are_written_at_once)
 {
     struct store *store = contract_store();
     struct record_write writes[MANY];
-    bool written[MANY];
+    struct outbox_event_list list;
+    struct error err = { 0 };
     char ids[MANY][8];
 
+    add_old(store, 0);
+    make_many(store, 0, ids, writes);
+    CHECK(write_all(store, NOW_US + 1, writes, MANY), "all");
     for (int i = 0; i < MANY; i++) {
-        (void)snprintf(ids[i], sizeof(ids[i]), "0%d", i);
-        writes[i] = write_of(ids[i], ids[i]);
-        if (i % 4 != 0)
-            write_all(store, NOW_US, &writes[i], 1, &written[i]);
-        if (i % 4 < 2)
-            continue;
-        writes[i].id = get(store, ids[i]).id;
-        writes[i].version = i % 4 == 2 ? 2 : 3;
-    }
-    write_all(store, NOW_US + 1, writes, MANY, written);
-    for (int i = 0; i < MANY; i++) {
-        CHECK_EQ(written[i], i % 4 == 0 || i % 4 == 2, ids[i]);
-        CHECK_EQ(get(store, ids[i]).version, i % 4 == 2 ? 2 : 1, ids[i]);
+        CHECK_EQ(get(store, ids[i]).version, i < MANY - OLD ? 1 : 2, ids[i]);
         CHECK_STR(get(store, ids[i]).payload, str_of(ids[i]), ids[i]);
+        REQUIRE_OK(store_outbox_of(store, contract_arena(), STR("works"), str_of(ids[i]), 0, 9,
+                                   &list, &err),
+                   err);
+        CHECK_EQ(list.count, i < MANY - OLD ? 1 : 2, "an event for each version");
+    }
+    contract_end();
+}
+
+/* Wherever among many it stands: a new one that another worker has added, a changed one that
+ * another worker has changed. */
+TEST(one_that_another_wrote_first_is_noticed_among_many)
+{
+    static const int PLACES[] = { 0, 40, MANY - OLD - 1, MANY - OLD, MANY - 1 };
+    struct store *store = contract_store();
+    struct record_write writes[MANY];
+    struct record_write theirs;
+    char ids[MANY][8];
+
+    for (int set = 0; set < (int)ARRAY_LEN(PLACES); set++) {
+        const int place = PLACES[set];
+        const int other = place > MANY - OLD ? MANY - OLD : MANY - 1; /* one that is here too */
+
+        add_old(store, set);
+        make_many(store, set, ids, writes);
+        theirs = writes[place];
+        theirs.payload = STR("theirs");
+        CHECK(write_all(store, NOW_US + 1, &theirs, 1), "they were first");
+        CHECK(!write_all(store, NOW_US + 2, writes, MANY), "noticed");
+        CHECK_STR(get(store, ids[place]).payload, STR("theirs"), "theirs stands");
+        CHECK_STR(get(store, ids[other]).payload, STR("old"), "nothing of ours does");
     }
     contract_end();
 }
@@ -188,8 +235,8 @@ TEST(one_that_can_not_be_kept_among_many_is_told)
     struct store *store = contract_store();
     const struct record_context context = context_at(NOW_US);
     struct record_write writes[MANY];
-    bool written[MANY];
     char ids[MANY][8];
+    bool written;
 
     for (size_t place = 0; place < ARRAY_LEN(PLACES); place++) {
         struct error err = { 0 };
@@ -200,12 +247,11 @@ TEST(one_that_can_not_be_kept_among_many_is_told)
         }
         writes[PLACES[place]].provider_version = STR("a\0b");
         REQUIRE_OK(store_begin(store, &err), err);
-        CHECK(!store_record_write(store, &context, writes, MANY, written, &err), "refused");
+        CHECK(!rows_write(store, &context, writes, MANY, &written, &err), "refused");
         CHECK_STR(str_of(err.code), STR("store.text"), "why");
         store_rollback(store);
     }
-    write_all(store, NOW_US, writes, 1, written);
-    CHECK(written[0], "nothing of it was left");
+    CHECK(write_all(store, NOW_US, writes, 1), "nothing of it was left");
     contract_end();
 }
 
@@ -216,9 +262,8 @@ TEST(a_touched_record_was_looked_at)
     struct record_context context = context_at(NOW_US + 9);
     struct error err = { 0 };
     int64_t ids[2];
-    bool written[2];
 
-    write_all(store, NOW_US, writes, 2, written);
+    CHECK(write_all(store, NOW_US, writes, 2), "new");
     ids[0] = get(store, "a").id;
     ids[1] = 999999;
     context.expr_hash = STR(HASH_B);
@@ -250,7 +295,7 @@ TEST(ids_that_can_not_be_are_refused)
                             : i == 2 ? STR("a\0b")
                                      : (struct str){ long_id, PROVIDER_ID_MAX };
         REQUIRE_OK(store_begin(store, &err), err);
-        CHECK_EQ(store_record_write(store, &context, &write, 1, &written, &err), i == 3, "refused");
+        CHECK_EQ(rows_write(store, &context, &write, 1, &written, &err), i == 3, "refused");
         if (i < 3)
             CHECK_EQ(err.level, i == 2 ? ERROR_DATA : ERROR_REQUEST, err.text);
         store_rollback(store);
@@ -298,7 +343,7 @@ TEST(candidates_are_read_in_pages)
         context = context_at(NOW_US + i / 4); /* four at a time have the same instant */
         context.expr_hash = i % 3 == 0 ? STR(HASH_B) : i % 3 == 1 ? STR("c") : STR(HASH_A);
         REQUIRE_OK(store_begin(store, &err), err);
-        REQUIRE_OK(store_record_write(store, &context, &write, 1, &written, &err), err);
+        REQUIRE_OK(rows_write(store, &context, &write, 1, &written, &err), err);
         REQUIRE_OK(store_commit(store, &err), err);
     }
     CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_STALENESS,
@@ -326,47 +371,113 @@ TEST(candidates_are_read_in_pages)
     contract_end();
 }
 
-static struct outbox_event event_of(int64_t version)
+struct telling {                /* one change after the other, with events as they are */
+    struct record_changes port; /* first */
+    struct record_change *next;
+};
+
+static bool tell(struct record_changes *port, struct record_change *change, struct error *err)
 {
-    return (struct outbox_event){
-        .event_id = arena_printf(contract_arena(), "0190a000-0000-7000-8000-%012" PRId64, version),
-        .aggregate_type = STR("crossref/works"),
-        .aggregate_id = STR("10.1/x"),
-        .event_type = STR("RecordUpdated"),
-        .version = version,
-        .schema_version = 1,
-        .lane = 3,
-        .occurred_us = NOW_US + version,
-        .payload = STR("{\0}"),
-    };
+    (void)err;
+    *change = *((struct telling *)port)->next++;
+    return true;
 }
 
-TEST(there_is_one_event_per_version)
+static bool write_change(struct store *store, struct record_change *change, struct error *err)
 {
+    const struct record_context context = context_at(NOW_US);
+    struct telling telling = { { tell, 1 }, change };
+    bool written = false;
+
+    return store_record_write(store, &context, &telling.port, &written, err) && written;
+}
+
+TEST(an_event_comes_back_with_every_byte)
+{
+    const struct record_context context = context_at(NOW_US);
     struct store *store = contract_store();
-    struct outbox_event events[3] = { event_of(1), event_of(2), event_of(3) };
+    struct record_change change = { .record = write_of("10.1/x", "1") };
     struct outbox_event_list list;
     struct error err = { 0 };
 
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_outbox_add(store, events, 3, &err), err);
+    for (int64_t version = 1; version <= 3; version++) {
+        change.record.version = version;
+        change.event = rows_event(&context, &change.record);
+        change.event.lane = 3;
+        change.event.occurred_us = NOW_US + version;
+        change.event.payload = STR("{\0}");
+        REQUIRE_OK(write_change(store, &change, &err), err);
+        change.record.id = get(store, "10.1/x").id;
+    }
     REQUIRE_OK(store_commit(store, &err), err);
-    REQUIRE_OK(store_outbox_of(store, contract_arena(), STR("crossref/works"), STR("10.1/x"), 1, 10,
-                               &list, &err),
-               err);
+    REQUIRE_OK(
+        store_outbox_of(store, contract_arena(), STR("works"), STR("10.1/x"), 1, 10, &list, &err),
+        err);
     REQUIRE(list.count == 2, "above version 1");
     CHECK_EQ(list.items[0].version, 2, "by version");
-    CHECK_STR(list.items[0].event_id, events[1].event_id, "id");
+    CHECK_EQ(list.items[1].version, 3, "by version");
+    CHECK_STR(list.items[1].event_id, change.event.event_id, "id");
     CHECK_STR(list.items[0].event_type, STR("RecordUpdated"), "type");
     CHECK_EQ(list.items[0].lane, 3, "lane");
     CHECK_EQ(list.items[0].occurred_us, NOW_US + 2, "when");
     CHECK_STR(list.items[0].payload, STR("{\0}"), "every byte");
-    events[0] = event_of(4);
-    events[0].version = 2;
+    contract_end();
+}
+
+/* A version that another record's event has taken: no race, but rows that contradict each other. */
+TEST(there_is_one_event_per_version)
+{
+    const struct record_context context = context_at(NOW_US);
+    struct store *store = contract_store();
+    struct record_change first = { .record = write_of("a", "1") };
+    struct record_change second = { .record = write_of("b", "1") };
+    struct error err = { 0 };
+
+    first.event = rows_event(&context, &first.record);
+    second.event = rows_event(&context, &second.record);
+    second.event.aggregate_id = STR("a");
     REQUIRE_OK(store_begin(store, &err), err);
-    CHECK(!store_outbox_add(store, events, 1, &err), "the version has its event");
+    REQUIRE_OK(write_change(store, &first, &err), err);
+    CHECK(!write_change(store, &second, &err), "the version has its event");
     CHECK_EQ(err.level, ERROR_REQUEST, "a broken key");
     CHECK(str_find(str_of(err.text), STR("uk_outbox_version")) < strlen(err.text), err.text);
     store_rollback(store);
+    contract_end();
+}
+
+/* What makes the changes fails in the middle of them: the session can be used after it. */
+static bool fail_at_forty(struct record_changes *port, struct record_change *change,
+                          struct error *err)
+{
+    struct telling *telling = (struct telling *)port;
+
+    if (++telling->next->record.version > 40)
+        return error_set(err, ERROR_DATA, "test.made", "made to fail");
+    *change = *telling->next;
+    change->record.version = 1;
+    change->record.provider_id =
+        arena_printf(contract_arena(), "%03d", (int)telling->next->record.version);
+    change->event =
+        rows_event(&(struct record_context){ .endpoint = STR("works") }, &change->record);
+    return true;
+}
+
+TEST(changes_that_fail_half_way_leave_nothing)
+{
+    const struct record_context context = context_at(NOW_US);
+    struct store *store = contract_store();
+    struct record_change change = { .record = write_of("", "1") };
+    struct telling telling = { { fail_at_forty, MANY }, &change };
+    struct error err = { 0 };
+    struct record_write write = write_of("005", "1");
+    bool written;
+
+    change.record.version = 0;
+    REQUIRE_OK(store_begin(store, &err), err);
+    CHECK(!store_record_write(store, &context, &telling.port, &written, &err), "made to fail");
+    CHECK_STR(str_of(err.code), STR("test.made"), err.text);
+    store_rollback(store);
+    CHECK(write_all(store, NOW_US, &write, 1), "nothing of it was left");
     contract_end();
 }

@@ -1,5 +1,4 @@
-#include "port/store_outbox.h"
-#include "adapter/memory/store_base.h"
+#include "adapter/memory/store_outbox.h"
 
 struct event_stored {
     int64_t id;
@@ -38,7 +37,7 @@ const struct table_def MEMORY_OUTBOX_TABLE = {
                  { "uk_outbox_version", true, version_key } },
 };
 
-static bool add_event(struct memory_db *db, const struct outbox_event *event, struct error *err)
+bool memory_outbox_add(struct memory_db *db, const struct outbox_event *event, struct error *err)
 {
     const struct event_stored row = { .event = *event };
     int64_t id;
@@ -51,19 +50,6 @@ static bool add_event(struct memory_db *db, const struct outbox_event *event, st
            memory_check(event->schema_version >= 1, "schema_version", err) &&
            memory_check(event->lane >= 0, "lane", err) &&
            memory_insert(db, MEMORY_OUTBOX, &row, &id, err);
-}
-
-static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
-                       struct error *err)
-{
-    struct memory_call call;
-    bool ok = true;
-
-    if (!memory_enter(&call, store, "outbox_add", err))
-        return false;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = add_event(call.db, &events[i], err);
-    return memory_leave(&call, ok, err);
 }
 
 static bool list_events(struct memory_db *db, struct arena *arena, const struct key *from,
@@ -111,4 +97,4 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
     return memory_leave(&call, ok, err);
 }
 
-const struct store_outbox_ops MEMORY_OUTBOX_OPS = { .add = outbox_add, .of = outbox_of };
+const struct store_outbox_ops MEMORY_OUTBOX_OPS = { .of = outbox_of };

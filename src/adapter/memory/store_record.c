@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "adapter/memory/store_base.h"
+#include "adapter/memory/store_outbox.h"
 #include "port/store_record.h"
 
 enum { BY_PROVIDER, BY_CHECKED, BY_EXPR };
@@ -143,17 +144,27 @@ static bool write_one(struct memory_db *db, const struct record_context *context
                         : memory_insert(db, MEMORY_RECORD, &row, &id, err));
 }
 
+static bool write_next(struct memory_db *db, const struct record_context *context,
+                       struct record_changes *changes, bool *written, struct error *err)
+{
+    struct record_change change;
+
+    return changes->next(changes, &change, err) &&
+           write_one(db, context, &change.record, written, err) &&
+           (!*written || memory_outbox_add(db, &change.event, err));
+}
+
 static bool record_write(struct store *store, const struct record_context *context,
-                         const struct record_write *records, size_t count, bool *written,
-                         struct error *err)
+                         struct record_changes *changes, bool *written, struct error *err)
 {
     struct memory_call call;
     bool ok = true;
 
     if (!memory_enter(&call, store, "record_write", err))
         return false;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = write_one(call.db, context, &records[i], &written[i], err);
+    *written = true;
+    for (size_t i = 0; ok && *written && i < changes->count; i++)
+        ok = write_next(call.db, context, changes, written, err);
     return memory_leave(&call, ok, err);
 }
 

@@ -1,4 +1,4 @@
-#include "adapter/postgres/pipeline.h"
+#include "adapter/postgres/outbox_repo.h"
 #include "adapter/postgres/postgres.h"
 #include "port/store_outbox.h"
 
@@ -24,8 +24,8 @@ static const char ADD[] =
     "     AS r (event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane,"
     "           occurred, payload)";
 
-static bool send_events(struct postgres_store *postgres, const struct outbox_event *events,
-                        size_t count, struct error *err)
+void outbox_query(struct query *q, struct postgres_store *postgres,
+                  const struct record_change *changes, size_t count)
 {
     static const enum array_type TYPES[ADD_END] = {
         [ADD_EVENT_ID] = ARRAY_TEXT,     [ADD_AGGREGATE_TYPE] = ARRAY_TEXT,
@@ -35,53 +35,25 @@ static bool send_events(struct postgres_store *postgres, const struct outbox_eve
         [ADD_PAYLOAD] = ARRAY_BYTES,
     };
     struct array arrays[ADD_END];
-    struct query q;
 
     for (int i = 1; i < ADD_END; i++)
         array_init(&arrays[i], &postgres->scratch, TYPES[i]);
     for (size_t i = 0; i < count; i++) {
-        array_add_text(&arrays[ADD_EVENT_ID], events[i].event_id);
-        array_add_text(&arrays[ADD_AGGREGATE_TYPE], events[i].aggregate_type);
-        array_add_text(&arrays[ADD_AGGREGATE_ID], events[i].aggregate_id);
-        array_add_text(&arrays[ADD_EVENT_TYPE], events[i].event_type);
-        array_add_i64(&arrays[ADD_VERSION], events[i].version);
-        array_add_i64(&arrays[ADD_SCHEMA_VERSION], events[i].schema_version);
-        array_add_i64(&arrays[ADD_LANE], events[i].lane);
-        array_add_i64(&arrays[ADD_OCCURRED], events[i].occurred_us);
-        array_add_text(&arrays[ADD_PAYLOAD], events[i].payload);
+        const struct outbox_event *event = &changes[i].event;
+
+        array_add_text(&arrays[ADD_EVENT_ID], event->event_id);
+        array_add_text(&arrays[ADD_AGGREGATE_TYPE], event->aggregate_type);
+        array_add_text(&arrays[ADD_AGGREGATE_ID], event->aggregate_id);
+        array_add_text(&arrays[ADD_EVENT_TYPE], event->event_type);
+        array_add_i64(&arrays[ADD_VERSION], event->version);
+        array_add_i64(&arrays[ADD_SCHEMA_VERSION], event->schema_version);
+        array_add_i64(&arrays[ADD_LANE], event->lane);
+        array_add_i64(&arrays[ADD_OCCURRED], event->occurred_us);
+        array_add_text(&arrays[ADD_PAYLOAD], event->payload);
     }
-    query_init(&q, postgres, ADD);
+    query_init(q, postgres, ADD);
     for (int i = 1; i < ADD_END; i++)
-        set_array(&q, i, &arrays[i]);
-    return pipeline_send(&q, err);
-}
-
-enum { ADD_ROWS_MAX = 100 };
-
-static size_t chunk_of(size_t left)
-{
-    return left < ADD_ROWS_MAX ? left : ADD_ROWS_MAX;
-}
-
-static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
-                       struct error *err)
-{
-    struct postgres_store *postgres = postgres_store_of(store);
-    size_t sent = 0;
-    struct query q;
-    bool ok = true;
-
-    for (size_t n; ok && sent < count; sent += ok ? n : 0) {
-        n = chunk_of(count - sent);
-        ok = send_events(postgres, events + sent, n, err);
-    }
-    pipeline_turn(postgres);
-    for (size_t i = 0; ok && i < sent; i += chunk_of(sent - i)) {
-        pipeline_receive(&q, postgres);
-        ok = query_finish(&q, err);
-    }
-    pipeline_leave(postgres);
-    return ok || error_wrap(err, "add %zu events", count);
+        set_array(q, i, &arrays[i]);
 }
 
 enum { OF_AGGREGATE_TYPE = 1, OF_AGGREGATE_ID, OF_AFTER, OF_LIMIT };
@@ -134,4 +106,4 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
     return query_finish(&q, err) || error_wrap(err, "events of %.*s", STR_ARG(aggregate_id));
 }
 
-const struct store_outbox_ops POSTGRES_OUTBOX = { .add = outbox_add, .of = outbox_of };
+const struct store_outbox_ops POSTGRES_OUTBOX = { .of = outbox_of };

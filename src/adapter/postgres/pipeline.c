@@ -2,38 +2,37 @@
 
 #include "adapter/postgres/postgres.h"
 
+/* What fails here and in pipeline_turn is told by the answers that do not come. */
+void pipeline_begin(struct postgres_store *postgres)
+{
+    (void)PQenterPipelineMode(postgres->connection);
+}
+
 bool pipeline_send(struct query *q, struct error *err)
 {
-    PGconn *connection = q->owner->connection;
-
-    if (!query_is_ready(q))
-        return query_finish(q, err);
-    if (PQpipelineStatus(connection) == PQ_PIPELINE_OFF) {
-        q->result = postgres_prepare(q);
-        if (q->result != NULL)
-            return query_finish(q, err);
-        (void)PQenterPipelineMode(connection);
-    }
-    if (!postgres_send(q))
-        return query_finish(q, err); /* without an answer: the connection is lost */
+    if (!query_is_ready(q) || !postgres_send(q))
+        return query_finish(q, err); /* not text; or without an answer: the connection is lost */
     arena_reset(&q->owner->scratch); /* libpq has copied it */
     return true;
 }
 
-/* What fails here is told by the answers that do not come. */
 void pipeline_turn(struct postgres_store *postgres)
 {
-    if (PQpipelineStatus(postgres->connection) != PQ_PIPELINE_OFF)
-        (void)PQpipelineSync(postgres->connection);
+    (void)PQpipelineSync(postgres->connection);
 }
 
-void pipeline_receive(struct query *q, struct postgres_store *postgres)
+bool pipeline_receive(struct postgres_store *postgres, int64_t *changes, struct error *err)
 {
-    query_init(q, postgres, NULL);
-    q->result = PQgetResult(postgres->connection);
-    q->row = QUERY_ANSWERED;
-    if (q->result != NULL)
+    PGresult *result = PQgetResult(postgres->connection);
+    const bool ok =
+        PQresultStatus(result) == PGRES_COMMAND_OK || postgres_error_set(postgres, result, err);
+
+    if (!str_to_i64(str_of(PQcmdTuples(result)), changes))
+        *changes = 0;
+    if (result != NULL)
         PQclear(PQgetResult(postgres->connection)); /* NULL: the end of this one's */
+    PQclear(result);
+    return ok;
 }
 
 /* Up to the answer to the turn; of a lost connection there is none, and two ends follow each other.

@@ -184,10 +184,19 @@ bool query_is_ready(const struct query *q)
     return q->bad_text == 0 && q->rows.full == NULL;
 }
 
+bool query_prepare(struct query *q, struct error *err)
+{
+    q->result = postgres_prepare(q);
+    if (q->result != NULL)
+        return query_finish(q, err);
+    arena_reset(&q->owner->scratch);
+    return true;
+}
+
 bool query_row(struct query *q)
 {
     if (q->row < 0) {
-        if (q->row != QUERY_ANSWERED && query_is_ready(q))
+        if (query_is_ready(q))
             q->result = postgres_execute(q);
         q->row = 0;
     } else {

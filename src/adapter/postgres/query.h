@@ -30,7 +30,7 @@
 
 struct postgres_store;
 
-enum { QUERY_PLACES_MAX = 48, QUERY_UNSENT = -1, QUERY_ANSWERED = -2 };
+enum { QUERY_PLACES_MAX = 48, QUERY_UNSENT = -1 };
 
 struct query {
     struct rows rows; /* first: what it answers, and how that is read */
@@ -103,7 +103,8 @@ void array_add_code(struct array *array, const struct code_table *table, int val
 void set_array(struct query *q, int place, struct array *array);
 
 bool query_is_ready(const struct query *q); /* all places hold what can be sent */
-bool query_row(struct query *q);            /* true: there is a row */
+bool query_prepare(struct query *q, struct error *err) MUST_CHECK; /* the text; nothing is sent */
+bool query_row(struct query *q);                                   /* true: there is a row */
 bool query_finish(struct query *q, struct error *err) MUST_CHECK;
 bool query_run(struct query *q, int64_t *changes, struct error *err) MUST_CHECK;
 

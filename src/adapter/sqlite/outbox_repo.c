@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "adapter/sqlite/outbox_repo.h"
 #include "adapter/sqlite/sqlite.h"
-#include "port/store_outbox.h"
 
 static const char ADD[] =
     "INSERT INTO ing_outbox (event_id, aggregate_type, aggregate_id, event_type, version,"
@@ -9,27 +9,21 @@ static const char ADD[] =
     " VALUES (:event_id, :aggregate_type, :aggregate_id, :event_type, :version, :schema_version,"
     " :lane, :occurred, :payload)";
 
-static bool outbox_add(struct store *store, const struct outbox_event *events, size_t count,
-                       struct error *err)
+bool outbox_add(struct sqlite_store *sqlite, const struct outbox_event *event, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct outbox_event *event = &events[i];
-        struct statement *st = statement_of(sqlite_store_of(store), ADD);
+    struct statement *st = statement_of(sqlite, ADD);
 
-        bind_text(st, ":event_id", event->event_id);
-        bind_text(st, ":aggregate_type", event->aggregate_type);
-        bind_text(st, ":aggregate_id", event->aggregate_id);
-        bind_text(st, ":event_type", event->event_type);
-        bind_i64(st, ":version", event->version);
-        bind_i64(st, ":schema_version", event->schema_version);
-        bind_i64(st, ":lane", event->lane);
-        bind_i64(st, ":occurred", event->occurred_us);
-        bind_bytes(st, ":payload", event->payload);
-        if (!statement_run(st, err))
-            return error_wrap(err, "event %" PRId64 " of %.*s", event->version,
-                              STR_ARG(event->aggregate_id));
-    }
-    return true;
+    bind_text(st, ":event_id", event->event_id);
+    bind_text(st, ":aggregate_type", event->aggregate_type);
+    bind_text(st, ":aggregate_id", event->aggregate_id);
+    bind_text(st, ":event_type", event->event_type);
+    bind_i64(st, ":version", event->version);
+    bind_i64(st, ":schema_version", event->schema_version);
+    bind_i64(st, ":lane", event->lane);
+    bind_i64(st, ":occurred", event->occurred_us);
+    bind_bytes(st, ":payload", event->payload);
+    return statement_run(st, err) || error_wrap(err, "event %" PRId64 " of %.*s", event->version,
+                                                STR_ARG(event->aggregate_id));
 }
 
 static const char OF[] =
@@ -80,4 +74,4 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
     return statement_finish(st, err) || error_wrap(err, "events of %.*s", STR_ARG(aggregate_id));
 }
 
-const struct store_outbox_ops SQLITE_OUTBOX = { .add = outbox_add, .of = outbox_of };
+const struct store_outbox_ops SQLITE_OUTBOX = { .of = outbox_of };

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "adapter/sqlite/outbox_repo.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_record.h"
 
@@ -100,12 +101,18 @@ static bool write_one(struct sqlite_store *sqlite, const struct record_context *
     return true;
 }
 
+/* The first that can not be written ends it. */
 static bool record_write(struct store *store, const struct record_context *context,
-                         const struct record_write *records, size_t count, bool *written,
-                         struct error *err)
+                         struct record_changes *changes, bool *written, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!write_one(sqlite_store_of(store), context, &records[i], &written[i], err))
+    struct sqlite_store *sqlite = sqlite_store_of(store);
+    struct record_change change;
+
+    *written = true;
+    for (size_t i = 0; *written && i < changes->count; i++) {
+        if (!changes->next(changes, &change, err) ||
+            !write_one(sqlite, context, &change.record, written, err) ||
+            (*written && !outbox_add(sqlite, &change.event, err)))
             return false;
     }
     return true;

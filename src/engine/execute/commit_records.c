@@ -11,7 +11,12 @@ struct records_item {
     const struct record *record;
     bool has_hash;
     char hash[HASH_HEX_MAX];
-    const char *event_type; /* of an item that is written */
+};
+
+struct records_write { /* an item that is new or newer */
+    struct records_item *item;
+    struct record_write row; /* all but its hash, which is made when it is written */
+    const char *event_type;
 };
 
 /* ---- the walk's ---- */
@@ -112,54 +117,53 @@ static bool judge_item(struct records *records, struct records_item *item,
                                             .is_deleted = state->is_deleted };
 
     *judgement = overwrite_judge(state->id != 0 ? &stored : NULL, &incoming);
-    if (*judgement == OVERWRITE_UNCHANGED || *judgement == OVERWRITE_OLDER)
+    if (*judgement != OVERWRITE_CONTENT)
         return true;
     if (!hash_item(records, item, err))
         return false;
-    if (*judgement == OVERWRITE_CONTENT)
-        *judgement =
-            str_eq(str_of(item->hash), state->content_hash) ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
+    *judgement =
+        str_eq(str_of(item->hash), state->content_hash) ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
     return true;
 }
 
 /* A tombstone that tells no date or version keeps those of what it buries: only what comes after
  * that is an undelete. */
-static struct record_write write_of(const struct records_item *item,
-                                    const struct record_state *state)
+static struct record_write row_of(const struct record *record, const struct record_state *state)
 {
-    const struct record *record = item->record;
-    struct record_write write = { .id = state->id,
-                                  .version = state->version + 1,
-                                  .provider_id = record->provider_id,
-                                  .has_updated = record->has_updated_at,
-                                  .updated_us = record->updated_at_us,
-                                  .provider_version = record->version,
-                                  .is_deleted = record->is_deleted,
-                                  .content_hash = str_of(item->hash),
-                                  .payload = record->payload };
+    struct record_write row = { .id = state->id,
+                                .version = state->version + 1,
+                                .provider_id = record->provider_id,
+                                .has_updated = record->has_updated_at,
+                                .updated_us = record->updated_at_us,
+                                .provider_version = record->version,
+                                .is_deleted = record->is_deleted,
+                                .payload = record->payload };
 
     if (record->is_deleted && !record->has_updated_at) {
-        write.has_updated = state->has_updated;
-        write.updated_us = state->updated_us;
+        row.has_updated = state->has_updated;
+        row.updated_us = state->updated_us;
     }
     if (record->is_deleted && record->version.len == 0)
-        write.provider_version = state->provider_version;
-    return write;
+        row.provider_version = state->provider_version;
+    return row;
 }
 
-static void count_write(struct records_item *item, const struct record_state *state,
+static const char *event_type_of(const struct record *record, const struct record_state *state)
+{
+    if (record->is_deleted)
+        return "RecordDeleted";
+    return state->id == 0 || state->is_deleted ? "RecordCreated" : "RecordUpdated";
+}
+
+static void count_write(const struct record *record, const struct record_state *state,
                         struct commit_result *result)
 {
-    if (item->record->is_deleted)
+    if (record->is_deleted)
         result->deleted++;
     else if (state->id == 0)
         result->created++;
     else
         result->updated++;
-    if (item->record->is_deleted)
-        item->event_type = "RecordDeleted";
-    else
-        item->event_type = state->id == 0 || state->is_deleted ? "RecordCreated" : "RecordUpdated";
 }
 
 static void see_date(const struct record *record, struct commit_result *result)
@@ -173,12 +177,24 @@ static void see_date(const struct record *record, struct commit_result *result)
 
 static bool make_lists(struct records *records, struct error *err)
 {
-    records->writes = ARENA_ARRAY(records->arena, struct record_write, records->count);
-    records->write_items = ARENA_ARRAY(records->arena, size_t, records->count);
+    records->writes = ARENA_ARRAY(records->arena, struct records_write, records->count);
     records->touches = ARENA_ARRAY(records->arena, int64_t, records->count);
     records->write_count = 0;
     records->touch_count = 0;
     return !records->arena->failed || arena_error(records->arena, err);
+}
+
+/* As struct record_changes demands. */
+static int in_writing_order(const void *a, const void *b)
+{
+    const struct record_write *left = &((const struct records_write *)a)->row;
+    const struct record_write *right = &((const struct records_write *)b)->row;
+
+    if ((left->id == 0) != (right->id == 0))
+        return left->id == 0 ? -1 : 1;
+    if (left->id == 0)
+        return str_cmp(left->provider_id, right->provider_id);
+    return (left->id > right->id) - (left->id < right->id);
 }
 
 bool records_judge(struct records *records, const struct record_context *context,
@@ -207,67 +223,91 @@ bool records_judge(struct records *records, const struct record_context *context
             result->unchanged++;
             records->touches[records->touch_count++] = states[i].id;
         } else {
-            count_write(item, &states[i], result);
-            records->write_items[records->write_count] = i;
-            records->writes[records->write_count++] = write_of(item, &states[i]);
+            count_write(item->record, &states[i], result);
+            records->writes[records->write_count++] =
+                (struct records_write){ item, row_of(item->record, &states[i]),
+                                        event_type_of(item->record, &states[i]) };
         }
     }
+    qsort(records->writes, records->write_count, sizeof(records->writes[0]), in_writing_order);
     return true;
 }
 
 /* ---- writing ---- */
 
-static bool make_event(struct records *records, const struct record_context *context, size_t place,
-                       struct outbox_event *event, struct error *err)
-{
-    const struct records_item *item = &records->items[records->write_items[place]];
-    struct record_event record = { .context = context,
-                                   .write = &records->writes[place],
-                                   .type = item->event_type,
-                                   .merged_into = item->record->merged_into };
+struct changes {
+    struct record_changes port; /* first */
+    struct records *records;
+    const struct record_context *context;
+    struct str aggregate_type;
+    struct uuid_state *ids;
+    unsigned char *chance; /* UUID_RANDOM_BYTES for each */
+    size_t taken;
+};
 
-    if (!item->record->is_deleted && !records->reader->fields(records->reader, item->record,
-                                                              records->arena, &record.fields, err))
-        return error_wrap(err, "fields of record %.*s", STR_ARG(item->record->provider_id));
-    return record_event_make(&record, records->arena, event, err);
+static bool make_event_id(struct changes *changes, struct str *id, struct error *err)
+{
+    const unsigned char *chance = changes->chance + changes->taken * UUID_RANDOM_BYTES;
+    char *text = arena_alloc_raw(changes->records->arena, UUID_TEXT_MAX);
+
+    if (text == NULL)
+        return arena_error(changes->records->arena, err);
+    uuid_format(uuid_make(changes->ids, changes->context->now_us, chance), text);
+    *id = (struct str){ text, UUID_TEXT_MAX - 1 };
+    return true;
 }
 
-static bool add_events(struct records *records, const struct record_context *context,
-                       struct random_source *random, struct uuid_state *ids, struct error *err)
+static bool make_event(struct changes *changes, const struct records_write *write,
+                       struct outbox_event *event, struct error *err)
 {
-    const size_t count = records->write_count;
-    struct outbox_event *events = ARENA_ARRAY(records->arena, struct outbox_event, count);
-    unsigned char *chance = arena_alloc_raw(records->arena, count * UUID_RANDOM_BYTES);
-    char(*texts)[UUID_TEXT_MAX] = arena_alloc_raw(records->arena, count * UUID_TEXT_MAX);
-    const struct str place = record_event_place(records->arena, context);
+    struct records *records = changes->records;
+    const struct record *record = write->item->record;
+    struct record_event about = { .context = changes->context,
+                                  .write = &write->row,
+                                  .type = write->event_type,
+                                  .merged_into = record->merged_into };
+
+    if (!record->is_deleted &&
+        !records->reader->fields(records->reader, record, records->arena, &about.fields, err))
+        return error_wrap(err, "fields of record %.*s", STR_ARG(record->provider_id));
+    event->aggregate_type = changes->aggregate_type;
+    event->lane = lane_of(changes->aggregate_type, record->provider_id);
+    return make_event_id(changes, &event->event_id, err) &&
+           record_event_make(&about, records->arena, event, err);
+}
+
+static bool next_change(struct record_changes *port, struct record_change *change,
+                        struct error *err)
+{
+    struct changes *changes = (struct changes *)port;
+    struct records_write *write = &changes->records->writes[changes->taken];
+
+    if (!hash_item(changes->records, write->item, err))
+        return false;
+    write->row.content_hash = str_of(write->item->hash);
+    change->record = write->row;
+    if (!make_event(changes, write, &change->event, err))
+        return false;
+    changes->taken++;
+    return true;
+}
+
+static bool write_changes(struct records *records, const struct record_context *context,
+                          struct random_source *random, struct uuid_state *ids, bool *is_written,
+                          struct error *err)
+{
+    const size_t chance_size = records->write_count * UUID_RANDOM_BYTES;
+    struct changes changes = { .port = { next_change, records->write_count },
+                               .records = records,
+                               .context = context,
+                               .aggregate_type = record_event_place(records->arena, context),
+                               .ids = ids,
+                               .chance = arena_alloc_raw(records->arena, chance_size) };
 
     if (records->arena->failed)
         return arena_error(records->arena, err);
-    random_source_bytes(random, chance, count * UUID_RANDOM_BYTES);
-    for (size_t i = 0; i < count; i++) {
-        uuid_format(uuid_make(ids, context->now_us, chance + i * UUID_RANDOM_BYTES), texts[i]);
-        events[i].event_id = (struct str){ texts[i], UUID_TEXT_MAX - 1 };
-        events[i].aggregate_type = place;
-        if (!make_event(records, context, i, &events[i], err))
-            return false;
-        events[i].lane = lane_of(place, events[i].aggregate_id);
-    }
-    return store_outbox_add(records->store, events, count, err);
-}
-
-static bool write_all(struct records *records, const struct record_context *context,
-                      bool *is_written, struct error *err)
-{
-    bool *written = ARENA_ARRAY(records->arena, bool, records->write_count);
-
-    if (written == NULL)
-        return arena_error(records->arena, err);
-    if (!store_record_write(records->store, context, records->writes, records->write_count, written,
-                            err))
-        return false;
-    for (size_t i = 0; i < records->write_count; i++)
-        *is_written = *is_written && written[i];
-    return true;
+    random_source_bytes(random, changes.chance, chance_size);
+    return store_record_write(records->store, context, &changes.port, is_written, err);
 }
 
 bool records_write(struct records *records, const struct record_context *context,
@@ -275,12 +315,8 @@ bool records_write(struct records *records, const struct record_context *context
                    struct error *err)
 {
     *is_written = true;
-    if (records->write_count > 0 && !write_all(records, context, is_written, err))
+    if (records->write_count > 0 && !write_changes(records, context, random, ids, is_written, err))
         return false;
-    if (!*is_written)
-        return true;
-    if (records->touch_count > 0 &&
-        !store_record_touch(records->store, context, records->touches, records->touch_count, err))
-        return false;
-    return records->write_count == 0 || add_events(records, context, random, ids, err);
+    return !*is_written || records->touch_count == 0 ||
+           store_record_touch(records->store, context, records->touches, records->touch_count, err);
 }

@@ -1,9 +1,9 @@
 /* commit_records: the records of a batch, from the page into the store; a part of commit.h.
  *
  *      records_init     sorts by id and keeps one state of each: outside of the transaction
- *      records_judge    checks the store, judges, hashes what is to be written; counts
- *      records_write    the new and the newer, then touches, then events; false in *is_written
- *                       when another worker was there first: roll back, and judge again
+ *      records_judge    checks the store, judges, counts
+ *      records_write    the new and the newer with their events, then touches; false in
+ *                       *is_written when another worker was there first: roll back, judge again
  */
 #ifndef PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 #define PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
@@ -12,6 +12,7 @@
 #include "port/store_record.h"
 
 struct records_item;
+struct records_write;
 
 /* Makes of a record what is needed only when it is written; embed it first. */
 struct records_reader {
@@ -38,8 +39,7 @@ struct records {
     int64_t twice; /* states that another one of the same batch replaced */
 
     /* Made by records_judge. */
-    struct record_write *writes;
-    size_t *write_items; /* which item each one is of */
+    struct records_write *writes; /* in the order in which they are written */
     size_t write_count;
     int64_t *touches;
     size_t touch_count;

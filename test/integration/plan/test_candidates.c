@@ -8,6 +8,7 @@
 #include "planning.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
+#include "rows.h"
 
 static const char OLD_HASH[] = "0000000000000000000000000000000000000000000000000000000000000abc";
 
@@ -21,7 +22,7 @@ static void add_records(struct store *store, const char *endpoint, const char *n
                                             .expr_hash = expr_hash,
                                             .now_us = NOW_US - days_ago * US_PER_DAY };
     struct record_write rows[AT_ONCE];
-    bool written[AT_ONCE];
+    bool written;
     struct error err = { 0 };
 
     REQUIRE_OK(store_begin(store, &err), err);
@@ -35,7 +36,7 @@ static void add_records(struct store *store, const char *endpoint, const char *n
                 .content_hash = STR("x"),
                 .payload = STR("{}"),
             };
-        REQUIRE_OK(store_record_write(store, &context, rows, (size_t)n, written, &err), err);
+        REQUIRE_OK(rows_write(store, &context, rows, (size_t)n, &written, &err), err);
     }
     REQUIRE_OK(store_commit(store, &err), err);
 }
