@@ -12,6 +12,8 @@ CREATE TABLE ing_record (
     content_hash         text COLLATE "C" NOT NULL,
     expr_hash            text COLLATE "C" NOT NULL, -- of the expression (its prototype) that read it
     checked_at           timestamptz NOT NULL,
+    checked_week         timestamp   NOT NULL -- all that is indexed of it: see below
+        GENERATED ALWAYS AS (date_trunc('week', checked_at AT TIME ZONE 'UTC')) STORED,
     created_at           timestamptz NOT NULL,
     schedule_instance_id bigint,
     plan_id              bigint,
@@ -21,7 +23,10 @@ CREATE TABLE ing_record (
     batch_id             bigint,
     -- as received; last, so that reading the rest skips it
     payload              bytea       NOT NULL
-);
+) WITH (fillfactor = 50);
+-- A record is looked at again and again, together with those that came with it. Where no indexed
+-- value changes and its page has room, that writes the row and no index (HOT): so there is room for
+-- all rows of a page once more, and the index of what is stale knows weeks. Payloads lie elsewhere.
 
 -- lz4 reads and writes several times faster than the default; a server may be built without it.
 DO $$
@@ -35,7 +40,7 @@ $$;
 -- The id first: it tells nearly all apart, so one comparison a step is enough.
 CREATE UNIQUE INDEX uk_record_provider ON ing_record (provider_id, endpoint_name, provenance_code);
 -- Partial, so that no planner takes them for the way to a record by its id.
-CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id)
+CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_week, id)
     WHERE NOT deleted;
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;

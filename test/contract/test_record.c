@@ -371,6 +371,33 @@ TEST(candidates_are_read_in_pages)
     contract_end();
 }
 
+/* Checked so many days ago; in no order, and some weeks with more of them than a page has. */
+TEST(all_that_is_stale_is_found_once_over_weeks)
+{
+    static const int DAYS_AGO[] = { 9, 40, 12, 5, 6, 11, 4, 10, 30, 0, 13, 12, 5, 8, 33 };
+    struct store *store = contract_store();
+    struct str line;
+
+    for (size_t i = 0; i < ARRAY_LEN(DAYS_AGO); i++) {
+        struct record_write write = write_of("", "x");
+
+        write.provider_id = arena_printf(contract_arena(), "<%zu>", i);
+        CHECK(write_all(store, NOW_US - DAYS_AGO[i] * US_PER_DAY, &write, 1), "new");
+    }
+    line = pages(store, (struct candidate_query){ .why = CANDIDATE_STALENESS,
+                                                  .checked_before_us = NOW_US - 5 * US_PER_DAY });
+    for (size_t i = 0; i < ARRAY_LEN(DAYS_AGO); i++) {
+        const struct str name = arena_printf(contract_arena(), "<%zu>", i);
+        const size_t at = str_find(line, name);
+        const struct str rest = at < line.len ? str_slice(line, at + 1, line.len) : STR("");
+
+        CHECK_EQ(at<line.len, DAYS_AGO[i]> 5, "is stale");
+        CHECK_EQ(str_find(rest, name), rest.len, "once");
+    }
+    CHECK(str_find(line, STR("<1>")) < str_find(line, STR("<0>")), "the oldest weeks first");
+    contract_end();
+}
+
 struct telling {                /* one change after the other, with events as they are */
     struct record_changes port; /* first */
     struct record_change *next;

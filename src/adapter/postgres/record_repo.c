@@ -60,10 +60,12 @@ static bool record_check(struct store *store, struct arena *arena,
 /* What another worker holds is being written or touched there: waiting for it could be mutual. */
 enum { TOUCH_IDS = 1, TOUCH_NOW, TOUCH_EXPR_HASH };
 static const char TOUCH[] =
-    "UPDATE ing_record SET checked_at = greatest(checked_at, $2), expr_hash = $3"
-    " WHERE id = ANY (ARRAY (SELECT id FROM ing_record"
-    "                         WHERE id = ANY ($1) AND (checked_at < $2 OR expr_hash <> $3)"
-    "                         ORDER BY id FOR NO KEY UPDATE SKIP LOCKED))";
+    "UPDATE ing_record t SET checked_at = greatest(t.checked_at, $2), expr_hash = $3"
+    "  FROM unnest($1) AS r (id)"
+    "  CROSS JOIN LATERAL (SELECT ctid FROM ing_record"
+    "    WHERE id = r.id AND (checked_at < $2 OR expr_hash <> $3)"
+    "    LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS place"
+    " WHERE t.ctid = place.ctid";
 
 static bool record_touch(struct store *store, const struct record_context *context,
                          const int64_t *ids, size_t count, struct error *err)
@@ -148,10 +150,15 @@ enum {
     PAGE_EXPR_HASH = 5,
     PAGE_AFTER_HASH,
 };
-static const char STALE[] = "SELECT id, provider_id, checked_at, '' FROM ing_record"
-                            " WHERE provenance_code = $1 AND endpoint_name = $2"
-                            "   AND checked_at < $5 AND (checked_at, id) > ($6, $3)"
-                            "   AND NOT deleted ORDER BY checked_at, id LIMIT $4";
+#define WEEK_OF(place) "date_trunc('week', " place " AT TIME ZONE 'UTC')"
+static const char STALE[] =
+    "SELECT id, provider_id, checked_at, '' FROM ing_record"
+    " WHERE provenance_code = $1 AND endpoint_name = $2"
+    "   AND checked_week <= " WEEK_OF(
+        "$5") " AND checked_at < $5"
+              "   AND (checked_week, id) > (" WEEK_OF(
+                  "$6") ", $3)"
+                        "   AND NOT deleted ORDER BY checked_week, id LIMIT $4";
 
 static const char OLD_EXPR[] =
     "SELECT id, provider_id, NULL::timestamptz, expr_hash FROM ing_record"
