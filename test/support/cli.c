@@ -1,18 +1,26 @@
 #include "cli.h"
 
-#include <stdio.h>
-
 #include "data/json.h"
 #include "postgres.h"
 #include "run.h"
 #include "test.h"
 
+/* What lives as long as the test program. */
+static struct arena *kept(void)
+{
+    static struct arena arena;
+
+    if (arena.limit == 0)
+        arena_init(&arena, (size_t)256 << 20);
+    return &arena;
+}
+
 const char *cli_sqlite(const char *name)
 {
-    static char path[512];
+    const struct str path = arena_printf(kept(), "%s/%s.db", test_folder(), name);
 
-    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
-    return path;
+    REQUIRE(path.data != NULL, "memory");
+    return path.data;
 }
 
 const char *cli_postgres(void)
@@ -42,15 +50,12 @@ bool cli_has(struct str text, const char *needle)
 
 struct str cli_value(struct str json, const char *path)
 {
-    static struct arena arena;
     struct str rest = str_of(path);
     struct json_doc doc;
     struct json_node node;
     struct error err = { 0 };
 
-    if (arena.limit == 0)
-        arena_init(&arena, (size_t)64 << 20);
-    REQUIRE_OK(json_parse(&doc, &arena, json, &err), err);
+    REQUIRE_OK(json_parse(&doc, kept(), json, &err), err);
     node = json_root(&doc);
     while (rest.len > 0) {
         const struct str name = str_cut(&rest, '.');
@@ -63,4 +68,11 @@ struct str cli_value(struct str json, const char *path)
         return STR("");
     return json_type(&doc, node) == JSON_STRING ? json_string_raw(&doc, node)
                                                 : json_raw(&doc, node);
+}
+
+int64_t cli_number(struct str json, const char *path)
+{
+    int64_t number;
+
+    return str_to_i64(cli_value(json, path), &number) ? number : -1;
 }

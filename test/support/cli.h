@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-/* The address of a new store; the first lives in the test's folder, the second skips the test where
- * PostgreSQL is not installed. */
+/* The address of a new store, good until the test program ends; the first lives in the test's
+ * folder, the second skips the test where PostgreSQL is not installed. */
 const char *cli_sqlite(const char *name);
 const char *cli_postgres(void);
 
@@ -19,5 +19,7 @@ bool cli_has(struct str text, const char *needle);
 /* The value at names and numbers of a JSON text ("slices.0.window.from"), as it stands there,
  * strings without quotes; "" where there is none. */
 struct str cli_value(struct str json, const char *path);
+/* The same of a whole number; -1 where there is none. */
+int64_t cli_number(struct str json, const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -56,6 +57,21 @@ struct run run_end(struct running *running)
     run.out = test_read(running->out);
     run.talk = test_read(running->talk);
     return run;
+}
+
+struct str run_said(const struct running *running)
+{
+    static char text[1 << 20];
+    const struct timespec moment = { .tv_nsec = 10000000 }; /* leave the machine to the program */
+    FILE *file = fopen(running->talk, "rb");
+    size_t len = 0;
+
+    if (file != NULL) {
+        len = fread(text, 1, sizeof(text), file);
+        (void)fclose(file);
+    }
+    (void)nanosleep(&moment, NULL);
+    return (struct str){ text, len };
 }
 
 struct run run_program(const char *const *argv)

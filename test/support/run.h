@@ -24,6 +24,8 @@ struct running {
 };
 struct running run_begin(const char *const *argv);
 struct run run_end(struct running *running); /* waits */
+/* What it has said to stderr so far, for loops that wait for a word; good until the next call. */
+struct str run_said(const struct running *running);
 
 #define RUN_BEGIN(...) run_begin((const char *const[]){ __VA_ARGS__, NULL })
 #define RUN(...) run_program((const char *const[]){ __VA_ARGS__, NULL })

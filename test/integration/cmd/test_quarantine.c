@@ -1,27 +1,19 @@
 /* patra quarantine, as a user runs it, on SQLite and on PostgreSQL: a harvest from a simulator that
  * spoils a record of every page, then the source is mended. */
 #include <stdio.h>
-#include <string.h>
 
-#include "child.h"
 #include "cli.h"
 #include "run.h"
+#include "simmed.h"
 #include "test.h"
-
-#define SOURCE "generic-offset"
-#define FILE_OF_SOURCE "test/data/sim-sources/generic-offset.yaml"
 
 /* `dates` is where dates are looked for. */
 static void apply(const char *store, const struct sim *sim, const char *dates)
 {
-    char url[512], path[512];
+    char path[512];
 
-    (void)snprintf(url, sizeof(url), "http.base_url=%s", sim->base);
     (void)snprintf(path, sizeof(path), "endpoints.records.response.updated_at=%s", dates);
-    REQUIRE(RUN("patra", "source", "apply", FILE_OF_SOURCE, "--store", store, "--set", url, "--set",
-                path)
-                    .code == 0,
-            "apply");
+    simmed_apply(store, sim, path);
 }
 
 static int lines_of(struct str text)
@@ -35,31 +27,29 @@ static int lines_of(struct str text)
 
 static void settle(const char *store)
 {
-    struct sim sim = { 0 };
+    struct sim sim = SIMMED("--records", "3000", "--fault", "kind=record_no_date rate=1");
     struct run run;
     char id[32], raw_id[64];
     int open;
 
-    REQUIRE(sim_start(&sim, (const char *const[]){ "--records", "3000", "--fault",
-                                                   "kind=record_no_date rate=1", NULL }),
-            "patra-sim");
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     CHECK(cli_has(RUN("patra", "quarantine", "list", "--store", store).out, "(none)"), "empty");
     apply(store, &sim, "$.updated_at");
-    run = RUN("patra", "harvest", SOURCE, "--from", "2026-02-01", "--to", "2026-02-04", "--store",
-              store);
+    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-04",
+              "--store", store);
     CHECK(cli_has(run.out, "quarantine"), "the summary tells");
     /* Listed, and counted by reason. */
-    run = RUN("patra", "quarantine", "list", SOURCE, "--store", store);
+    run = RUN("patra", "quarantine", "list", SIMMED_SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "list");
     CHECK(cli_has(run.out, "OPEN") && cli_has(run.out, "date.missing"), "by reason");
-    run = RUN("patra", "quarantine", "list", SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "list", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_STR(cli_value(run.out, "0.state"), STR("OPEN"), "open");
     CHECK_STR(cli_value(run.out, "0.reason"), STR("date.missing"), "why");
     (void)snprintf(id, sizeof(id), "%.*s", STR_ARG(cli_value(run.out, "0.id")));
     (void)snprintf(raw_id, sizeof(raw_id), "\"id\":\"%.*s\"",
                    STR_ARG(cli_value(run.out, "0.recordId")));
-    CHECK_EQ(RUN("patra", "status", SOURCE, "--store", store).code, 0, "it heals without a person");
+    CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0,
+             "it heals without a person");
     /* Its bytes, and what was wrong. */
     run = RUN("patra", "quarantine", "show", id, "--store", store);
     CHECK(cli_has(run.out, "date.missing: ") && cli_has(run.out, raw_id), "show");
@@ -68,13 +58,13 @@ static void settle(const char *store)
     CHECK_EQ(RUN("patra", "quarantine", "show", "x", "--store", store).code, 2, "no number");
     CHECK_EQ(RUN("patra", "quarantine", "show", "4711", "--store", store).code, 4, "not there");
     /* Nothing has been mended yet. */
-    run = RUN("patra", "quarantine", "retry", SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store);
     open = lines_of(run.out);
     CHECK(open >= 3, "one of every page");
     CHECK_EQ(run.code, 1, "still bad");
     CHECK(cli_has(run.out, "\"outcome\":\"still bad\""), "and so it says");
     apply(store, &sim, "$.created_at");
-    run = RUN("patra", "quarantine", "retry", SOURCE, "--dry-run", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--dry-run", "--store", store);
     CHECK_EQ(run.code, 0, "would do");
     CHECK(cli_has(run.talk, "nothing was written"), "and did not");
     run = RUN("patra", "quarantine", "retry", id, "--why", "dates moved", "--store", store);
@@ -93,12 +83,14 @@ static void settle(const char *store)
     CHECK_EQ(run.code, 0, "drop");
     CHECK_STR(run.out, STR("1 dropped\n"), "dropped");
     CHECK_EQ(RUN("patra", "quarantine", "drop", id, "--yes", "--store", store).code, 1, "once");
-    run = RUN("patra", "quarantine", "retry", SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(run.code, 0, "all that is left");
     CHECK_EQ(lines_of(run.out), open - 2, "without those two");
     CHECK(cli_has(RUN("patra", "quarantine", "list", "--store", store).out, "(none)"), "empty");
-    CHECK_EQ(lines_of(RUN("patra", "quarantine", "retry", SOURCE, "--json", "--store", store).out),
-             0, "nothing is left to do");
+    CHECK_EQ(
+        lines_of(
+            RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store).out),
+        0, "nothing is left to do");
     sim_stop(&sim);
 }
 

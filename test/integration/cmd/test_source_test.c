@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "child.h"
+#include "cli.h"
 #include "data/json.h"
 #include "run.h"
 #include "test.h"
 
 enum { PATH_BYTES = 512 };
-
-static bool has(struct str text, const char *needle)
-{
-    return str_find(text, str_of(needle)) < text.len;
-}
 
 static const char *recorded(const char *fixture)
 {
@@ -22,14 +18,6 @@ static const char *recorded(const char *fixture)
 
     if (path == NULL)
         TEST_SKIP("the fixtures are not here");
-    return path;
-}
-
-static const char *store_at(const char *name)
-{
-    static char path[PATH_BYTES];
-
-    (void)snprintf(path, sizeof(path), "%s/%s.db", test_folder(), name);
     return path;
 }
 
@@ -42,16 +30,17 @@ TEST(the_request_is_shown_without_its_secrets_and_not_sent)
     run = RUN("patra", "source", "test", "sources/openalex.yaml", "--from", "2026-01-10", "--to",
               "2026-01-11");
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK(has(run.out, "GET https://api.openalex.org/works?filter=from_updated_date%3A2026-01-10T"
-                       "00%3A00%3A00.000000%2Cto_updated_date%3A2026-01-10T23%3A59%3A59.999999&"
-                       "per_page=100&cursor=%2A\n"),
+    CHECK(cli_has(run.out,
+                  "GET https://api.openalex.org/works?filter=from_updated_date%3A2026-01-10T"
+                  "00%3A00%3A00.000000%2Cto_updated_date%3A2026-01-10T23%3A59%3A59.999999&"
+                  "per_page=100&cursor=%2A\n"),
           "the request");
-    CHECK(has(run.out, "env:OPENALEX_API_KEY"), "where the credential is");
-    CHECK(!has(run.out, "s3cr3t-k3y") && !has(run.out, "somebody@"), "and not what it is");
-    CHECK(has(run.out, "Nothing was sent"), "and it says so");
+    CHECK(cli_has(run.out, "env:OPENALEX_API_KEY"), "where the credential is");
+    CHECK(!cli_has(run.out, "s3cr3t-k3y") && !cli_has(run.out, "somebody@"), "and not what it is");
+    CHECK(cli_has(run.out, "Nothing was sent"), "and it says so");
     REQUIRE(unsetenv("PATRA_CONTACT") == 0, "environment");
     run = RUN("patra", "source", "test", "sources/openalex.yaml");
-    CHECK(has(run.out, "env:PATRA_CONTACT leads to nothing"), "what is not set");
+    CHECK(cli_has(run.out, "env:PATRA_CONTACT leads to nothing"), "what is not set");
 }
 
 TEST(recorded_answers_are_shown_as_they_are_read)
@@ -60,24 +49,24 @@ TEST(recorded_answers_are_shown_as_they_are_read)
                          recorded("fixtures/crossref/works-cursor-1.json"));
 
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK(has(run.out, "page     20 items: 20 records, 0 bad"), "the page");
-    CHECK(has(run.out, "next     token "), "what follows");
-    CHECK(has(run.out, "outside of the window"), "the recording is of another day");
+    CHECK(cli_has(run.out, "page     20 items: 20 records, 0 bad"), "the page");
+    CHECK(cli_has(run.out, "next     token "), "what follows");
+    CHECK(cli_has(run.out, "outside of the window"), "the recording is of another day");
     run = RUN("patra", "source", "test", "sources/pubmed.yaml", "--fixture",
               recorded("fixtures/pubmed/esearch-json.json"));
-    CHECK(has(run.out, "page     25 items; total 65\n"), "a page of ids");
-    CHECK(has(run.out, "ids      41974676 "), "the first of them");
+    CHECK(cli_has(run.out, "page     25 items; total 65\n"), "a page of ids");
+    CHECK(cli_has(run.out, "ids      41974676 "), "the first of them");
     run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--fixture",
               recorded("fixtures/arxiv/oai-listrecords.xml"));
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK(has(run.out, "oai:arXiv.org:1412.8544"), "XML");
-    CHECK(has(run.out, "completeness can not be proven"), "no total");
-    CHECK(has(run.out, "day precision"), "days");
+    CHECK(cli_has(run.out, "oai:arXiv.org:1412.8544"), "XML");
+    CHECK(cli_has(run.out, "completeness can not be proven"), "no total");
+    CHECK(cli_has(run.out, "day precision"), "days");
     run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--operation", "update", "--id",
               "oai:arXiv.org:1810.09584", "--fixture", recorded("fixtures/arxiv/oai-arxivraw.xml"));
     CHECK_EQ(run.code, 0, "exit code");
-    CHECK(has(run.out, "identifier=oai%3AarXiv.org%3A1810.09584"), "asked by id");
-    CHECK(has(run.out, "2019-01-15T00:00:00Z"), "its date");
+    CHECK(cli_has(run.out, "identifier=oai%3AarXiv.org%3A1810.09584"), "asked by id");
+    CHECK(cli_has(run.out, "2019-01-15T00:00:00Z"), "its date");
 }
 
 TEST(an_answer_that_is_no_page_says_what_it_is)
@@ -86,19 +75,20 @@ TEST(an_answer_that_is_no_page_says_what_it_is)
                          recorded("fixtures/openalex/transcribed/error-429-plan.json"));
 
     CHECK_EQ(run.code, 1, "exit code");
-    CHECK(has(run.out, "answer   status 429"), "the status, from the file beside it");
-    CHECK(has(run.out, "by the rule plan") && has(run.out, "L4"), "which rule, and how bad");
+    CHECK(cli_has(run.out, "answer   status 429"), "the status, from the file beside it");
+    CHECK(cli_has(run.out, "by the rule plan") && cli_has(run.out, "L4"),
+          "which rule, and how bad");
     run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--fixture",
               recorded("fixtures/oai/pcurio-not-wellformed.xml"), "--json");
     CHECK_EQ(run.code, 1, "exit code");
     CHECK(json_is_valid(run.out), "JSON");
-    CHECK(has(run.out, "\"code\":\"answer.syntax\""), "its code");
+    CHECK(cli_has(run.out, "\"code\":\"answer.syntax\""), "its code");
 }
 
 TEST(a_request_goes_out_once_and_never_for_a_paused_source)
 {
     static const char *const options[] = { "--records", "6000", NULL };
-    const char *store = store_at("live");
+    const char *store = cli_sqlite("live");
     char base[128];
     struct run run;
     struct sim sim;
@@ -108,7 +98,7 @@ TEST(a_request_goes_out_once_and_never_for_a_paused_source)
     run = RUN("patra", "source", "test", "test/data/sim-sources/generic-token.yaml", "--set", base,
               "--live", "--from", "2026-01-10", "--to", "2026-01-13");
     CHECK_EQ(run.code, 0, "a file");
-    CHECK(has(run.out, "page     40 items: 40 records, 0 bad"), "the page");
+    CHECK(cli_has(run.out, "page     40 items: 40 records, 0 bad"), "the page");
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     REQUIRE(RUN("patra", "source", "apply", "--store", store, "--set", base,
                 "test/data/sim-sources/generic-token.yaml")
@@ -117,10 +107,10 @@ TEST(a_request_goes_out_once_and_never_for_a_paused_source)
     run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live", "--from",
               "2026-01-10", "--to", "2026-01-13", "--json");
     CHECK_EQ(run.code, 0, "a name");
-    CHECK(json_is_valid(run.out) && has(run.out, "\"hasNext\":true"), "the page as JSON");
+    CHECK(json_is_valid(run.out) && cli_has(run.out, "\"hasNext\":true"), "the page as JSON");
     run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live", "--from",
               "2026-01-10", "--to", "2026-01-13", "--set", "endpoints.records.page.size=7");
-    CHECK(has(run.out, "page     7 items"), "a source of the Registry, changed for once");
+    CHECK(cli_has(run.out, "page     7 items"), "a source of the Registry, changed for once");
     REQUIRE(
         RUN("patra", "pause", "--store", store, "generic-token", "--reason", "moving house").code ==
             0,
@@ -128,9 +118,9 @@ TEST(a_request_goes_out_once_and_never_for_a_paused_source)
     run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live");
     CHECK_EQ(run.code, 4, "refused");
     (void)snprintf(base, sizeof(base), "%s/_sim/audit", sim.base);
-    CHECK(has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":3,"),
+    CHECK(cli_has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":3,"),
           "three were asked for, and three were sent");
-    CHECK(has(run.talk, "moving house") && has(run.talk, "patra resume generic-token"),
+    CHECK(cli_has(run.talk, "moving house") && cli_has(run.talk, "patra resume generic-token"),
           "why, and what to do");
     sim_stop(&sim);
 }
@@ -149,32 +139,33 @@ TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
     RUN("patra", "source", "test", "sources/pubmed.yaml", "--set", base, "--set", \
         "http.allow_plain_http=true", "--from", "2026-01-10", "--to", "2026-01-11", __VA_ARGS__)
     run = TEST_PUBMED("--json");
-    CHECK(has(run.out, "\"partRequest\":{\"method\":\"GET\""), "how a part would be asked for");
+    CHECK(cli_has(run.out, "\"partRequest\":{\"method\":\"GET\""), "how a part would be asked for");
     run = TEST_PUBMED("--set", "endpoints.search.page.cap=10", "--set",
                       "endpoints.search.page.size=10", "--live");
-    CHECK(has(run.out, "it is cut by ids; ids up to 49999999:\nGET "), "told");
-    CHECK(has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
-    CHECK(
-        has(run.out, "is above page.cap, and the window can not be shorter: it will be cut by ids"),
-        "what will become of this one");
+    CHECK(cli_has(run.out, "it is cut by ids; ids up to 49999999:\nGET "), "told");
+    CHECK(cli_has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
+    CHECK(cli_has(run.out,
+                  "is above page.cap, and the window can not be shorter: it will be cut by ids"),
+          "what will become of this one");
     run = TEST_PUBMED(
         "--set", "endpoints.search.page.cap=10", "--set", "endpoints.search.page.size=10", "--set",
         "endpoints.search.page.id_max=", "--set", "endpoints.search.page.id_min=", "--live");
-    CHECK(has(run.out, "records come, and the cursor stays before it"), "and what without a range");
+    CHECK(cli_has(run.out, "records come, and the cursor stays before it"),
+          "and what without a range");
     run = TEST_PUBMED("--set", "endpoints.search.page.id_max=20000000", "--live");
-    CHECK(has(run.out, "which is not between page.id_min and page.id_max"), "a wrong bound");
+    CHECK(cli_has(run.out, "which is not between page.id_min and page.id_max"), "a wrong bound");
     run = TEST_PUBMED("--id", "30000000", "--id", "30005999", "--live");
-    CHECK(has(run.out, "2026-01-11T00:00:00Z, ids 30000000 to 30005999\n"), "a range");
-    CHECK(!has(run.out, "none came") && !has(run.out, "outside"), "all are in it");
+    CHECK(cli_has(run.out, "2026-01-11T00:00:00Z, ids 30000000 to 30005999\n"), "a range");
+    CHECK(!cli_has(run.out, "none came") && !cli_has(run.out, "outside"), "all are in it");
     run = TEST_PUBMED("--id", "1", "--id", "29999999", "--live");
-    CHECK(has(run.out, "none came of the ids that were asked for"), "and none in this one");
+    CHECK(cli_has(run.out, "none came of the ids that were asked for"), "and none in this one");
     run = TEST_PUBMED("--id", "30000000", "--id", "30000000", "--set",
                       "endpoints.search.expr.define.part= AND ${slice.from}:${slice.to}9[UID]",
                       "--live");
-    CHECK(has(run.out, "outside of the ids that were asked for"), "a clause that is not right");
+    CHECK(cli_has(run.out, "outside of the ids that were asked for"), "a clause that is not right");
     run = TEST_PUBMED("--id", "7", "--id", "3");
     CHECK_EQ(run.code, 2, "a range that is none");
-    CHECK(has(run.talk, "between 1 and 99999999"), "what is");
+    CHECK(cli_has(run.talk, "between 1 and 99999999"), "what is");
 #undef TEST_PUBMED
     sim_stop(&sim);
 }
@@ -197,10 +188,10 @@ TEST(faults_are_tried_one_by_one)
 
         CHECK_EQ(run.code, 0, trials[i].file);
         CHECK(str_starts(run.out, str_of(trials[i].whole)), trials[i].file);
-        CHECK(has(run.out, "recovered, retried"), trials[i].file);
-        CHECK(!has(run.out, "WRONG"), trials[i].file);
+        CHECK(cli_has(run.out, "recovered, retried"), trials[i].file);
+        CHECK(!cli_has(run.out, "WRONG"), trials[i].file);
         if (strcmp(trials[i].file, "sources/pubmed.yaml") == 0)
-            CHECK(!has(run.out, "PARTIAL"), "no id is given up because an answer was empty");
+            CHECK(!cli_has(run.out, "PARTIAL"), "no id is given up because an answer was empty");
         if (run.code != 0)
             test_note("%.*s%.*s", STR_ARG(run.out), STR_ARG(run.talk));
     }
@@ -219,11 +210,11 @@ TEST(what_a_source_can_not_notice_is_a_limit_and_no_failure)
                 i == 0 ? "rate.burst=1" : "endpoints.records.response.updated_at=");
 
         CHECK_EQ(run.code, 0, files[i]);
-        CHECK(
-            has(run.out, "{\"fault\":\"a record without date\",\"outcome\":\"not to be noticed\""),
-            "told");
-        CHECK(has(run.out, "no response.updated_at"), "and why");
-        CHECK(!has(run.out, "WRONG"), files[i]);
+        CHECK(cli_has(run.out,
+                      "{\"fault\":\"a record without date\",\"outcome\":\"not to be noticed\""),
+              "told");
+        CHECK(cli_has(run.out, "no response.updated_at"), "and why");
+        CHECK(!cli_has(run.out, "WRONG"), files[i]);
     }
 }
 
@@ -232,7 +223,7 @@ TEST(a_retry_after_that_a_test_met_silences_all)
 {
     static const char *const options[] = { "--records", "2000", "--fault",
                                            "nth=1 kind=status code=429 retry_after=600", NULL };
-    const char *store = store_at("silence");
+    const char *store = cli_sqlite("silence");
     char base[128];
     struct run run;
     struct sim sim;
@@ -248,9 +239,9 @@ TEST(a_retry_after_that_a_test_met_silences_all)
     CHECK_EQ(run.code, 1, "it was refused");
     run = RUN("patra", "source", "test", "generic-token", "--store", store, "--live");
     CHECK_EQ(run.code, 3, "not now");
-    CHECK(has(run.talk, "no permit"), "why");
+    CHECK(cli_has(run.talk, "no permit"), "why");
     (void)snprintf(base, sizeof(base), "%s/_sim/audit", sim.base);
-    CHECK(has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":1,"),
+    CHECK(cli_has(RUN("/usr/bin/curl", "-s", base).out, "{\"summary\":{\"requests\":1,"),
           "one request, then silence");
     sim_stop(&sim);
 }
@@ -262,13 +253,13 @@ TEST(mistakes_are_answered_with_what_to_do)
     CHECK_EQ(run.code, 2, "two tests at once");
     run = RUN("patra", "source", "test", "sources/crossref.yaml", "--operation", "update");
     CHECK_EQ(run.code, 2, "no id");
-    CHECK(has(run.talk, "--id"), "what is missing");
+    CHECK(cli_has(run.talk, "--id"), "what is missing");
     run = RUN("patra", "source", "test", "sources/crossref.yaml", "--faults", "--protocol", "ftp");
     CHECK_EQ(run.code, 2, "no such protocol");
-    CHECK(has(run.talk, "crossref, pubmed"), "which there are");
+    CHECK(cli_has(run.talk, "crossref, pubmed"), "which there are");
     run = RUN("patra", "source", "test", "sources/crossref.yaml", "--from", "whenever");
     CHECK_EQ(run.code, 2, "no date");
     run = RUN("patra", "source", "test", "test/data/spec/ten-faults.yaml");
     CHECK_EQ(run.code, 1, "a file with faults");
-    CHECK(has(run.talk, "nothing was tried"), "says so");
+    CHECK(cli_has(run.talk, "nothing was tried"), "says so");
 }

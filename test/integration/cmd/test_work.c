@@ -1,0 +1,199 @@
+/* patra harvest that is told to stop, work and serve, as a user runs them, against the simulator.
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "cli.h"
+#include "run.h"
+#include "simmed.h"
+#include "sql.h"
+#include "test.h"
+
+/* ---- being told to stop ---- */
+
+/* Asks until the source's first partition has this many tasks under way, or done. */
+static void await_tasks(const char *store, const char *what, int64_t least)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "sources.0.operations.0.%s", what);
+    for (;;) {
+        const struct run run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+
+        if (cli_number(run.out, path) >= least)
+            return;
+    }
+}
+
+static void stop_and_go_on(const char *store)
+{
+    struct sim sim = SIMMED("--records", "2000");
+    struct running running;
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.per_second=4");
+    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2", "--set",
+                        "rate.burst=1", "--store", store);
+    await_tasks(store, "succeeded", 1);
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    run = run_end(&running);
+    CHECK_EQ(run.code, 130, "told to stop");
+    CHECK(cli_has(run.out, "told to stop"), "said so");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
+    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.queued") +
+                 cli_number(run.out, "sources.0.operations.0.succeeded"),
+             10, "at once, and none is lost");
+    CHECK(cli_number(run.out, "sources.0.operations.0.queued") > 0, "it was not done");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run_batch"
+                               " WHERE status_code = 'FAILED'"),
+             0, "who waits for a permit has not failed");
+    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    CHECK_EQ(run.code, 0, "the next one goes on");
+    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
+    sim_stop(&sim);
+}
+
+TEST(a_harvest_that_is_told_to_stop_gives_its_tasks_back_on_sqlite)
+{
+    stop_and_go_on(cli_sqlite("told"));
+}
+
+TEST(a_harvest_that_is_told_to_stop_gives_its_tasks_back_on_postgres)
+{
+    stop_and_go_on(cli_postgres());
+}
+
+TEST(a_second_signal_ends_requests_under_way)
+{
+    const char *store = cli_sqlite("urgent");
+    struct sim sim = SIMMED("--records", "2000", "--fault", "kind=stall at=before ms=600000");
+    struct running running;
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.burst=100");
+    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2",
+                        "--store", store);
+    await_tasks(store, "running", 2);
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    REQUIRE(kill(running.pid, SIGINT) == 0, "SIGINT");
+    run = run_end(&running);
+    CHECK_EQ(run.code, 130, "told to stop, or this test takes ten minutes");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
+    sim_stop(&sim);
+}
+
+/* ---- work ---- */
+
+static void two_workers(const char *store)
+{
+    struct sim sim = SIMMED("--records", "4000");
+    struct running one, two;
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.burst=100");
+    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
+            "trigger");
+    one = RUN_BEGIN("patra", "work", "--drain", "--workers", "2", "--store", store);
+    two = RUN_BEGIN("patra", "work", "--drain", "--workers", "2", "--log-format", "json", "--store",
+                    store);
+    run = run_end(&one);
+    CHECK_EQ(run.code, 0, "one");
+    CHECK(cli_has(run.talk, "info work ended well=true"), "a log of text");
+    CHECK(cli_has(run.talk, "info task succeeded source=" SIMMED_SOURCE),
+          "that tells of each task");
+    run = run_end(&two);
+    CHECK_EQ(run.code, 0, "two");
+    CHECK(cli_has(run.talk, "\"event\":\"work ended\""), "a log of JSON");
+    CHECK(cli_has(run.talk, "\"event\":\"task succeeded\""), "with the same in it");
+    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.succeeded"), 10, "each task once");
+    sim_stop(&sim);
+}
+
+TEST(two_processes_drain_the_queue_on_sqlite)
+{
+    two_workers(cli_sqlite("drain"));
+}
+
+TEST(two_processes_drain_the_queue_on_postgres)
+{
+    two_workers(cli_postgres());
+}
+
+TEST(a_worker_that_is_told_to_stop_ends_well)
+{
+    const char *store = cli_sqlite("idle");
+    struct running running;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    running = RUN_BEGIN("patra", "work", "--store", store);
+    while (!cli_has(run_said(&running), "work begins"))
+        continue;
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    CHECK_EQ(run_end(&running).code, 0, "exit code");
+}
+
+/* ---- serve ---- */
+
+/* The ticks that a server's log says it fired. */
+static size_t add_ticks(struct str log, struct str *ticks, size_t count, size_t max)
+{
+    while (log.len > 0) {
+        const struct str line = str_cut(&log, '\n');
+        const size_t at = str_find(line, STR(" tick="));
+        struct str tick = str_slice(line, at + 6, line.len);
+
+        if (!cli_has(line, "schedule fired") || at == line.len)
+            continue;
+        REQUIRE(count < max, "ticks");
+        ticks[count++] = str_cut(&tick, ' ');
+    }
+    return count;
+}
+
+static void two_servers(const char *store)
+{
+    struct sim sim = SIMMED("--records", "100");
+    struct running one, two;
+    struct str ticks[256];
+    struct run first, second;
+    size_t count;
+
+    simmed_apply(store, &sim, "operations.harvest.every=1s");
+    REQUIRE(RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+                "--store", store)
+                    .code == 0,
+            "a beginning");
+    one = RUN_BEGIN("patra", "serve", "--workers", "2", "--store", store);
+    two = RUN_BEGIN("patra", "serve", "--role", "planner", "--store", store);
+    do
+        count = add_ticks(run_said(&one), ticks, 0, ARRAY_LEN(ticks)) +
+                add_ticks(run_said(&two), ticks, 0, ARRAY_LEN(ticks));
+    while (count < 3);
+    REQUIRE(kill(one.pid, SIGTERM) == 0 && kill(two.pid, SIGTERM) == 0, "SIGTERM");
+    first = run_end(&one);
+    second = run_end(&two);
+    CHECK_EQ(first.code, 0, "one ends well");
+    CHECK_EQ(second.code, 0, "the other ends well");
+    count = add_ticks(first.talk, ticks, 0, ARRAY_LEN(ticks));
+    count = add_ticks(second.talk, ticks, count, ARRAY_LEN(ticks));
+    CHECK(count >= 3, "ticks were fired");
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++)
+            CHECK(!str_eq(ticks[i], ticks[j]), "no tick twice");
+    }
+    sim_stop(&sim);
+}
+
+TEST(two_servers_fire_each_tick_once_on_sqlite)
+{
+    two_servers(cli_sqlite("serve"));
+}
+
+TEST(two_servers_fire_each_tick_once_on_postgres)
+{
+    two_servers(cli_postgres());
+}

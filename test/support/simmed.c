@@ -1,0 +1,73 @@
+#include "simmed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+enum { TEXT_BYTES = 1024 };
+
+struct sim simmed_start(const char *const *options)
+{
+    struct sim sim = { 0 };
+
+    REQUIRE(sim_start(&sim, options), "patra-sim");
+    return sim;
+}
+
+static void require_applied(struct run run)
+{
+    REQUIRE(run.code == 0, run.talk.len > 0 ? run.talk.data : "apply");
+}
+
+void simmed_apply_file(const char *store, const struct sim *sim, const char *path, const char *more)
+{
+    char url[TEXT_BYTES];
+
+    (void)snprintf(url, sizeof(url), "http.base_url=%s", sim->base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    require_applied(RUN("patra", "source", "apply", path, "--store", store, "--set", url, "--set",
+                        "rate.adaptive=false", "--set", more));
+}
+
+void simmed_apply(const char *store, const struct sim *sim, const char *more)
+{
+    simmed_apply_file(store, sim, "test/data/sim-sources/generic-offset.yaml", more);
+}
+
+void simmed_pubmed_apply(const char *store, const struct sim *sim)
+{
+    char url[TEXT_BYTES];
+
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    (void)snprintf(url, sizeof(url), "http.base_url=%s/entrez/eutils", sim->base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    require_applied(RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store,
+                        "--set", url, "--set", "http.allow_plain_http=true", "--set",
+                        "endpoints.search.page.size=20", "--set", "endpoints.search.page.cap=40",
+                        "--set", "rate.per_second=500", "--set", "rate.burst=500", "--set",
+                        "rate.provider_limit=500"));
+}
+
+/* The store as patra-sim calls it; good until the next call. */
+static const char *address_of(const char *store)
+{
+    static char address[TEXT_BYTES];
+
+    (void)snprintf(address, sizeof(address), "%s%s", store[0] == '/' ? "sqlite:" : "", store);
+    return address;
+}
+
+struct run simmed_verify(const char *store, const struct sim *sim)
+{
+    return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "generic",
+               "--source", SIMMED_SOURCE, SIMMED_WINDOW, "--url", sim->base, "--json");
+}
+
+struct run simmed_pubmed_verify(const char *store, const struct sim *sim, const char *from,
+                                const char *to)
+{
+    return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "pubmed",
+               "--source", "pubmed", "--endpoint", "search", "--from", from, "--to", to, "--url",
+               sim->base);
+}
