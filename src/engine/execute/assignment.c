@@ -8,14 +8,32 @@
 
 /* ---- the slice ---- */
 
-static bool is_last_resort(struct arena *arena, struct str params)
+/* What of the params was not written by this patra. Its window is still uncovered then, so the
+ * next trigger plans it anew; to go on without them could cut without end what must not be cut. */
+static bool unreadable(const struct task *task, const char *what, struct error *err)
+{
+    return error_set(err, ERROR_REQUEST, "task.params",
+                     "params of task %" PRId64 ": %s; stored: %.*s%s; fire its operation again"
+                     " (patra trigger): what this task leaves is planned anew",
+                     task->id, what, (int)(task->params.len < 80 ? task->params.len : 80),
+                     task->params.data, task->params.len > 80 ? "..." : "");
+}
+
+static bool read_params(struct arena *arena, const struct task *task, bool *is_last_resort,
+                        struct error *err)
 {
     struct json_doc doc;
-    struct error ignored; /* without readable params nothing was said about it */
-    bool is = false;
+    struct json_node node;
+    struct error cause;
 
-    return json_parse(&doc, arena, params, &ignored) &&
-           json_bool(&doc, json_get(&doc, json_root(&doc), STR("lastResort")), &is) && is;
+    *is_last_resort = false;
+    if (!json_parse(&doc, arena, task->params, &cause))
+        return unreadable(task, cause.text, err);
+    if (json_type(&doc, json_root(&doc)) != JSON_OBJECT)
+        return unreadable(task, "they are no JSON object", err);
+    node = json_get(&doc, json_root(&doc), STR("lastResort"));
+    return !json_exists(node) || json_bool(&doc, node, is_last_resort) ||
+           unreadable(task, "lastResort is neither true nor false", err);
 }
 
 static bool read_target(struct arena *arena, struct str expr_snapshot, struct assignment *a,
@@ -37,7 +55,7 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
 {
     struct plan_slice row;
     struct str *ids = NULL;
-    bool has_plan, has_slice;
+    bool has_plan, has_slice, is_last_resort;
 
     if (!store_plan_get(store, arena, task->plan_id, &a->plan, &has_plan, err) ||
         !store_slice_get(store, arena, task->slice_id, &row, &has_slice, err))
@@ -46,13 +64,14 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
         return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice is not there");
     if (!spec_read(arena, a->plan.expr_proto_snapshot, &a->spec, err) ||
         !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||
-        !read_target(arena, row.expr_snapshot, a, err))
+        !read_target(arena, row.expr_snapshot, a, err) ||
+        !read_params(arena, task, &is_last_resort, err))
         return false;
     if (a->slice.dimension == SLICE_ID &&
         !update_candidates_ids(arena, row.expr_snapshot, &ids, &a->id_count, err))
         return false;
     a->ids = ids;
-    if (is_last_resort(arena, task->params))
+    if (is_last_resort)
         return true;
     a->can_cut = slice_can_be_cut(&a->slice, &a->spec, a->id_count);
     a->can_part = slice_can_be_parted(&a->slice, &a->spec);

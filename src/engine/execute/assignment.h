@@ -28,7 +28,9 @@ struct assignment {
     int64_t idle_runs;     /* in a row up to now, that ended by themselves and committed nothing */
 };
 
-/* Errors: those of the store; L4 where rows do not say what they must: they are patra's own. */
+/* Errors: those of the store; L4 where plan or slice do not say what they must: they are patra's
+ * own, and whatever follows from them would be wrong too; L2 ("task.params") where only this task's
+ * params can not be read. */
 bool assignment_load(struct store *store, struct arena *arena, const struct task *task,
                      struct assignment *assignment, struct error *err) MUST_CHECK;
 

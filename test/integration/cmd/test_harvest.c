@@ -1,5 +1,6 @@
 /* patra harvest and status, as a user runs them, against the simulator; what is in the store
  * afterwards is judged by the simulator's own books. */
+#include <inttypes.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,49 @@ TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
     CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0, "nobody is needed");
     sim_stop(&bad);
     sim_stop(&good);
+}
+
+/* A task that can not be read is not run as if it said nothing. */
+static void unreadable_task(const char *store, const char *params, const char *why)
+{
+    struct sim sim = SIMMED("--records", "2000");
+    char sql[256], which[64];
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.burst=100");
+    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
+            "trigger");
+    (void)snprintf(sql, sizeof(sql),
+                   "UPDATE ing_task SET params = '%s' WHERE slice_id ="
+                   " (SELECT id FROM ing_plan_slice WHERE slice_no = 3) RETURNING id",
+                   params);
+    (void)snprintf(which, sizeof(which), "params of task %" PRId64 ": ", sql_number(store, sql));
+    (void)RUN("patra", "work", "--drain", "--store", store);
+    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    CHECK(cli_has(run.out, "1 slice failed and is missing"), "that task alone");
+    CHECK(cli_has(run.out, which) && cli_has(run.out, why) && cli_has(run.out, params) &&
+              cli_has(run.out, "patra trigger"),
+          "which task, what is wrong, what to do");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task WHERE status_code = 'SUCCEEDED'"), 9,
+             "the others have not");
+    CHECK(cli_has(RUN("patra", "cursor", "list", "--store", store).out, "2026-02-03T00:00:00Z"),
+          "the cursor waits before it");
+    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    CHECK_EQ(run.code, 0, "what it said to do helps");
+    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
+    sim_stop(&sim);
+}
+
+TEST(a_task_whose_params_can_not_be_read_fails_and_holds_the_cursor_on_sqlite)
+{
+    unreadable_task(cli_sqlite("no-object"), "[1]", "they are no JSON object");
+}
+
+TEST(a_task_whose_params_can_not_be_read_fails_and_holds_the_cursor_on_postgres)
+{
+    unreadable_task(cli_postgres(), "{\"lastResort\":\"yes\"}",
+                    "lastResort is neither true nor false");
 }
 
 TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
