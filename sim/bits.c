@@ -31,11 +31,6 @@ void bits_close(struct bits *bits)
     *bits = (struct bits){ 0 };
 }
 
-size_t bits_bytes(uint32_t count)
-{
-    return word_count(count) * sizeof(uint64_t) + block_count(count) * sizeof(uint32_t);
-}
-
 void bits_flip(struct bits *bits, uint32_t place, bool on)
 {
     const size_t blocks = block_count(bits->count);

@@ -17,7 +17,6 @@ struct bits {
 
 bool bits_open(struct bits *bits, uint32_t count); /* all clear; false: no memory */
 void bits_close(struct bits *bits);
-size_t bits_bytes(uint32_t count);
 
 /* The bit must have been the other way round. */
 void bits_flip(struct bits *bits, uint32_t place, bool on);

@@ -33,8 +33,8 @@ const struct body_form *body_form_find(struct str name)
     return NULL;
 }
 
-struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t version,
-                       enum body_flaw flaw)
+static struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t version,
+                              enum body_flaw flaw)
 {
     const struct corpus *corpus = world_corpus(world);
     const uint32_t record = corpus->record_of[version];

@@ -18,7 +18,7 @@
 /* What a faulty record lacks; see exchange.h's twists. */
 enum body_flaw { FLAW_NONE, FLAW_NO_ID, FLAW_NO_DATE, FLAW_BAD_DATE };
 
-/* Everything a body is made from; body_begin fills it. */
+/* Everything a body is made from. */
 struct body {
     const struct corpus *corpus;
     const struct texts *texts;
@@ -33,9 +33,6 @@ struct body {
     uint64_t record_hash;  /* the same for all versions ... */
     uint64_t version_hash; /* ... and not */
 };
-
-struct body body_begin(const struct sim_world *world, struct buf *out, uint32_t version,
-                       enum body_flaw flaw);
 
 static inline uint64_t body_hash(const struct body *body, uint64_t question)
 {

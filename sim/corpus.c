@@ -244,13 +244,6 @@ void corpus_close(struct corpus *corpus)
     *corpus = (struct corpus){ 0 };
 }
 
-size_t corpus_bytes(const struct corpus *corpus)
-{
-    return ((size_t)corpus->count + 1) * sizeof(*corpus->first) +
-           (size_t)corpus->version_count * (sizeof(*corpus->record_of) + sizeof(*corpus->at_us) +
-                                            sizeof(*corpus->visible_us) + sizeof(*corpus->flags));
-}
-
 uint32_t corpus_current(const struct corpus *corpus, uint32_t record, int64_t now_us)
 {
     uint32_t version = corpus->first[record + 1];

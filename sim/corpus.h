@@ -59,7 +59,6 @@ struct corpus {
 bool corpus_open(struct corpus *corpus, const struct world_options *options,
                  struct error *err) MUST_CHECK;
 void corpus_close(struct corpus *corpus);
-size_t corpus_bytes(const struct corpus *corpus);
 
 /* The version that is current at that moment, as an index into the arrays; CORPUS_NONE before the
  * first is visible. */

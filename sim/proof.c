@@ -67,7 +67,8 @@ static void add_sorted_query(struct buf *out, struct str query)
     }
 }
 
-struct str proof_canonical(const struct exchange *exchange)
+/* What is signed; allocated in the exchange's arena, empty when it is full. */
+static struct str canonical(const struct exchange *exchange)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     struct buf text;
@@ -106,7 +107,7 @@ enum proof proof_signature(const struct exchange *exchange, struct str header, s
                            struct str secret)
 {
     const struct str scheme = str_cut(&header, ' ');
-    const struct str text = proof_canonical(exchange);
+    const struct str text = canonical(exchange);
     unsigned char mac[SHA256_DIGEST_LENGTH];
     struct buf hex;
 

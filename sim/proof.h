@@ -13,9 +13,6 @@ enum proof { PROOF_GOOD, PROOF_ABSENT, PROOF_STALE, PROOF_WRONG };
 enum proof proof_signature(const struct exchange *exchange, struct str header, struct str key_id,
                            struct str secret);
 
-/* What is signed; allocated in the exchange's arena, empty when it is full. */
-struct str proof_canonical(const struct exchange *exchange);
-
 /* The n-th token of a client: the same in every run, and not to be guessed from another. */
 void proof_token(struct str secret, uint64_t n, char *text, size_t size);
 

@@ -56,8 +56,3 @@ void texts_close(struct texts *texts)
 {
     arena_release(&texts->arena);
 }
-
-size_t texts_bytes(const struct texts *texts)
-{
-    return texts->arena.used;
-}

@@ -75,8 +75,6 @@ enum block {
     BLOCK_COUNT,
 };
 
-enum { BLOCK_ITEMS_MAX = 512 };
-
 struct block_spec {
     enum block block;
     uint32_t count;
@@ -96,7 +94,6 @@ struct texts {
 
 bool texts_open(struct texts *texts, uint64_t seed, struct error *err) MUST_CHECK;
 void texts_close(struct texts *texts);
-size_t texts_bytes(const struct texts *texts);
 
 static inline struct str texts_pick(const struct texts *texts, enum block block, uint64_t hash)
 {

@@ -151,22 +151,6 @@ void view_close(struct view *view)
     *view = (struct view){ 0 };
 }
 
-size_t view_bytes(const struct view *view)
-{
-    size_t bytes = view->corpus->version_count * sizeof(*view->events);
-
-    for (int i = 0; i < ORDER_COUNT; i++) {
-        const struct order *order = &view->orders[i];
-
-        bytes += order->count * (sizeof(*order->keys) + sizeof(*order->items));
-        bytes += (is_by_version((enum view_order)i) ? view->corpus->version_count
-                                                    : view->corpus->count) *
-                 sizeof(*order->place);
-        bytes += VIEW_MODE_COUNT * bits_bytes(order->count);
-    }
-    return bytes;
-}
-
 /* ---- moving the moment ---- */
 
 static bool is_in_mode(uint8_t flags, int mode)

@@ -82,7 +82,6 @@ struct view {
 
 bool view_open(struct view *view, const struct corpus *corpus, struct error *err) MUST_CHECK;
 void view_close(struct view *view);
-size_t view_bytes(const struct view *view);
 
 /* Moves the moment, to either side. */
 void view_seek(struct view *view, int64_t now_us);

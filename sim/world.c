@@ -71,17 +71,6 @@ static void unlock(struct sim_world *world)
     (void)pthread_mutex_unlock(&world->lock);
 }
 
-size_t world_bytes(struct sim_world *world)
-{
-    size_t bytes = sizeof(*world) + corpus_bytes(&world->corpus) + view_bytes(&world->view) +
-                   texts_bytes(&world->texts);
-
-    (void)pthread_mutex_lock(&world->lock);
-    bytes += world->results.bytes;
-    unlock(world);
-    return bytes;
-}
-
 /* The total of a query does not need its order: the cheapest one that has a range counts fastest.
  */
 static size_t count_all(const struct view *view, const struct view_query *query)

@@ -30,9 +30,6 @@ const struct world_options *world_options_of(const struct sim_world *world);
 const struct corpus *world_corpus(const struct sim_world *world);
 const struct texts *world_texts(const struct sim_world *world);
 
-/* All memory the world holds, in bytes: corpus, orders, texts, results. */
-size_t world_bytes(struct sim_world *world);
-
 /* A page of what the query gives at that moment. `hits` are in the arena. */
 struct world_page {
     size_t total; /* of the query without its `after` */

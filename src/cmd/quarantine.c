@@ -39,7 +39,8 @@ static void write_lineage(struct json_writer *w, const struct lineage *lineage)
     json_write_end(w);
 }
 
-void quarantine_write(struct json_writer *w, const struct quarantined *record)
+/* The members of an object that is open. */
+static void write_members(struct json_writer *w, const struct quarantined *record)
 {
     json_write_member_i64(w, STR("id"), record->id);
     json_write_member_str(w, STR("source"), record->source);
@@ -75,7 +76,7 @@ static bool list_json(const struct quarantined_list *list, struct session *sessi
     json_write_array(&w);
     for (size_t i = 0; i < list->count; i++) {
         json_write_object(&w);
-        quarantine_write(&w, &list->items[i]);
+        write_members(&w, &list->items[i]);
         json_write_end(&w);
     }
     json_write_end(&w);
@@ -196,7 +197,7 @@ static bool show_json(const struct quarantined *record, struct session *session,
     buf_init(&text, &session->arena, QUARANTINE_OUTPUT_MAX);
     json_writer_init(&w, &text);
     json_write_object(&w);
-    quarantine_write(&w, record);
+    write_members(&w, record);
     if (is_text) {
         json_write_member_str(&w, STR("payload"), record->payload);
     } else {

@@ -27,7 +27,4 @@ bool quarantine_read_id(const char *operand, int64_t *id);
 struct quarantine_filter quarantine_filter_read(const struct invocation *invocation,
                                                 struct str source);
 
-/* The members of an object that is open. */
-void quarantine_write(struct json_writer *w, const struct quarantined *record);
-
 #endif

@@ -202,12 +202,14 @@ bool workers_start(struct workers **out, struct session *session,
     return error_wrap(err, "start %d workers", settings->count);
 }
 
-int workers_running(const struct workers *workers)
+/* Threads that have not ended. */
+static int count_running(const struct workers *workers)
 {
     return atomic_load(&workers->running);
 }
 
-void workers_interrupt(struct workers *workers)
+/* Ends the requests under way, too: with what they would bring it is the tasks' last batch. */
+static void interrupt(struct workers *workers)
 {
     for (int i = 0; i < workers->count; i++)
         http_interrupt(workers->worker[i].http);
@@ -218,15 +220,15 @@ void workers_attend(struct workers *workers, struct stop *stop, struct clock *cl
 {
     bool is_urgent = false;
 
-    while (!stop_is_asked(stop) && (workers == NULL || workers_running(workers) > 0)) {
+    while (!stop_is_asked(stop) && (workers == NULL || count_running(workers) > 0)) {
         turn->turn(turn, false);
         (void)clock_sleep_us(clock, TURN_US, stop->fd);
     }
     stop_ask(stop);
-    while (workers != NULL && workers_running(workers) > 0) {
+    while (workers != NULL && count_running(workers) > 0) {
         if (!is_urgent && stop_is_urgent(stop)) {
             is_urgent = true;
-            workers_interrupt(workers);
+            interrupt(workers);
         }
         turn->turn(turn, true);
         (void)clock_sleep_us(clock, TURN_US, is_urgent ? CLOCK_NO_WAKE : stop->now_fd);

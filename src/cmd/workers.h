@@ -38,11 +38,6 @@ struct workers;
 bool workers_start(struct workers **workers, struct session *session,
                    const struct workers_settings *settings, struct error *err) MUST_CHECK;
 
-int workers_running(const struct workers *workers); /* threads that have not ended */
-
-/* Ends the requests under way, too: with what they would bring it is the tasks' last batch. */
-void workers_interrupt(struct workers *workers);
-
 /* Looks after them until they have ended or were told to: `turn` is called ten times a second, and
  * on while they end. The first signal (cmd/stop.h) makes them end, the second interrupts them.
  * Without workers (NULL) it lasts until the first signal. */

@@ -289,14 +289,6 @@ static int64_t day_of(int64_t at_us)
     return instant_day_number(at_us) * US_PER_DAY;
 }
 
-bool cron_matches(const struct cron *cron, int64_t at_us)
-{
-    const int64_t day_us = day_of(at_us);
-
-    return day_matches(cron, instant_to_civil(day_us), day_us) &&
-           minute_matches(cron, (int)((at_us - day_us) / US_PER_MINUTE));
-}
-
 /* The first matching minute of a day at or behind `minute`, going up or down; -1 when none. */
 static int minute_from(const struct cron *cron, int minute, int step)
 {

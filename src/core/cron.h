@@ -37,8 +37,6 @@ struct cron { /* a bit for each value that matches */
 /* "cron.syntax" (L2) with a hint in its text; *fault_at is the offset of the fault in `text`. */
 bool cron_parse(struct str text, struct cron *cron, size_t *fault_at, struct error *err) MUST_CHECK;
 
-bool cron_matches(const struct cron *cron, int64_t at_us); /* `at` is in a minute that matches */
-
 /* The first tick after `at`, and the last one not after it. False when there is none between the
  * years 0000 and 9999. */
 bool cron_next(const struct cron *cron, int64_t at_us, int64_t *tick_us);

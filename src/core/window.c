@@ -5,11 +5,6 @@ bool window_is_valid(struct window window)
     return window.from_us < window.to_us;
 }
 
-bool window_has(struct window window, int64_t at_us)
-{
-    return window.from_us <= at_us && at_us < window.to_us;
-}
-
 int64_t window_length_us(struct window window)
 {
     return window_is_valid(window) ? window.to_us - window.from_us : 0;

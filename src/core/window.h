@@ -24,7 +24,6 @@ struct window_list {
 /* True for a window that holds at least one instant. */
 bool window_is_valid(struct window window);
 
-bool window_has(struct window window, int64_t at_us);
 int64_t window_length_us(struct window window); /* 0 when it is not valid */
 
 /* True when `inner` lies wholly inside; an inner window without an instant always does. */

@@ -61,7 +61,4 @@ bool date_parse(const struct date_format *format, struct str text, struct date *
 bool date_from_parts(const int64_t *parts, size_t count, struct date *date,
                      struct error *err) MUST_CHECK;
 
-/* RFC 3339's full-time, "08:30:06Z": microseconds after midnight UTC, 0 to US_PER_DAY - 1. */
-bool date_time_of_day(struct str text, int64_t *in_day_us) MUST_CHECK;
-
 #endif

@@ -191,27 +191,3 @@ bool date_read_structured(struct str text, struct date *date)
            text.len <= (text.data[0] == '-' ? 16u : 15u) && str_to_i64(text, &seconds) &&
            make_epoch(seconds, US_PER_SECOND, 0, DATE_SECOND, date);
 }
-
-bool date_time_of_day(struct str text, int64_t *in_day_us)
-{
-    struct civil civil = { .year = 2000,
-                           .month = 1,
-                           .day = 1 }; /* any day; it is taken off again */
-    enum date_precision precision;
-    int64_t offset_us, at_us;
-    bool leap;
-
-    if (!scan_time(&text, &civil, &precision) || precision < DATE_SECOND ||
-        !scan_offset(&text, &offset_us) || text.len > 0)
-        return false;
-    leap = civil.second == 60;
-    if (leap) {
-        civil.second = 59;
-        civil.microsecond = 999999;
-    }
-    if (!civil_is_valid(civil))
-        return false;
-    at_us = instant_from_civil(civil) - offset_us;
-    *in_day_us = at_us - instant_day_number(at_us) * US_PER_DAY;
-    return !leap || *in_day_us == US_PER_DAY - 1;
-}

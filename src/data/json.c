@@ -69,11 +69,6 @@ bool json_exists(struct json_node node)
     return node.at != UINT32_MAX;
 }
 
-bool json_same(struct json_node a, struct json_node b)
-{
-    return a.at == b.at;
-}
-
 enum json_type json_type(const struct json_doc *doc, struct json_node node)
 {
     if (!json_exists(node))

@@ -76,7 +76,7 @@ struct json_doc {
     struct arena *arena;
 };
 
-/* By value; compare with json_same(). */
+/* By value; the same `at` is the same node. */
 struct json_node {
     uint32_t at;   /* offset of its first byte; UINT32_MAX: there is none */
     uint32_t span; /* the first span that opens at or behind it */
@@ -109,7 +109,6 @@ bool json_is_valid(struct str text);
 struct json_node json_root(const struct json_doc *doc);
 enum json_type json_type(const struct json_doc *doc, struct json_node node);
 bool json_exists(struct json_node node);
-bool json_same(struct json_node a, struct json_node b);
 
 /* The node's bytes as they stand in the text, strings with their quotes; empty for JSON_NONE. */
 struct str json_raw(const struct json_doc *doc, struct json_node node);

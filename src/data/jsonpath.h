@@ -89,9 +89,4 @@ struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc
 bool jsonpath_first(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
                     struct json_node root, struct json_node *out, struct error *err) MUST_CHECK;
 
-/* Where a node stands, as RFC 9535's normalized path: $['items'][0]['id']. The node must be inside
- * root. */
-bool jsonpath_of_node(struct arena *arena, const struct json_doc *doc, struct json_node root,
-                      struct json_node node, struct str *out, struct error *err) MUST_CHECK;
-
 #endif

@@ -137,7 +137,7 @@ enum body_kind body_kind(struct str body)
     return look.data[0] == '<' ? markup_kind(look) : BODY_TEXT;
 }
 
-const char *body_kind_name(enum body_kind kind)
+static const char *kind_name(enum body_kind kind)
 {
     static const char *const names[] = {
         [BODY_EMPTY] = "empty",       [BODY_JSON] = "JSON",       [BODY_XML] = "XML",
@@ -170,12 +170,12 @@ bool body_check(struct str content_type, struct str body, enum body_kind wanted,
         return true; /* XML says itself how it is encoded */
     if (kind == BODY_EMPTY)
         return error_set(err, ERROR_TRANSIENT, "body.empty", "the body is empty, %s was expected",
-                         body_kind_name(wanted));
+                         kind_name(wanted));
     if (wide != NULL)
         return error_set(err, ERROR_TRANSIENT, "body.charset", "the body is %s, not UTF-8", wide);
     return error_set(err, ERROR_TRANSIENT, kind == BODY_HTML ? "body.html" : "body.kind",
                      "the body is %s, %s was expected (declared as %s, begins with %s)",
-                     body_kind_name(kind), body_kind_name(wanted), QUOTE(content_type),
+                     kind_name(kind), kind_name(wanted), QUOTE(content_type),
                      QUOTE(str_slice(body, 0, 40)));
 }
 

@@ -31,7 +31,6 @@ enum body_kind media_type_kind(const struct media_type *media);
 /* What the bytes look like: nothing but white space, an object or array, markup whose first element
  * or document type is html or another one, text, or none of these. */
 enum body_kind body_kind(struct str body);
-const char *body_kind_name(enum body_kind kind); /* "JSON", "an HTML page" */
 
 /* Whether a body is fit for the parser of `wanted`, BODY_JSON or BODY_XML. The bytes decide: the
  * declared type is only told. "body.empty", "body.html", "body.kind" or "body.charset" (UTF-16 or

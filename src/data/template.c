@@ -252,7 +252,8 @@ static const struct template_function *find_function(struct parser *p, struct st
                  did_you_mean(p, suggest(name, names, count)));
 }
 
-unsigned template_node_types(const struct template_node *node)
+/* The types an expression can give, as a set; null aside. */
+static unsigned node_types(const struct template_node *node)
 {
     unsigned types = 0;
 
@@ -272,7 +273,7 @@ unsigned template_node_types(const struct template_node *node)
         if (node->function == NULL)
             return TEMPLATE_ANY;
         for (struct template_node *at = node->arguments; at != NULL; at = at->next)
-            types |= template_node_types(at);
+            types |= node_types(at);
         return node->function->gives != 0 ? node->function->gives : types;
     }
     return TEMPLATE_ANY;
@@ -309,7 +310,7 @@ static void check_call(struct parser *p, const struct template_node *node)
     for (struct template_node *at = node->arguments; at != NULL; at = at->next, i++) {
         const unsigned takes = function->takes[i < TEMPLATE_PARAMETERS_MAX ? i : 1];
 
-        if ((template_node_types(at) & takes) == 0) {
+        if ((node_types(at) & takes) == 0) {
             (void)fault(p, at->offset,
                         arena_printf(p->arena, "%s(%s): argument %zu is of another type",
                                      function->row.name, function->row.arguments, i + 1),
@@ -415,7 +416,7 @@ static void add_piece(struct parser *p, struct str text, struct template_node *n
     if (node != NULL) {
         p->template->is_constant = false;
         p->template->is_secret = p->template->is_secret || p->is_secret;
-        p->template->has_list = p->template->has_list || template_node_types(node) == TEMPLATE_LIST;
+        p->template->has_list = p->template->has_list || node_types(node) == TEMPLATE_LIST;
     }
 }
 

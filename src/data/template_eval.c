@@ -5,7 +5,7 @@
 #include "base/instant.h"
 #include "base/quote.h"
 
-const char *template_type_name(enum template_type type)
+static const char *type_name(enum template_type type)
 {
     switch (type) {
     case TEMPLATE_NULL:
@@ -91,7 +91,7 @@ static bool eval_call(const struct template_node *node, struct arena *arena,
         if (arguments[i].type != TEMPLATE_NULL && !argument_fits(function, i, arguments[i].type)) {
             return error_set(err, ERROR_REQUEST, "template.type",
                              "%s(%s): argument %zu can not be of type %s", function->row.name,
-                             function->row.arguments, i + 1, template_type_name(arguments[i].type));
+                             function->row.arguments, i + 1, type_name(arguments[i].type));
         }
     }
     assert(i == node->argument_count);

@@ -15,6 +15,4 @@ bool template_eval(const struct template_node *node, struct arena *arena,
                    const struct template_request *request, struct template_value *value,
                    struct error *err) MUST_CHECK;
 
-const char *template_type_name(enum template_type type);
-
 #endif

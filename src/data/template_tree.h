@@ -41,7 +41,4 @@ struct template_piece {
     bool is_secret;
 };
 
-/* The types an expression can give, as a set; null aside. */
-unsigned template_node_types(const struct template_node *node);
-
 #endif

@@ -23,8 +23,7 @@
  *
  * Raw bytes: the parser's position gives the place of every element, so xml_raw() is a slice of the
  * text that was read: exactly the bytes received, or, where the document was not in UTF-8, exactly
- * its conversion. A slice may use prefixes that were declared outside of it; xml_standalone() is
- * the same slice with those declarations put into its first tag, so that it can be read alone.
+ * its conversion. A slice may use prefixes that were declared outside of it.
  *
  * libxml2 brings ICU and a C++ runtime, so this is a module: `struct xml` is its table of
  * functions, loaded by base/module.h under the name "xml"; tests link it directly (&xml_module).
@@ -89,8 +88,6 @@ struct xml {
     void (*close)(struct xml_doc *doc);
     struct xml_node (*root)(const struct xml_doc *doc);
     struct str (*raw)(const struct xml_doc *doc, struct xml_node node);
-    bool (*standalone)(const struct xml_doc *doc, struct arena *arena, struct xml_node node,
-                       struct str *bytes, struct error *err);
 
     bool (*path_compile)(struct str text, const struct xml_namespace *namespaces, size_t count,
                          struct xml_path **path, struct error *err);
@@ -129,14 +126,6 @@ static inline struct str xml_raw(const struct xml *xml, const struct xml_doc *do
                                  struct xml_node node)
 {
     return xml->raw(doc, node);
-}
-
-/* The same with the declarations of all prefixes that are in scope; nothing else is changed. */
-static inline bool MUST_CHECK xml_standalone(const struct xml *xml, const struct xml_doc *doc,
-                                             struct arena *arena, struct xml_node node,
-                                             struct str *bytes, struct error *err)
-{
-    return xml->standalone(doc, arena, node, bytes, err);
 }
 
 /* ---- paths ---- */
@@ -181,7 +170,7 @@ static inline bool MUST_CHECK xml_text(const struct xml *xml, struct xml_path *p
 {
     struct xml_text_list list;
 
-    if (!xml->texts(path, arena, from, &list, err))
+    if (!xml_texts(xml, path, arena, from, &list, err))
         return false;
     *text = list.count > 0 ? list.texts[0] : (struct str){ NULL, 0 };
     return true;

@@ -35,8 +35,9 @@ static void lower(struct str word, char out[SETTING_NAME_MAX])
     out[i] = '\0';
 }
 
-void value_hint_codes(const struct value_reader *reader, const struct code_table *codes,
-                      struct str word)
+/* Lists the dictionary, the nearest word first, as a hint to the fault added last. */
+static void hint_codes(const struct value_reader *reader, const struct code_table *codes,
+                       struct str word)
 {
     char words[WORDS_MAX][SETTING_NAME_MAX], all[512] = "", typed[SETTING_NAME_MAX];
     const char *names[WORDS_MAX], *near;
@@ -68,7 +69,7 @@ bool value_code(const struct value_reader *reader, const struct node *node, stru
     }
     (void)value_fault(reader, "spec.code", node->at, "'%.*s' is not in the dictionary %.*s",
                       STR_ARG(node->text), STR_ARG(codes->type));
-    value_hint_codes(reader, codes, node->text);
+    hint_codes(reader, codes, node->text);
     return false;
 }
 

@@ -13,10 +13,6 @@
 bool value_fault(const struct value_reader *reader, const char *code, struct mark at,
                  const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Lists the dictionary, the nearest word first, as a hint to the fault added last. */
-void value_hint_codes(const struct value_reader *reader, const struct code_table *codes,
-                      struct str word);
-
 /* A word of the setting's dictionary. */
 bool value_code(const struct value_reader *reader, const struct node *node, struct str *code);
 

@@ -26,6 +26,7 @@
 #include "port/store_lease.h"
 #include "port/store_signal.h"
 #include "random.h"
+#include "within.h"
 
 enum {
     HISTORIES = TEST_IS_SLOW ? 80 : 300,
@@ -172,7 +173,7 @@ static void look_at_plans(struct world *w)
             for (size_t k = 0; k < tasks.count && !is_planned; k++)
                 is_planned = is_live(&tasks.items[k]) &&
                              tasks.items[k].operation == track->operation &&
-                             window_has(tasks.items[k].window, at_us);
+                             is_within(tasks.items[k].window, at_us);
             expect(w, is_planned || plan->status != PLAN_READY,
                    "an instant of the window is not planned");
         }

@@ -318,15 +318,6 @@ struct lineage get_lineage(const struct query *q, int column)
     };
 }
 
-int get_code(struct query *q, int column, const struct code_table *table)
-{
-    const int value = code_find(table, get_view(q, column));
-
-    if (value < 0 && q->rows.bad_value == NULL)
-        q->rows.bad_value = PQfname(q->result, column);
-    return value < 0 ? 0 : value;
-}
-
 static bool next_row(struct rows *rows)
 {
     return query_row((struct query *)rows);

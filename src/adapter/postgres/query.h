@@ -114,6 +114,5 @@ double get_real(const struct query *q, int column);
 struct str get_text(struct query *q, int column,
                     struct arena *arena);                      /* text, bytes, jsonb, uuid */
 struct lineage get_lineage(const struct query *q, int column); /* six columns */
-int get_code(struct query *q, int column, const struct code_table *table);
 
 #endif

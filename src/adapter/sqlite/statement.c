@@ -218,7 +218,7 @@ int64_t column_i64(const struct statement *st, int column)
     return sqlite3_column_int64(st->stmt, column);
 }
 
-double column_real(const struct statement *st, int column)
+static double column_real(const struct statement *st, int column)
 {
     return sqlite3_column_double(st->stmt, column);
 }
@@ -249,15 +249,6 @@ struct lineage column_lineage(const struct statement *st, int column)
         .run_id = column_i64(st, column + 4),
         .batch_id = column_i64(st, column + 5),
     };
-}
-
-int column_code(struct statement *st, int column, const struct code_table *table)
-{
-    const int value = code_find(table, column_view(st, column));
-
-    if (value < 0 && st->rows.bad_value == NULL)
-        st->rows.bad_value = sqlite3_column_name(st->stmt, column);
-    return value < 0 ? 0 : value;
 }
 
 static bool next_row(struct rows *rows)

@@ -58,7 +58,6 @@ void bind_lineage(struct statement *st, const struct lineage *lineage);
     SQL_ROWS_10(row)     \
     "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row) "," SQL_ROWS_10(row)
 #define SQL_ROWS_100(row) SQL_ROWS_50(row) "," SQL_ROWS_50(row)
-enum { SQL_ROWS = 50 };
 
 struct many { /* counts the places */
     struct statement *st;
@@ -80,10 +79,8 @@ int64_t statement_changes(const struct statement *st); /* rows the last run chan
 int64_t statement_last_id(const struct statement *st); /* of the row inserted last */
 
 bool column_is_null(const struct statement *st, int column);
-int64_t column_i64(const struct statement *st, int column); /* NULL reads as 0 */
-double column_real(const struct statement *st, int column);
+int64_t column_i64(const struct statement *st, int column);                    /* NULL reads as 0 */
 struct str column_text(struct statement *st, int column, struct arena *arena); /* also of blobs */
 struct lineage column_lineage(const struct statement *st, int column);         /* six columns */
-int column_code(struct statement *st, int column, const struct code_table *table);
 
 #endif

@@ -4,7 +4,8 @@
 
 enum { IDENTITY_BYTES_MAX = 16384 }; /* two values of CURSOR_VALUE_MAX, each byte escaped */
 
-enum direction cursor_direction(enum operation operation)
+/* BACKFILL's cursors are about history; all others lead towards now. */
+static enum direction direction_of(enum operation operation)
 {
     return operation == OPERATION_BACKFILL ? DIRECTION_BACKFILL : DIRECTION_FORWARD;
 }
@@ -81,6 +82,6 @@ bool cursor_event_record(struct store *store, struct arena *arena, const struct 
     event->name = from->name;
     event->has_prev = from->id > 0;
     event->prev = from->value;
-    event->direction = cursor_direction(from->name.operation);
+    event->direction = direction_of(from->name.operation);
     return make_key(arena, from, event, err) && store_cursor_event_add(store, event, &added, err);
 }

@@ -13,9 +13,6 @@
 bool cursor_event_record(struct store *store, struct arena *arena, const struct cursor *from,
                          struct cursor_event *event, struct error *err) MUST_CHECK;
 
-/* BACKFILL's cursors are about history; all others lead towards now. */
-enum direction cursor_direction(enum operation operation);
-
 struct cursor_name cursor_name_of(const struct coverage_namespace *of);
 struct coverage_namespace cursor_namespace(const struct cursor_name *name);
 

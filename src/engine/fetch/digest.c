@@ -16,7 +16,8 @@ static bool is_address_char(char c)
            (c != '\0' && strchr("._%+-", c) != NULL);
 }
 
-bool digest_mask(struct arena *arena, struct str text, struct str *masked, struct error *err)
+/* A text with what looks like an e-mail address replaced by ***. */
+static bool mask(struct arena *arena, struct str text, struct str *masked, struct error *err)
 {
     struct buf out;
     size_t kept = 0; /* up to here the text is in out */
@@ -146,7 +147,7 @@ static bool write_failure(struct json_writer *w, const struct digest_ask *ask, s
     /* Who was refused may find its own key quoted. */
     if (reply->body.len == 0 || reply->status == 401 || reply->status == 403)
         return true;
-    if (!digest_mask(arena, str_slice(reply->body, 0, DIGEST_TEXT_BYTES), &text, err))
+    if (!mask(arena, str_slice(reply->body, 0, DIGEST_TEXT_BYTES), &text, err))
         return false;
     json_write_member_str(w, STR("body"), text);
     return true;

@@ -32,8 +32,4 @@ struct digest_ask {
 bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
                   struct error *err) MUST_CHECK;
 
-/* A text with what looks like an e-mail address replaced by ***. */
-bool digest_mask(struct arena *arena, struct str text, struct str *masked,
-                 struct error *err) MUST_CHECK;
-
 #endif

@@ -281,7 +281,7 @@ static bool write_xml_field(const struct document *document, const struct docume
 {
     struct xml_text_list found;
 
-    if (!document->xml->texts(field->path->xml, arena, field->from.xml, &found, err))
+    if (!xml_texts(document->xml, field->path->xml, arena, field->from.xml, &found, err))
         return false;
     *is_there = found.count > 1 || (found.count == 1 && str_trim(found.texts[0]).len > 0);
     if (!*is_there)

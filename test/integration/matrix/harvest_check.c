@@ -10,6 +10,7 @@
 #include "port/store_signal.h"
 #include "sim_verify.h"
 #include "test.h"
+#include "within.h"
 
 enum { ROWS_MAX = 100000 };
 
@@ -152,7 +153,7 @@ static bool is_shown(const struct shown *shown, int64_t at_us)
         const struct task *task = &shown->tasks.items[i];
         const struct window done = task->status == TASK_SUCCEEDED ? task->window : task->covered;
 
-        if (window_is_valid(done) && window_has(done, at_us))
+        if (window_is_valid(done) && is_within(done, at_us))
             return true;
     }
     return false;

@@ -4,6 +4,7 @@
 
 #include "random.h"
 #include "test.h"
+#include "within.h"
 
 /* ---- the model: time is 0..47, a set is an array of truths ---- */
 
@@ -125,7 +126,7 @@ TEST(gaps_and_containment_agree_with_the_bitmap)
         REQUIRE_OK(coverage_gaps(&f.arena, f.a, within, &gaps, &f.err), f.err);
         mgaps = model_of(gaps);
         for (int t = 0; t < INSTANTS; t++) {
-            const bool inside = window_has(within, t);
+            const bool inside = is_within(within, t);
 
             CHECK_EQ(mgaps.has[t], inside && !f.ma.has[t], "gaps");
             all = all && (!inside || f.ma.has[t]);
@@ -159,7 +160,7 @@ TEST(a_plan_is_wanted_less_covered_behind_the_cursor_less_live)
         for (int t = 0; t < INSTANTS; t++) {
             const bool spared = f.mb.has[t] || (f.ma.has[t] && t >= cursor);
 
-            CHECK_EQ(mplan.has[t], window_has(request.wanted, t) && !spared, "plan");
+            CHECK_EQ(mplan.has[t], is_within(request.wanted, t) && !spared, "plan");
         }
         CHECK(coverage_is_normal(plan), "normal");
     }

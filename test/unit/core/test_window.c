@@ -2,16 +2,6 @@
 
 #include "test.h"
 
-TEST(a_window_holds_its_first_instant_and_not_its_last)
-{
-    const struct window window = { 10, 20 };
-
-    CHECK(!window_has(window, 9), "before");
-    CHECK(window_has(window, 10), "from is inside");
-    CHECK(window_has(window, 19), "the last inside");
-    CHECK(!window_has(window, 20), "to is not inside");
-}
-
 TEST(a_window_without_an_instant_is_not_valid)
 {
     CHECK(window_is_valid((struct window){ 10, 11 }), "one instant");

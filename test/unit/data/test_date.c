@@ -62,13 +62,6 @@ static bool accepts_date(struct str text)
     return read_as("date", text, &date);
 }
 
-static bool accepts_time(struct str text)
-{
-    int64_t in_day_us;
-
-    return date_time_of_day(text, &in_day_us);
-}
-
 TEST(date_rfc3339_keeps_the_json_schema_suite)
 {
     run_suite("jsonschema-date-time", accepts_date_time);
@@ -77,11 +70,6 @@ TEST(date_rfc3339_keeps_the_json_schema_suite)
 TEST(date_day_keeps_the_json_schema_suite)
 {
     run_suite("jsonschema-date", accepts_date);
-}
-
-TEST(date_time_of_day_keeps_the_json_schema_suite)
-{
-    run_suite("jsonschema-time", accepts_time);
 }
 
 /* raw: ["@0"] ... expected: [{"__type": "date", "value": 0}, []] or must_fail: true */
@@ -425,14 +413,4 @@ TEST(date_forms_agree_where_a_provider_says_it_twice)
     }
     CHECK(count > 100, "pairs were found");
     test_note("crossref: %d moments given twice agree", count);
-}
-
-TEST(date_time_of_day_is_in_utc)
-{
-    int64_t us;
-
-    CHECK(date_time_of_day(STR("08:30:06.25Z"), &us) && us == 30606250000, "UTC");
-    CHECK(date_time_of_day(STR("00:30:00+01:00"), &us) && us == 84600000000, "the day before");
-    CHECK(date_time_of_day(STR("23:30:00-01:00"), &us) && us == 1800000000, "the day after");
-    CHECK(date_time_of_day(STR("01:29:60+01:30"), &us) && us == US_PER_DAY - 1, "leap second");
 }

@@ -1,3 +1,4 @@
+#include "normal_path.h"
 #include "test.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static bool query(struct str path, struct str text, struct buf *values, struct b
         struct str value, where;
 
         if (!json_canonical_node(&arena, &doc, nodes.items[i], &value, &err) ||
-            !jsonpath_of_node(&arena, &doc, json_root(&doc), nodes.items[i], &where, &err))
+            !normal_path(&arena, &doc, json_root(&doc), nodes.items[i], &where, &err))
             return false;
         buf_add(values, value);
         buf_add_char(values, ' ');
@@ -44,7 +45,7 @@ static bool query(struct str path, struct str text, struct buf *values, struct b
         const struct json_node one = jsonpath_get(compiled, &doc, json_root(&doc));
 
         CHECK_EQ(nodes.count, json_exists(one) ? 1 : 0, "a singular query gives one or none");
-        CHECK(nodes.count == 0 || json_same(one, nodes.items[0]), "and the same by the short way");
+        CHECK(nodes.count == 0 || one.at == nodes.items[0].at, "and the same by the short way");
     }
     return true;
 }

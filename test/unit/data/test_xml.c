@@ -34,7 +34,6 @@ static struct xml_path *path_of(const char *text)
         { STR_INIT("a"), STR_INIT("http://www.w3.org/2005/Atom") },
         { STR_INIT("os"), STR_INIT("http://a9.com/-/spec/opensearch/1.1/") },
         { STR_INIT("oai"), STR_INIT("http://www.openarchives.org/OAI/2.0/") },
-        { STR_INIT("n"), STR_INIT("urn:n&\"<") },
     };
     struct xml_path *path;
     struct error err;
@@ -396,67 +395,6 @@ TEST(xml_raw_is_right_in_long_documents)
     free(text);
 }
 
-/* What a slice holds does not depend on whether it is read inside its document or alone. */
-static void check_alone(struct xml_doc *doc, struct xml_node item, const char *label)
-{
-    static const char *const questions[] = {
-        "string(.)",        "count(.//*)",   "count(.//@*)",
-        "namespace-uri(.)", "count(.//a:*)", "namespace-uri(.//*[last()])",
-    };
-    struct xml_path *top = path_of("/*");
-    struct xml_node_list nodes;
-    struct xml_doc *again;
-    struct error err;
-    struct str alone;
-
-    REQUIRE_OK(xml_standalone(xml, doc, &arena, item, &alone, &err), err);
-    again = open_text(alone);
-    REQUIRE_OK(xml_nodes(xml, top, &arena, xml_root(xml, again), &nodes, &err), err);
-    REQUIRE(nodes.count == 1, label);
-    for (size_t i = 0; i < ARRAY_LEN(questions); i++)
-        CHECK_STR(text_at(nodes.nodes[0], questions[i]), text_at(item, questions[i]), label);
-    xml_path_close(xml, top);
-    xml_close(xml, again);
-}
-
-TEST(xml_standalone_declares_what_was_declared_outside)
-{
-    static const struct {
-        const char *text;
-        const char *path;
-        const char *alone;
-    } cases[] = {
-        { "<a><b>x</b></a>", "//b", "<b>x</b>" },
-        { "<a xmlns='u'><b>x</b></a>", "//*[local-name()='b']", "<b xmlns=\"u\">x</b>" },
-        { "<a xmlns='u'><b xmlns='v' c='1'/></a>", "//*[local-name()='b']",
-          "<b xmlns='v' c='1'/>" },
-        { "<a xmlns='u'><b xmlns=''><c/></b></a>", "//c", "<c/>" },
-        { "<p:a xmlns:p='u' xmlns:q='w'><p:b\n/></p:a>", "//*[local-name()='b']",
-          "<p:b xmlns:p=\"u\" xmlns:q=\"w\"\n/>" },
-        { "<n:a xmlns:n='urn:n&amp;\"&lt;'><n:b/></n:a>", "//n:b",
-          "<n:b xmlns:n=\"urn:n&amp;&quot;&lt;\"/>" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct xml_doc *doc;
-        struct xml_path *path;
-        struct xml_node_list nodes;
-        struct error err;
-        struct str alone;
-
-        begin();
-        doc = open_text(str_of(cases[i].text));
-        path = path_of(cases[i].path);
-        REQUIRE_OK(xml_nodes(xml, path, &arena, xml_root(xml, doc), &nodes, &err), err);
-        REQUIRE(nodes.count == 1, cases[i].text);
-        REQUIRE_OK(xml_standalone(xml, doc, &arena, nodes.nodes[0], &alone, &err), err);
-        CHECK_STR(alone, str_of(cases[i].alone), cases[i].text);
-        check_alone(doc, nodes.nodes[0], cases[i].text);
-        xml_path_close(xml, path);
-        xml_close(xml, doc);
-    }
-}
-
 /* ---- recorded replies ---- */
 
 TEST(xml_reads_every_recorded_reply_and_gives_its_bytes)
@@ -490,7 +428,7 @@ TEST(xml_reads_every_recorded_reply_and_gives_its_bytes)
               refused);
 }
 
-TEST(xml_records_of_recorded_replies_can_be_read_alone)
+TEST(xml_records_of_recorded_replies_have_their_ids)
 {
     static const struct {
         const char *file;
@@ -524,7 +462,6 @@ TEST(xml_records_of_recorded_replies_can_be_read_alone)
         CHECK_EQ(nodes.count, pages[i].count, file);
         for (size_t k = 0; k < nodes.count; k++) {
             CHECK(text_at(nodes.nodes[k], pages[i].id).len > 0, file);
-            check_alone(doc, nodes.nodes[k], file);
         }
         if (pages[i].first != NULL)
             CHECK_STR(text_at(nodes.nodes[0], pages[i].id), str_of(pages[i].first), file);
