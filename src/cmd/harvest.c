@@ -35,6 +35,8 @@ struct harvest {
     struct arena look_arena; /* of one look */
     int64_t next_look_us;    /* monotonic */
     bool must_connect;
+    int64_t batches_seen;     /* committed, when that was looked at last */
+    int64_t well_us;          /* monotonic: when the store was well */
     int64_t succeeded_before; /* the latest trigger */
     bool is_over;
     struct error err; /* why it can not go on; level NONE: it can */
@@ -249,6 +251,25 @@ static bool look(struct harvest *h, struct error *err)
     return true;
 }
 
+/* A store that is lost for longer than --wait is not waited for: nobody may be there to see it. A
+ * batch that was committed shows that it is well, whatever a worker has met. */
+static void watch_store(struct harvest *h, int64_t monotonic_us)
+{
+    const struct progress_view view = display_view(h->display, now_of(h));
+
+    if ((view.trouble[0] == '\0' && !h->must_connect) || view.sums.batches > h->batches_seen ||
+        h->well_us == 0)
+        h->well_us = monotonic_us;
+    h->batches_seen = view.sums.batches;
+    if (monotonic_us - h->well_us <= h->wait_us)
+        return;
+    (void)error_set(&h->err, ERROR_TRANSIENT, "store.lost",
+                    "given up, the store is out of reach for longer than --wait: %s; what was "
+                    "stored stands, and the same command goes on from there",
+                    view.trouble);
+    end(h, HARVEST_TOLD);
+}
+
 /* A store that does not answer is the workers' trouble too, and they tell of it. */
 static void harvest_turn(struct workers_turn *turn, bool is_ending)
 {
@@ -260,6 +281,9 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
     if (ferror(h->invocation->out) != 0 && !h->is_over)
         end(h, HARVEST_TOLD); /* nobody reads what is told: harvest --json | head */
     if (is_ending || h->is_over || monotonic_us < h->next_look_us)
+        return;
+    watch_store(h, monotonic_us);
+    if (h->is_over)
         return;
     if (!look(h, &err)) {
         store_rollback(h->session->store);

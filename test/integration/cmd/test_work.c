@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "postgres.h"
 #include "run.h"
 #include "simmed.h"
 #include "sql.h"
@@ -81,6 +82,26 @@ TEST(a_second_signal_ends_requests_under_way)
     CHECK_EQ(run.code, 130, "told to stop, or this test takes ten minutes");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
+    sim_stop(&sim);
+}
+
+TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_told)
+{
+    const char *store = cli_postgres();
+    struct sim sim = SIMMED("--records", "2000");
+    struct error err = { 0 };
+    struct running running;
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.per_second=4");
+    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--quiet", "--wait", "2s",
+                        "--set", "rate.burst=1", "--store", store);
+    await_tasks(store, "succeeded", 1);
+    REQUIRE_OK(postgres_stop(&err), err);
+    run = run_end(&running);
+    REQUIRE_OK(postgres_start(&err), err);
+    CHECK_EQ(run.code, 3, "trying again may help");
+    CHECK(cli_has(run.talk, "longer than --wait: "), "why");
     sim_stop(&sim);
 }
 
