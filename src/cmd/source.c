@@ -8,6 +8,7 @@
 #include "cmd/output.h"
 #include "data/json_write.h"
 #include "engine/source_store.h"
+#include "port/store_status.h"
 
 #define OUTPUT_BYTES_MAX ((size_t)64 << 20)
 
@@ -17,6 +18,28 @@
     }
 
 /* ---- apply ---- */
+
+/* Tasks are carried out with the snapshot of their plan. Whoever mends a source because its tasks
+ * fail wants to know that. */
+static bool tell_waiting(const struct invocation *invocation, struct session *session,
+                         struct str code, struct error *err)
+{
+    struct partition_count_list list;
+    int64_t waiting = 0;
+
+    if (!store_status_counts(session->store, &session->arena, code, clock_now_us(&session->clock),
+                             &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        waiting += list.items[i].queued + list.items[i].running;
+    if (waiting > 0)
+        fprintf(invocation->talk,
+                "%.*s: %" PRId64 " task%s planned before this; %s with the settings of then. To "
+                "plan anew: patra plan list --source %.*s, patra plan cancel PLAN\n",
+                STR_ARG(code), waiting, waiting == 1 ? " was" : "s were",
+                waiting == 1 ? "it is carried out" : "they are carried out", STR_ARG(code));
+    return true;
+}
 
 static bool apply_one(const struct invocation *invocation, struct session *session,
                       const struct source *source, struct error *err)
@@ -33,7 +56,25 @@ static bool apply_one(const struct invocation *invocation, struct session *sessi
         fprintf(invocation->out, "%.*s: version %" PRId64 " in force, %zu %s changed\n",
                 STR_ARG(source->registry.code), applied.version, applied.diff.count,
                 applied.diff.count == 1 ? "row" : "rows");
-    return true;
+    return applied.diff.count == 0 || tell_waiting(invocation, session, source->registry.code, err);
+}
+
+/* The later file would undo the earlier one. */
+static bool are_different(const struct invocation *invocation, const struct source *sources)
+{
+    bool all = true;
+
+    for (int i = 1; i < invocation->operand_count; i++) {
+        for (int j = 0; j < i; j++) {
+            if (!str_eq(sources[i].registry.code, sources[j].registry.code))
+                continue;
+            fprintf(invocation->talk, "%s: error: the source %.*s is in %s too\n",
+                    invocation->operands[i], STR_ARG(sources[i].registry.code),
+                    invocation->operands[j]);
+            all = false;
+        }
+    }
+    return all;
 }
 
 /* Nothing is applied unless every file is clean. */
@@ -54,6 +95,8 @@ static bool apply_all(const struct invocation *invocation, struct session *sessi
         if (!clean)
             *code = EXIT_FOUND;
     }
+    if (*code == EXIT_DONE && !are_different(invocation, sources))
+        *code = EXIT_FOUND;
     if (*code != EXIT_DONE) {
         fprintf(invocation->talk, "patra: nothing was applied\n");
         return true;

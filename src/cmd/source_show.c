@@ -205,6 +205,14 @@ static bool show_snapshot(const struct source *source, const struct registry_row
     return true;
 }
 
+/* The summary is the same for all of them; only a name that is none is told. */
+static bool is_there(const struct source *source, const struct registry_row *operation,
+                     struct arena *arena, FILE *out, struct error *err)
+{
+    (void)source, (void)operation, (void)arena, (void)out, (void)err;
+    return true;
+}
+
 /* Calls `show` for the operation that was named, or for each. */
 static bool each_operation(const struct invocation *invocation, const struct source *source,
                            struct arena *arena,
@@ -242,7 +250,9 @@ static bool instant_of(const struct invocation *invocation, struct session *sess
     if (given == NULL)
         return true;
     if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return error_wrap(err, "--at");
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--at: '%s' is no date, such as 2026-01-31 or 2026-01-31T10:00:00Z",
+                         given);
     *at_us = date.at_us;
     return true;
 }
@@ -261,7 +271,8 @@ static bool show(const struct invocation *invocation, struct session *session, s
         return each_operation(invocation, &source, &session->arena, show_snapshot, err);
     if (invocation_flag(invocation, "resolved"))
         return each_operation(invocation, &source, &session->arena, show_resolved, err);
-    return show_summary(&source, &session->arena, invocation->out, err);
+    return each_operation(invocation, &source, &session->arena, is_there, err) &&
+           show_summary(&source, &session->arena, invocation->out, err);
 }
 
 static enum exit_code cmd_source_show(const struct invocation *invocation)

@@ -302,8 +302,10 @@ static bool read_events(struct reader *reader)
     if (!yaml_parser_initialize(&parser))
         return no_memory(reader);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)reader->text.data,
-                                 reader->text.len);
+    /* The library wants an address for no bytes, too. */
+    yaml_parser_set_input_string(
+        &parser, (const unsigned char *)(reader->text.len > 0 ? reader->text.data : ""),
+        reader->text.len);
     while (goes_on && is_yaml) {
         is_yaml = yaml_parser_parse(&parser, &event) != 0;
         if (!is_yaml) {

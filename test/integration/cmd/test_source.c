@@ -306,6 +306,92 @@ TEST(what_can_not_be_done_says_why)
     CHECK_EQ(run.code, 3, "nobody listens there, yet somebody may later");
 }
 
+/* Good until the next call. */
+static const char *file_with(const char *name, const char *text)
+{
+    static char path[512];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", test_folder(), name);
+    file = fopen(path, "w");
+    REQUIRE(file != NULL, path);
+    (void)fputs(text, file);
+    REQUIRE(fclose(file) == 0, path);
+    return path;
+}
+
+TEST(a_file_without_a_byte_is_a_fault_like_any_other)
+{
+    const struct run run = RUN("patra", "source", "lint", file_with("empty.yaml", ""));
+
+    CHECK_EQ(run.code, 1, "exit code");
+    CHECK(has(run.talk, "yaml.empty") || has(run.out, "yaml.empty"), "what it is");
+}
+
+TEST(a_source_that_is_in_two_files_is_not_applied)
+{
+    const char *store = sqlite_store("twice");
+    const char *other;
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    other = file_with("other.yaml", "source: crossref\n"
+                                    "http: { base_url: https://example.org }\n"
+                                    "rate: { per_second: 1, provider_limit: 1 }\n"
+                                    "endpoints:\n"
+                                    "  all:\n"
+                                    "    role: search\n"
+                                    "    path: /all\n"
+                                    "    query: { since: '${window.from}' }\n"
+                                    "    page: { type: single }\n"
+                                    "    window: { key: updated }\n"
+                                    "    response: { items: $.items, id: $.id }\n"
+                                    "operations:\n"
+                                    "  harvest: { endpoint: all }\n");
+    REQUIRE(RUN("patra", "source", "lint", other).code == 0, "it is a source");
+    run = RUN("patra", "source", "apply", "sources/crossref.yaml", other, "--store", store);
+    CHECK_EQ(run.code, 1, "exit code");
+    CHECK(has(run.talk, "the source crossref is in sources/crossref.yaml too"), "why");
+    CHECK_STR(RUN("patra", "source", "list", "--json", "--store", store).out, STR("[]\n"),
+              "nothing was applied");
+}
+
+TEST(tasks_that_wait_keep_their_settings_and_whoever_changes_these_is_told)
+{
+    const char *store = sqlite_store("waiting");
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "source", "apply", "sources/crossref.yaml", "--store", store);
+    CHECK(!has(run.talk, "planned before"), "none is there");
+    REQUIRE(RUN("patra", "trigger", "crossref", "--from", "2026-01-01T00:00:00Z", "--to",
+                "2026-01-01T03:00:00Z", "--store", store)
+                    .code == 0,
+            "trigger");
+    run = RUN("patra", "source", "apply", "sources/crossref.yaml", "--store", store);
+    CHECK(!has(run.talk, "planned before"), "nothing has changed");
+    run = RUN("patra", "source", "apply", "sources/crossref.yaml", "--set", "page.size=400",
+              "--store", store);
+    CHECK_EQ(run.code, 0, "applied");
+    CHECK(has(run.talk, "crossref: 3 tasks were planned before this"), "how many");
+    CHECK(has(run.talk, "patra plan cancel"), "what to do");
+}
+
+TEST(an_operation_that_a_source_has_not_is_told)
+{
+    const char *store = sqlite_store("unknown");
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "sources/crossref.yaml", "--store", store).code == 0,
+            "apply");
+    run = RUN("patra", "source", "show", "crossref", "harvset", "--store", store);
+    CHECK_EQ(run.code, 4, "exit code");
+    CHECK(has(run.talk, "no operation 'harvset'"), "which");
+    run = RUN("patra", "source", "show", "crossref", "--at", "then", "--store", store);
+    CHECK_EQ(run.code, 2, "no date");
+}
+
 TEST(the_reference_of_the_commands_is_true)
 {
     CHECK_STR(RUN("patra", "--reference").out, test_read("docs/commands.md"),
