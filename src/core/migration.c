@@ -34,7 +34,9 @@ bool migration_check(const struct migration_set *known, const struct migration_r
         if (!str_eq(step->sha256, record->sha256))
             return error_set(err, ERROR_FATAL, "store.migration",
                              "migration %" PRId64
-                             " (%.*s) is not the one the database took: its text has changed",
+                             " (%.*s) is not the one the database took: another build of patra made"
+                             " it. Nothing was changed. Use that build, or make a new store (patra"
+                             " init --store ANOTHER), apply the sources and harvest them again",
                              record->number, STR_ARG(record->name));
     }
     return true;

@@ -1,5 +1,7 @@
 #include "core/migration.h"
 
+#include <string.h>
+
 #include "test.h"
 
 static const struct migration STEPS[] = {
@@ -19,16 +21,29 @@ static const struct {
     struct migration_record taken[4];
     size_t count;
     const char *refused; /* NULL = accepted */
+    const char *help;    /* what the text says is to be done */
     int64_t next;        /* 0 = none */
     int64_t version;
 } cases[] = {
-    { "an empty database", { { 0 } }, 0, NULL, 1, 0 },
-    { "half way", { TAKEN(1, "h1") }, 1, NULL, 2, 1 },
-    { "up to date", { TAKEN(1, "h1"), TAKEN(2, "h2"), TAKEN(5, "h5") }, 3, NULL, 0, 5 },
-    { "one left out", { TAKEN(1, "h1"), TAKEN(5, "h5") }, 2, NULL, 2, 1 },
-    { "from the future", { TAKEN(1, "h1"), TAKEN(6, "h6") }, 2, "store.newer", 2, 1 },
-    { "unknown in between", { TAKEN(3, "h3") }, 1, "store.newer", 1, 0 },
-    { "edited", { TAKEN(1, "h1"), TAKEN(2, "other") }, 2, "store.migration", 5, 2 },
+    { "an empty database", { { 0 } }, 0, NULL, NULL, 1, 0 },
+    { "half way", { TAKEN(1, "h1") }, 1, NULL, NULL, 2, 1 },
+    { "up to date", { TAKEN(1, "h1"), TAKEN(2, "h2"), TAKEN(5, "h5") }, 3, NULL, NULL, 0, 5 },
+    { "one left out", { TAKEN(1, "h1"), TAKEN(5, "h5") }, 2, NULL, NULL, 2, 1 },
+    { "from the future",
+      { TAKEN(1, "h1"), TAKEN(6, "h6") },
+      2,
+      "store.newer",
+      "use a newer patra",
+      2,
+      1 },
+    { "unknown in between", { TAKEN(3, "h3") }, 1, "store.newer", "use a newer patra", 1, 0 },
+    { "edited",
+      { TAKEN(1, "h1"), TAKEN(2, "other") },
+      2,
+      "store.migration",
+      "init --store ANOTHER",
+      5,
+      2 },
 };
 
 TEST(a_database_takes_what_is_missing_or_is_refused)
@@ -45,6 +60,7 @@ TEST(a_database_takes_what_is_missing_or_is_refused)
         if (!ok) {
             CHECK_STR(str_of(err.code), str_of(cases[i].refused), cases[i].label);
             CHECK_EQ(err.level, ERROR_FATAL, cases[i].label);
+            CHECK(strstr(err.text, cases[i].help) != NULL, err.text);
         }
         CHECK_EQ(next == NULL ? 0 : next->number, cases[i].next, cases[i].label);
         CHECK_EQ(migration_version(&KNOWN, &taken), cases[i].version, cases[i].label);
