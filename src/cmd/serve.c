@@ -6,6 +6,7 @@
 #include "cmd/log_option.h"
 #include "cmd/session.h"
 #include "cmd/stop.h"
+#include "cmd/who.h"
 #include "cmd/workers.h"
 #include "engine/plan_reslice.h"
 #include "engine/schedule_fire.h"
@@ -17,7 +18,7 @@
 /* ... and not sooner than this, whatever the schedules say. */
 #define TURN_MIN_US (US_PER_SECOND / 2)
 
-enum { RECLAIM_MAX = 1000, RESLICE_MAX = 1000, OWNER_MAX = 32 };
+enum { RECLAIM_MAX = 1000, RESLICE_MAX = 1000 };
 
 struct serve {
     struct workers_turn turn; /* first */
@@ -26,7 +27,7 @@ struct serve {
     struct log *log;
     bool is_planner;
     bool is_executor;
-    char owner[OWNER_MAX];
+    char owner[WHO_PROCESS_MAX];
     int64_t next_us; /* monotonic: of the planner's turns */
     bool is_lost;    /* the store, at the planner's last turn */
 };
@@ -169,8 +170,7 @@ static bool serve(const struct invocation *invocation, struct session *session,
         *code = EXIT_USAGE;
         return true;
     }
-    (void)snprintf(serve.owner, sizeof(serve.owner), "%016" PRIx64 "/planner",
-                   random_source_u64(&random));
+    who_process(serve.owner, random_source_u64(&random), "planner");
     serve.log = settings.log = &log;
     return serve_until_told(&serve, &settings, err);
 }

@@ -1,6 +1,8 @@
 #include "cmd/who.h"
 
+#include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,4 +24,13 @@ struct str who_am_i(struct arena *arena)
     if (sudo_user != NULL && sudo_user[0] != '\0')
         return arena_printf(arena, "%.*s@%s for %s", STR_ARG(user), host, sudo_user);
     return arena_printf(arena, "%.*s@%s", STR_ARG(user), host);
+}
+
+void who_process(char text[WHO_PROCESS_MAX], uint64_t start, const char *part)
+{
+    char host[HOST_BYTES] = "";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    (void)snprintf(text, WHO_PROCESS_MAX, "%.64s:%ld:%08" PRIx32 "/%.10s", host, (long)getpid(),
+                   (uint32_t)start, part);
 }

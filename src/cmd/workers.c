@@ -14,9 +14,8 @@
 #include "adapter/system/system.h"
 #include "base/duration.h"
 #include "cmd/task_log.h"
+#include "cmd/who.h"
 #include "engine/gate/gate.h"
-
-enum { OWNER_MAX = 32 };
 
 #define TURN_US (US_PER_SECOND / 10)
 
@@ -25,7 +24,7 @@ enum { OWNER_MAX = 32 };
 
 struct worker {
     struct workers *all;
-    char owner[OWNER_MAX];
+    char owner[WHO_PROCESS_MAX];
     struct store *store;
     struct store *gate_store;
     struct http *http;
@@ -147,10 +146,12 @@ static bool open_all(struct workers *all, struct session *session,
     start = random_source_u64(&all->random);
     for (int i = 0; i < settings->count; i++) {
         struct worker *worker = &all->worker[all->count++];
+        char part[16];
 
         worker->all = all;
         worker->ok = true;
-        (void)snprintf(worker->owner, sizeof(worker->owner), "%016" PRIx64 "/%d", start, i + 1);
+        (void)snprintf(part, sizeof(part), "%d", i + 1);
+        who_process(worker->owner, start, part);
         if (!open_worker(worker, session, settings, i, err))
             return false;
     }

@@ -5,9 +5,9 @@
  *                     ╰─ ...                           thread N
  *      shared by all: crew, gate pool, tokens, secrets, clock, chance, log
  *
- * The owner of their leases is a word made by chance when they are started, and each thread's
- * number: "7f3a9c2e51d0b846/1". So a process that was restarted never takes itself for the one
- * before.
+ * The owner of their leases is this process (cmd/who.h) and each thread's number:
+ * "host:4711:7f3a9c2e/1". The number made by chance in it keeps a process that was restarted from
+ * taking itself for the one before.
  *
  * They end when settings.wake_fd becomes readable (the batch at hand is finished, its task given
  * back), when draining and nothing is left, or when the store is not what this program needs.

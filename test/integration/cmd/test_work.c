@@ -2,6 +2,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "postgres.h"
@@ -69,6 +70,7 @@ TEST(a_second_signal_ends_requests_under_way)
 {
     const char *store = cli_sqlite("urgent");
     struct sim sim = SIMMED("--records", "2000", "--fault", "kind=stall at=before ms=600000");
+    char host[65], owner[96];
     struct running running;
     struct run run;
 
@@ -76,6 +78,12 @@ TEST(a_second_signal_ends_requests_under_way)
     running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2",
                         "--store", store);
     await_tasks(store, "running", 2);
+    REQUIRE(gethostname(host, sizeof(host)) == 0, "host");
+    (void)snprintf(owner, sizeof(owner), "%s:%d:", host, (int)running.pid);
+    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    CHECK(cli_has(run.out, owner), "status tells who holds a task: where, and which process");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK(cli_has(cli_value(run.out, "sources.0.running.0.owner"), owner), "programs too");
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     REQUIRE(kill(running.pid, SIGINT) == 0, "SIGINT");
     run = run_end(&running);
