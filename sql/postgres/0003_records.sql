@@ -84,9 +84,9 @@ CREATE TABLE ing_signal (
     reason          text        NOT NULL,
     created_by      text        NOT NULL,
     created_at      timestamptz NOT NULL,
-    plan_id         bigint, -- that took it up
+    plan_id         bigint, -- that took it up; none: settled without a plan
     consumed_at     timestamptz,
-    CONSTRAINT ck_signal_consumed CHECK ((plan_id IS NULL) = (consumed_at IS NULL))
+    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL)
 );
 
 CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name, provider_id)

@@ -68,9 +68,9 @@ CREATE TABLE ing_signal (
     reason          TEXT    NOT NULL,
     created_by      TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    plan_id         INTEGER, -- that took it up
+    plan_id         INTEGER, -- that took it up; none: settled without a plan
     consumed_at     INTEGER,
-    CONSTRAINT ck_signal_consumed CHECK ((plan_id IS NULL) = (consumed_at IS NULL))
+    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL)
 ) STRICT;
 
 CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name, provider_id)

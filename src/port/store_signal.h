@@ -44,6 +44,8 @@ struct store_signal_ops {
                  int64_t after_id, int64_t limit, struct signal_list *list, struct error *err);
     bool (*consume)(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
                     int64_t now_us, int64_t *consumed, struct error *err);
+    bool (*close)(struct store *store, const struct signal *signal, int64_t now_us, bool *closed,
+                  struct error *err);
     bool (*repeat)(struct store *store, int64_t plan_id, const struct str *provider_ids,
                    size_t count, int64_t now_us, int64_t *added, struct error *err);
     bool (*reslice_add)(struct store *store, const struct reslice_ticket *ticket, bool *added,
@@ -75,6 +77,14 @@ static inline bool MUST_CHECK store_signal_consume(struct store *store, const in
                                                    int64_t *consumed, struct error *err)
 {
     return store->signal->consume(store, ids, count, plan_id, now_us, consumed, err);
+}
+
+/* Settled without a plan: the open signal of that record, if it was given for this very reason.
+ * What somebody else wants of the record stays open. */
+static inline bool MUST_CHECK store_signal_close(struct store *store, const struct signal *signal,
+                                                 int64_t now_us, bool *closed, struct error *err)
+{
+    return store->signal->close(store, signal, now_us, closed, err);
 }
 
 /* What the plan took up and did not do: those of its signals that are for these records are said

@@ -104,6 +104,35 @@ TEST(a_record_has_one_open_signal)
     contract_end();
 }
 
+TEST(a_signal_is_closed_for_the_reason_it_was_given_for)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct signal signals[] = { signal_of("works", "a"), signal_of("works", "b") };
+    const struct str both[] = { STR("a"), STR("b") };
+    struct signal_list list;
+    struct error err = { 0 };
+    int64_t count;
+    bool closed;
+
+    REQUIRE_OK(store_signal_add(store, signals, 2, &count, &err), err);
+    signals[0].reason = STR("another");
+    REQUIRE_OK(store_signal_close(store, &signals[0], NOW_US + 1, &closed, &err), err);
+    CHECK(!closed, "somebody else wants it");
+    REQUIRE_OK(store_signal_close(store, &signals[1], NOW_US + 1, &closed, &err), err);
+    CHECK(closed, "its own reason");
+    REQUIRE_OK(store_signal_close(store, &signals[1], NOW_US + 2, &closed, &err), err);
+    CHECK(!closed, "once");
+    REQUIRE_OK(
+        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
+        err);
+    REQUIRE(list.count == 1, "one is open");
+    CHECK_STR(list.items[0].provider_id, STR("a"), "the other");
+    REQUIRE_OK(store_signal_repeat(store, plan.id, both, 2, NOW_US + 3, &count, &err), err);
+    CHECK_EQ(count, 0, "no plan's");
+    contract_end();
+}
+
 TEST(what_a_plan_took_up_and_did_not_do_is_said_again)
 {
     struct store *store = contract_store();

@@ -155,6 +155,31 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return memory_leave(&call, ok, err);
 }
 
+static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
+                         bool *closed, struct error *err)
+{
+    struct signal_stored row = { .signal = *signal };
+    const struct signal_stored *open;
+    struct key key = { 0 };
+    struct memory_call call;
+    bool ok = true;
+
+    (void)now_us;
+    *closed = false;
+    if (!memory_enter(&call, store, "signal_close", err))
+        return false;
+    (void)record_key(&row, &key);
+    open = table_find(&call.db->tables[MEMORY_SIGNAL], BY_RECORD, &key);
+    key_release(&key);
+    if (open != NULL && str_eq(open->signal.reason, signal->reason)) {
+        row = *open;
+        row.is_consumed = true;
+        ok = memory_update(call.db, MEMORY_SIGNAL, &row, err);
+        *closed = ok;
+    }
+    return memory_leave(&call, ok, err);
+}
+
 static bool is_among(struct str id, const struct str *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -261,6 +286,7 @@ const struct store_signal_ops MEMORY_SIGNAL_OPS = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .close = signal_close,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -87,6 +87,29 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return query_run(&q, consumed, err) || error_wrap(err, "consume %zu signals", count);
 }
 
+enum { CLOSE_SOURCE = 1, CLOSE_ENDPOINT, CLOSE_PROVIDER_ID, CLOSE_REASON, CLOSE_NOW };
+static const char CLOSE[] =
+    "UPDATE ing_signal SET consumed_at = $5 WHERE provenance_code = $1 AND endpoint_name = $2"
+    "   AND provider_id = $3 AND reason = $4 AND consumed_at IS NULL";
+
+static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
+                         bool *closed, struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), CLOSE);
+    set_text(&q, CLOSE_SOURCE, signal->source);
+    set_text(&q, CLOSE_ENDPOINT, signal->endpoint);
+    set_text(&q, CLOSE_PROVIDER_ID, signal->provider_id);
+    set_text(&q, CLOSE_REASON, signal->reason);
+    set_time(&q, CLOSE_NOW, now_us);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "close the signal for %.*s", STR_ARG(signal->provider_id));
+    *closed = changes == 1;
+    return true;
+}
+
 enum { REPEAT_PLAN = 1, REPEAT_NOW, REPEAT_IDS };
 static const char REPEAT[] =
     "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
@@ -170,6 +193,7 @@ const struct store_signal_ops POSTGRES_SIGNAL = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .close = signal_close,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -89,6 +89,27 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return !alone || store_commit(store, err);
 }
 
+static const char CLOSE[] =
+    "UPDATE ing_signal SET consumed_at = :now WHERE provenance_code = :source"
+    "   AND endpoint_name = :endpoint AND provider_id = :provider_id AND reason = :reason"
+    "   AND consumed_at IS NULL";
+
+static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
+                         bool *closed, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), CLOSE);
+
+    bind_i64(st, ":now", now_us);
+    bind_text(st, ":source", signal->source);
+    bind_text(st, ":endpoint", signal->endpoint);
+    bind_text(st, ":provider_id", signal->provider_id);
+    bind_text(st, ":reason", signal->reason);
+    if (!statement_run(st, err))
+        return error_wrap(err, "close the signal for %.*s", STR_ARG(signal->provider_id));
+    *closed = statement_changes(st) == 1;
+    return true;
+}
+
 static const char REPEAT[] =
     "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
     " created_at)"
@@ -165,6 +186,7 @@ const struct store_signal_ops SQLITE_SIGNAL = {
     .add = signal_add,
     .list = signal_list,
     .consume = signal_consume,
+    .close = signal_close,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -7,6 +7,7 @@
 #include "engine/execute/commit_records.h"
 #include "engine/fetch/reread.h"
 #include "engine/source_store.h"
+#include "port/store_signal.h"
 #include "port/store_task.h"
 #include "spec/resolve.h"
 #include "spec/snapshot.h"
@@ -112,6 +113,19 @@ static bool settle(struct retry *retry, bool *resolved, struct error *err)
                                     resolved, err);
 }
 
+/* That it was put aside is a signal to look at it again (commit.c): that has been done now. */
+static bool close_signal(struct retry *retry, struct error *err)
+{
+    const struct signal signal = { .source = retry->row.source,
+                                   .endpoint = retry->row.endpoint,
+                                   .provider_id = retry->row.provider_id,
+                                   .reason = retry->row.reason };
+    bool closed;
+
+    return signal.provider_id.len == 0 ||
+           store_signal_close(retry->store, &signal, retry->ask->now_us, &closed, err);
+}
+
 /* One try; *is_over stays false when another worker wrote the same record meanwhile, and after a
  * failure. */
 static bool store_once(struct retry *retry, struct records *records,
@@ -136,7 +150,7 @@ static bool store_once(struct retry *retry, struct records *records,
         store_rollback(retry->store);
         return true;
     }
-    if (!records_judge(records, &context, &result, err) ||
+    if (!close_signal(retry, err) || !records_judge(records, &context, &result, err) ||
         !records_write(records, &context, retry->random, &ids, &is_written, err))
         goto fail;
     retried->change = change_of(&result);

@@ -4,6 +4,7 @@
 #include "planning.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
+#include "port/store_signal.h"
 
 /* 2026-01-02 and 2026-01-05 are 1767312000 and 1767571200 seconds. */
 #define BY_MS "response: { date_formats: [epoch_ms] }"
@@ -75,6 +76,31 @@ static size_t events_of(struct store *store)
         store_outbox_of(store, contract_arena(), STR("demo/works"), STR("w1"), 0, 9, &events, &err),
         err);
     return events.count;
+}
+
+static void add_signal(struct store *store, const char *reason)
+{
+    const struct signal signal = { .source = STR("demo"),
+                                   .endpoint = STR("works"),
+                                   .provider_id = STR("w1"),
+                                   .reason = str_of(reason),
+                                   .created_by = STR("executor"),
+                                   .created_us = NOW_US };
+    struct error err = { 0 };
+    int64_t added;
+
+    REQUIRE_OK(store_signal_add(store, &signal, 1, &added, &err), err);
+}
+
+static size_t open_signals(struct store *store)
+{
+    struct signal_list signals;
+    struct error err = { 0 };
+
+    REQUIRE_OK(
+        store_signal_list(store, contract_arena(), STR("demo"), STR("works"), 0, 9, &signals, &err),
+        err);
+    return signals.count;
 }
 
 TEST(what_is_still_bad_stays_in_quarantine)
@@ -175,5 +201,27 @@ TEST(a_number_nobody_has_and_a_source_that_is_gone_are_refused)
           "no such source");
     CHECK_STR(str_of(err.code), STR("source.unknown"), "why");
     CHECK_EQ(err.level, ERROR_REQUEST, "trying again does not help");
+    contract_end();
+}
+
+TEST(what_was_read_again_and_stored_is_no_signal_any_more)
+{
+    struct store *store = contract_store();
+    int64_t bad, good;
+
+    planning_apply(store, &(struct planning_source){ .top = BY_MS });
+    bad = put_aside(store, "{\"id\":\"w1\",\"updated\":\"01#02#2026\"}");
+    good = put_aside(store, "{\"id\":\"w1\",\"updated\":1767312000000}");
+    add_signal(store, "date.syntax");
+    CHECK_EQ(retry(store, bad, false).outcome, QUARANTINE_STILL_BAD, "bad");
+    CHECK_EQ(open_signals(store), 1, "an update may yet bring it");
+    CHECK_EQ(retry(store, good, true).outcome, QUARANTINE_STORED, "it would be");
+    CHECK_EQ(open_signals(store), 1, "a dry run closes nothing");
+    CHECK_EQ(retry(store, good, false).outcome, QUARANTINE_STORED, "stored");
+    CHECK_EQ(open_signals(store), 0, "it has been looked at");
+    add_signal(store, "asked for by a trigger");
+    good = put_aside(store, "{\"id\":\"w1\",\"updated\":1767571200000}");
+    CHECK_EQ(retry(store, good, false).outcome, QUARANTINE_STORED, "a later state");
+    CHECK_EQ(open_signals(store), 1, "what somebody asked for is asked of the source");
     contract_end();
 }
