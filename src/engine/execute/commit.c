@@ -18,7 +18,7 @@
 
 #include "core/limits.h"
 #include "data/hash.h"
-#include "data/json.h"
+#include "engine/execute/batch_stats.h"
 #include "engine/execute/commit_records.h"
 #include "port/store_quarantine.h"
 #include "port/store_signal.h"
@@ -50,118 +50,6 @@ struct attempt { /* at one batch */
 
 /* ---- what the rows say ---- */
 
-static bool json_end(struct buf *out, struct json_writer *writer, struct str *json,
-                     struct error *err)
-{
-    json_write_end(writer);
-    json_writer_finish(writer);
-    *json = buf_str(out);
-    return buf_ok(out, err);
-}
-
-static void write_error(struct json_writer *w, const struct error *error)
-{
-    json_write_name(w, STR("error"));
-    json_write_object(w);
-    json_write_member_str(w, STR("level"), str_of(error_level_name(error->level)));
-    json_write_member_str(w, STR("code"), str_of(error->code));
-    json_write_member_str(w, STR("text"), str_of(error->text));
-    json_write_end(w);
-}
-
-/* The stats of the batch row (004 section 14.3.2). read_old() reads them. */
-static bool write_batch_stats(const struct attempt *attempt, struct str *json, struct error *err)
-{
-    const struct commit_result *result = attempt->result;
-    struct json_writer writer;
-    struct buf out;
-
-    buf_init(&out, attempt->context->arena, PAGE_BYTES_MAX);
-    json_writer_init(&writer, &out);
-    json_write_object(&writer);
-    fetch_stats_write(&writer, attempt->batch);
-    json_write_member_i64(&writer, STR("inserted"), result->created);
-    json_write_member_i64(&writer, STR("updated"), result->updated + result->deleted);
-    json_write_member_i64(&writer, STR("skipped"), result->unchanged + result->older);
-    json_write_member_i64(&writer, STR("failed"), result->quarantined);
-    json_write_member_i64(&writer, STR("unchanged"), result->unchanged);
-    json_write_member_i64(&writer, STR("older"), result->older);
-    json_write_member_i64(&writer, STR("deleted"), result->deleted);
-    json_write_member_i64(&writer, STR("signals"), result->signals);
-    if (result->has_latest)
-        json_write_member_i64(&writer, STR("latestUs"), result->latest_us);
-    if (attempt->cause != NULL)
-        write_error(&writer, attempt->cause);
-    return json_end(&out, &writer, json, err);
-}
-
-static int64_t number_of(const struct json_doc *doc, struct str name)
-{
-    int64_t value = 0;
-
-    (void)json_i64(doc, json_get(doc, json_root(doc), name), &value);
-    return value;
-}
-
-/* The numbers of a batch that is there already. */
-static bool read_old(struct attempt *attempt, const struct batch *old, struct error *err)
-{
-    struct commit_result *result = attempt->result;
-    struct json_doc doc;
-
-    if (!json_parse(&doc, attempt->context->arena, old->stats, err))
-        return error_wrap(err, "stats of batch %" PRId64, old->id);
-    *result = (struct commit_result){ .is_held = true, .is_known = true, .batch_id = old->id };
-    result->created = number_of(&doc, STR("inserted"));
-    result->deleted = number_of(&doc, STR("deleted"));
-    result->updated = number_of(&doc, STR("updated")) - result->deleted;
-    result->unchanged = number_of(&doc, STR("unchanged"));
-    result->older = number_of(&doc, STR("older"));
-    result->quarantined = number_of(&doc, STR("failed"));
-    result->signals = number_of(&doc, STR("signals"));
-    result->has_latest =
-        json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);
-    return true;
-}
-
-/* The run's sums with this batch in them; once per batch. */
-static void count_batch(struct attempt *attempt)
-{
-    const struct fetch_counts *counts = &attempt->batch->counts;
-    const struct commit_result *result = attempt->result;
-    struct run_stats *stats = &attempt->stats;
-
-    *stats = attempt->context->stats;
-    if (attempt->batch->batch_no <= attempt->context->counted_no)
-        return;
-    stats->requests += counts->requests;
-    stats->returned += counts->items;
-    stats->created += result->created;
-    stats->updated += result->updated;
-    stats->unchanged += result->unchanged;
-    stats->older += result->older;
-    stats->deleted += result->deleted;
-    stats->quarantined += result->quarantined;
-    stats->signals += result->signals;
-    stats->retries += counts->retries;
-    stats->throttled += counts->throttled;
-    stats->bytes += counts->bytes;
-    stats->waited_us += counts->waited_us;
-    stats->waits_told += counts->waits_told;
-    stats->slowed += counts->slowed;
-    stats->quota_gone += counts->quota_gone;
-    if (counts->latency_max_us > stats->latency_max_us)
-        stats->latency_max_us = counts->latency_max_us;
-    if (attempt->cause != NULL) {
-        run_stats_error(stats, attempt->batch->batch_no, attempt->cause);
-        return;
-    }
-    stats->latency_us += counts->latency_us;
-    stats->latency_count += counts->requests > 0;
-    stats->pages++;
-    stats->has_next = attempt->batch->has_next;
-}
-
 /* The run as it will be. Its texts stand where they can stay: in the arena that does not hold those
  * of the last batch, so that they are there before the commit and the old ones after its failure.
  */
@@ -172,7 +60,9 @@ static bool next_run(struct attempt *attempt, struct error *err)
     struct json_writer writer;
     struct buf out;
 
-    count_batch(attempt);
+    attempt->stats = context->stats;
+    if (attempt->batch->batch_no > context->counted_no) /* once per batch */
+        batch_stats_sum(&attempt->stats, attempt->batch, attempt->result, attempt->cause);
     if (kept->limit == 0)
         arena_init(kept, (size_t)BATCH_BYTES_MAX);
     arena_reset(kept);
@@ -326,7 +216,8 @@ static bool add_row(struct attempt *attempt, struct error *err)
     struct batch old;
     bool added;
 
-    if (!write_batch_stats(attempt, &attempt->row.stats, err) ||
+    if (!batch_stats_write(context->arena, attempt->batch, attempt->result, attempt->cause,
+                           &attempt->row.stats, err) ||
         !store_batch_add(context->store, context->arena, &attempt->row, &attempt->result->batch_id,
                          &added, &old, err))
         return false;
@@ -337,7 +228,10 @@ static bool add_row(struct attempt *attempt, struct error *err)
                          "batch %" PRId64 " of run %" PRId64
                          " ended differently before; the run goes on with the next number",
                          attempt->row.number, attempt->row.run_id);
-    return read_old(attempt, &old, err);
+    *attempt->result =
+        (struct commit_result){ .is_held = true, .is_known = true, .batch_id = old.id };
+    return batch_stats_read(context->arena, old.stats, attempt->result, err) ||
+           error_wrap(err, "stats of batch %" PRId64, old.id);
 }
 
 static bool judge(struct attempt *attempt, struct error *err)
