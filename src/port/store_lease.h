@@ -25,7 +25,7 @@ struct partition_state {
     bool has_due;     /* a task that may run now; else all of them wait for their time */
     int64_t priority; /* of the first that may run */
     int64_t scheduled_us;
-    int64_t live; /* tasks of the partition under way, whoever's */
+    int64_t live; /* tasks under way, whoever's; what has a lease that ran out is not */
 };
 
 struct partition_list {

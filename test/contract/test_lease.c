@@ -117,6 +117,7 @@ TEST(a_partition_has_its_limit)
 {
     struct store *store = store_with(6);
     struct task_claim claim = claim_of(ME, NOW_US + 10, 10);
+    struct partition_list partitions;
     struct task_list list;
     struct error err = { 0 };
     bool held;
@@ -132,6 +133,14 @@ TEST(a_partition_has_its_limit)
                                   &held, &err),
                err);
     CHECK_EQ(claims(store, claim).count, 1, "one is over, one may begin");
+    claim.now_us = claim.until_us - 1;
+    claim.until_us += US_PER_MINUTE;
+    CHECK_EQ(claims(store, claim).count, 0, "to their last moment leases count");
+    claim.now_us++;
+    REQUIRE_OK(store_partition_list(store, contract_arena(), claim.now_us, &partitions, &err), err);
+    REQUIRE(partitions.count == 1, "the partition");
+    CHECK_EQ(partitions.items[0].live, 0, "leases that ran out are nobody's");
+    CHECK_EQ(claims(store, claim).count, 1, "so what waits goes on at once");
     contract_end();
 }
 

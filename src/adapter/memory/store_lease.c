@@ -7,16 +7,18 @@ static struct table *tasks_of(struct memory_db *db)
     return &db->tables[MEMORY_TASK];
 }
 
-static int64_t count_live(struct memory_db *db, const struct task_partition *partition)
+static int64_t count_live(struct memory_db *db, const struct task_partition *partition,
+                          int64_t now_us)
 {
+    const struct task *task;
     struct scan scan;
     struct key key = { 0 };
     int64_t live = 0;
 
     memory_add_partition(&key, partition);
     scan_init(&scan, tasks_of(db), TASK_BY_LIVE, &key, key.len);
-    while (scan_next(&scan) != NULL)
-        live++;
+    while ((task = scan_next(&scan)) != NULL)
+        live += task->leased_until_us > now_us;
     scan_release(&scan);
     key_release(&key);
     return live;
@@ -55,7 +57,7 @@ static bool add_state(struct memory_db *db, struct arena *arena, const struct ta
     state->has_due = due != NULL;
     state->priority = due != NULL ? due->priority : 0;
     state->scheduled_us = due != NULL ? due->scheduled_us : 0;
-    state->live = count_live(db, &partition);
+    state->live = count_live(db, &partition, now_us);
     return !arena->failed || arena_error(arena, err);
 }
 
@@ -140,7 +142,7 @@ static bool claim_tasks(struct memory_db *db, struct arena *arena, const struct 
     int64_t id;
 
     if (claim->live_max > 0 && claim->partition.source.len > 0) {
-        const int64_t room = claim->live_max - count_live(db, &claim->partition);
+        const int64_t room = claim->live_max - count_live(db, &claim->partition, claim->now_us);
 
         limit = room < limit ? room : limit;
     }

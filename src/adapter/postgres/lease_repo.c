@@ -19,7 +19,8 @@ static const char PARTITIONS[] =
     "           ORDER BY n.provenance_code, n.endpoint_name, n.operation_code LIMIT 1)"
     "    FROM first JOIN ing_task t ON t.id = first.id),"
     " live AS (SELECT provenance_code, endpoint_name, operation_code, count(*) AS tasks"
-    "            FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING') GROUP BY 1, 2, 3)"
+    "            FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
+    "             AND leased_until > $1 GROUP BY 1, 2, 3)"
     "SELECT p.provenance_code, p.endpoint_name, p.operation_code, d.priority, d.scheduled_at,"
     "       coalesce(live.tasks, 0)"
     "  FROM first JOIN ing_task p ON p.id = first.id"
@@ -42,10 +43,11 @@ static bool lease_partitions(struct store *store, struct arena *arena, int64_t n
     return read_partitions(&q.rows, arena, list, err) || error_wrap(err, "list partitions");
 }
 
-enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION };
+enum { LIVE_SOURCE = 1, LIVE_ENDPOINT, LIVE_OPERATION, LIVE_NOW };
 static const char LIVE[] =
     "SELECT count(*) FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
-    "   AND provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3";
+    "   AND provenance_code = $1 AND endpoint_name = $2 AND operation_code = $3"
+    "   AND leased_until > $4";
 
 /* Those who count and take in one partition go one after the other. */
 static bool lock_partition(struct store *store, const struct task_partition *partition,
@@ -62,7 +64,7 @@ static bool lock_partition(struct store *store, const struct task_partition *par
 }
 
 static bool count_live(struct postgres_store *postgres, const struct task_partition *partition,
-                       int64_t *live, struct error *err)
+                       int64_t now_us, int64_t *live, struct error *err)
 {
     struct query q;
 
@@ -70,6 +72,7 @@ static bool count_live(struct postgres_store *postgres, const struct task_partit
     set_text(&q, LIVE_SOURCE, partition->source);
     set_text(&q, LIVE_ENDPOINT, partition->endpoint);
     set_code(&q, LIVE_OPERATION, &OPERATION_CODES, (int)partition->operation);
+    set_time(&q, LIVE_NOW, now_us);
     return rows_only_i64(&q.rows, live, err);
 }
 
@@ -106,7 +109,7 @@ static bool claim_tasks(struct store *store, struct arena *arena, const struct t
 
     if (claim->live_max > 0 && !is_any) {
         if (!lock_partition(store, &claim->partition, err) ||
-            !count_live(postgres, &claim->partition, &live, err))
+            !count_live(postgres, &claim->partition, claim->now_us, &live, err))
             return false;
         if (limit > claim->live_max - live)
             limit = claim->live_max > live ? claim->live_max - live : 0;

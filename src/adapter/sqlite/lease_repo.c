@@ -19,7 +19,7 @@ static const char PARTITIONS[] =
     "SELECT p.provenance_code, p.endpoint_name, p.operation_code, d.priority, d.scheduled_at,"
     "       (SELECT count(*) FROM ing_task l WHERE l.status_code IN ('DISPATCHED', 'EXECUTING')"
     "           AND l.provenance_code = p.provenance_code AND l.endpoint_name = p.endpoint_name"
-    "           AND l.operation_code = p.operation_code)"
+    "           AND l.operation_code = p.operation_code AND l.leased_until > :now)"
     "  FROM first JOIN ing_task p ON p.id = first.id"
     "  LEFT JOIN ing_task d ON d.id ="
     "       (SELECT q.id FROM ing_task q WHERE q.status_code = 'QUEUED'"
@@ -40,7 +40,7 @@ static bool lease_partitions(struct store *store, struct arena *arena, int64_t n
 static const char LIVE[] =
     "SELECT count(*) FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
     "   AND provenance_code = :source AND endpoint_name = :endpoint"
-    "   AND operation_code = :operation";
+    "   AND operation_code = :operation AND leased_until > :now";
 
 static void bind_partition(struct statement *st, const struct task_partition *partition)
 {
@@ -50,11 +50,12 @@ static void bind_partition(struct statement *st, const struct task_partition *pa
 }
 
 static bool count_live(struct sqlite_store *sqlite, const struct task_partition *partition,
-                       int64_t *live, struct error *err)
+                       int64_t now_us, int64_t *live, struct error *err)
 {
     struct statement *st = statement_of(sqlite, LIVE);
 
     bind_partition(st, partition);
+    bind_i64(st, ":now", now_us);
     return rows_only_i64(&st->rows, live, err);
 }
 
@@ -78,7 +79,7 @@ static bool claim_tasks(struct sqlite_store *sqlite, struct arena *arena,
     int64_t live = 0;
 
     if (claim->live_max > 0 && !is_any) {
-        if (!count_live(sqlite, &claim->partition, &live, err))
+        if (!count_live(sqlite, &claim->partition, claim->now_us, &live, err))
             return false;
         if (limit > claim->live_max - live)
             limit = claim->live_max > live ? claim->live_max - live : 0;
