@@ -2,8 +2,9 @@
  *
  *      bench_commit [sqlite | postgres | 100 | 500 | 1000]...    what is not named: all of it
  *
- * Pages of 100 records, of 500 (what crossref.yaml asks for) and of 1,000: all new, then
- * the same once more (nothing has changed), then with every tenth and with every second changed.
+ * Pages of 100 records, of 500 (the most that a transaction should have, 004 section 13.8; what
+ * crossref.yaml asks for) and of 1,000: all new, then the same once more (nothing has changed),
+ * then with every tenth and with every second changed.
  * Records are 5 KB of JSON that lz4 halves, as it does Crossref's; their ids come in no order.
  * Pages are played, and only the commit is timed: by the clock, and less what this thread and the
  * server's process stood in line for a CPU meanwhile, which is what the machine's other work has
