@@ -10,7 +10,9 @@
  * the circuit or opens it again.
  *
  * Shares are measured over two spans that overlap, so an old bad hour is forgotten and a fresh one
- * is not judged by its first request. Nothing here is stored: a process that starts is hopeful.
+ * is not judged by its first request. Nothing here is stored or shared: a process that starts is
+ * hopeful, and a host whose own network is down does not stop the others. What the source itself
+ * says (429, Retry-After, a quota that is gone) is the rate gate's, and shared.
  */
 #ifndef PATRA_CORE_HEALTH_H
 #define PATRA_CORE_HEALTH_H
