@@ -6,23 +6,16 @@
  * Two databases, claimed from by turns, one task at a time, as an executor does: first the list of
  * partitions, then the claim. Prints; asserts nothing.
  */
-#include <inttypes.h>
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "adapter/store_open.h"
 #include "base/instant.h"
 #include "port/store_lease.h"
-#include "port/store_plan.h"
-#include "port/store_schedule.h"
-#include "port/store_task.h"
 #include "postgres.h"
-
-#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define NOW_US INT64_C(1767225600000000) /* 2026-01-01 */
+#include "queued.h"
+#include "seconds.h"
 
 enum { FEW = 1000, MANY = 1000000, CLAIMS = 400 };
 
@@ -49,77 +42,6 @@ struct queue {
     double claim_s[CLAIMS];
 };
 
-static void must(bool ok, const struct error *err)
-{
-    if (ok)
-        return;
-    (void)fprintf(stderr, "bench_claim: %s\n", err->text);
-    exit(1);
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void add_first(struct store *store)
-{
-    const struct schedule_instance schedule = { .scheduler = STR("bench"),
-                                                .trigger = TRIGGER_MANUAL,
-                                                .source = STR("bench"),
-                                                .endpoint = STR("works"),
-                                                .operation = OPERATION_HARVEST,
-                                                .params = STR("{}"),
-                                                .remarks = STR("{}"),
-                                                .triggered_us = NOW_US };
-    struct plan plan = { .source = STR("bench"),
-                         .endpoint = STR("works"),
-                         .operation = OPERATION_HARVEST,
-                         .cursor_key = STR("at"),
-                         .scope = NAMESPACE_EXPR,
-                         .namespace_key = STR(HASH),
-                         .expr_proto_hash = STR(HASH),
-                         .expr_proto_snapshot = STR("{}"),
-                         .spec_fingerprint = STR(HASH),
-                         .status = PLAN_DRAFT,
-                         .remarks = STR("{}"),
-                         .created_us = NOW_US };
-    struct plan_slice slice = { .source = STR("bench"),
-                                .number = 1,
-                                .dimension = SLICE_PAGE,
-                                .spec = STR("{}"),
-                                .signature_hash = STR(HASH),
-                                .expr_hash = STR(HASH),
-                                .expr_snapshot = STR("{}"),
-                                .status = SLICE_READY,
-                                .created_us = NOW_US };
-    struct task task = { .source = STR("bench"),
-                         .endpoint = STR("works"),
-                         .operation = OPERATION_HARVEST,
-                         .cursor_key = STR("at"),
-                         .scope = NAMESPACE_EXPR,
-                         .namespace_key = STR(HASH),
-                         .params = STR("{}"),
-                         .expr_hash = STR(HASH),
-                         .idempotent_key = STR(HASH),
-                         .scheduled_us = NOW_US,
-                         .created_us = NOW_US };
-    struct error err = { 0 };
-    int64_t added;
-
-    must(store_schedule_add(store, &schedule, &plan.schedule_instance_id, &err), &err);
-    must(store_plan_add(store, &plan, &plan.id, &err), &err);
-    slice.plan_id = task.plan_id = plan.id;
-    task.schedule_instance_id = plan.schedule_instance_id;
-    must(store_begin(store, &err), &err);
-    must(store_slice_add(store, &slice, 1, &task.slice_id, &added, &err), &err);
-    must(store_task_add(store, &task, 1, &added, &err), &err);
-    must(store_commit(store, &err), &err);
-}
-
 static void fill(const char *dsn, int count)
 {
     PGconn *connection = PQconnectdb(dsn);
@@ -144,7 +66,6 @@ static bool queue_open(struct queue *queue, int tasks)
 {
     struct error err = { 0 };
     const char *dsn = postgres_new_database(&err);
-    int64_t taken;
 
     if (dsn == NULL) {
         (void)printf("PostgreSQL: %s\n", err.level == ERROR_NONE ? "is not installed" : err.text);
@@ -152,9 +73,8 @@ static bool queue_open(struct queue *queue, int tasks)
     }
     queue->tasks = tasks;
     arena_init(&queue->arena, (size_t)16 << 20);
-    must(store_open(str_of(dsn), NULL, &queue->store, &err), &err);
-    must(store_migrate(queue->store, NOW_US, &taken, &err), &err);
-    add_first(queue->store);
+    queue->store = queued_store(dsn);
+    queued_add(queue->store, (struct window){ 0 });
     fill(dsn, tasks - 1);
     return true;
 }
@@ -167,7 +87,7 @@ static void claim(struct queue *queue, int round)
     double at_s = now_s();
 
     arena_reset(&queue->arena);
-    must(store_partition_list(queue->store, &queue->arena, NOW_US, &partitions, &err), &err);
+    must(store_partition_list(queue->store, &queue->arena, QUEUED_NOW_US, &partitions, &err), &err);
     queue->list_s[round] = now_s() - at_s;
     at_s = now_s();
     must(store_task_claim(
@@ -175,25 +95,17 @@ static void claim(struct queue *queue, int round)
              &(struct task_claim){ .partition =
                                        partitions.items[(size_t)round % partitions.count].partition,
                                    .owner = STR("bench"),
-                                   .now_us = NOW_US,
-                                   .until_us = NOW_US + US_PER_HOUR,
+                                   .now_us = QUEUED_NOW_US,
+                                   .until_us = QUEUED_NOW_US + US_PER_HOUR,
                                    .limit = 1 },
              &tasks, &err),
          &err);
     queue->claim_s[round] = now_s() - at_s;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static double part_ms(double *times_s, int percent)
 {
-    qsort(times_s, CLAIMS, sizeof(times_s[0]), by_size);
+    seconds_sort(times_s, CLAIMS);
     return times_s[CLAIMS * percent / 100] * 1e3;
 }
 

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adapter/curl/curl_http.h"
@@ -33,6 +32,7 @@
 #include "engine/plan.h"
 #include "engine/source_store.h"
 #include "postgres.h"
+#include "seconds.h"
 
 #define FROM_US INT64_C(1767225600000000) /* 2026-01-01, where the simulator's world begins */
 #define TO_US (FROM_US + 90 * US_PER_DAY)
@@ -94,27 +94,6 @@ static void must(bool ok, const struct error *err)
 {
     if (!ok)
         give_up(err->text);
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
-static void sort(double *values, size_t count)
-{
-    qsort(values, count, sizeof(values[0]), by_size);
 }
 
 /* ---- programs ---- */
@@ -442,9 +421,9 @@ static void measure_floor(int page, int records)
         ratio[i] = whole[i] / bare[i];
     }
     stop(&sim);
-    sort(bare, ROUNDS);
-    sort(whole, ROUNDS);
-    sort(ratio, ROUNDS);
+    seconds_sort(bare, ROUNDS);
+    seconds_sort(whole, ROUNDS);
+    seconds_sort(ratio, ROUNDS);
     (void)printf(
         "SQLite, fresh, pages of %4d: floor %6.0f records/s, harvest %6.0f; ratio of pairs "
         "%.2f (%.2f to %.2f)\n",
@@ -498,9 +477,9 @@ static void measure_two(const char *store)
         gain[i] = two[i] / one[i];
     }
     stop(&sim);
-    sort(one, PAIRS);
-    sort(two, PAIRS);
-    sort(gain, PAIRS);
+    seconds_sort(one, PAIRS);
+    seconds_sort(two, PAIRS);
+    seconds_sort(gain, PAIRS);
     (void)printf("%s, 50 ms a reply: one executor %.0f records/s, two %.0f: %.2f times (%.2f to "
                  "%.2f)\n",
                  store, one[PAIRS / 2], two[PAIRS / 2], gain[PAIRS / 2], gain[0], gain[PAIRS - 1]);

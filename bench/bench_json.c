@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "data/json.h"
@@ -16,16 +15,9 @@
 #include "data/json_write.h"
 #include "data/jsonpath.h"
 #include "rival.h"
+#include "seconds.h"
 
 enum { RECORDS = 1000, RECORD_BYTES = 5000, ROUNDS = 15, MEMORY_MAX = 256 << 20 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- the page ---- */
 

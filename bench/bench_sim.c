@@ -14,20 +14,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "seconds.h"
 
 enum { CLIENTS = 2, ROUNDS = 3, BUFFER_BYTES = 256 << 10, PATH_BYTES = 256, BARE_BYTES = 1 << 20 };
 
 static const double SECONDS = 0.7; /* per round */
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void give_up(const char *why)
 {

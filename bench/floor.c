@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "data/date_read.h"
 #include "data/json.h"
+#include "seconds.h"
 
 enum { PAGE_MAX_BYTES = 64 << 20, PATH_BYTES = 256 };
 
@@ -61,14 +61,6 @@ static void must(bool ok, const char *what)
         (void)fprintf(stderr, "floor: %s\n", what);
         exit(1);
     }
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static size_t take(char *bytes, size_t size, size_t count, void *context)

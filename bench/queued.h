@@ -1,0 +1,23 @@
+/* queued: a store with one task in its queue, for measurements of what is done with tasks.
+ *
+ *      struct store *store = queued_store(dsn);      made and migrated
+ *      queued_add(store, window);                    schedule, plan, slice and the task of it
+ *
+ * Whatever fails ends the program with its text.
+ */
+#ifndef PATRA_BENCH_QUEUED_H
+#define PATRA_BENCH_QUEUED_H
+
+#include "core/window.h"
+#include "port/store.h"
+
+#define QUEUED_HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define QUEUED_NOW_US INT64_C(1767225600000000) /* 2026-01-01: when all of it is */
+
+void must(bool ok, const struct error *err);
+
+struct store *queued_store(const char *dsn);
+/* A HARVEST of "works" of "bench", by time; by pages where the window is not valid. */
+void queued_add(struct store *store, struct window window);
+
+#endif
