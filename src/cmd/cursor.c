@@ -6,7 +6,6 @@
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_view.h"
-#include "engine/source_store.h"
 
 enum { NAMESPACE_SHOWN = 12 };
 
@@ -47,11 +46,7 @@ bool cursor_is_chosen(const struct cursor_choice *choice, const struct cursor_na
 bool cursor_choice_check(struct session *session, const struct cursor_choice *choice, size_t found,
                          struct error *err)
 {
-    struct source source;
-
-    return found > 0 || choice->source.len == 0 ||
-           source_load(session->store, &session->arena, choice->source,
-                       clock_now_us(&session->clock), &source, err);
+    return found > 0 || session_knows(session, choice->source, err);
 }
 
 bool cursor_list_chosen(struct session *session, const struct cursor_choice *choice,

@@ -83,10 +83,20 @@ static void write_plan(struct json_writer *w, const struct plan *plan)
     json_write_raw(w, plan->remarks);
 }
 
+static void write_progress(struct json_writer *w, const struct plan_progress *progress)
+{
+    json_write_member_i64(w, STR("sliceCount"), progress->slices);
+    json_write_name(w, STR("tasks"));
+    json_write_object(w);
+    for (int i = 0; i < TASK_STATUS_COUNT; i++)
+        json_write_member_i64(w, code_of(&TASK_STATUS_CODES, i), progress->tasks[i]);
+    json_write_end(w);
+}
+
 /* ---- list ---- */
 
-static bool list_json(const struct plan_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static bool list_json(const struct plan_list *list, const struct plan_progress *progress,
+                      struct session *session, FILE *out, struct error *err)
 {
     struct json_writer w;
     struct buf text;
@@ -97,17 +107,28 @@ static bool list_json(const struct plan_list *list, struct session *session, FIL
     for (size_t i = 0; i < list->count; i++) {
         json_write_object(&w);
         write_plan(&w, &list->items[i]);
+        write_progress(&w, &progress[i]);
         json_write_end(&w);
     }
     json_write_end(&w);
     return output_json(out, &w, err);
 }
 
-static bool list_text(const struct plan_list *list, struct session *session, FILE *out,
-                      struct error *err)
+/* READY says that all slices have their tasks, and nothing about what became of these. */
+static void add_progress(struct columns *columns, const struct plan_progress *progress)
 {
-    static const char *const heads[] = { "PLAN",   "CREATED", "SOURCE", "OPERATION",
-                                         "STATUS", "FROM",    "TO" };
+    const int64_t *tasks = progress->tasks;
+
+    columns_i64(columns, tasks[TASK_SUCCEEDED]);
+    columns_i64(columns, tasks[TASK_QUEUED] + tasks[TASK_DISPATCHED] + tasks[TASK_EXECUTING]);
+    columns_i64(columns, tasks[TASK_PARTIAL] + tasks[TASK_FAILED]);
+}
+
+static bool list_text(const struct plan_list *list, const struct plan_progress *progress,
+                      struct session *session, FILE *out, struct error *err)
+{
+    static const char *const heads[] = { "PLAN", "CREATED", "SOURCE", "OPERATION", "STATUS",
+                                         "DONE", "LEFT",    "FAILED", "FROM",      "TO" };
     struct columns columns;
 
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
@@ -119,6 +140,7 @@ static bool list_text(const struct plan_list *list, struct session *session, FIL
         columns_cell(&columns, plan->source);
         columns_cell(&columns, code_of(&OPERATION_CODES, (int)plan->operation));
         columns_cell(&columns, code_of(&PLAN_STATUS_CODES, (int)plan->status));
+        add_progress(&columns, &progress[i]);
         if (window_is_valid(plan->window)) {
             columns_instant(&columns, plan->window.from_us);
             columns_instant(&columns, plan->window.to_us);
@@ -130,10 +152,24 @@ static bool list_text(const struct plan_list *list, struct session *session, FIL
     return columns_print(&columns, out, err);
 }
 
+static bool load_progress(struct session *session, const struct plan_list *list,
+                          struct plan_progress **progress, struct error *err)
+{
+    *progress = ARENA_ARRAY(&session->arena, struct plan_progress, list->count + 1);
+    if (*progress == NULL)
+        return arena_error(&session->arena, err);
+    for (size_t i = 0; i < list->count; i++) {
+        if (!store_plan_progress(session->store, list->items[i].id, &(*progress)[i], err))
+            return false;
+    }
+    return true;
+}
+
 static bool list_plans(const struct invocation *invocation, struct session *session,
                        enum exit_code *code, struct error *err)
 {
     struct plan_filter filter = { .source = str_of(invocation_value(invocation, "source")) };
+    struct plan_progress *progress;
     struct plan_list list;
     int operation, status;
 
@@ -145,11 +181,13 @@ static bool list_plans(const struct invocation *invocation, struct session *sess
         return false;
     filter.operation = (enum operation)operation;
     filter.status = (enum plan_status)status;
-    if (!store_plan_list(session->store, &session->arena, &filter, &list, err))
+    if (!store_plan_list(session->store, &session->arena, &filter, &list, err) ||
+        !load_progress(session, &list, &progress, err) ||
+        (list.count == 0 && !session_knows(session, filter.source, err)))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
-    return list_text(&list, session, invocation->out, err);
+        return list_json(&list, progress, session, invocation->out, err);
+    return list_text(&list, progress, session, invocation->out, err);
 }
 
 static enum exit_code cmd_list(const struct invocation *invocation)
@@ -161,7 +199,10 @@ static const struct command list = {
     .name = "list",
     .summary = "list plans, the newest first",
     .operands_max = 0,
-    .description = "Lists plans, the newest first.",
+    .description =
+        "Lists plans, the newest first, with how many of their tasks are done, left, and failed\n"
+        "or partial. READY is a plan whose slices all have their tasks; one that is PARTIAL is\n"
+        "gone on with by the next trigger.",
     .options = { { "source", "SOURCE", "Of this source only." },
                  { "operation", "OPERATION", "Of this operation only." },
                  { "status", "STATUS", "In this state only: ready, partial, failed, cancelled." },
@@ -198,12 +239,7 @@ static bool show_json(const struct plan *plan, const struct plan_progress *progr
     json_writer_init(&w, &text);
     json_write_object(&w);
     write_plan(&w, plan);
-    json_write_member_i64(&w, STR("sliceCount"), progress->slices);
-    json_write_name(&w, STR("tasks"));
-    json_write_object(&w);
-    for (int i = 0; i < TASK_STATUS_COUNT; i++)
-        json_write_member_i64(&w, code_of(&TASK_STATUS_CODES, i), progress->tasks[i]);
-    json_write_end(&w);
+    write_progress(&w, progress);
     json_write_name(&w, STR("slices"));
     json_write_array(&w);
     for (size_t i = 0; i < slices->count; i++)

@@ -152,7 +152,8 @@ static bool list_quarantine(const struct invocation *invocation, struct session 
         *code = EXIT_USAGE;
         return true;
     }
-    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err))
+    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
+        (list.count == 0 && !session_knows(session, source, err)))
         return false;
     if (invocation_flag(invocation, "json"))
         return list_json(&list, session, invocation->out, err);

@@ -4,6 +4,7 @@
 
 #include "adapter/store_open.h"
 #include "adapter/system/system.h"
+#include "engine/source_store.h"
 
 /* A command shows lists of sources, plans, windows; none of them is made of millions. */
 #define COMMAND_BYTES_MAX ((size_t)256 << 20)
@@ -43,6 +44,14 @@ void session_close(struct session *session)
     store_close(session->store);
     arena_release(&session->arena);
     *session = (struct session){ 0 };
+}
+
+bool session_knows(struct session *session, struct str name, struct error *err)
+{
+    struct source source;
+
+    return name.len == 0 || source_load(session->store, &session->arena, name,
+                                        clock_now_us(&session->clock), &source, err);
 }
 
 enum exit_code session_run(const struct invocation *invocation,

@@ -257,13 +257,16 @@ static struct str rate_text(struct arena *arena, const struct status_gate *gate)
     const double wanted = rate->with_credential.per_second > rate->limit.per_second
                               ? rate->with_credential.per_second
                               : rate->limit.per_second;
-    const double learned = (double)gate->view.rate / (double)MICRO;
+    const bool is_told = gate->view.provider_rate > 0 && gate->view.provider_rate < gate->view.rate;
+    const double learned =
+        (double)(is_told ? gate->view.provider_rate : gate->view.rate) / (double)MICRO;
 
     if (!gate->is_configured)
         return arena_printf(arena, "%.2f", learned);
     if (!gate->view.is_known)
         return arena_printf(arena, "%.2f, not asked yet", wanted);
-    return arena_printf(arena, "%.2f of %.2f", learned, wanted);
+    return arena_printf(arena, "%.2f of %.2f%s", learned, wanted,
+                        is_told ? ", the source's limit" : "");
 }
 
 static struct str bucket_text(struct arena *arena, const struct status_gate *gate)

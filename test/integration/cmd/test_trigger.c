@@ -66,6 +66,10 @@ static void trigger_show_cancel(const char *store)
     run = RUN("patra", "plan", "list", "--source", "daily", "--operation", "harvest", "--store",
               store);
     CHECK(cli_has(run.out, "\n2 ") && cli_has(run.out, "\n1 "), "both plans");
+    CHECK(cli_has(run.out, "  READY   0     10    0       2026-01-01T00:00:00Z"),
+          "nothing of the first is done yet");
+    run = RUN("patra", "plan", "list", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "1.tasks.QUEUED"), STR("10"), "for programs, too");
     run = RUN("patra", "plan", "show", "1", "--store", store);
     CHECK(cli_has(run.out, "plan 1: daily HARVEST of works, READY"), "what it is");
     CHECK(cli_has(run.out, "10 QUEUED"), "its tasks");
@@ -182,6 +186,14 @@ static const struct {
       { "patra", "trigger", "daily", "--campaign", "spring" },
       4,
       "--campaign can not act on HARVEST" },
+    { "plans of a source nobody knows",
+      { "patra", "plan", "list", "--source", "dialy" },
+      4,
+      "source.unknown" },
+    { "bad records of a source nobody knows",
+      { "patra", "quarantine", "list", "dialy" },
+      4,
+      "source.unknown" },
     { "a plan that is not there", { "patra", "plan", "show", "77" }, 4, "no plan 77" },
     { "no plan's number", { "patra", "plan", "cancel", "seven" }, 2, "seven" },
     { "an endpoint it has not", { "patra", "pause", "daily/jobs" }, 4, "no endpoint 'jobs'" },

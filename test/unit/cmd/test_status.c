@@ -197,6 +197,12 @@ TEST(a_screen_tells_who_works_since_when_and_what_failed)
               "00:01:00Z, in 1m 00s (why: Retry-After)\n"),
           "the gate");
     CHECK(str_ends(text, STR("nothing needs a person\n")), "the verdict");
+    gate.view.provider_rate = MICRO;
+    CHECK(has(printed(&status, status_print), "\ncrossref   1.00 of 10.00, the source's limit  "),
+          "what the source allows goes before what was learned");
+    gate.view.provider_rate = 5 * MICRO;
+    CHECK(has(printed(&status, status_print), "\ncrossref   2.50 of 10.00  "),
+          "the lesser of both");
 }
 
 TEST(a_gate_tells_until_when_and_why_it_is_shut)
