@@ -70,3 +70,12 @@ bool postgres_error_set(struct postgres_store *postgres, const PGresult *result,
         return error_set(err, level, name, "%s (%s)", message, constraint);
     return error_set(err, level, name, "%s (%s)", message != NULL ? message : "", state);
 }
+
+bool postgres_is_taken(const PGresult *result, const char *key)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+
+    return state != NULL && constraint != NULL && strcmp(state, "23505") == 0 &&
+           strcmp(constraint, key) == 0;
+}

@@ -21,13 +21,17 @@ void pipeline_turn(struct postgres_store *postgres)
     (void)PQpipelineSync(postgres->connection);
 }
 
-bool pipeline_receive(struct postgres_store *postgres, int64_t *changes, struct error *err)
+bool pipeline_receive(struct postgres_store *postgres, const char *key, int64_t *changes,
+                      struct error *err)
 {
     PGresult *result = PQgetResult(postgres->connection);
-    const bool ok =
-        PQresultStatus(result) == PGRES_COMMAND_OK || postgres_error_set(postgres, result, err);
+    bool ok = true;
 
-    if (!str_to_i64(str_of(PQcmdTuples(result)), changes))
+    if (key != NULL && postgres_is_taken(result, key))
+        *changes = -1;
+    else if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        ok = postgres_error_set(postgres, result, err);
+    else if (!str_to_i64(str_of(PQcmdTuples(result)), changes))
         *changes = 0;
     if (result != NULL)
         PQclear(PQgetResult(postgres->connection)); /* NULL: the end of this one's */

@@ -6,7 +6,7 @@
  *          ok = pipeline_send(&q, err);
  *      pipeline_turn(postgres);
  *      while (ok && ...)                               // as many as were sent
- *          ok = pipeline_receive(postgres, &changes, err);
+ *          ok = pipeline_receive(postgres, NULL, &changes, err);
  *      pipeline_leave(postgres);                       // always, also after a failure
  *
  * Each must have been prepared (query_prepare) before the pipeline is begun. After the first that
@@ -25,8 +25,10 @@ bool pipeline_send(struct query *q, struct error *err) MUST_CHECK;
 /* Nothing more is sent. */
 void pipeline_turn(struct postgres_store *postgres);
 
-/* The answer to the next one: how many rows it added or changed. */
-bool pipeline_receive(struct postgres_store *postgres, int64_t *changes,
+/* The answer to the next one: how many rows it added or changed; -1 when it was refused because
+ * `key`, a unique index, has a row like one of its own already (NULL: that is an error like any).
+ */
+bool pipeline_receive(struct postgres_store *postgres, const char *key, int64_t *changes,
                       struct error *err) MUST_CHECK;
 
 /* Answers that were not taken are dropped. */

@@ -90,5 +90,6 @@ extern const struct store_status_ops POSTGRES_STATUS;
 /* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);
 bool postgres_error_set(struct postgres_store *postgres, const PGresult *result, struct error *err);
+bool postgres_is_taken(const PGresult *result, const char *key); /* refused by this unique index */
 
 #endif

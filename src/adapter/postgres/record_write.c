@@ -34,14 +34,15 @@ enum {
     WRITE_ENDPOINT,
 };
 
+/* Refused when one of them is here already, which ends the batch: ON CONFLICT would look for each
+ * of them first. */
 static const char ADD[] =
     "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
     " provider_version, version, deleted, content_hash, payload, expr_hash, checked_at,"
     " created_at, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id)"
     " SELECT $16, $17, r.*, $1, $2, $2, $3, $4, $5, $6, $7, $8"
     "   FROM unnest($9, $10, $11, $12, $13, $14, $15)"
-    "     AS r (provider_id, updated, provider_version, version, deleted, content_hash, payload)"
-    " ON CONFLICT (provenance_code, endpoint_name, provider_id) DO NOTHING";
+    "     AS r (provider_id, updated, provider_version, version, deleted, content_hash, payload)";
 
 /* The row is found by the index (LATERAL and LIMIT, see record_repo.c) and then updated where it
  * lies, so rows are locked in the order of the arrays. Of a row that moved while its lock was
@@ -175,20 +176,21 @@ static bool send_all(struct sending *sending, struct record_changes *changes, st
 }
 
 /* *written stays true only if that many rows were written. */
-static bool receive_rows(struct sending *sending, size_t count, bool *written, struct error *err)
+static bool receive_rows(struct sending *sending, const char *key, size_t count, bool *written,
+                         struct error *err)
 {
     int64_t rows;
 
-    if (count == 0)
+    if (count == 0 || !*written)
         return true;
-    if (!pipeline_receive(sending->postgres, &rows, err))
+    if (!pipeline_receive(sending->postgres, key, &rows, err))
         return false;
     *written = *written && rows == (int64_t)count;
     return true;
 }
 
-/* The events of a chunk that was not written whole are of no interest: whoever was first has added
- * some of them, and ours are refused for that. */
+/* What comes after rows that were not all written is of no interest: whoever was first has added
+ * events of his own, and ours are refused for that. */
 static bool receive_all(struct sending *sending, bool *written, struct error *err)
 {
     size_t from = 0;
@@ -200,9 +202,9 @@ static bool receive_all(struct sending *sending, bool *written, struct error *er
         const size_t added_left = sending->added > from ? sending->added - from : 0;
         const size_t added = added_left < count ? added_left : count;
 
-        ok = receive_rows(sending, added, written, err) &&
-             receive_rows(sending, count - added, written, err) &&
-             (!*written || receive_rows(sending, count, written, err));
+        ok = receive_rows(sending, "uk_record_provider", added, written, err) &&
+             receive_rows(sending, NULL, count - added, written, err) &&
+             receive_rows(sending, NULL, count, written, err);
         from += count;
     }
     return ok;
