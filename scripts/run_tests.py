@@ -49,8 +49,8 @@ def main():
     jobs.sort(key=lambda job: -job[1]['timeout'])  # no long one is left for the end
     passed = failed = skipped = 0
     times = []
-    # One more than there are processors: many programs wait, for clocks and for each other.
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
+    # One more than it may have processors: many programs wait, for clocks and for each other.
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
             name, code, output, seconds = done.result()
             times.append((seconds, name))

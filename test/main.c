@@ -90,6 +90,17 @@ void test_note(const char *format, ...)
     printf("\n");
 }
 
+int test_rounds(int count)
+{
+    const char *asked = getenv("TEST_ROUNDS_PART");
+    const int part = asked != NULL ? atoi(asked) : 1;
+
+    if (part <= 1)
+        return count;
+    test_note("made smaller: %d of %d rounds (TEST_ROUNDS_PART=%d)", count / part, count, part);
+    return count / part;
+}
+
 const char *test_folder(void)
 {
     if (state.folder[0] == '\0') {

@@ -41,6 +41,11 @@ size_t test_failures(void);
 /* Prints a line that belongs to the report, e.g. the count of a public suite's cases. */
 void test_note(const char *format, ...) PRINTF_LIKE(1, 2);
 
+/* How many of `count` rounds a test by chance plays: all of them, or the TEST_ROUNDS_PART-th part
+ * where the environment asks for that because every step takes many times as long (memcheck does,
+ * see scripts/valgrind). Then a note tells both numbers. */
+int test_rounds(int count);
+
 /* A folder of its own for this test program, removed at its end. */
 const char *test_folder(void);
 

@@ -122,9 +122,10 @@ TEST(a_known_total_is_brought_below_the_cap_at_once)
 
 TEST(children_and_finished_part_tile_the_slice)
 {
+    const int rounds = test_rounds(20000);
     struct random random = { 8 };
 
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < rounds; round++) {
         const int64_t from = random_between(&random, -40 * D, 40 * D);
         const bool is_long = random_chance(&random, 50);
         const int64_t length = random_between(&random, 1, is_long ? 90 * D : 99);

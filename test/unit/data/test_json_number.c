@@ -72,10 +72,11 @@ TEST(integers_are_exact)
 /* strtod of the C library is the independent truth for short texts. */
 TEST(doubles_are_the_nearest_ones)
 {
+    const int rounds = test_rounds(100000);
     uint64_t random = 88172645463325252;
     char text[64];
 
-    for (int round = 0; round < 100000; round++) {
+    for (int round = 0; round < rounds; round++) {
         const uint64_t a = next_random(&random), b = next_random(&random);
         double value, wanted;
 
@@ -274,16 +275,20 @@ TEST(published_sums_of_the_number_sequence_are_met)
         { 10000, "b9f7a8e75ef22a835685a52ccba7f7d6bdc99e34b010992cbc5864cd12be6892" },
         { 100000, "22776e6d4b49fa294a0d0f349268e5c28808fe7e0cb2bcbe28f63894e494d4c7" },
     };
+    const size_t lines_max = (size_t)test_rounds(100000);
+    size_t lines = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(published); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(published) && published[i].lines <= lines_max; i++) {
         const struct hash_sum sum = sequence_sum(published[i].lines);
         char hex[HASH_HEX_MAX];
 
         hash_hex(&sum, hex);
         CHECK_STR(str_of(hex), str_of(published[i].sum), "sum");
+        lines = published[i].lines;
     }
-    test_note(
-        "RFC 8785 number sequence: the sums of its first 1,000, 10,000 and 100,000 lines are met");
+    REQUIRE(lines > 0, "at least the shortest is compared");
+    test_note("RFC 8785 number sequence: the published sums of its first lines, up to %zu, are met",
+              lines);
 }
 
 /* No text with fewer digits may read back to the same double: try both neighbours of every shorter
@@ -329,9 +334,10 @@ static int digits_of(struct str text)
 
 TEST(random_doubles_read_back_and_none_has_a_shorter_text)
 {
+    const int rounds = test_rounds(20000);
     uint64_t random = 42;
 
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < rounds; round++) {
         char text[JSON_NUMBER_TEXT_MAX + 1];
         uint64_t bits = next_random(&random) & INT64_MAX;
         double value;
