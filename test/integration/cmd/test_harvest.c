@@ -201,6 +201,44 @@ TEST(a_terminal_gets_a_block_that_is_repainted_and_taken_away)
     sim_stop(&sim);
 }
 
+static void task_is_told(const char *store)
+{
+    struct sim sim = SIMMED("--records", "2000", "--fault",
+                            "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
+    struct str id;
+    char number[32];
+    struct run run;
+
+    simmed_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    REQUIRE(run.code == 1, "a slice fails");
+    run = RUN("patra", "task", "list", "--status", "failed", "--json", "--store", store);
+    id = cli_value(run.out, "0.id");
+    CHECK_STR(cli_value(run.out, "0.window.from"), STR("2026-02-03T00:00:00Z"), "which");
+    CHECK_STR(cli_value(run.out, "1"), STR(""), "and no other");
+    (void)snprintf(number, sizeof(number), "%.*s", STR_ARG(id));
+    run = RUN("patra", "task", "show", number, "--store", store);
+    CHECK_EQ(run.code, 0, "show");
+    CHECK(cli_has(run.out, "  window      2026-02-03T00:00:00Z .. 2026-02-04T00:00:00Z\n"), "what");
+    CHECK(cli_has(run.out, "\n  asked     {") && cli_has(run.out, "\n  answered  {"), "both sides");
+    run = RUN("patra", "task", "show", number, "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "runList.0.status"), STR("FAILED"), "its run");
+    CHECK_STR(cli_value(run.out, "batches.0.request.method"), STR("GET"), "the request");
+    CHECK_STR(cli_value(run.out, "batches.0.response.status"), STR("400"), "the answer");
+    CHECK_EQ(RUN("patra", "task", "show", "4711", "--store", store).code, 4, "there is none");
+    sim_stop(&sim);
+}
+
+TEST(a_task_tells_what_it_asked_and_what_was_answered_on_sqlite)
+{
+    task_is_told(cli_sqlite("task"));
+}
+
+TEST(a_task_tells_what_it_asked_and_what_was_answered_on_postgres)
+{
+    task_is_told(cli_postgres());
+}
+
 TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
 {
     const char *store = cli_sqlite("failing");
