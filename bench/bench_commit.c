@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adapter/memory/clock.h"
@@ -29,17 +28,15 @@
 #include "adapter/store_open.h"
 #include "data/xml.h"
 #include "engine/execute/commit.h"
-#include "port/store_plan.h"
-#include "port/store_schedule.h"
 #include "postgres.h"
+#include "queued.h"
+#include "records.h"
+#include "seconds.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
 
-#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define NOW_US INT64_C(1767225600000000) /* 2026-01-01 */
-
 /* Long pages need more records: the 95th percentile of 20 batches is the worst of all. */
-enum { RECORDS = 20000, RECORDS_LONG = 60000, RECORD_BYTES = 5000, PAGES_MAX = 200 };
+enum { RECORDS = 20000, RECORDS_LONG = 60000, PAGES_MAX = 200 };
 
 #define LINE_MS 80.0 /* what the 95th percentile of a batch is promised to be at most */
 
@@ -81,20 +78,6 @@ struct bench {
     double server_s[PAGES_MAX]; /* computing, in the server's process */
     int backend;                /* of the PostgreSQL session; 0: none */
 };
-
-static void die(const struct error *err)
-{
-    (void)fprintf(stderr, "bench_commit: %s\n", err->text);
-    exit(1);
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- on a CPU, and in line for one ---- */
 
@@ -214,9 +197,9 @@ static void read_source(struct bench *bench)
         (void)fprintf(stderr, "bench_commit: the source has faults\n");
         exit(1);
     }
-    if (!snapshot_make(&bench->arena, &request, &snapshot, &err) ||
-        !spec_read(&bench->arena, snapshot.json, &bench->spec, &err))
-        die(&err);
+    must(snapshot_make(&bench->arena, &request, &snapshot, &err) &&
+             spec_read(&bench->arena, snapshot.json, &bench->spec, &err),
+         &err);
 }
 
 static void bench_init(struct bench *bench)
@@ -224,7 +207,7 @@ static void bench_init(struct bench *bench)
     memset(bench, 0, sizeof(*bench));
     arena_init(&bench->arena, (size_t)64 << 20);
     arena_init(&bench->batch_arena, (size_t)512 << 20);
-    memory_clock_init(&bench->clock, NOW_US);
+    memory_clock_init(&bench->clock, QUEUED_NOW_US);
     memory_random_init(&bench->random, 1);
     memory_secrets_init(&bench->secrets, NULL, 0);
     memory_http_init(&bench->http, &bench->clock.clock);
@@ -238,68 +221,14 @@ static void bench_init(struct bench *bench)
                                          .secrets = &bench->secrets.source,
                                          .xml = &xml_module,
                                          .wake_fd = CLOCK_NO_WAKE };
-    bench->slice = (struct slice){ .dimension = SLICE_TIME,
-                                   .window = { NOW_US, NOW_US + 31 * US_PER_DAY },
-                                   .query = { .window = { NOW_US, NOW_US + 31 * US_PER_DAY },
-                                              .keep = { NOW_US, NOW_US + 31 * US_PER_DAY } },
-                                   .expected_records = SLICE_UNKNOWN,
-                                   .expected_requests = SLICE_UNKNOWN };
+    bench->slice =
+        (struct slice){ .dimension = SLICE_TIME,
+                        .window = { QUEUED_NOW_US, QUEUED_NOW_US + 31 * US_PER_DAY },
+                        .query = { .window = { QUEUED_NOW_US, QUEUED_NOW_US + 31 * US_PER_DAY },
+                                   .keep = { QUEUED_NOW_US, QUEUED_NOW_US + 31 * US_PER_DAY } },
+                        .expected_records = SLICE_UNKNOWN,
+                        .expected_requests = SLICE_UNKNOWN };
     read_source(bench);
-}
-
-/* ---- pages ---- */
-
-/* Always the same for a seed. */
-static unsigned next_of(unsigned *seed)
-{
-    *seed = *seed * 1664525 + 1013904223;
-    return *seed >> 8;
-}
-
-/* Words as in prose: few of them often. */
-static char *add_words(char *at, unsigned *seed, int count)
-{
-    static const char *const ROOTS[] = { "acti", "bio",   "cell", "dyna", "effe", "form",
-                                         "gen",  "hyper", "inte", "meta", "neur", "ortho",
-                                         "para", "resp",  "stat", "trans" };
-    static const char *const MIDDLES[] = { "ca", "di", "lo", "mi", "na", "pho", "ro", "ti" };
-    static const char *const ENDS[] = { "tion", "sis", "ment", "al", "ing", "ed", "ic", "s" };
-
-    for (int i = 0; i < count; i++) {
-        const unsigned dice = next_of(seed);
-
-        if (dice % 3 == 0)
-            at += sprintf(at, "%s ", dice % 2 == 0 ? "of the" : "in");
-        else
-            at += sprintf(at, "%s%s%s ", ROOTS[dice >> 3 & 15], MIDDLES[dice >> 7 & 7],
-                          ENDS[dice >> 10 & 7]);
-    }
-    return at;
-}
-
-static char *add_reference(char *at, unsigned *seed, int number)
-{
-    return at + sprintf(at,
-                        ",{\"key\":\"ref%d\",\"doi-asserted-by\":\"publisher\",\"DOI\":"
-                        "\"10.%u/%08x.%u\",\"year\":\"%u\"}",
-                        number, 1000 + next_of(seed) % 4000, next_of(seed) * 2654435761U,
-                        next_of(seed) % 10000, 1990 + next_of(seed) % 36);
-}
-
-static char *add_record(char *at, int number, int round)
-{
-    char *const start = at;
-    unsigned seed = (unsigned)number * 2654435761U;
-
-    at += sprintf(at,
-                  "{\"id\":\"10.1000/%08x.%d\",\"at\":\"2026-01-05T00:%02d:00Z\","
-                  "\"title\":\"Of records, number %d\",\"abstract\":\"",
-                  (unsigned)number * 2654435761U, number, round, number);
-    at = add_words(at, &seed, 200);
-    at += sprintf(at, "\",\"reference\":[{}");
-    for (int i = 1; at - start < RECORD_BYTES - 100; i++)
-        at = add_reference(at, &seed, i);
-    return at + sprintf(at, "]}");
 }
 
 /* Records `from` and on; every `changed`-th has a later date in this round (0: none has). */
@@ -311,84 +240,24 @@ static void make_page(struct bench *bench, int from, int count, int round, int c
     for (int i = from; i < from + count; i++) {
         if (i > from)
             *at++ = ',';
-        at = add_record(at, i, changed > 0 && i % changed == 0 ? round : 0);
+        at = record_add(at, i, changed > 0 && i % changed == 0 ? round : 0);
     }
     at += sprintf(at, "]}");
     bench->page_len = (size_t)(at - bench->page);
 }
 
-/* ---- the rows around ---- */
-
-static void add_task(struct bench *bench)
-{
-    const struct schedule_instance schedule = { .scheduler = STR("bench"),
-                                                .trigger = TRIGGER_MANUAL,
-                                                .source = STR("bench"),
-                                                .endpoint = STR("works"),
-                                                .operation = OPERATION_HARVEST,
-                                                .params = STR("{}"),
-                                                .remarks = STR("{}"),
-                                                .triggered_us = NOW_US };
-    struct plan plan = { .source = STR("bench"),
-                         .endpoint = STR("works"),
-                         .operation = OPERATION_HARVEST,
-                         .cursor_key = STR("at"),
-                         .scope = NAMESPACE_EXPR,
-                         .namespace_key = STR(HASH),
-                         .window = bench->slice.window,
-                         .expr_proto_hash = STR(HASH),
-                         .expr_proto_snapshot = STR("{}"),
-                         .spec_fingerprint = STR(HASH),
-                         .status = PLAN_DRAFT,
-                         .remarks = STR("{}"),
-                         .created_us = NOW_US };
-    struct plan_slice slice = { .source = STR("bench"),
-                                .number = 1,
-                                .dimension = SLICE_TIME,
-                                .window = bench->slice.window,
-                                .spec = STR("{}"),
-                                .signature_hash = STR(HASH),
-                                .expr_hash = STR(HASH),
-                                .expr_snapshot = STR("{}"),
-                                .status = SLICE_READY,
-                                .created_us = NOW_US };
-    struct task *task = &bench->task;
-    struct error err = { 0 };
-    int64_t added;
-
-    if (!store_schedule_add(bench->store, &schedule, &plan.schedule_instance_id, &err) ||
-        !store_plan_add(bench->store, &plan, &plan.id, &err) || !store_begin(bench->store, &err))
-        die(&err);
-    slice.plan_id = plan.id;
-    *task = (struct task){ .schedule_instance_id = plan.schedule_instance_id,
-                           .plan_id = plan.id,
-                           .source = STR("bench"),
-                           .endpoint = STR("works"),
-                           .operation = OPERATION_HARVEST,
-                           .cursor_key = STR("at"),
-                           .scope = NAMESPACE_EXPR,
-                           .namespace_key = STR(HASH),
-                           .window = bench->slice.window,
-                           .params = STR("{}"),
-                           .expr_hash = STR(HASH),
-                           .idempotent_key = STR(HASH),
-                           .scheduled_us = NOW_US,
-                           .created_us = NOW_US };
-    if (!store_slice_add(bench->store, &slice, 1, &task->slice_id, &added, &err) ||
-        !store_task_add(bench->store, task, 1, &added, &err) || !store_commit(bench->store, &err))
-        die(&err);
-}
+/* ---- the task ---- */
 
 static void start_run(struct bench *bench)
 {
-    const struct task_claim claim = {
-        .owner = STR("bench"), .now_us = NOW_US, .until_us = NOW_US + US_PER_DAY, .limit = 1
-    };
+    const struct task_claim claim = { .owner = STR("bench"),
+                                      .now_us = QUEUED_NOW_US,
+                                      .until_us = QUEUED_NOW_US + US_PER_DAY,
+                                      .limit = 1 };
     struct task_list list;
     struct error err = { 0 };
 
-    if (!store_task_claim(bench->store, &bench->arena, &claim, &list, &err))
-        die(&err);
+    must(store_task_claim(bench->store, &bench->arena, &claim, &list, &err), &err);
     bench->task = list.items[0];
     bench->run = (struct run){ .task_id = bench->task.id,
                                .source = bench->task.source,
@@ -396,10 +265,10 @@ static void start_run(struct bench *bench)
                                .lease_epoch = bench->task.lease_epoch,
                                .status = RUN_RUNNING,
                                .stats = STR("{}"),
-                               .started_us = NOW_US };
-    if (!store_begin(bench->store, &err) || !store_run_add(bench->store, &bench->run, &err) ||
-        !store_commit(bench->store, &err))
-        die(&err);
+                               .started_us = QUEUED_NOW_US };
+    must(store_begin(bench->store, &err) && store_run_add(bench->store, &bench->run, &err) &&
+             store_commit(bench->store, &err),
+         &err);
     bench->context = (struct commit_context){ .store = bench->store,
                                               .random = &bench->random.source,
                                               .lease = { bench->task.id, bench->task.lease_epoch },
@@ -407,19 +276,11 @@ static void start_run(struct bench *bench)
                                               .task = &bench->task,
                                               .run = &bench->run,
                                               .endpoint = STR("works"),
-                                              .expr_proto_hash = STR(HASH),
+                                              .expr_proto_hash = STR(QUEUED_HASH),
                                               .arena = &bench->batch_arena };
 }
 
 /* ---- the rounds ---- */
-
-static int by_time(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
 
 static int64_t commit_page(struct bench *bench, int64_t number, int page)
 {
@@ -434,11 +295,9 @@ static int64_t commit_page(struct bench *bench, int64_t number, int page)
     struct moment from, to;
     struct error err = { 0 };
 
-    if (!fetch_open(&fetch, &bench->parts, &order, &err) || !fetch_next(fetch, &batch, &err))
-        die(&err);
+    must(fetch_open(&fetch, &bench->parts, &order, &err) && fetch_next(fetch, &batch, &err), &err);
     from = moment_now(bench);
-    if (!batch_commit(&bench->context, fetch, &batch, NOW_US + number, &result, &err))
-        die(&err);
+    must(batch_commit(&bench->context, fetch, &batch, QUEUED_NOW_US + number, &result, &err), &err);
     to = moment_now(bench);
     keep_times(bench, page, &from, &to);
     fetch_close(fetch);
@@ -461,7 +320,7 @@ static void print_round(struct bench *bench, const char *label, int pages, int64
     double *const all[] = { bench->took_s, bench->own_s, bench->here_s, bench->server_s };
 
     for (size_t i = 0; i < 4; i++)
-        qsort(all[i], (size_t)pages, sizeof(double), by_time);
+        seconds_sort(all[i], (size_t)pages);
     (void)printf(
         "  %-13s P95 %6.1f ms: %-11s  P50 %6.1f ms, worst %6.1f ms; by the clock P50 %6.1f "
         "ms, P95 %6.1f ms; computing P50 %5.1f ms here",
@@ -497,18 +356,15 @@ static void measure(const char *dsn, const char *what, int page)
         { "half changed", 2, 2 },
     };
     static struct bench bench;
-    struct error err = { 0 };
-    int64_t taken;
 
     bench_init(&bench);
-    bench.page = malloc((size_t)page * (RECORD_BYTES + 512) + 64);
-    if (bench.page == NULL ||
-        !store_open(str_of(dsn), &(struct store_options){ .create = true }, &bench.store, &err) ||
-        !store_migrate(bench.store, NOW_US, &taken, &err))
-        die(&err);
+    bench.page = malloc((size_t)page * RECORD_BYTES_MAX + 64);
+    if (bench.page == NULL)
+        exit(1);
+    bench.store = queued_store(dsn);
     if (store_dsn_kind(str_of(dsn)) == STORE_POSTGRES)
         bench.backend = find_backend(dsn);
-    add_task(&bench);
+    queued_add(bench.store, bench.slice.window);
     start_run(&bench);
     (void)printf("%s, pages of %d, to be at most %.0f ms:\n", what, page, LINE_MS);
     for (size_t i = 0; i < sizeof(ROUNDS) / sizeof(ROUNDS[0]); i++)
