@@ -150,6 +150,25 @@ static inline bool MUST_CHECK store_commit(struct store *store, struct error *er
     return store->ops->commit(store, err);
 }
 
+/* Around a call that is several statements: they are part of the caller's transaction, or else one
+ * of their own, which store_leave() ends as `ok` says. */
+static inline bool MUST_CHECK store_enter(struct store *store, bool *alone, struct error *err)
+{
+    *alone = store->state == STORE_IDLE;
+    return !*alone || store_begin(store, err);
+}
+
+static inline bool MUST_CHECK store_leave(struct store *store, bool alone, bool ok,
+                                          struct error *err)
+{
+    if (!alone)
+        return ok;
+    if (ok)
+        return store_commit(store, err);
+    store_rollback(store);
+    return false;
+}
+
 /* Waits until no other transaction holds the lock of this name, and holds it until this one ends.
  * Take locks in one order everywhere. */
 static inline bool MUST_CHECK store_lock(struct store *store, struct str name, struct error *err)

@@ -72,12 +72,8 @@ static inline bool MUST_CHECK store_registry_load(struct store *store, struct ar
 
     if (alone && !store_begin_read(store, err))
         return false;
-    if (!store->registry->load(store, arena, code, at_us, source, err)) {
-        if (alone)
-            store_rollback(store);
-        return false;
-    }
-    return !alone || store_commit(store, err);
+    return store_leave(store, alone, store->registry->load(store, arena, code, at_us, source, err),
+                       err);
 }
 
 /* Opens a row at at_us; its id, version and time in `row` are not read. */

@@ -131,16 +131,13 @@ static bool claim_tasks(struct store *store, struct arena *arena, const struct t
 static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,
                         struct task_list *list, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE && claim->live_max > 0;
+    bool alone = false;
 
-    if (alone && !store_begin(store, err))
+    if (claim->live_max > 0 && !store_enter(store, &alone, err))
         return false;
-    if (!claim_tasks(store, arena, claim, list, err)) {
-        if (alone)
-            store_rollback(store);
-        return error_wrap(err, "claim tasks");
-    }
-    return !alone || store_commit(store, err);
+    return store_leave(
+        store, alone, claim_tasks(store, arena, claim, list, err) || error_wrap(err, "claim tasks"),
+        err);
 }
 
 /* What only the holder of a lease may do. */

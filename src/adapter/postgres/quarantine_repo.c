@@ -47,19 +47,14 @@ static bool add_one(struct postgres_store *postgres, const struct quarantined *r
 static bool quarantine_add(struct store *store, const struct quarantined *records, size_t count,
                            int64_t *added, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *added = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!add_one(postgres_store_of(store), &records[i], added, err)) {
-            if (alone)
-                store_rollback(store);
-            return false;
-        }
-    }
-    return !alone || store_commit(store, err);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = add_one(postgres_store_of(store), &records[i], added, err);
+    return store_leave(store, alone, ok, err);
 }
 
 /* ---- reading ---- */

@@ -114,21 +114,17 @@ static bool add_tasks(struct postgres_store *postgres, const struct task *tasks,
 static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                      struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *added = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0, n; i < count; i += n) {
+    for (size_t i = 0, n; i < count && ok; i += n) {
         for (n = 1; i + n < count && is_alike(&tasks[i], &tasks[i + n]);)
             n++;
-        if (!add_tasks(postgres_store_of(store), &tasks[i], n, added, err)) {
-            if (alone)
-                store_rollback(store);
-            return false;
-        }
+        ok = add_tasks(postgres_store_of(store), &tasks[i], n, added, err);
     }
-    return !alone || store_commit(store, err);
+    return store_leave(store, alone, ok, err);
 }
 
 enum { GET_ID = 1 };

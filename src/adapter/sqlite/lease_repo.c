@@ -97,16 +97,13 @@ static bool claim_tasks(struct sqlite_store *sqlite, struct arena *arena,
 static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,
                         struct task_list *list, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone;
 
-    if (alone && !store_begin(store, err))
-        return false;
-    if (!claim_tasks(sqlite_store_of(store), arena, claim, list, err)) {
-        if (alone)
-            store_rollback(store);
-        return error_wrap(err, "claim tasks");
-    }
-    return !alone || store_commit(store, err);
+    return store_enter(store, &alone, err) &&
+           store_leave(store, alone,
+                       claim_tasks(sqlite_store_of(store), arena, claim, list, err) ||
+                           error_wrap(err, "claim tasks"),
+                       err);
 }
 
 /* What only the holder of a lease may do. */

@@ -29,19 +29,14 @@ static bool add_signal(struct sqlite_store *sqlite, const struct signal *signal,
 static bool signal_add(struct store *store, const struct signal *signals, size_t count,
                        int64_t *added, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *added = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!add_signal(sqlite_store_of(store), &signals[i], added, err)) {
-            if (alone)
-                store_rollback(store);
-            return false;
-        }
-    }
-    return !alone || store_commit(store, err);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = add_signal(sqlite_store_of(store), &signals[i], added, err);
+    return store_leave(store, alone, ok, err);
 }
 
 static const char LIST[] = "SELECT " SIGNAL_COLUMNS " FROM ing_signal"
@@ -68,25 +63,22 @@ static const char CONSUME[] = "UPDATE ing_signal SET plan_id = :plan, consumed_a
 static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
                            int64_t now_us, int64_t *consumed, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *consumed = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && ok; i++) {
         struct statement *st = statement_of(sqlite_store_of(store), CONSUME);
 
         bind_i64(st, ":plan", plan_id);
         bind_i64(st, ":now", now_us);
         bind_i64(st, ":id", ids[i]);
-        if (!statement_run(st, err)) {
-            if (alone)
-                store_rollback(store);
-            return error_wrap(err, "consume signal %" PRId64, ids[i]);
-        }
-        *consumed += statement_changes(st);
+        ok = statement_run(st, err) || error_wrap(err, "consume signal %" PRId64, ids[i]);
+        if (ok)
+            *consumed += statement_changes(st);
     }
-    return !alone || store_commit(store, err);
+    return store_leave(store, alone, ok, err);
 }
 
 static const char CLOSE[] =
@@ -120,25 +112,23 @@ static const char REPEAT[] =
 static bool signal_repeat(struct store *store, int64_t plan_id, const struct str *provider_ids,
                           size_t count, int64_t now_us, int64_t *added, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *added = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && ok; i++) {
         struct statement *st = statement_of(sqlite_store_of(store), REPEAT);
 
         bind_i64(st, ":now", now_us);
         bind_i64(st, ":plan", plan_id);
         bind_text(st, ":id", provider_ids[i]);
-        if (!statement_run(st, err)) {
-            if (alone)
-                store_rollback(store);
-            return error_wrap(err, "repeat the signals of plan %" PRId64, plan_id);
-        }
-        *added += statement_changes(st);
+        ok = statement_run(st, err) ||
+             error_wrap(err, "repeat the signals of plan %" PRId64, plan_id);
+        if (ok)
+            *added += statement_changes(st);
     }
-    return !alone || store_commit(store, err);
+    return store_leave(store, alone, ok, err);
 }
 
 static const char RESLICE_ADD[] =

@@ -56,20 +56,16 @@ static bool add_tasks(struct sqlite_store *sqlite, const struct task *tasks, siz
 static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                      struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    bool alone, ok = true;
 
     *added = 0;
-    if (alone && !store_begin(store, err))
+    if (!store_enter(store, &alone, err))
         return false;
-    for (size_t i = 0, n; i < count; i += n) {
+    for (size_t i = 0, n; i < count && ok; i += n) {
         n = count - i >= ADD_ROWS ? ADD_ROWS : 1;
-        if (!add_tasks(sqlite_store_of(store), &tasks[i], n, added, err)) {
-            if (alone)
-                store_rollback(store);
-            return false;
-        }
+        ok = add_tasks(sqlite_store_of(store), &tasks[i], n, added, err);
     }
-    return !alone || store_commit(store, err);
+    return store_leave(store, alone, ok, err);
 }
 
 static const char GET[] = "SELECT " TASK_COLUMNS " FROM ing_task WHERE id = :id";
