@@ -6,17 +6,9 @@
 
 #include "adapter/postgres/postgres.h"
 #include "adapter/sql/read.h"
+#include "adapter/sql/registry_text.h"
 #include "base/buf.h"
 #include "port/store_registry.h"
-
-enum { SQL_MAX = 1 << 16 };
-
-/* Ends a text that was made: NULL with an error when it did not fit. */
-static const char *made(struct buf *sql, struct error *err)
-{
-    buf_add_char(sql, '\0');
-    return buf_ok(sql, err) ? buf_str(sql).data : NULL;
-}
 
 enum { SELECT_CODE = 1, SELECT_AT };
 
@@ -28,16 +20,15 @@ static const char *select_of(struct postgres_store *postgres, enum registry_tabl
 
     if (postgres->registry_select[id] != NULL)
         return postgres->registry_select[id];
-    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT " REGISTRY_COLUMNS));
-    for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    registry_add_columns(&sql, table);
     buf_printf(&sql,
                " FROM %s WHERE provenance_code = $1 AND effective_from <= $2"
                " AND (effective_to IS NULL OR effective_to > $2)"
                " ORDER BY endpoint_name COLLATE \"C\", position, row_key COLLATE \"C\"",
                table->name);
-    return postgres->registry_select[id] = made(&sql, err);
+    return postgres->registry_select[id] = registry_statement(&sql, err);
 }
 
 enum {
@@ -58,18 +49,17 @@ static const char *insert_of(struct postgres_store *postgres, enum registry_tabl
 
     if (postgres->registry_insert[id] != NULL)
         return postgres->registry_insert[id];
-    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
     buf_printf(&sql,
                "INSERT INTO %s (provenance_code, endpoint_name, row_key, position, version,"
                " effective_from",
                table->name);
-    for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    registry_add_columns(&sql, table);
     buf_add(&sql, STR(") VALUES ($1, $2, $3, $4, $5, $6"));
     for (size_t i = 0; i < table->column_count; i++)
         buf_printf(&sql, ", $%zu", INSERT_VALUES + i);
     buf_add(&sql, STR(") RETURNING id"));
-    return postgres->registry_insert[id] = made(&sql, err);
+    return postgres->registry_insert[id] = registry_statement(&sql, err);
 }
 
 enum { CLOSE_AT = 1, CLOSE_ID };
@@ -81,25 +71,10 @@ static const char *close_of(struct postgres_store *postgres, enum registry_table
 
     if (postgres->registry_close[id] != NULL)
         return postgres->registry_close[id];
-    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
     buf_printf(&sql, "UPDATE %s SET effective_to = $1 WHERE id = $2 AND effective_to IS NULL",
                registry_table(id)->name);
-    return postgres->registry_close[id] = made(&sql, err);
-}
-
-/* Every opening and closing of a row, of all tables. */
-static void add_changes(struct buf *sql)
-{
-    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
-        const char *name = registry_table((enum registry_table_id)id)->name;
-
-        buf_printf(sql,
-                   "%sSELECT provenance_code AS code, effective_from AS at, version,"
-                   " 1 AS opened, 0 AS closed FROM %s"
-                   " UNION ALL SELECT provenance_code, effective_to, 0, 0, 1 FROM %s"
-                   " WHERE effective_to IS NOT NULL",
-                   id > 0 ? " UNION ALL " : "", name, name);
-    }
+    return postgres->registry_close[id] = registry_statement(&sql, err);
 }
 
 static const char *list_of(struct postgres_store *postgres, struct error *err)
@@ -108,14 +83,14 @@ static const char *list_of(struct postgres_store *postgres, struct error *err)
 
     if (postgres->registry_list != NULL)
         return postgres->registry_list;
-    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT code, max(version), max(at) FROM ("));
-    add_changes(&sql);
+    registry_add_changes(&sql);
     buf_add(&sql, STR(") c WHERE at <= $1 AND code IN (SELECT provenance_code FROM"
                       " reg_provenance WHERE effective_from <= $1"
                       " AND (effective_to IS NULL OR effective_to > $1))"
                       " GROUP BY code ORDER BY code COLLATE \"C\""));
-    return postgres->registry_list = made(&sql, err);
+    return postgres->registry_list = registry_statement(&sql, err);
 }
 enum { LIST_AT = 1 };
 
@@ -125,11 +100,11 @@ static const char *history_of(struct postgres_store *postgres, struct error *err
 
     if (postgres->registry_history != NULL)
         return postgres->registry_history;
-    buf_init(&sql, &postgres->texts, SQL_MAX);
+    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
-    add_changes(&sql);
+    registry_add_changes(&sql);
     buf_add(&sql, STR(") c WHERE code = $1 GROUP BY at ORDER BY at"));
-    return postgres->registry_history = made(&sql, err);
+    return postgres->registry_history = registry_statement(&sql, err);
 }
 enum { HISTORY_CODE = 1 };
 

@@ -5,18 +5,12 @@
 #include <stdio.h>
 
 #include "adapter/sql/read.h"
+#include "adapter/sql/registry_text.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/buf.h"
 #include "port/store_registry.h"
 
-enum { SQL_MAX = 1 << 16, NAME_MAX = 64 };
-
-/* Ends a text that was made: NULL with an error when it did not fit. */
-static const char *made(struct buf *sql, struct error *err)
-{
-    buf_add_char(sql, '\0');
-    return buf_ok(sql, err) ? buf_str(sql).data : NULL;
-}
+enum { NAME_MAX = 64 };
 
 static const char *select_of(struct sqlite_store *sqlite, enum registry_table_id id,
                              struct error *err)
@@ -26,16 +20,15 @@ static const char *select_of(struct sqlite_store *sqlite, enum registry_table_id
 
     if (sqlite->registry_select[id] != NULL)
         return sqlite->registry_select[id];
-    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT " REGISTRY_COLUMNS));
-    for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    registry_add_columns(&sql, table);
     buf_printf(&sql,
                " FROM %s WHERE provenance_code = :row_code AND effective_from <= :row_at"
                " AND (effective_to IS NULL OR effective_to > :row_at)"
                " ORDER BY endpoint_name, position, row_key",
                table->name);
-    return sqlite->registry_select[id] = made(&sql, err);
+    return sqlite->registry_select[id] = registry_statement(&sql, err);
 }
 
 static const char *insert_of(struct sqlite_store *sqlite, enum registry_table_id id,
@@ -46,19 +39,18 @@ static const char *insert_of(struct sqlite_store *sqlite, enum registry_table_id
 
     if (sqlite->registry_insert[id] != NULL)
         return sqlite->registry_insert[id];
-    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
     buf_printf(&sql,
                "INSERT INTO %s (provenance_code, endpoint_name, row_key, position, version,"
                " effective_from",
                table->name);
-    for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, ", \"%s\"", table->columns[i].name);
+    registry_add_columns(&sql, table);
     buf_add(&sql, STR(") VALUES (:row_code, :row_endpoint, :row_key, :row_position, :row_version,"
                       " :row_at"));
     for (size_t i = 0; i < table->column_count; i++)
         buf_printf(&sql, ", :%s", table->columns[i].name);
     buf_add(&sql, STR(") RETURNING id"));
-    return sqlite->registry_insert[id] = made(&sql, err);
+    return sqlite->registry_insert[id] = registry_statement(&sql, err);
 }
 
 static const char *close_of(struct sqlite_store *sqlite, enum registry_table_id id,
@@ -68,26 +60,11 @@ static const char *close_of(struct sqlite_store *sqlite, enum registry_table_id 
 
     if (sqlite->registry_close[id] != NULL)
         return sqlite->registry_close[id];
-    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
     buf_printf(&sql,
                "UPDATE %s SET effective_to = :row_at WHERE id = :row_id AND effective_to IS NULL",
                registry_table(id)->name);
-    return sqlite->registry_close[id] = made(&sql, err);
-}
-
-/* Every opening and closing of a row, of all tables. */
-static void add_changes(struct buf *sql)
-{
-    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
-        const char *name = registry_table((enum registry_table_id)id)->name;
-
-        buf_printf(sql,
-                   "%sSELECT provenance_code AS code, effective_from AS at, version,"
-                   " 1 AS opened, 0 AS closed FROM %s"
-                   " UNION ALL SELECT provenance_code, effective_to, 0, 0, 1 FROM %s"
-                   " WHERE effective_to IS NOT NULL",
-                   id > 0 ? " UNION ALL " : "", name, name);
-    }
+    return sqlite->registry_close[id] = registry_statement(&sql, err);
 }
 
 static const char *list_of(struct sqlite_store *sqlite, struct error *err)
@@ -96,14 +73,14 @@ static const char *list_of(struct sqlite_store *sqlite, struct error *err)
 
     if (sqlite->registry_list != NULL)
         return sqlite->registry_list;
-    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT code, max(version), max(at) FROM ("));
-    add_changes(&sql);
+    registry_add_changes(&sql);
     buf_add(&sql, STR(") WHERE at <= :row_at AND code IN (SELECT provenance_code FROM"
                       " reg_provenance WHERE effective_from <= :row_at"
                       " AND (effective_to IS NULL OR effective_to > :row_at))"
                       " GROUP BY code ORDER BY code"));
-    return sqlite->registry_list = made(&sql, err);
+    return sqlite->registry_list = registry_statement(&sql, err);
 }
 
 static const char *history_of(struct sqlite_store *sqlite, struct error *err)
@@ -112,11 +89,11 @@ static const char *history_of(struct sqlite_store *sqlite, struct error *err)
 
     if (sqlite->registry_history != NULL)
         return sqlite->registry_history;
-    buf_init(&sql, &sqlite->texts, SQL_MAX);
+    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
     buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
-    add_changes(&sql);
+    registry_add_changes(&sql);
     buf_add(&sql, STR(") WHERE code = :row_code GROUP BY at ORDER BY at"));
-    return sqlite->registry_history = made(&sql, err);
+    return sqlite->registry_history = registry_statement(&sql, err);
 }
 
 static bool load_table(struct sqlite_store *sqlite, struct arena *arena, struct str code,
