@@ -45,9 +45,11 @@ static bool gather_schedules(struct session *session, struct status_source *sour
 {
     struct source rows;
 
-    return source_load(session->store, &session->arena, source->code, clock_now_us(&session->clock),
-                       &rows, err) &&
-           schedule_view(session->store, &session->arena, &rows, now_us, &source->schedules, err);
+    if (!source_load(session->store, &session->arena, source->code, clock_now_us(&session->clock),
+                     &rows, err))
+        return false;
+    source->is_disabled = !schedule_is_enabled(&rows);
+    return schedule_view(session->store, &session->arena, &rows, now_us, &source->schedules, err);
 }
 
 static bool gather_source(struct session *session, struct status *status, struct str code,

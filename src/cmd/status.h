@@ -41,6 +41,7 @@ struct status_source {
     struct open_count open;
     struct quarantine_sum_list quarantine;
     struct schedule_view_list schedules;
+    bool is_disabled; /* by its file */
 };
 
 struct status_source_list {

@@ -151,6 +151,8 @@ static void write_schedules(struct json_writer *w, const struct status_source *s
         if (view->has_next)
             json_write_member_instant(w, STR("next"), view->next_us);
         json_write_member_bool(w, STR("due"), view->is_due);
+        if (view->is_due)
+            json_write_member_instant(w, STR("dueSince"), view->due_us);
         json_write_end(w);
     }
     json_write_end(w);
@@ -182,6 +184,7 @@ static void write_source(struct json_writer *w, const struct status_source *sour
     write_counts(w, source);
     write_cursors(w, source, now_us);
     write_running(w, source);
+    json_write_member_bool(w, STR("enabled"), !source->is_disabled);
     write_schedules(w, source);
     write_troubles(w, source);
     write_quarantine(w, source);

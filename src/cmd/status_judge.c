@@ -73,6 +73,29 @@ static bool judge_queue(struct status *status, const struct status_source *sourc
     return true;
 }
 
+/* Who never had it fired may well trigger by hand. */
+static bool judge_schedules(struct status *status, const struct status_source *source,
+                            struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < source->schedules.count; i++) {
+        const struct schedule_view *view = &source->schedules.items[i];
+        const int64_t late_us = status->now_us - view->due_us;
+
+        if (!view->is_due || !view->has_last || late_us < OVERDUE_US ||
+            pause_list_has(&source->pauses, source->code, view->endpoint))
+            continue;
+        if (!add_need(status, arena,
+                      arena_printf(arena,
+                                   "%.*s: %.*s is due for %.*s and nobody fires it. Does patra "
+                                   "serve run?",
+                                   STR_ARG(source->code), STR_ARG(view->operation),
+                                   STR_ARG(span(arena, late_us))),
+                      err))
+            return false;
+    }
+    return true;
+}
+
 static bool judge_leases(struct status *status, const struct status_source *source,
                          struct arena *arena, struct error *err)
 {
@@ -113,6 +136,7 @@ bool status_judge(struct status *status, struct arena *arena, struct error *err)
         const struct status_source *source = &status->sources.items[i];
 
         if (!judge_pauses(status, source, arena, err) || !judge_queue(status, source, arena, err) ||
+            !judge_schedules(status, source, arena, err) ||
             !judge_leases(status, source, arena, err) ||
             !judge_troubles(status, source, arena, err))
             return false;

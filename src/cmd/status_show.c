@@ -202,6 +202,8 @@ static void print_pauses(const struct status_source *source, struct arena *arena
 static void print_schedules(const struct status_source *source, int64_t now_us, struct arena *arena,
                             FILE *out)
 {
+    if (source->is_disabled)
+        fprintf(out, "  disabled: its file says enabled: false\n");
     for (size_t i = 0; i < source->schedules.count; i++) {
         const struct schedule_view *view = &source->schedules.items[i];
 

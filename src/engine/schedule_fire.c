@@ -126,6 +126,13 @@ static struct str endpoint_of(const struct registry_row *row)
     return target->is_set ? target->text : (struct str){ 0 };
 }
 
+bool schedule_is_enabled(const struct source *source)
+{
+    const struct registry_row *row = source_row(source, REGISTRY_PROVENANCE, STR(""), STR(""));
+
+    return row == NULL || is_enabled(row);
+}
+
 static bool fire_source(struct fire *fire, struct str code, const struct pause_list *pauses,
                         struct error *err)
 {
@@ -135,10 +142,8 @@ static bool fire_source(struct fire *fire, struct str code, const struct pause_l
     arena_reset(&fire->source);
     if (!source_load(fire->store, &fire->source, code, fire->request->now_us, &source, err))
         return false;
-    row = source_row(&source, REGISTRY_PROVENANCE, STR(""), STR(""));
-    if (row != NULL && !is_enabled(row))
+    if (!schedule_is_enabled(&source))
         return true;
-    row = NULL;
     while ((row = source_next_operation(&source, row)) != NULL) {
         if (is_enabled(row) && !pause_list_has(pauses, code, endpoint_of(row)))
             fire_operation(fire, code, row);
@@ -186,10 +191,12 @@ bool schedule_view(struct store *store, struct arena *arena, const struct source
     const struct registry_row *row = NULL;
 
     *list = (struct schedule_view_list){ 0 };
+    if (!schedule_is_enabled(source))
+        return true;
     while ((row = source_next_operation(source, row)) != NULL) {
         struct schedule schedule = { 0 };
         struct schedule_view *view;
-        int64_t tick_us;
+        int64_t since_us, tick_us;
         bool has = false;
 
         if (!is_enabled(row))
@@ -202,11 +209,13 @@ bool schedule_view(struct store *store, struct arena *arena, const struct source
         if (view == NULL)
             return arena_error(arena, err);
         view->operation = row->key;
+        view->endpoint = endpoint_of(row);
         if (!store_tick_last(store, source->registry.code, row->key, &view->last_us,
                              &view->has_last, err))
             return false;
-        view->is_due = schedule_due(
-            &schedule, view->has_last ? view->last_us : row->effective_from_us, now_us, &tick_us);
+        since_us = view->has_last ? view->last_us : row->effective_from_us;
+        view->is_due = schedule_due(&schedule, since_us, now_us, &tick_us) &&
+                       schedule_next(&schedule, since_us, &view->due_us);
         view->has_next = schedule_next(&schedule, now_us, &view->next_us);
     }
     return true;

@@ -51,9 +51,11 @@ bool schedule_fire_due(struct store *store, const struct schedule_fire_request *
 
 struct schedule_view {
     struct str operation; /* its name in the source */
+    struct str endpoint;
     bool has_last;
     int64_t last_us; /* the tick fired last */
-    bool is_due;     /* a tick has come and nobody has fired it yet */
+    bool is_due;     /* a tick has come and nobody has fired it yet: */
+    int64_t due_us;  /* the first such */
     bool has_next;
     int64_t next_us;
 };
@@ -63,7 +65,10 @@ struct schedule_view_list {
     size_t count;
 };
 
-/* The operations of a source that fire by themselves, whether it rests or not. */
+/* False: its file says that nobody shall trigger anything of it. */
+bool schedule_is_enabled(const struct source *source);
+
+/* The operations of a source that fire by themselves, whether it is paused or not. */
 bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
                    int64_t now_us, struct schedule_view_list *list, struct error *err) MUST_CHECK;
 

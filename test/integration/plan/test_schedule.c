@@ -3,6 +3,7 @@
 
 #include "base/instant.h"
 #include "engine/schedule_fire.h"
+#include "engine/source_store.h"
 #include "planning.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
@@ -48,6 +49,36 @@ static struct schedule_fire_result fire(struct store *store, int64_t now_us, str
     CHECK_EQ(result.fired, ear->fired, "all are told");
     CHECK_EQ(result.failed, ear->failed, "all are told");
     return result;
+}
+
+static struct schedule_view_list views(struct store *store, int64_t now_us)
+{
+    struct schedule_view_list list;
+    struct source source;
+    struct error err = { 0 };
+
+    REQUIRE_OK(source_load(store, contract_arena(), STR("demo"), now_us, &source, &err), err);
+    REQUIRE_OK(schedule_view(store, contract_arena(), &source, now_us, &list, &err), err);
+    return list;
+}
+
+TEST(a_tick_that_nobody_fired_is_due_since_the_first_of_them)
+{
+    struct store *store = contract_store();
+    struct schedule_view_list list;
+    struct ear ear;
+
+    planning_apply(store, &HOURLY);
+    (void)fire(store, NOW_US, &ear);
+    list = views(store, NOW_US + US_PER_MINUTE);
+    REQUIRE(list.count == 2, "those that fire by themselves");
+    CHECK_STR(list.items[0].operation, STR("harvest"), "by name");
+    CHECK_STR(list.items[0].endpoint, STR("works"), "of");
+    CHECK(list.items[0].has_last && !list.items[0].is_due, "fired");
+    list = views(store, NOW_US + 5 * US_PER_HOUR + US_PER_MINUTE);
+    CHECK(list.items[0].is_due, "nobody is there");
+    CHECK_EQ(list.items[0].due_us, list.items[0].last_us + US_PER_HOUR, "since");
+    contract_end();
 }
 
 TEST(an_interval_fires_at_its_ticks_and_once_each)

@@ -103,6 +103,33 @@ TEST(tasks_that_nobody_takes_need_a_person)
     CHECK_EQ(needs_of(&status), 0, "due later");
 }
 
+TEST(a_schedule_that_nobody_fires_needs_a_person)
+{
+    struct status status = well();
+    struct schedule_view view = { .operation = STR("harvest"),
+                                  .endpoint = STR("works"),
+                                  .has_last = true,
+                                  .last_us = NOW - 5 * US_PER_HOUR,
+                                  .is_due = true,
+                                  .due_us = NOW - 4 * US_PER_HOUR };
+
+    source.schedules = (struct schedule_view_list){ &view, 1 };
+    REQUIRE(needs_of(&status) == 1, "nobody does");
+    CHECK(has(status.needs.items[0].text, "crossref: harvest is due for 4h 00m and nobody fires"),
+          "which, and for how long");
+    source.pauses = (struct pause_list){ &pause, 1 };
+    CHECK_EQ(needs_of(&status), 0, "it is paused");
+    source.pauses = (struct pause_list){ 0 };
+    view.due_us = NOW - US_PER_MINUTE;
+    CHECK_EQ(needs_of(&status), 0, "due for a minute");
+    view.due_us = NOW - 4 * US_PER_HOUR;
+    view.has_last = false;
+    CHECK_EQ(needs_of(&status), 0, "it never was: somebody triggers by hand");
+    view.has_last = true;
+    view.is_due = false;
+    CHECK_EQ(needs_of(&status), 0, "not due");
+}
+
 TEST(a_lease_that_nobody_puts_back_needs_a_person)
 {
     struct status status = well();
