@@ -32,9 +32,10 @@ void help_print(const struct help_path *path, FILE *out)
 
     fprintf(out, "Usage: ");
     help_name(path, out);
-    fprintf(out, "%s%s%s%s\n\n%s\n",
-            command->children != NULL && command->run == NULL ? " COMMAND" : "",
-            command->options[0].name != NULL ? " [OPTION]..." : "",
+    fprintf(out, "%s%s%s%s\n\n%s\n", command->children != NULL ? " COMMAND" : "",
+            command->options[0].name == NULL ? ""
+            : command->children != NULL      ? " | OPTION"
+                                             : " [OPTION]...",
             command->operands != NULL ? " " : "",
             command->operands != NULL ? command->operands : "", command->description);
     if (command->children != NULL) {

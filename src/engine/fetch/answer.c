@@ -6,6 +6,7 @@
 #include "core/errors.h"
 #include "data/media_type.h"
 #include "data/url.h"
+#include "engine/rate_key.h"
 
 struct reading {
     const struct answer_ask *ask;
@@ -251,6 +252,25 @@ static bool tell_redirect(const struct http_reply *reply, enum error_level level
                      reply->status, STR_ARG(url.scheme), STR_ARG(url.host), url.port);
 }
 
+/* The body is not quoted: it may repeat what was sent. Of the credential its reference is told. */
+static bool tell_refusal(const struct http_reply *reply, const struct spec_auth *auth,
+                         enum error_level level, struct error *err)
+{
+    const struct str credential = credential_of(auth);
+
+    if (reply->status == 407)
+        return error_set(err, level, "answer.status",
+                         "status 407: the proxy refuses, see http.proxy");
+    if (credential.len == 0)
+        return error_set(err, level, "answer.status",
+                         "status %d: access is refused, and nothing was there to show: auth says "
+                         "none",
+                         reply->status);
+    return error_set(err, level, "answer.status",
+                     "status %d: access is refused to whoever shows %.*s", reply->status,
+                     STR_ARG(credential));
+}
+
 static bool judge_status(const struct reading *reading, struct error *err)
 {
     const struct http_reply *reply = reading->ask->reply;
@@ -273,7 +293,7 @@ static bool judge_status(const struct reading *reading, struct error *err)
     if (http_header_value(reply->headers, STR("Location")).len > 0 && reply->status < 400)
         return tell_redirect(reply, level, err);
     if (reply->status == 401 || reply->status == 403 || reply->status == 407)
-        return error_set(err, level, "answer.status", "status %d", reply->status);
+        return tell_refusal(reply, &endpoint->auth, level, err);
     return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,
                      type.data != NULL ? (int)type.len : 7,
                      type.data != NULL ? type.data : "no type", QUOTE(reply->body));

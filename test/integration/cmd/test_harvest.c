@@ -327,6 +327,7 @@ TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
     run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "1", "--store", store);
     CHECK_EQ(run.code, 4, "exit code");
     CHECK(cli_has(run.out, "stopped by a fatal error"), "the verdict");
+    CHECK(cli_has(run.out, "status 401: access is refused, and nothing was there to show"), "why");
     CHECK(cli_has(run.out, "patra resume " SIMMED_SOURCE), "what to do");
     run = RUN("patra", "status", "--store", store);
     CHECK_EQ(run.code, 1, "a person is needed");
