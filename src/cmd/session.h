@@ -32,8 +32,8 @@ bool session_create(struct session *session, const struct invocation *invocation
 
 void session_close(struct session *session); /* accepts the zero value */
 
-/* For a command that found nothing of a source: that may be a typing error. False ("source.unknown")
- * where there is no such source; one that was not named is none. */
+/* For a command that found nothing of a source: that may be a typing error. False
+ * ("source.unknown") where there is no such source; one that was not named is none. */
 bool session_knows(struct session *session, struct str source, struct error *err) MUST_CHECK;
 
 /* Opens, runs the verb, closes; a failure is printed. *code is EXIT_DONE before the verb. */

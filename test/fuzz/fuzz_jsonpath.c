@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "data/jsonpath.h"
 #include "../normal_path.h"
+#include "data/jsonpath.h"
 
 enum { STEPS_MAX = 200000, CHECKED_MAX = 20 };
 
