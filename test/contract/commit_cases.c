@@ -286,6 +286,39 @@ TEST(listed_ids_are_kept_and_lost_ones_signalled)
     contract_end();
 }
 
+/* Were it signalled again, or left as stale as it was, every update would begin with it. */
+TEST(an_id_that_was_looked_for_and_is_gone_is_let_be)
+{
+    struct store *store = contract_store();
+    struct signal_list signals;
+    struct worker worker;
+    struct error err = { 0 };
+
+    for (int round = 0; round < 2; round++) { /* the second finds no b */
+        worker_open(&worker, store, "ids");
+        worker.context.is_by_id = true;
+        worker_fetch(&worker, "{\"ids\":[\"a\",\"b\",\"n\"]}");
+        (void)worker_commit(&worker, NOW_US + round);
+        for (int i = 0; i < 8 && !worker.batch.is_last; i++) {
+            REQUIRE_OK(worker_next(&worker,
+                                   round == 0 ? "{\"items\":[{\"id\":\"a\"," AT(
+                                                    "01") "},{\"id\":\"b\"," AT("01") "}]}"
+                                              : "{\"items\":[{\"id\":\"a\"," AT("01") "}]}",
+                                   &err),
+                       err);
+            (void)worker_commit(&worker, NOW_US + round * US_PER_DAY);
+        }
+        worker_close(&worker);
+    }
+    CHECK_EQ(commit_record(store, "ids", "b").checked_us, NOW_US + US_PER_DAY, "looked at");
+    CHECK_EQ(commit_record(store, "ids", "b").version, 1, "as it was last seen");
+    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
+                                 &signals, &err),
+               err);
+    CHECK_EQ(signals.count, 0, "no signal");
+    contract_end();
+}
+
 /* ---- once ---- */
 
 TEST(a_batch_that_is_there_is_read_and_not_written)

@@ -125,6 +125,13 @@ static int signal_by_id(const void *a, const void *b)
                    ((const struct signal *)b)->provider_id);
 }
 
+/* It was asked for by its id, and the source has it no more. */
+static bool is_gone(const struct attempt *attempt, const struct fetch_lost_id *lost)
+{
+    return attempt->context->is_by_id &&
+           (strcmp(lost->reason, "missing") == 0 || strcmp(lost->reason, "answered-as") == 0);
+}
+
 /* What is to be looked at again: bad records that have an id, and ids that gave no record. */
 static bool make_signals(struct attempt *attempt, struct error *err)
 {
@@ -149,12 +156,46 @@ static bool make_signals(struct attempt *attempt, struct error *err)
         signals[attempt->signal_count++].reason = str_of(batch->bad[i].reason);
     }
     for (size_t i = 0; i < batch->lost_count; i++) {
+        if (is_gone(attempt, &batch->lost[i]))
+            continue;
         signals[attempt->signal_count] = common;
         signals[attempt->signal_count].provider_id = batch->lost[i].id;
         signals[attempt->signal_count++].reason = str_of(batch->lost[i].reason);
     }
     qsort(signals, attempt->signal_count, sizeof(signals[0]), signal_by_id);
     return true;
+}
+
+/* What is gone was looked at all the same. Were it not marked so, it would stay the stalest of all,
+ * and have its turn in every update before those that are still there. */
+static bool touch_gone(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+    struct commit_context *context = attempt->context;
+    struct str *ids = ARENA_ARRAY(context->arena, struct str, batch->lost_count);
+    struct record_state *states =
+        ARENA_ARRAY(context->arena, struct record_state, batch->lost_count);
+    int64_t *here = ARENA_ARRAY(context->arena, int64_t, batch->lost_count);
+    size_t count = 0;
+    size_t here_count = 0;
+
+    if (ids == NULL || states == NULL || here == NULL)
+        return arena_error(context->arena, err);
+    for (size_t i = 0; i < batch->lost_count; i++) {
+        if (is_gone(attempt, &batch->lost[i]))
+            ids[count++] = batch->lost[i].id;
+    }
+    if (count == 0)
+        return true;
+    if (!store_record_check(context->store, context->arena, &attempt->record_context, ids, count,
+                            states, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (states[i].id != 0)
+            here[here_count++] = states[i].id;
+    }
+    return here_count == 0 ||
+           store_record_touch(context->store, &attempt->record_context, here, here_count, err);
 }
 
 /* A text that no store can keep as one is told without the bytes that are none: those stand in the
@@ -254,7 +295,8 @@ static bool write_rows(struct attempt *attempt, bool *is_written, struct error *
     if (!records_write(&attempt->records, &attempt->record_context, context->random, &context->ids,
                        is_written, err))
         return false;
-    return !*is_written || (add_quarantine(attempt, err) && add_ids(attempt, err));
+    return !*is_written ||
+           (touch_gone(attempt, err) && add_quarantine(attempt, err) && add_ids(attempt, err));
 }
 
 static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end, struct error *err)

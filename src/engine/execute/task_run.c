@@ -161,6 +161,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
                                            .run = &run->run,
                                            .endpoint = run->assignment.endpoint,
                                            .expr_proto_hash = run->assignment.plan.expr_proto_hash,
+                                           .is_by_id = run->assignment.slice.dimension == SLICE_ID,
                                            .arena = &run->executor->batch };
     begin_gate(run);
     return fetch_open(fetch,

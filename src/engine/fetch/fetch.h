@@ -167,7 +167,7 @@ struct fetch_order { /* views; all must outlive the fetch */
 enum fetch_kind { FETCH_PAGE, FETCH_IDS, FETCH_DETAILS };
 
 /* An id that was asked for twice and has no record, or that the source refuses to answer for. Kept
- * as a signal, it is looked at again by an UPDATE. */
+ * as a signal, it is looked at again by an UPDATE; what that does not find either is let be. */
 struct fetch_lost_id {
     struct str id;
     const char *reason;     /* "missing", "refused", "failed", "answered-as" */
