@@ -115,30 +115,71 @@ TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_told)
 
 /* ---- work ---- */
 
+enum { TASKS = 10 }; /* of the window */
+
+static void fill_queue(const char *store, struct sim *sim)
+{
+    simmed_apply(store, sim, "rate.burst=100");
+    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
+            "trigger");
+}
+
+static int count_of(struct str text, const char *needle)
+{
+    int count = 0;
+
+    for (size_t at; (at = str_find(text, str_of(needle))) < text.len; count++)
+        text = str_slice(text, at + 1, text.len);
+    return count;
+}
+
+/* Who of the two takes how many is chance. */
 static void two_workers(const char *store)
 {
     struct sim sim = SIMMED("--records", "4000");
     struct running one, two;
     struct run run;
+    int told;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
-            "trigger");
+    fill_queue(store, &sim);
     one = RUN_BEGIN("patra", "work", "--drain", "--workers", "2", "--store", store);
     two = RUN_BEGIN("patra", "work", "--drain", "--workers", "2", "--log-format", "json", "--store",
                     store);
     run = run_end(&one);
     CHECK_EQ(run.code, 0, "one");
     CHECK(cli_has(run.talk, "info work ended well=true"), "a log of text");
-    CHECK(cli_has(run.talk, "info task succeeded source=" SIMMED_SOURCE),
-          "that tells of each task");
+    told = count_of(run.talk, "info task succeeded source=" SIMMED_SOURCE);
     run = run_end(&two);
     CHECK_EQ(run.code, 0, "two");
     CHECK(cli_has(run.talk, "\"event\":\"work ended\""), "a log of JSON");
-    CHECK(cli_has(run.talk, "\"event\":\"task succeeded\""), "with the same in it");
+    told += count_of(run.talk, "\"event\":\"task succeeded\"");
+    CHECK_EQ(told, TASKS, "each task is told by one of them");
     CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
-    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.succeeded"), 10, "each task once");
+    CHECK_EQ(cli_number(run.out, "sources.0.operations.0.succeeded"), TASKS, "each task once");
+    sim_stop(&sim);
+}
+
+TEST(both_kinds_of_log_tell_of_each_task)
+{
+    static const struct {
+        const char *format;
+        const char *line;
+    } kinds[] = {
+        { "text", "info task succeeded source=" SIMMED_SOURCE },
+        { "json", "\"event\":\"task succeeded\"" },
+    };
+    struct sim sim = SIMMED("--records", "4000");
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const char *store = cli_sqlite(kinds[i].format);
+        struct run run;
+
+        fill_queue(store, &sim);
+        run = RUN("patra", "work", "--drain", "--log-format", kinds[i].format, "--store", store);
+        CHECK_EQ(run.code, 0, kinds[i].format);
+        CHECK_EQ(count_of(run.talk, kinds[i].line), TASKS, kinds[i].format);
+    }
     sim_stop(&sim);
 }
 
