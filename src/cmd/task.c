@@ -168,16 +168,24 @@ static const struct command list = {
 
 /* ---- show: its runs, and what the last of them asked ---- */
 
-static int64_t stat_of(struct arena *arena, struct str stats, const char *name)
+/* Of a run's stats, which a run that has committed nothing leaves empty: "-" for a number that is
+ * not there. */
+static bool add_stats(struct columns *columns, struct arena *arena, const struct run *run,
+                      struct error *err)
 {
+    static const char *const names[] = { "reqCount", "retryCount", "retCount" };
     struct json_doc doc;
-    struct error err;
-    int64_t number = 0;
+    int64_t number;
 
-    if (!json_parse(&doc, arena, stats, &err) ||
-        !json_i64(&doc, json_get(&doc, json_root(&doc), str_of(name)), &number))
-        return 0;
-    return number;
+    if (!json_parse(&doc, arena, run->stats, err))
+        return error_wrap(err, "stats of run %" PRId64, run->id);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (json_i64(&doc, json_get(&doc, json_root(&doc), str_of(names[i])), &number))
+            columns_i64(columns, number);
+        else
+            columns_cell(columns, STR("-"));
+    }
+    return true;
 }
 
 static struct str took_text(struct arena *arena, const struct run *run)
@@ -206,9 +214,8 @@ static bool print_runs(const struct run_list *runs, struct arena *arena, FILE *o
         columns_cell(&columns, code_of(&RUN_STATUS_CODES, (int)run->status));
         columns_instant(&columns, run->started_us);
         columns_cell(&columns, took_text(arena, run));
-        columns_i64(&columns, stat_of(arena, run->stats, "reqCount"));
-        columns_i64(&columns, stat_of(arena, run->stats, "retryCount"));
-        columns_i64(&columns, stat_of(arena, run->stats, "retCount"));
+        if (!add_stats(&columns, arena, run, err))
+            return false;
         columns_cell(&columns, run->error.len > 0 ? run->error : STR("-"));
     }
     return columns_print(&columns, out, err);
