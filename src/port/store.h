@@ -1,5 +1,5 @@
 /* store: where patra keeps what it knows. This is the port's root; each noun has a header of its
- * own beside it (store_dict.h, store_registry.h, store_plan.h, ...), all on the same handle.
+ * own beside it (store_registry.h, store_plan.h, store_task.h, ...), all on the same handle.
  *
  *      if (!store_begin(store, err))
  *          return false;
@@ -72,7 +72,6 @@ struct store_ops {
 
 struct store {
     const struct store_ops *ops;
-    const struct store_dict_ops *dict;
     const struct store_registry_ops *registry;
     const struct store_schedule_ops *schedule;
     const struct store_plan_ops *plan;

@@ -24,18 +24,6 @@ struct registry_entry_list {
     size_t count;
 };
 
-struct registry_change { /* an instant at which rows of a source were opened or closed */
-    int64_t at_us;
-    int64_t version; /* of the rows opened; 0 where rows were only closed */
-    int64_t opened;
-    int64_t closed;
-};
-
-struct registry_change_list {
-    struct registry_change *items;
-    size_t count;
-};
-
 struct store_registry_ops {
     bool (*load)(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                  struct registry_source *source, struct error *err);
@@ -45,8 +33,6 @@ struct store_registry_ops {
                   struct error *err);
     bool (*list)(struct store *store, struct arena *arena, int64_t at_us,
                  struct registry_entry_list *list, struct error *err);
-    bool (*history)(struct store *store, struct arena *arena, struct str code,
-                    struct registry_change_list *list, struct error *err);
 };
 
 /* Two processes applying the same source: the second waits here for the first to end. */
@@ -98,15 +84,6 @@ static inline bool MUST_CHECK store_registry_list(struct store *store, struct ar
                                                   struct error *err)
 {
     return store->registry->list(store, arena, at_us, list, err);
-}
-
-/* Every change of a source, oldest first. */
-static inline bool MUST_CHECK store_registry_history(struct store *store, struct arena *arena,
-                                                     struct str code,
-                                                     struct registry_change_list *list,
-                                                     struct error *err)
-{
-    return store->registry->history(store, arena, code, list, err);
 }
 
 #endif

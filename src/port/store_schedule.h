@@ -31,8 +31,6 @@ struct schedule_tick {
 struct store_schedule_ops {
     bool (*add)(struct store *store, const struct schedule_instance *instance, int64_t *id,
                 struct error *err);
-    bool (*remark)(struct store *store, const struct schedule_instance *instance, int64_t now_us,
-                   struct error *err);
     bool (*get)(struct store *store, struct arena *arena, int64_t id,
                 struct schedule_instance *instance, bool *found, struct error *err);
     bool (*tick_claim)(struct store *store, const struct schedule_tick *tick, struct str owner,
@@ -46,14 +44,6 @@ static inline bool MUST_CHECK store_schedule_add(struct store *store,
                                                  int64_t *id, struct error *err)
 {
     return store->schedule->add(store, instance, id, err);
-}
-
-/* Writes expr_proto_hash and remarks of the instance with instance->id. L2 when there is none. */
-static inline bool MUST_CHECK store_schedule_remark(struct store *store,
-                                                    const struct schedule_instance *instance,
-                                                    int64_t now_us, struct error *err)
-{
-    return store->schedule->remark(store, instance, now_us, err);
 }
 
 static inline bool MUST_CHECK store_schedule_get(struct store *store, struct arena *arena,

@@ -3,9 +3,9 @@
 
 #include "adapter/memory/store.h"
 #include "contract.h"
-#include "port/store_dict.h"
 #include "port/store_lease.h"
 #include "port/store_outbox.h"
+#include "port/store_pause.h"
 #include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_registry.h"
@@ -196,20 +196,19 @@ TEST(a_commit_may_be_done_and_its_answer_lost)
 TEST(a_fault_has_a_name_a_number_and_a_level)
 {
     struct store *store = store_with_a();
-    struct dict_item_list list;
-    struct dict_item item;
+    struct registry_entry_list sources;
+    struct pause_list pauses;
     struct error err = { 0 };
-    bool found;
 
-    memory_store_fail(
-        store, &(struct memory_fault){
-                   .name = "dict_find", .call = 2, .level = ERROR_FATAL, .code = "store.corrupt" });
+    memory_store_fail(store, &(struct memory_fault){ .name = "pause_list",
+                                                     .call = 2,
+                                                     .level = ERROR_FATAL,
+                                                     .code = "store.corrupt" });
     for (int i = 1; i <= 3; i++) {
-        CHECK(store_dict_list(store, contract_arena(), STR("ing_operation"), &list, &err),
+        CHECK(store_registry_list(store, contract_arena(), NOW_US, &sources, &err),
               "other calls go on");
-        CHECK_EQ(store_dict_find(store, contract_arena(), STR("ing_operation"), STR("HARVEST"),
-                                 &item, &found, &err),
-                 i != 2, "the second of its name, and that one alone");
+        CHECK_EQ(store_pause_list(store, contract_arena(), STR(""), &pauses, &err), i != 2,
+                 "the second of its name, and that one alone");
     }
     CHECK_EQ(err.level, ERROR_FATAL, "its level");
     CHECK_STR(str_of(err.code), STR("store.corrupt"), "its code");
@@ -220,13 +219,13 @@ TEST(a_thread_does_not_wait_for_itself)
 {
     struct store *store = store_with_a();
     struct store *other = contract_another(store);
-    struct dict_item_list list;
+    struct pause_list list;
     struct error err = { 0 };
 
     REQUIRE_OK(store_begin(store, &err), err);
     CHECK(!store_begin(other, &err), "the turn is taken");
     CHECK_STR(str_of(err.code), STR("store.busy"), "busy");
-    CHECK(!store_dict_list(other, contract_arena(), STR(""), &list, &err), "for readers too");
+    CHECK(!store_pause_list(other, contract_arena(), STR(""), &list, &err), "for readers too");
     CHECK_EQ(err.level, ERROR_TRANSIENT, "busy");
     store_rollback(store);
     CHECK(store_begin(other, &err), "free again");
@@ -237,10 +236,10 @@ TEST(a_thread_does_not_wait_for_itself)
 TEST(an_empty_database_has_no_tables)
 {
     struct store *store = contract_open("memory:");
-    struct dict_item_list list;
+    struct pause_list list;
     struct error err = { 0 };
 
-    CHECK(!store_dict_list(store, contract_arena(), STR(""), &list, &err), "not migrated");
+    CHECK(!store_pause_list(store, contract_arena(), STR(""), &list, &err), "not migrated");
     CHECK_EQ(err.level, ERROR_FATAL, "not migrated");
     CHECK_STR(str_of(err.code), STR("store.schema"), "not migrated");
     CHECK(!store_schema_check(store, &err), "not ready");

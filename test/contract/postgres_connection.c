@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "contract.h"
-#include "port/store_dict.h"
+#include "port/store_pause.h"
 #include "postgres.h"
 
 static bool any_call(struct store *store, struct error *err)
 {
-    struct dict_item_list list;
+    struct pause_list list;
 
-    return store_dict_list(store, contract_arena(), STR("ing_operation"), &list, err);
+    return store_pause_list(store, contract_arena(), STR(""), &list, err);
 }
 
 TEST(a_lost_connection_is_transient_and_can_be_made_again)

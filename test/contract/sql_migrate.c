@@ -1,7 +1,9 @@
 /* What only a database that outlives a process can show of migrations. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "contract.h"
+#include "core/codes.h"
 
 TEST(migrations_are_taken_once_and_in_full)
 {
@@ -24,6 +26,58 @@ TEST(migrations_are_taken_once_and_in_full)
     REQUIRE_OK(store_migrate(store, NOW_US + 1, &taken, &err), err);
     CHECK_EQ(taken, 0, "nothing left");
     store_close(store);
+}
+
+/* `told` refuses every row whose n is not zero, which is how SQL tells this file that it is. */
+static void check_zero(const char *dsn, struct buf *count, const char *label)
+{
+    buf_add_char(count, '\0');
+    REQUIRE(!count->failed, label);
+    CHECK(contract_try_sql(dsn, buf_str(count).data), label);
+}
+
+static void add_quoted(struct buf *sql, struct str text)
+{
+    buf_add_char(sql, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '\'')
+            buf_add_char(sql, '\'');
+        buf_add_char(sql, text.data[i]);
+    }
+    buf_add_char(sql, '\'');
+}
+
+/* scripts/dictionaries writes what is missing. */
+TEST(dictionaries_hold_the_words_of_the_code_and_no_others)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    size_t words = 0;
+    struct buf sql;
+
+    contract_sql(dsn, "CREATE TABLE told (n integer NOT NULL CHECK (n = 0))");
+    for (size_t i = 0; i < CODE_TABLE_COUNT; i++) {
+        const struct code_table *table = CODE_TABLES[i];
+
+        buf_init(&sql, contract_arena(), 1 << 16);
+        buf_printf(&sql,
+                   "INSERT INTO told SELECT count(*) - %zu FROM sys_dict_item"
+                   " WHERE type_code = '%.*s' AND (item_code, position, meaning) IN (VALUES ",
+                   table->count, STR_ARG(table->type));
+        for (size_t j = 0; j < table->count; j++) {
+            buf_add(&sql, j > 0 ? STR(", (") : STR("("));
+            add_quoted(&sql, table->items[j].code);
+            buf_printf(&sql, ", %zu, ", j);
+            add_quoted(&sql, table->items[j].meaning);
+            buf_add_char(&sql, ')');
+        }
+        buf_add_char(&sql, ')');
+        check_zero(dsn, &sql, table->type.data);
+        words += table->count;
+    }
+    buf_init(&sql, contract_arena(), 1 << 10);
+    buf_printf(&sql, "INSERT INTO told SELECT count(*) - %zu FROM sys_dict_item", words);
+    check_zero(dsn, &sql, "a word the code does not know");
+    contract_end();
 }
 
 static void check_refused(const char *sql, const char *code, const char *label)

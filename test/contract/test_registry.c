@@ -216,30 +216,6 @@ static void change(struct store *store, int64_t at_us, int64_t version, unsigned
     REQUIRE_OK(store_commit(store, &err), err);
 }
 
-static void check_history(struct store *store, int code)
-{
-    struct registry_change_list list;
-    struct error err = { 0 };
-    int64_t opened = 0, closed = 0, before_us = INT64_MIN;
-
-    REQUIRE_OK(
-        store_registry_history(store, contract_arena(), str_of(CODE_NAMES[code]), &list, &err),
-        err);
-    for (size_t i = 0; i < list.count; i++) {
-        CHECK(list.items[i].at_us > before_us, "ascending");
-        CHECK((list.items[i].version > 0) == (list.items[i].opened > 0), "version of the opened");
-        before_us = list.items[i].at_us;
-        opened += list.items[i].opened;
-        closed += list.items[i].closed;
-    }
-    for (size_t i = 0; i < model.count; i++) {
-        opened -= model.rows[i].code == code;
-        closed -= model.rows[i].code == code && model.rows[i].to_us != INT64_MAX;
-    }
-    CHECK_EQ(opened, 0, "every opening is told once");
-    CHECK_EQ(closed, 0, "every closing is told once");
-}
-
 TEST(the_registry_of_any_earlier_instant_can_be_loaded)
 {
     struct store *store = contract_store();
@@ -254,7 +230,6 @@ TEST(the_registry_of_any_earlier_instant_can_be_loaded)
             check_at(store, code, NOW_US + step * 10 - 1);
             check_at(store, code, NOW_US + step * 10);
         }
-        check_history(store, code);
     }
     contract_end();
 }

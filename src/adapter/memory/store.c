@@ -362,7 +362,6 @@ static bool open_session(struct memory_db *db, struct store **store, struct erro
     session->db = db;
     session->store = (struct store){
         .ops = &MEMORY_STORE,
-        .dict = &MEMORY_DICT,
         .registry = &MEMORY_REGISTRY_OPS,
         .schedule = &MEMORY_SCHEDULE_OPS,
         .plan = &MEMORY_PLAN_OPS,

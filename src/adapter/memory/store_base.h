@@ -3,7 +3,7 @@
  * Every call of the port is wrapped the same way:
  *
  *      struct memory_call call;
- *      if (!memory_enter(&call, store, "dict_find", err))
+ *      if (!memory_enter(&call, store, "task_add", err))
  *          return false;
  *      ... table_insert(&call.db->tables[MEMORY_TASK], &call.db->journal, &row, &id, err) ...
  *      return memory_leave(&call, ok, err);
@@ -157,7 +157,6 @@ bool memory_give(struct memory_db *db, int table, const void *row, struct arena 
 void memory_free_slots(struct memory_db *db, struct str owner);
 
 /* The table of functions, one per repository file. */
-extern const struct store_dict_ops MEMORY_DICT;
 extern const struct store_registry_ops MEMORY_REGISTRY_OPS;
 extern const struct store_schedule_ops MEMORY_SCHEDULE_OPS;
 extern const struct store_plan_ops MEMORY_PLAN_OPS;

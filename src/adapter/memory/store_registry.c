@@ -1,6 +1,5 @@
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "adapter/memory/store_base.h"
@@ -320,71 +319,9 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
            memory_leave(&call, list_sources(call.db, arena, at_us, list, err), err);
 }
 
-/* One more opening (version > 0) or closing at an instant. */
-static bool note_change(struct arena *arena, struct registry_change_list *list, int64_t at_us,
-                        int64_t version)
-{
-    struct registry_change *change = NULL;
-
-    for (size_t i = 0; i < list->count && change == NULL; i++) {
-        if (list->items[i].at_us == at_us)
-            change = &list->items[i];
-    }
-    if (change == NULL && (change = LIST_ADD(arena, list)) == NULL)
-        return false;
-    change->at_us = at_us;
-    change->opened += version > 0;
-    change->closed += version == 0;
-    if (version > change->version)
-        change->version = version;
-    return true;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const struct registry_change *a = left, *b = right;
-
-    return (a->at_us > b->at_us) - (a->at_us < b->at_us);
-}
-
-static bool list_changes(struct memory_db *db, struct arena *arena, struct str code,
-                         struct registry_change_list *list, struct error *err)
-{
-    for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
-        const struct registry_stored *row;
-        struct scan scan;
-        struct key key = { 0 };
-        bool ok = true;
-
-        key_add_str(&key, code);
-        scan_init(&scan, table_of(db, (enum registry_table_id)id), BY_ORDER, &key, key.len);
-        while (ok && (row = scan_next(&scan)) != NULL)
-            ok = note_change(arena, list, row->from_us, row->version) &&
-                 (row->to_us == IN_FORCE || note_change(arena, list, row->to_us, 0));
-        scan_release(&scan);
-        key_release(&key);
-        if (!ok)
-            return arena_error(arena, err);
-    }
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof(list->items[0]), by_time);
-    return true;
-}
-
-static bool registry_history(struct store *store, struct arena *arena, struct str code,
-                             struct registry_change_list *list, struct error *err)
-{
-    struct memory_call call;
-
-    *list = (struct registry_change_list){ 0 };
-    return memory_enter(&call, store, "registry_history", err) &&
-           memory_leave(&call, list_changes(call.db, arena, code, list, err), err);
-}
-
 const struct store_registry_ops MEMORY_REGISTRY_OPS = {
     .load = registry_load,
     .insert = registry_insert,
     .close = registry_close,
     .list = registry_list,
-    .history = registry_history,
 };

@@ -1,7 +1,5 @@
-#include <inttypes.h>
-
-#include "adapter/memory/store_base.h"
 #include "port/store_schedule.h"
+#include "adapter/memory/store_base.h"
 
 const struct table_def MEMORY_SCHEDULE_TABLE = {
     .name = "ing_schedule_instance",
@@ -55,31 +53,6 @@ static bool schedule_add(struct store *store, const struct schedule_instance *in
                             memory_check(instance->scheduler.len > 0, "scheduler", err) &&
                             memory_insert(call.db, MEMORY_SCHEDULE, instance, id, err),
                         err);
-}
-
-static bool remark(struct memory_db *db, const struct schedule_instance *instance,
-                   struct error *err)
-{
-    const struct schedule_instance *old = table_get(&db->tables[MEMORY_SCHEDULE], instance->id);
-    struct schedule_instance row;
-
-    if (old == NULL)
-        return error_set(err, ERROR_REQUEST, "store.value", "no schedule instance %" PRId64,
-                         instance->id);
-    row = *old;
-    row.expr_proto_hash = instance->expr_proto_hash;
-    row.remarks = instance->remarks;
-    return memory_update(db, MEMORY_SCHEDULE, &row, err);
-}
-
-static bool schedule_remark(struct store *store, const struct schedule_instance *instance,
-                            int64_t now_us, struct error *err)
-{
-    struct memory_call call;
-
-    (void)now_us;
-    return memory_enter(&call, store, "schedule_remark", err) &&
-           memory_leave(&call, remark(call.db, instance, err), err);
 }
 
 static bool schedule_get(struct store *store, struct arena *arena, int64_t id,
@@ -147,7 +120,6 @@ static bool tick_last(struct store *store, struct str source, struct str schedul
 
 const struct store_schedule_ops MEMORY_SCHEDULE_OPS = {
     .add = schedule_add,
-    .remark = schedule_remark,
     .get = schedule_get,
     .tick_claim = tick_claim,
     .tick_last = tick_last,

@@ -108,7 +108,6 @@ bool postgres_store_open(const struct postgres_options *options, struct store **
     postgres->busy_timeout_us = options->busy_timeout_us;
     postgres->store = (struct store){
         .ops = &POSTGRES_STORE,
-        .dict = &POSTGRES_DICT,
         .registry = &POSTGRES_REGISTRY,
         .schedule = &POSTGRES_SCHEDULE,
         .plan = &POSTGRES_PLAN,

@@ -47,7 +47,6 @@ struct postgres_store {
     const char *registry_insert[REGISTRY_TABLE_COUNT];
     const char *registry_close[REGISTRY_TABLE_COUNT];
     const char *registry_list;
-    const char *registry_history;
 };
 
 static inline struct postgres_store *postgres_store_of(struct store *store)
@@ -71,7 +70,6 @@ bool postgres_migrate(struct store *store, int64_t now_us, int64_t *taken, struc
 bool postgres_schema(struct store *store, struct store_schema *schema, struct error *err);
 
 /* The tables of functions, one per repository file. */
-extern const struct store_dict_ops POSTGRES_DICT;
 extern const struct store_registry_ops POSTGRES_REGISTRY;
 extern const struct store_schedule_ops POSTGRES_SCHEDULE;
 extern const struct store_plan_ops POSTGRES_PLAN;

@@ -4,7 +4,7 @@
  *
  *      query_init(&q, postgres, FIND);
  *      set_text(&q, FIND_TYPE, type);              // $1; an enum names the places, from 1
- *      return read_dict_items(&q.rows, arena, list, err);      // adapter/sql/rows.h
+ *      return read_pauses(&q.rows, arena, list, err);      // adapter/sql/rows.h
  *
  * Values travel in binary both ways, so instants, reals and bytes arrive exactly. The first row
  * that is asked for sends the statement. The first failure is remembered and told by the end,

@@ -94,20 +94,6 @@ static const char *list_of(struct postgres_store *postgres, struct error *err)
 }
 enum { LIST_AT = 1 };
 
-static const char *history_of(struct postgres_store *postgres, struct error *err)
-{
-    struct buf sql;
-
-    if (postgres->registry_history != NULL)
-        return postgres->registry_history;
-    buf_init(&sql, &postgres->texts, REGISTRY_STATEMENT_MAX);
-    buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
-    registry_add_changes(&sql);
-    buf_add(&sql, STR(") c WHERE code = $1 GROUP BY at ORDER BY at"));
-    return postgres->registry_history = registry_statement(&sql, err);
-}
-enum { HISTORY_CODE = 1 };
-
 static bool load_table(struct postgres_store *postgres, struct arena *arena, struct str code,
                        int64_t at_us, enum registry_table_id id, struct registry_row_list *rows,
                        struct error *err)
@@ -217,24 +203,9 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
     return read_registry_entries(&q.rows, arena, list, err) || error_wrap(err, "list sources");
 }
 
-static bool registry_history(struct store *store, struct arena *arena, struct str code,
-                             struct registry_change_list *list, struct error *err)
-{
-    const char *sql = history_of(postgres_store_of(store), err);
-    struct query q;
-
-    if (sql == NULL)
-        return false;
-    query_init(&q, postgres_store_of(store), sql);
-    set_text(&q, HISTORY_CODE, code);
-    return read_registry_changes(&q.rows, arena, list, err) ||
-           error_wrap(err, "history of %.*s", STR_ARG(code));
-}
-
 const struct store_registry_ops POSTGRES_REGISTRY = {
     .load = registry_load,
     .insert = registry_insert,
     .close = registry_close,
     .list = registry_list,
-    .history = registry_history,
 };

@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "adapter/postgres/postgres.h"
 #include "adapter/sql/read.h"
 #include "port/store_schedule.h"
@@ -41,27 +39,6 @@ static bool schedule_add(struct store *store, const struct schedule_instance *in
     set_json(&q, ADD_REMARKS, instance->remarks);
     set_time(&q, ADD_TRIGGERED, instance->triggered_us);
     return rows_only_i64(&q.rows, id, err) || error_wrap(err, "add a schedule instance");
-}
-
-enum { REMARK_EXPR_PROTO_HASH = 1, REMARK_REMARKS, REMARK_NOW, REMARK_ID };
-static const char REMARK[] = "UPDATE ing_schedule_instance SET expr_proto_hash = $1,"
-                             " record_remarks = $2, updated_at = $3 WHERE id = $4";
-
-static bool schedule_remark(struct store *store, const struct schedule_instance *instance,
-                            int64_t now_us, struct error *err)
-{
-    struct query q;
-    int64_t changes;
-
-    query_init(&q, postgres_store_of(store), REMARK);
-    set_text(&q, REMARK_EXPR_PROTO_HASH, instance->expr_proto_hash);
-    set_json(&q, REMARK_REMARKS, instance->remarks);
-    set_time(&q, REMARK_NOW, now_us);
-    set_i64(&q, REMARK_ID, instance->id);
-    if (!query_run(&q, &changes, err))
-        return error_wrap(err, "remark on schedule instance %" PRId64, instance->id);
-    return changes == 1 || error_set(err, ERROR_REQUEST, "store.value",
-                                     "no schedule instance %" PRId64, instance->id);
 }
 
 enum { GET_ID = 1 };
@@ -122,7 +99,6 @@ static bool tick_last(struct store *store, struct str source, struct str schedul
 
 const struct store_schedule_ops POSTGRES_SCHEDULE = {
     .add = schedule_add,
-    .remark = schedule_remark,
     .get = schedule_get,
     .tick_claim = tick_claim,
     .tick_last = tick_last,

@@ -10,7 +10,6 @@
 #include "adapter/sql/rows.h"
 #include "core/migration.h"
 #include "port/store_cursor.h"
-#include "port/store_dict.h"
 #include "port/store_lease.h"
 #include "port/store_pause.h"
 #include "port/store_plan.h"
@@ -174,7 +173,7 @@ bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_list *li
 /* class_code, used, booked */
 bool read_quota(struct rows *rows, struct quota_count *count, struct error *err) MUST_CHECK;
 
-/* ---- read_registry.c: configuration, dictionaries, migrations ---- */
+/* ---- read_registry.c: configuration, migrations ---- */
 
 /* The first columns of every reg_* table; its own follow (core/registry.h). */
 #define REGISTRY_COLUMNS "id, endpoint_name, row_key, position, version, effective_from"
@@ -190,15 +189,6 @@ bool read_registry_rows(struct rows *rows, struct arena *arena, enum registry_ta
 /* code, version, when it changed last */
 bool read_registry_entries(struct rows *rows, struct arena *arena, struct registry_entry_list *list,
                            struct error *err) MUST_CHECK;
-
-/* when, version, rows opened, rows closed */
-bool read_registry_changes(struct rows *rows, struct arena *arena,
-                           struct registry_change_list *list, struct error *err) MUST_CHECK;
-
-#define DICT_COLUMNS "type_code, item_code, position, meaning"
-void read_dict_item(struct rows *rows, struct arena *arena, struct dict_item *item);
-bool read_dict_items(struct rows *rows, struct arena *arena, struct dict_item_list *list,
-                     struct error *err) MUST_CHECK;
 
 #define MIGRATION_COLUMNS "number, name, sha256"
 bool read_migrations(struct rows *rows, struct arena *arena, struct migration_record_list *list,

@@ -71,40 +71,6 @@ bool read_registry_entries(struct rows *rows, struct arena *arena, struct regist
     return rows_finish(rows, err);
 }
 
-bool read_registry_changes(struct rows *rows, struct arena *arena,
-                           struct registry_change_list *list, struct error *err)
-{
-    struct registry_change *change;
-
-    *list = (struct registry_change_list){ 0 };
-    while ((change = ROWS_NEXT(rows, arena, list)) != NULL) {
-        change->at_us = rows_i64(rows);
-        change->version = rows_i64(rows);
-        change->opened = rows_i64(rows);
-        change->closed = rows_i64(rows);
-    }
-    return rows_finish(rows, err);
-}
-
-void read_dict_item(struct rows *rows, struct arena *arena, struct dict_item *item)
-{
-    item->type = rows_text(rows, arena);
-    item->code = rows_text(rows, arena);
-    item->position = rows_i64(rows);
-    item->meaning = rows_text(rows, arena);
-}
-
-bool read_dict_items(struct rows *rows, struct arena *arena, struct dict_item_list *list,
-                     struct error *err)
-{
-    struct dict_item *item;
-
-    *list = (struct dict_item_list){ 0 };
-    while ((item = ROWS_NEXT(rows, arena, list)) != NULL)
-        read_dict_item(rows, arena, item);
-    return rows_finish(rows, err);
-}
-
 bool read_migrations(struct rows *rows, struct arena *arena, struct migration_record_list *list,
                      struct error *err)
 {

@@ -12,9 +12,8 @@ void registry_add_changes(struct buf *sql)
         const char *name = registry_table((enum registry_table_id)id)->name;
 
         buf_printf(sql,
-                   "%sSELECT provenance_code AS code, effective_from AS at, version,"
-                   " 1 AS opened, 0 AS closed FROM %s"
-                   " UNION ALL SELECT provenance_code, effective_to, 0, 0, 1 FROM %s"
+                   "%sSELECT provenance_code AS code, effective_from AS at, version FROM %s"
+                   " UNION ALL SELECT provenance_code, effective_to, 0 FROM %s"
                    " WHERE effective_to IS NOT NULL",
                    id > 0 ? " UNION ALL " : "", name, name);
     }

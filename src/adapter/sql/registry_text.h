@@ -11,7 +11,7 @@ enum { REGISTRY_STATEMENT_MAX = 1 << 16 };
 /* The table's own columns, each behind a comma. */
 void registry_add_columns(struct buf *sql, const struct registry_table *table);
 
-/* Every opening and closing of a row, of all tables: code, at, version, opened, closed. */
+/* Every opening and closing of a row, of all tables: code, at, version (0: closed). */
 void registry_add_changes(struct buf *sql);
 
 /* Ends a text that was made: NULL with an error when it did not fit. */

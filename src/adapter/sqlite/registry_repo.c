@@ -83,19 +83,6 @@ static const char *list_of(struct sqlite_store *sqlite, struct error *err)
     return sqlite->registry_list = registry_statement(&sql, err);
 }
 
-static const char *history_of(struct sqlite_store *sqlite, struct error *err)
-{
-    struct buf sql;
-
-    if (sqlite->registry_history != NULL)
-        return sqlite->registry_history;
-    buf_init(&sql, &sqlite->texts, REGISTRY_STATEMENT_MAX);
-    buf_add(&sql, STR("SELECT at, max(version), sum(opened), sum(closed) FROM ("));
-    registry_add_changes(&sql);
-    buf_add(&sql, STR(") WHERE code = :row_code GROUP BY at ORDER BY at"));
-    return sqlite->registry_history = registry_statement(&sql, err);
-}
-
 static bool load_table(struct sqlite_store *sqlite, struct arena *arena, struct str code,
                        int64_t at_us, enum registry_table_id id, struct registry_row_list *rows,
                        struct error *err)
@@ -206,24 +193,9 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
     return read_registry_entries(&st->rows, arena, list, err) || error_wrap(err, "list sources");
 }
 
-static bool registry_history(struct store *store, struct arena *arena, struct str code,
-                             struct registry_change_list *list, struct error *err)
-{
-    const char *sql = history_of(sqlite_store_of(store), err);
-    struct statement *st;
-
-    if (sql == NULL)
-        return false;
-    st = statement_of(sqlite_store_of(store), sql);
-    bind_text(st, ":row_code", code);
-    return read_registry_changes(&st->rows, arena, list, err) ||
-           error_wrap(err, "history of %.*s", STR_ARG(code));
-}
-
 const struct store_registry_ops SQLITE_REGISTRY = {
     .load = registry_load,
     .insert = registry_insert,
     .close = registry_close,
     .list = registry_list,
-    .history = registry_history,
 };

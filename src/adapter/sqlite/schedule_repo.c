@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 #include "port/store_schedule.h"
@@ -28,24 +26,6 @@ static bool schedule_add(struct store *store, const struct schedule_instance *in
     bind_text(st, ":remarks", instance->remarks);
     bind_i64(st, ":triggered", instance->triggered_us);
     return rows_only_i64(&st->rows, id, err) || error_wrap(err, "add a schedule instance");
-}
-
-static const char REMARK[] = "UPDATE ing_schedule_instance SET expr_proto_hash = :expr_proto_hash,"
-                             " record_remarks = :remarks, updated_at = :now WHERE id = :id";
-
-static bool schedule_remark(struct store *store, const struct schedule_instance *instance,
-                            int64_t now_us, struct error *err)
-{
-    struct statement *st = statement_of(sqlite_store_of(store), REMARK);
-
-    bind_text(st, ":expr_proto_hash", instance->expr_proto_hash);
-    bind_text(st, ":remarks", instance->remarks);
-    bind_i64(st, ":now", now_us);
-    bind_i64(st, ":id", instance->id);
-    if (!statement_run(st, err))
-        return error_wrap(err, "remark on schedule instance %" PRId64, instance->id);
-    return statement_changes(st) == 1 || error_set(err, ERROR_REQUEST, "store.value",
-                                                   "no schedule instance %" PRId64, instance->id);
 }
 
 static const char GET[] = "SELECT " SCHEDULE_COLUMNS " FROM ing_schedule_instance WHERE id = :id";
@@ -100,7 +80,6 @@ static bool tick_last(struct store *store, struct str source, struct str schedul
 
 const struct store_schedule_ops SQLITE_SCHEDULE = {
     .add = schedule_add,
-    .remark = schedule_remark,
     .get = schedule_get,
     .tick_claim = tick_claim,
     .tick_last = tick_last,

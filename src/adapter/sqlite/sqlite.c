@@ -192,7 +192,6 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
     sqlite->file = file;
     sqlite->store = (struct store){
         .ops = &SQLITE_STORE,
-        .dict = &SQLITE_DICT,
         .registry = &SQLITE_REGISTRY,
         .schedule = &SQLITE_SCHEDULE,
         .plan = &SQLITE_PLAN,

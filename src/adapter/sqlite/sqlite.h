@@ -40,7 +40,6 @@ struct sqlite_store {
     const char *registry_insert[REGISTRY_TABLE_COUNT];
     const char *registry_close[REGISTRY_TABLE_COUNT];
     const char *registry_list;
-    const char *registry_history;
 };
 
 static inline struct sqlite_store *sqlite_store_of(struct store *store)
@@ -62,7 +61,6 @@ bool sqlite_migrate(struct store *store, int64_t now_us, int64_t *taken, struct 
 bool sqlite_schema(struct store *store, struct store_schema *schema, struct error *err);
 
 /* The tables of functions, one per repository file. */
-extern const struct store_dict_ops SQLITE_DICT;
 extern const struct store_registry_ops SQLITE_REGISTRY;
 extern const struct store_schedule_ops SQLITE_SCHEDULE;
 extern const struct store_plan_ops SQLITE_PLAN;

@@ -1,9 +1,9 @@
 /* statement: a prepared statement, kept for the life of the session.
  *
- *      struct statement *st = statement_of(sqlite, FIND);
+ *      struct statement *st = statement_of(sqlite, LIST);
  *
- *      bind_text(st, ":type", type);
- *      return read_dict_items(&st->rows, arena, list, err);    // adapter/sql/rows.h
+ *      bind_text(st, ":source", source);
+ *      return read_pauses(&st->rows, arena, list, err);    // adapter/sql/rows.h
  *
  * The first failure (of preparing, binding, stepping, reading a column) is remembered, and told by
  * the end, rows_finish() or statement_run(), which must always come: it also makes the statement
