@@ -50,6 +50,7 @@ struct world {
         struct executor *executor;
         char owner[16];
     } hands[EXECUTORS];
+    int64_t batch_records; /* 0: a page is never too long */
     int deaths;
     int64_t update_ids; /* that an UPDATE was planned for */
     int64_t events;     /* that the watch was told */
@@ -91,7 +92,8 @@ static void open_hand(struct world *w, int i)
                                                        .watch = &w->watch,
                                                        .wake_fd = CLOCK_NO_WAKE },
                              &(struct executor_settings){ .owner = str_of(hand->owner),
-                                                          .lease_us = LEASE_US },
+                                                          .lease_us = LEASE_US,
+                                                          .batch_records = w->batch_records },
                              &err),
                err);
 }
@@ -125,6 +127,7 @@ static void world_open(struct world *w, uint64_t seed, const char *source)
     memset(w, 0, sizeof(*w));
     w->random.state = seed;
     w->watch.see = see;
+    w->batch_records = seed % 2 == 0 ? 4 : 0; /* pages have ten */
     memory_clock_init(&w->clock, START_US + US_PER_DAY);
     memory_random_init(&w->chance, seed);
     memory_secrets_init(&w->secrets, NULL, 0);

@@ -98,6 +98,6 @@ void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
     }
     stats->latency_us += counts->latency_us;
     stats->latency_count += counts->requests > 0;
-    stats->pages++;
+    stats->pages += !batch->is_rest;
     stats->has_next = batch->has_next;
 }

@@ -92,9 +92,10 @@ struct executor_settings {
     bool has_partition; /* ... and of this endpoint and operation */
     struct str endpoint;
     enum operation operation;
-    int64_t lease_us; /* 0: a minute */
-    int64_t poll_us;  /* how often an empty queue is looked at; 0: a second */
-    bool is_draining; /* executor_run ends when no task is left that could run */
+    int64_t lease_us;      /* 0: a minute */
+    int64_t poll_us;       /* how often an empty queue is looked at; 0: a second */
+    int64_t batch_records; /* at most, in one transaction; 0: FETCH_RECORDS_MAX */
+    bool is_draining;      /* executor_run ends when no task is left that could run */
 };
 
 struct executor;

@@ -130,6 +130,7 @@ static struct fetch_order order_of(struct task_run *run)
         .can_reslice = a->can_cut || a->can_part,
         .by_ids = a->can_part && !a->can_cut,
         .requests_max = a->limits.requests_max,
+        .batch_records = run->executor->settings.batch_records,
         .records_max = a->spec.operation.budget_records,
         .duration_max_us = a->limits.duration_max_us,
         .wait_max_us = run->executor->settings.lease_us / 3,
@@ -268,7 +269,8 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
         run->has_latest = true;
         run->latest_us = result->latest_us;
     }
-    (void)crew_note(run->executor->parts.crew, &partition, &sample);
+    if (!batch->is_rest)
+        (void)crew_note(run->executor->parts.crew, &partition, &sample);
     executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
                                                            .task = run->task,
                                                            .run_id = run->run.id,

@@ -45,6 +45,30 @@ static void choose_mode(struct fetch *fetch)
 
 /* ---- resuming ---- */
 
+/* Where the walk stands: behind the answer that is in hand. */
+static bool write_checkpoint(struct fetch *fetch, struct error *err)
+{
+    const struct leg *leg = &fetch->legs[0];
+    const struct checkpoint checkpoint = {
+        .sweep = fetch->sweeps,
+        .restarts = fetch->restarts,
+        .page = leg->state,
+        .proof = &leg->proof,
+        .is_listed = leg->is_done,
+        .end = leg->end,
+        .id_count = fetch->details != NULL ? fetch->queue.count : 0,
+        .id_next = fetch->queue.next,
+        .again = fetch->again.count > 0 ? &fetch->again.items[fetch->again.next] : NULL,
+        .again_count = fetch->again.count - fetch->again.next,
+        .lost = fetch->lost_missing,
+        .failed = fetch->lost_failed,
+        .requests = fetch->requests,
+        .records = fetch->records,
+    };
+
+    return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->whole.checkpoint, err);
+}
+
 static bool resume_again(struct fetch *fetch, const struct checkpoint *checkpoint,
                          struct error *err)
 {
@@ -111,7 +135,7 @@ static bool open_all(struct fetch *fetch, struct error *err)
     id_set_init(&fetch->known_ids, &fetch->own);
     if (!walk_add_ids(fetch, fetch->order.ids, fetch->order.id_count, err))
         return false;
-    return fetch->order.checkpoint.len == 0 || resume(fetch, err);
+    return (fetch->order.checkpoint.len == 0 || resume(fetch, err)) && write_checkpoint(fetch, err);
 }
 
 bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
@@ -124,6 +148,8 @@ bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for a walk");
     fetch->parts = *parts;
     fetch->order = *order;
+    if (order->batch_records == 0)
+        fetch->order.batch_records = FETCH_RECORDS_MAX;
     fetch->spec = order->spec;
     fetch->batch_no = order->batch_no;
     fetch->started_us = clock_monotonic_us(parts->clock);
@@ -131,6 +157,7 @@ bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
     arena_init(&fetch->pages[0], BATCH_BYTES_MAX);
     arena_init(&fetch->pages[1], BATCH_BYTES_MAX);
     arena_init(&fetch->scratch, SCRATCH_BYTES_MAX);
+    buf_init(&fetch->checkpoint, &fetch->own, CHECKPOINT_BYTES_MAX);
     if (!open_all(fetch, err)) {
         fetch_close(fetch);
         return error_wrap(err, "source %.*s", STR_ARG(order->spec->source));
@@ -158,35 +185,12 @@ void fetch_close(struct fetch *fetch)
 
 /* ---- a batch for the caller ---- */
 
-static bool write_checkpoint(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
-{
-    const struct leg *leg = &fetch->legs[0];
-    const struct checkpoint checkpoint = {
-        .sweep = fetch->sweeps,
-        .restarts = fetch->restarts,
-        .page = leg->state,
-        .proof = &leg->proof,
-        .is_listed = leg->is_done,
-        .end = leg->end,
-        .id_count = fetch->details != NULL ? fetch->queue.count : 0,
-        .id_next = fetch->queue.next,
-        .again = fetch->again.count > 0 ? &fetch->again.items[fetch->again.next] : NULL,
-        .again_count = fetch->again.count - fetch->again.next,
-        .lost = fetch->lost_missing,
-        .failed = fetch->lost_failed,
-        .requests = fetch->requests,
-        .records = fetch->records,
-    };
-
-    return checkpoint_write(&checkpoint, walk_arena(fetch), &batch->checkpoint, err);
-}
-
 /* hash(run, batch number, what was asked for): 004 section 9.3. */
 static bool make_key(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     const struct str what =
         arena_printf(walk_arena(fetch), "%" PRId64 " %" PRId64 " %.*s", fetch->order.run_id,
-                     fetch->batch_no, STR_ARG(batch->request_digest));
+                     batch->batch_no, STR_ARG(batch->request_digest));
     char *hex = arena_alloc(walk_arena(fetch), HASH_HEX_MAX);
     struct hash_sum sum;
 
@@ -267,6 +271,8 @@ static void close_last(struct fetch *fetch)
         exchange_close(&fetch->exchanges[i]);
     fetch->current = NULL;
     fetch->has_kept = false;
+    fetch->whole = (struct fetch_batch){ 0 };
+    fetch->handed = 0;
     fetch->counts = (struct fetch_counts){ 0 };
     fetch->lost = (struct lost_list){ 0 };
     fetch->retry_at_us = 0;
@@ -301,35 +307,99 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
     return true;
 }
 
-/* An operation by id without ids, or a walk that was finished when it was resumed. */
-static bool nothing_to_do(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
+/* ---- batches of an answer ---- */
+
+static size_t parts_of(const struct fetch *fetch, size_t records)
 {
-    batch->kind = fetch->details != NULL ? FETCH_DETAILS : FETCH_PAGE;
-    return conclude(fetch, batch, err) && describe(fetch, batch, NULL, err) &&
-           make_key(fetch, batch, err) && write_checkpoint(fetch, batch, err);
+    const size_t most = (size_t)fetch->order.batch_records;
+
+    return records <= most ? 1 : (records + most - 1) / most;
+}
+
+/* What belongs to the answer as a whole comes when all of it has come. */
+static void hold_back(struct fetch_batch *batch, struct str checkpoint)
+{
+    batch->has_next = true;
+    batch->is_last = false;
+    batch->verdict = (struct fetch_verdict){ 0 };
+    batch->bad_count = 0;
+    batch->lost_count = 0;
+    batch->has_page_no = false;
+    batch->before = (struct str){ NULL, 0 };
+    batch->after = (struct str){ NULL, 0 };
+    batch->counts.items = (int64_t)batch->record_count;
+    batch->counts.dropped = 0;
+    batch->checkpoint = checkpoint;
+}
+
+/* The next part of the answer; mostly it is all of it. */
+static bool hand_out(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
+{
+    const struct fetch_batch *whole = &fetch->whole;
+    const size_t left = whole->record_count - fetch->handed;
+    const size_t parts = parts_of(fetch, left);
+
+    *batch = *whole;
+    batch->batch_no = fetch->batch_no;
+    batch->record_count = (left + parts - 1) / parts;
+    if (fetch->handed > 0) {
+        batch->is_rest = true;
+        batch->records += fetch->handed;
+        batch->counts =
+            (struct fetch_counts){ .items = whole->counts.items - (int64_t)fetch->handed,
+                                   .dropped = whole->counts.dropped,
+                                   .status = whole->counts.status };
+    }
+    if (parts > 1)
+        hold_back(batch, buf_str(&fetch->checkpoint));
+    fetch->handed += batch->record_count;
+    fetch->batch_no++;
+    return make_key(fetch, batch, err);
+}
+
+static bool keep_checkpoint(struct fetch *fetch, struct error *err)
+{
+    buf_clear(&fetch->checkpoint);
+    buf_add(&fetch->checkpoint, fetch->whole.checkpoint);
+    return buf_ok(&fetch->checkpoint, err);
+}
+
+/* An operation by id without ids, or a walk that was finished when it was resumed, has no step to
+ * take: a batch of nothing, with the verdict. */
+static bool next_answer(struct fetch *fetch, struct error *err)
+{
+    struct fetch_batch *whole = &fetch->whole;
+
+    if (!has_step(fetch))
+        whole->kind = fetch->details != NULL ? FETCH_DETAILS : FETCH_PAGE;
+    else if (!take_step(fetch, whole, err))
+        return false;
+    fetch->records += (int64_t)whole->record_count;
+    fetch->part_count = (int64_t)parts_of(fetch, whole->record_count);
+    if (!conclude(fetch, whole, err) || !describe(fetch, whole, NULL, err) ||
+        !write_checkpoint(fetch, err))
+        return false;
+    if (whole->has_next)
+        prefetch(fetch);
+    return true;
 }
 
 bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct error second;
 
-    assert(!fetch->failed && !fetch->has_verdict);
-    close_last(fetch);
+    assert(!fetch->failed);
     *batch = (struct fetch_batch){ 0 };
-    if (!has_step(fetch))
-        return nothing_to_do(fetch, batch, err);
-    if (!take_step(fetch, batch, err))
-        goto fail;
-    fetch->records += (int64_t)batch->record_count;
-    if (!conclude(fetch, batch, err) || !describe(fetch, batch, NULL, err) ||
-        !make_key(fetch, batch, err) || !write_checkpoint(fetch, batch, err))
-        goto fail;
-    if (batch->has_next)
-        prefetch(fetch);
-    fetch->batch_no++;
-    return true;
-fail:
+    if (fetch->handed < fetch->whole.record_count)
+        return hand_out(fetch, batch, err);
+    assert(!fetch->has_verdict);
+    if (!keep_checkpoint(fetch, err))
+        return false;
+    close_last(fetch);
+    if (next_answer(fetch, err) && hand_out(fetch, batch, err))
+        return true;
     fetch->failed = true;
+    *batch = fetch->whole;
     batch->retry_at_us = fetch->retry_at_us;
     batch->retry_why = fetch->retry_why;
     batch->records = NULL;

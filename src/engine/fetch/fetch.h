@@ -27,6 +27,12 @@
  *      FETCH_IDS       ids: new ones, to be kept durably   likewise
  *      FETCH_DETAILS   records, bad records, lost ids
  *
+ * Long answers. What has more than order.batch_records records comes in several batches (is_rest on
+ * all but the first), so that no transaction lasts long. Until the last of them is stored, the
+ * checkpoint is that of the batch before them all: who dies in between asks for the page again, and
+ * finds its first records stored. Counts of requests come with the first of them, what is bad or
+ * lost and the place in the walk (page, tokens) with the last.
+ *
  * Resuming. batch.checkpoint (JSON, no secrets) is stored with the batch; given back in the order
  * of the next run, the walk goes on behind that batch: nothing is fetched twice. Sources whose
  * pages can not be asked for again (scrolls, history servers) begin their walk anew, and say so in
@@ -74,6 +80,9 @@
 enum { FETCH_SWEEPS_MAX = 3 };
 /* Walks begun anew because a page was lost (a scroll) or a token had expired. */
 enum { FETCH_RESTARTS_MAX = 8 };
+/* Records in one batch, which is one transaction: the time it takes stays short enough for others
+ * that wait for the same rows. */
+enum { FETCH_RECORDS_MAX = 500 };
 /* Pages asked for once more because records on them could not be judged, per walk. (A batch of ids
  * that is answered by nothing at all is always asked for once more.) */
 enum { FETCH_SECOND_LOOKS_MAX = 3 };
@@ -157,7 +166,8 @@ struct fetch_order { /* views; all must outlive the fetch */
     int64_t requests_max; /* budget of the slice; 0: none */
     int64_t records_max;
     int64_t duration_max_us;
-    int64_t wait_max_us; /* 0: a minute */
+    int64_t batch_records; /* at most, in one batch; 0: FETCH_RECORDS_MAX */
+    int64_t wait_max_us;   /* 0: a minute */
     struct str traceparent;
     struct str tracestate;
 };
@@ -247,6 +257,7 @@ struct fetch_batch {
     struct str checkpoint;
     struct fetch_counts counts;
 
+    bool is_rest; /* of the answer that the batch before was made of */
     bool is_last;
     struct fetch_verdict verdict; /* of the last */
     int64_t retry_at_us;          /* on failure: not before; 0: the caller's own back-off */

@@ -84,6 +84,10 @@ struct fetch {
     struct arena scratch;         /* requests, with their secrets */
     struct exchange exchanges[2]; /* a page, and a second look at it */
     struct exchange *current;     /* that this batch was made of; NULL: none */
+    struct fetch_batch whole;     /* the answer, handed out as one batch or as several */
+    size_t handed;                /* of its records */
+    int64_t part_count;           /* so many batches it is */
+    struct buf checkpoint;        /* of the answer before it, or of the beginning */
     bool has_kept;                /* a first look is kept: the page's arena must not be reset */
 
     /* A request that is on its way already. */

@@ -434,7 +434,7 @@ void walk_prefetch(struct fetch *fetch, const struct exchange_ask *ask)
     if (!gate->acquire(gate, &permit_ask, &permit, &ignored) || permit.decision != RATE_ALLOW)
         return;
     arena_reset(arena);
-    fetch->batch_no++; /* the request is of the next batch */
+    fetch->batch_no += fetch->part_count; /* the request is of the batch behind these */
     if (render(fetch, ask, arena, &ignored) && !is_url_too_long(fetch, ask) &&
         http_start(fetch->parts.http, arena, &fetch->request.http, &fetch->ticket, &ignored)) {
         fetch->ticket_leg = ask->leg;
@@ -447,7 +447,7 @@ void walk_prefetch(struct fetch *fetch, const struct exchange_ask *ask)
         fetch->ticket = NULL;
         give_feedback(&attempt, NULL);
     }
-    fetch->batch_no--;
+    fetch->batch_no -= fetch->part_count;
     arena_wipe(&fetch->scratch);
 }
 

@@ -42,6 +42,74 @@ TEST(a_walk_goes_on_behind_any_batch_and_asks_for_nothing_twice)
     }
 }
 
+/* ---- long answers ---- */
+
+static struct long_answer { /* what the batches of a walk must amount to */
+    int64_t requests;
+    int64_t items;
+    int rests;
+} seen_long;
+
+static void look_at_long(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    (void)rig;
+    (void)fetch;
+    CHECK(batch->record_count <= FETCH_RECORDS_MAX, "no batch is too long to be stored at once");
+    CHECK_EQ((int64_t)(batch->record_count + batch->bad_count), batch->counts.items,
+             "each batch counts its own items");
+    CHECK_EQ(batch->counts.requests, batch->is_rest ? 0 : 1, "one request for the whole answer");
+    seen_long.requests += batch->counts.requests;
+    seen_long.items += batch->counts.items;
+    seen_long.rests += batch->is_rest;
+}
+
+static void begin_long(struct rig *rig, int records)
+{
+    played_begin(&played, rig, GENERIC, "offset", records);
+    rig->spec.endpoint.page.size = 1000;
+    rig->look = look_at_long;
+    seen_long = (struct long_answer){ 0 };
+}
+
+TEST(a_long_answer_comes_in_even_batches)
+{
+    struct rig rig;
+
+    begin_long(&rig, 1600); /* pages of 1,000 and 600 */
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "long pages");
+    CHECK(rig.last.verdict.is_proven, "all of the total came");
+    CHECK_EQ(rig.records, 1600, "each record once");
+    CHECK_EQ(seen_long.items, 1600, "items");
+    CHECK_EQ(seen_long.rests, 2, "1,000 in two, 600 in two");
+    CHECK_EQ(rig.batches, 4, "batches");
+    CHECK_EQ(seen_long.requests, 2, "requests");
+    rig_release(&rig);
+}
+
+TEST(a_long_answer_that_was_not_stored_whole_is_asked_for_again)
+{
+    for (int stop = 1; stop <= 5; stop++) {
+        struct rig rig;
+        int wanted;
+
+        begin_long(&rig, 2400); /* 500+500, 500+500, 400 */
+        rig.gate.no_prefetch = true;
+        rig.stop_after = stop;
+        rig_run(&rig);
+        wanted = (stop + 1) / 2 + (stop == 5 ? 0 : 3 - stop / 2);
+        rig.stop_after = 0;
+        if (!rig.last.is_last)
+            rig_resume(&rig);
+        played_require_complete(&played, &rig, "after a break");
+        CHECK(rig.last.verdict.is_proven, "numbers survive the break");
+        CHECK_EQ((int64_t)rig.http.sent.count, wanted, "only the page in hand is asked for again");
+        CHECK_EQ(rig.records, 2400 + (stop % 2 == 1 && stop < 5 ? 500 : 0),
+                 "and only its first part comes twice");
+        rig_release(&rig);
+    }
+}
+
 TEST(two_phases_go_on_behind_any_batch)
 {
     for (int stop = 1; stop <= 9; stop++) {
