@@ -1,8 +1,10 @@
 #include "cmd/command.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/suggest.h"
 #include "cmd/help.h"
 
@@ -51,6 +53,42 @@ const char *invocation_each(const struct invocation *invocation, const char *nam
             return invocation->given[(*at)++].value;
     }
     return NULL;
+}
+
+bool invocation_number(const struct invocation *invocation, const char *name,
+                       struct option_range range, int64_t *number, struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+
+    *number = range.otherwise;
+    if (given == NULL)
+        return true;
+    if (!str_to_i64(str_of(given), number))
+        return error_set(err, ERROR_REQUEST, "command.option", "--%s: '%s' is no whole number",
+                         name, given);
+    return (*number >= range.least && *number <= range.most) ||
+           error_set(err, ERROR_REQUEST, "command.option",
+                     "--%s: %s is not %" PRId64 " to %" PRId64, name, given, range.least,
+                     range.most);
+}
+
+bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
+                         struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+    struct error why;
+
+    return given == NULL || duration_parse_us(str_of(given), length_us, &why) ||
+           error_set(err, ERROR_REQUEST, "command.option", "--%s: %s", name, why.text);
+}
+
+bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
+                    struct error *err)
+{
+    const char *given = invocation->operands[operand];
+
+    return (str_to_i64(str_of(given), id) && *id > 0) ||
+           error_set(err, ERROR_REQUEST, "command.option", "'%s' is no %s's number", given, what);
 }
 
 static enum exit_code usage(const struct help_path *path, const char *problem, struct str what,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -67,6 +68,25 @@ bool invocation_flag(const struct invocation *invocation, const char *name);
 
 /* The values of an option that may be given more than once: begin with *at = 0, NULL at the end. */
 const char *invocation_each(const struct invocation *invocation, const char *name, int *at);
+
+struct option_range {
+    int64_t least;
+    int64_t most;
+    int64_t otherwise; /* where the option was not given */
+};
+
+/* The value of an option that takes a whole number. False ("command.option") for what is none, or
+ * out of the range. */
+bool invocation_number(const struct invocation *invocation, const char *name,
+                       struct option_range range, int64_t *number, struct error *err) MUST_CHECK;
+
+/* The same of one that takes a duration; *length_us is left alone where it was not given. */
+bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
+                         struct error *err) MUST_CHECK;
+
+/* The number of a row among the operands: 1 and more. `what` is what it is a number of: "plan". */
+bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
+                    struct error *err) MUST_CHECK;
 
 /* Finds the command, parses its options, runs it. argv[0] is the program. */
 enum exit_code command_main(const struct command *root, int argc, char **argv);

@@ -437,12 +437,10 @@ static bool read_options(struct harvest *h, struct error *err)
 {
     const struct invocation *invocation = h->invocation;
     const char *operation = invocation_value(invocation, "operation");
-    const char *wait = invocation_value(invocation, "wait");
 
     h->wait_us = WAIT_US;
-    if (wait != NULL && !duration_parse_us(str_of(wait), &h->wait_us, err))
-        return error_wrap(err, "--wait");
-    return workers_count(invocation, &h->worker_count, err) &&
+    return invocation_duration(invocation, "wait", &h->wait_us, err) &&
+           workers_count(invocation, &h->worker_count, err) &&
            trigger_request_read(&h->request, invocation, h->session,
                                 str_of(operation != NULL ? operation : invocation->command->name),
                                 err);
@@ -452,15 +450,10 @@ static bool harvest(const struct invocation *invocation, struct session *session
                     enum exit_code *code, struct error *err)
 {
     struct harvest h = { .turn = { harvest_turn }, .invocation = invocation, .session = session };
-    bool ok = true;
+    bool ok;
 
     arena_init(&h.look_arena, LOOK_BYTES_MAX);
-    if (read_options(&h, err)) {
-        ok = run(&h, code, err);
-    } else {
-        fprintf(invocation->talk, "patra: %s\n", err->text);
-        *code = EXIT_USAGE;
-    }
+    ok = read_options(&h, err) && run(&h, code, err);
     trigger_request_close(&h.request);
     arena_release(&h.look_arena);
     return ok;

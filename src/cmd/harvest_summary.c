@@ -5,8 +5,6 @@
 #include "cmd/text.h"
 #include "data/json_write.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)16 << 20)
-
 enum { TROUBLES_SHOWN = 10 };
 
 enum exit_code harvest_exit(const struct harvest_summary *summary)

@@ -16,6 +16,24 @@ bool output_json(FILE *out, struct json_writer *w, struct error *err)
     return output_text(out, w->out, err);
 }
 
+bool output_list(FILE *out, struct arena *arena, const void *rows, size_t count, output_row *write,
+                 struct error *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(&w);
+        write(&w, rows, i);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    return output_json(out, &w, err);
+}
+
 void output_window(struct json_writer *w, struct str name, struct window window)
 {
     json_write_name(w, name);

@@ -1,7 +1,6 @@
 #include "cmd/pause.h"
 
 #include "base/buf.h"
-#include "base/instant.h"
 #include "cmd/columns.h"
 #include "cmd/output.h"
 #include "cmd/session.h"
@@ -9,8 +8,6 @@
 #include "data/json_write.h"
 #include "engine/source_store.h"
 #include "port/store_pause.h"
-
-#define OUTPUT_BYTES_MAX ((size_t)16 << 20)
 
 /* SOURCE or SOURCE/ENDPOINT. */
 static void read_place(const struct invocation *invocation, struct str *source,
@@ -36,44 +33,31 @@ static bool is_there(struct session *session, struct str source, struct str endp
 
 /* ---- pause ---- */
 
-static bool list_json(const struct pause_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static void write_row(struct json_writer *w, const void *pauses, size_t i)
 {
-    struct json_writer w;
-    struct buf text;
+    const struct pause *pause = (const struct pause *)pauses + i;
 
-    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct pause *pause = &list->items[i];
-        char since[INSTANT_TEXT_MAX];
-        const size_t len = instant_format(pause->created_us, since);
-
-        json_write_object(&w);
-        json_write_member_str(&w, STR("source"), pause->source);
-        json_write_member_str(&w, STR("endpoint"), pause->endpoint);
-        json_write_member_str(&w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
-        json_write_member_str(&w, STR("since"), (struct str){ since, len });
-        json_write_member_str(&w, STR("by"), pause->created_by);
-        json_write_member_str(&w, STR("reason"), pause->reason);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+    json_write_member_str(w, STR("source"), pause->source);
+    json_write_member_str(w, STR("endpoint"), pause->endpoint);
+    json_write_member_str(w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
+    json_write_member_instant(w, STR("since"), pause->created_us);
+    json_write_member_str(w, STR("by"), pause->created_by);
+    json_write_member_str(w, STR("reason"), pause->reason);
 }
 
 static bool list_pauses(const struct invocation *invocation, struct session *session,
                         struct error *err)
 {
-    static const char *const heads[] = { "SOURCE", "ENDPOINT", "KIND", "SINCE", "BY", "REASON" };
+    static const char *const heads[] = { "SOURCE", "ENDPOINT", "KIND", "SINCE", "BY" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct pause_list list;
     struct columns columns;
 
     if (!store_pause_list(session->store, &session->arena, STR(""), &list, err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         const struct pause *pause = &list.items[i];
@@ -81,9 +65,9 @@ static bool list_pauses(const struct invocation *invocation, struct session *ses
         columns_cell(&columns, pause->source);
         columns_cell(&columns, pause->endpoint.len > 0 ? pause->endpoint : STR("(all)"));
         columns_cell(&columns, code_of(&PAUSE_KIND_CODES, (int)pause->kind));
-        columns_instant(&columns, pause->created_us);
+        columns_brief(&columns, pause->created_us, now_us);
         columns_cell(&columns, pause->created_by);
-        columns_cell(&columns, pause->reason);
+        columns_note(&columns, pause->reason);
     }
     return columns_print(&columns, invocation->out, err);
 }

@@ -13,24 +13,9 @@
 #include "engine/plan_cancel.h"
 #include "port/store_plan.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 enum { PLANS_SHOWN = 20, SLICES_SHOWN = 20, SHOWN_MAX = 10000 };
 
 /* ---- options ---- */
-
-static bool read_number(const struct invocation *invocation, const char *option, int64_t otherwise,
-                        int64_t *number, struct error *err)
-{
-    const char *given = invocation_value(invocation, option);
-
-    *number = otherwise;
-    if (given == NULL ||
-        (str_to_i64(str_of(given), number) && *number >= 0 && *number <= SHOWN_MAX))
-        return true;
-    return error_set(err, ERROR_REQUEST, "plan.option", "--%s: '%s' is not 0 to %d", option, given,
-                     SHOWN_MAX);
-}
 
 static bool read_code(const struct invocation *invocation, const char *option,
                       const struct code_table *codes, bool *has, int *value, struct error *err)
@@ -45,21 +30,13 @@ static bool read_code(const struct invocation *invocation, const char *option,
                      given, STR_ARG(codes->type));
 }
 
-static bool read_id(const struct invocation *invocation, int64_t *id, struct error *err)
-{
-    if (str_to_i64(str_of(invocation->operands[0]), id) && *id > 0)
-        return true;
-    return error_set(err, ERROR_REQUEST, "plan.option", "'%s' is no plan's number",
-                     invocation->operands[0]);
-}
-
 static bool get_plan(const struct invocation *invocation, struct session *session,
                      struct plan *plan, struct error *err)
 {
     int64_t id;
     bool found;
 
-    if (!read_id(invocation, &id, err) ||
+    if (!invocation_row(invocation, 0, "plan", &id, err) ||
         !store_plan_get(session->store, &session->arena, id, plan, &found, err))
         return false;
     return found || error_set(err, ERROR_REQUEST, "plan.id", "there is no plan %" PRId64, id);
@@ -95,57 +72,60 @@ static void write_progress(struct json_writer *w, const struct plan_progress *pr
 
 /* ---- list ---- */
 
-static bool list_json(const struct plan_list *list, const struct plan_progress *progress,
-                      struct session *session, FILE *out, struct error *err)
-{
-    struct json_writer w;
-    struct buf text;
+struct listed { /* a plan, and what became of it */
+    struct plan plan;
+    struct plan_progress progress;
+};
 
-    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        json_write_object(&w);
-        write_plan(&w, &list->items[i]);
-        write_progress(&w, &progress[i]);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+static void write_row(struct json_writer *w, const void *rows, size_t i)
+{
+    const struct listed *listed = (const struct listed *)rows + i;
+
+    write_plan(w, &listed->plan);
+    write_progress(w, &listed->progress);
 }
 
-/* READY says that all slices have their tasks, and nothing about what became of these. */
+/* "10/12". READY says that all slices have their tasks, and nothing about what became of these. */
 static void add_progress(struct columns *columns, const struct plan_progress *progress)
 {
     const int64_t *tasks = progress->tasks;
+    int64_t all = 0;
 
-    columns_i64(columns, tasks[TASK_SUCCEEDED]);
-    columns_i64(columns, tasks[TASK_QUEUED] + tasks[TASK_DISPATCHED] + tasks[TASK_EXECUTING]);
+    for (int i = 0; i < TASK_STATUS_COUNT; i++)
+        all += tasks[i];
+    columns_cell(columns,
+                 arena_printf(columns->arena, "%" PRId64 "/%" PRId64, tasks[TASK_SUCCEEDED], all));
     columns_i64(columns, tasks[TASK_PARTIAL] + tasks[TASK_FAILED]);
 }
 
-static bool list_text(const struct plan_list *list, const struct plan_progress *progress,
-                      struct session *session, FILE *out, struct error *err)
+/* Chosen by their ids: the window of such a plan is there for its pace alone. */
+static bool is_by_id(const struct plan *plan)
 {
-    static const char *const heads[] = { "PLAN", "CREATED", "SOURCE", "OPERATION", "STATUS",
-                                         "DONE", "LEFT",    "FAILED", "FROM",      "TO" };
+    return (plan->operation == OPERATION_UPDATE || plan->operation == OPERATION_METRICS) &&
+           plan->cursor_key.len == 0;
+}
+
+static bool list_text(const struct listed *plans, size_t count, struct session *session, FILE *out,
+                      struct error *err)
+{
+    static const char *const heads[] = { "PLAN", "SOURCE", "OPERATION", "STATUS",
+                                         "DONE", "FAILED", "FROM",      "TO" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct columns columns;
 
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
-    for (size_t i = 0; i < list->count; i++) {
-        const struct plan *plan = &list->items[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct plan *plan = &plans[i].plan;
 
         columns_i64(&columns, plan->id);
-        columns_instant(&columns, plan->created_us);
         columns_cell(&columns, plan->source);
         columns_cell(&columns, code_of(&OPERATION_CODES, (int)plan->operation));
         columns_cell(&columns, code_of(&PLAN_STATUS_CODES, (int)plan->status));
-        add_progress(&columns, &progress[i]);
-        if (window_is_valid(plan->window)) {
-            columns_instant(&columns, plan->window.from_us);
-            columns_instant(&columns, plan->window.to_us);
+        add_progress(&columns, &plans[i].progress);
+        if (window_is_valid(plan->window) && !is_by_id(plan)) {
+            columns_window(&columns, plan->window, now_us);
         } else {
-            columns_cell(&columns, STR("(empty)"));
+            columns_cell(&columns, is_by_id(plan) ? STR("(by id)") : STR("(empty)"));
             columns_cell(&columns, STR(""));
         }
     }
@@ -153,13 +133,14 @@ static bool list_text(const struct plan_list *list, const struct plan_progress *
 }
 
 static bool load_progress(struct session *session, const struct plan_list *list,
-                          struct plan_progress **progress, struct error *err)
+                          struct listed **plans, struct error *err)
 {
-    *progress = ARENA_ARRAY(&session->arena, struct plan_progress, list->count + 1);
-    if (*progress == NULL)
+    *plans = ARENA_ARRAY(&session->arena, struct listed, list->count + 1);
+    if (*plans == NULL)
         return arena_error(&session->arena, err);
     for (size_t i = 0; i < list->count; i++) {
-        if (!store_plan_progress(session->store, list->items[i].id, &(*progress)[i], err))
+        (*plans)[i].plan = list->items[i];
+        if (!store_plan_progress(session->store, list->items[i].id, &(*plans)[i].progress, err))
             return false;
     }
     return true;
@@ -169,25 +150,30 @@ static bool list_plans(const struct invocation *invocation, struct session *sess
                        enum exit_code *code, struct error *err)
 {
     struct plan_filter filter = { .source = str_of(invocation_value(invocation, "source")) };
-    struct plan_progress *progress;
     struct plan_list list;
+    struct listed *plans;
     int operation, status;
 
     (void)code;
     if (!read_code(invocation, "operation", &OPERATION_CODES, &filter.has_operation, &operation,
                    err) ||
         !read_code(invocation, "status", &PLAN_STATUS_CODES, &filter.has_status, &status, err) ||
-        !read_number(invocation, "limit", PLANS_SHOWN, &filter.limit, err))
+        !invocation_number(invocation, "limit", (struct option_range){ 1, SHOWN_MAX, PLANS_SHOWN },
+                           &filter.limit, err))
         return false;
     filter.operation = (enum operation)operation;
     filter.status = (enum plan_status)status;
     if (!store_plan_list(session->store, &session->arena, &filter, &list, err) ||
-        !load_progress(session, &list, &progress, err) ||
+        !load_progress(session, &list, &plans, err) ||
         (list.count == 0 && !session_knows(session, filter.source, err)))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, progress, session, invocation->out, err);
-    return list_text(&list, progress, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, plans, list.count, write_row, err);
+    if (!list_text(plans, list.count, session, invocation->out, err))
+        return false;
+    if ((int64_t)list.count == filter.limit)
+        fprintf(invocation->talk, "the newest %" PRId64 "; --limit shows more\n", filter.limit);
+    return true;
 }
 
 static enum exit_code cmd_list(const struct invocation *invocation)
@@ -200,13 +186,14 @@ static const struct command list = {
     .summary = "list plans, the newest first",
     .operands_max = 0,
     .description =
-        "Lists plans, the newest first, with how many of their tasks are done, left, and failed\n"
-        "or partial. READY is a plan whose slices all have their tasks; one that is PARTIAL is\n"
-        "gone on with by the next trigger.",
+        "Lists plans, the newest first, with how many of their tasks are done, of how many, and\n"
+        "how many failed or are partial. READY is a plan whose slices all have their tasks; one\n"
+        "that is PARTIAL is gone on with by the next trigger. Windows are shown to the minute,\n"
+        "UTC; `plan show` and --json have all of it.",
     .options = { { "source", "SOURCE", "Of this source only." },
                  { "operation", "OPERATION", "Of this operation only." },
                  { "status", "STATUS", "In this state only: ready, partial, failed, cancelled." },
-                 { "limit", "N", "How many (20)." },
+                 { "limit", "N", "How many, 1 to 10000 (20)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_list,
@@ -325,13 +312,15 @@ static void print_remark(const struct json_doc *doc, struct str group, struct st
 static bool show_text(const struct plan *plan, const struct plan_progress *progress,
                       struct session *session, FILE *out, struct error *err)
 {
-    char from[INSTANT_TEXT_MAX] = "", to[INSTANT_TEXT_MAX] = "";
+    char from[INSTANT_TEXT_MAX] = "", to[INSTANT_TEXT_MAX] = "", made[INSTANT_TEXT_MAX] = "";
     struct json_doc remarks;
 
     fprintf(out, "plan %" PRId64 ": %.*s %.*s of %.*s, %.*s\n", plan->id, STR_ARG(plan->source),
             STR_ARG(code_of(&OPERATION_CODES, (int)plan->operation)), STR_ARG(plan->endpoint),
             STR_ARG(code_of(&PLAN_STATUS_CODES, (int)plan->status)));
-    if (window_is_valid(plan->window)) {
+    (void)instant_format(plan->created_us, made);
+    fprintf(out, "%-10s %s\n", "created", made);
+    if (window_is_valid(plan->window) && !is_by_id(plan)) {
         (void)instant_format(plan->window.from_us, from);
         (void)instant_format(plan->window.to_us, to);
         fprintf(out, "%-10s %s .. %s\n", "window", from, to);
@@ -361,7 +350,8 @@ static bool show_plan(const struct invocation *invocation, struct session *sessi
     int64_t limit;
 
     (void)code;
-    if (!read_number(invocation, "limit", SLICES_SHOWN, &limit, err) ||
+    if (!invocation_number(invocation, "limit", (struct option_range){ 0, SHOWN_MAX, SLICES_SHOWN },
+                           &limit, err) ||
         !get_plan(invocation, session, &plan, err) ||
         !store_plan_progress(session->store, plan.id, &progress, err) ||
         !store_slice_list(session->store, &session->arena, plan.id, 0, limit, &slices, err))
@@ -387,7 +377,7 @@ static const struct command show = {
     .description =
         "Shows a plan: its window, why it is empty or stopped early, its slices, and how\n"
         "many of its tasks are in which state. --json has the whole audit (remarks).",
-    .options = { { "limit", "N", "Slices shown (20)." },
+    .options = { { "limit", "N", "Slices shown, 0 to 10000 (20)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_show,

@@ -8,7 +8,7 @@
 #include "cmd/text.h"
 #include "data/base64.h"
 
-enum { LIST_DEFAULT = 50, LIST_MAX = 100000 };
+enum { LIST_DEFAULT = 50, LIST_MAX = 10000 };
 
 /* ---- what the files share ---- */
 
@@ -65,32 +65,20 @@ static void write_members(struct json_writer *w, const struct quarantined *recor
 
 /* ---- list ---- */
 
-static bool list_json(const struct quarantined_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static void write_row(struct json_writer *w, const void *records, size_t i)
 {
-    struct json_writer w;
-    struct buf text;
-
-    buf_init(&text, &session->arena, QUARANTINE_OUTPUT_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        json_write_object(&w);
-        write_members(&w, &list->items[i]);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+    write_members(w, (const struct quarantined *)records + i);
 }
 
-static bool list_rows(const struct quarantined_list *list, struct arena *arena, FILE *out,
+static bool list_rows(const struct quarantined_list *list, struct session *session, FILE *out,
                       struct error *err)
 {
     static const char *const heads[] = { "ID",     "SOURCE", "ENDPOINT", "RECORD",
-                                         "REASON", "SINCE",  "STATE",    "DETAIL" };
+                                         "REASON", "SINCE",  "STATE" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct columns columns;
 
-    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list->count; i++) {
         const struct quarantined *record = &list->items[i];
 
@@ -99,11 +87,11 @@ static bool list_rows(const struct quarantined_list *list, struct arena *arena, 
         columns_cell(&columns, record->endpoint);
         columns_cell(&columns, record->provider_id.len > 0 ? record->provider_id : STR("-"));
         columns_cell(&columns, record->reason);
-        columns_instant(&columns, record->created_us);
+        columns_brief(&columns, record->created_us, now_us);
         columns_cell(&columns, record->resolution == QUARANTINE_OPEN
                                    ? STR("open")
                                    : quarantine_resolution_word(record->resolution));
-        columns_cell(&columns, record->detail);
+        columns_note(&columns, record->detail);
     }
     return columns_print(&columns, out, err);
 }
@@ -111,6 +99,7 @@ static bool list_rows(const struct quarantined_list *list, struct arena *arena, 
 static bool list_sums(struct session *session, struct str source, FILE *out, struct error *err)
 {
     static const char *const heads[] = { "SOURCE", "ENDPOINT", "REASON", "OPEN", "FIRST", "LAST" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct quarantine_sum_list sums;
     struct columns columns;
 
@@ -126,8 +115,8 @@ static bool list_sums(struct session *session, struct str source, FILE *out, str
         columns_cell(&columns, sum->endpoint);
         columns_cell(&columns, sum->reason);
         columns_i64(&columns, sum->count);
-        columns_instant(&columns, sum->first_us);
-        columns_instant(&columns, sum->last_us);
+        columns_brief(&columns, sum->first_us, now_us);
+        columns_brief(&columns, sum->last_us, now_us);
     }
     if (!columns_print(&columns, out, err))
         return false;
@@ -141,24 +130,20 @@ static bool list_quarantine(const struct invocation *invocation, struct session 
     const struct str source =
         str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL);
     struct quarantine_filter filter = quarantine_filter_read(invocation, source);
-    const char *limit = invocation_value(invocation, "limit");
     struct quarantined_list list;
 
+    (void)code;
     filter.with_resolved = invocation_flag(invocation, "all");
-    filter.limit = LIST_DEFAULT;
-    if (limit != NULL && (!str_to_i64(str_of(limit), &filter.limit) || filter.limit < 1 ||
-                          filter.limit > LIST_MAX)) {
-        fprintf(invocation->talk, "patra: --limit: '%s' is not 1 to %d\n", limit, LIST_MAX);
-        *code = EXIT_USAGE;
-        return true;
-    }
-    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
+    if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIST_MAX, LIST_DEFAULT },
+                           &filter.limit, err) ||
+        !store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
         (list.count == 0 && !session_knows(session, source, err)))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
     if (!list_sums(session, source, invocation->out, err) ||
-        !list_rows(&list, &session->arena, invocation->out, err))
+        !list_rows(&list, session, invocation->out, err))
         return false;
     if ((int64_t)list.count == filter.limit)
         fprintf(invocation->talk, "the first %" PRId64 "; --limit shows more\n", filter.limit);
@@ -180,7 +165,7 @@ static const struct command list = {
         "oldest first. RECORD is the provider's id, where one could be read.",
     .options = { QUARANTINE_FILTER_OPTIONS,
                  { "all", NULL, "Also those that were retried or dropped." },
-                 { "limit", "N", "So many at most (50)." },
+                 { "limit", "N", "So many at most, 1 to 10000 (50)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_list,
@@ -249,13 +234,9 @@ static bool show_one(const struct invocation *invocation, struct session *sessio
     int64_t id;
     bool found;
 
-    if (!quarantine_read_id(invocation->operands[0], &id)) {
-        fprintf(invocation->talk, "patra: '%s' is no number of a quarantined record\n",
-                invocation->operands[0]);
-        *code = EXIT_USAGE;
-        return true;
-    }
-    if (!store_quarantine_get(session->store, &session->arena, id, &record, &found, err))
+    (void)code;
+    if (!invocation_row(invocation, 0, "quarantined record", &id, err) ||
+        !store_quarantine_get(session->store, &session->arena, id, &record, &found, err))
         return false;
     if (!found)
         return error_set(err, ERROR_REQUEST, "quarantine.unknown",

@@ -145,11 +145,11 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
         else if (str_eq(role, STR("executor")))
             serve->is_executor = true;
         else if (str_eq(role, STR("publisher")) || str_eq(role, STR("api")))
-            return error_set(err, ERROR_REQUEST, "serve.role",
+            return error_set(err, ERROR_REQUEST, "serve.option",
                              "--role: this patra has no %.*s yet; there are planner and executor",
                              STR_ARG(role));
         else
-            return error_set(err, ERROR_REQUEST, "serve.role",
+            return error_set(err, ERROR_REQUEST, "serve.option",
                              "--role: '%.*s' is neither planner nor executor", STR_ARG(role));
     } while (rest.len > 0);
     return true;
@@ -163,13 +163,11 @@ static bool serve(const struct invocation *invocation, struct session *session,
     struct workers_settings settings = { 0 };
     struct log log;
 
+    (void)code;
     if (!read_roles(invocation, &serve, err) || !workers_count(invocation, &settings.count, err) ||
         !workers_lease(invocation, &settings.executor.lease_us, err) ||
-        !log_option_read(&log, invocation, &session->clock, err)) {
-        fprintf(invocation->talk, "patra: %s\n", err->text);
-        *code = EXIT_USAGE;
-        return true;
-    }
+        !log_option_read(&log, invocation, &session->clock, err))
+        return false;
     who_process(serve.owner, random_source_u64(&random), "planner");
     serve.log = settings.log = &log;
     return serve_until_told(&serve, &settings, err);

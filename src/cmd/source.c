@@ -10,8 +10,6 @@
 #include "engine/source_store.h"
 #include "port/store_status.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 #define JSON_OPTION                             \
     {                                           \
         "json", NULL, "JSON instead of a text." \
@@ -175,27 +173,13 @@ static const struct command diff = {
 
 /* ---- list ---- */
 
-static bool list_json(const struct registry_entry_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static void write_row(struct json_writer *w, const void *entries, size_t i)
 {
-    struct json_writer w;
-    struct buf text;
+    const struct registry_entry *entry = (const struct registry_entry *)entries + i;
 
-    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        char at[INSTANT_TEXT_MAX];
-
-        (void)instant_format(list->items[i].changed_us, at);
-        json_write_object(&w);
-        json_write_member_str(&w, STR("source"), list->items[i].code);
-        json_write_member_i64(&w, STR("version"), list->items[i].version);
-        json_write_member_str(&w, STR("changedAt"), str_of(at));
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+    json_write_member_str(w, STR("source"), entry->code);
+    json_write_member_i64(w, STR("version"), entry->version);
+    json_write_member_instant(w, STR("changedAt"), entry->changed_us);
 }
 
 static bool list_all(const struct invocation *invocation, struct session *session,
@@ -210,7 +194,8 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
                              err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         columns_cell(&columns, list.items[i].code);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "cmd/columns.h"
+#include "cmd/output.h"
 #include "cmd/source.h"
 #include "data/date.h"
 #include "engine/source_store.h"
@@ -9,8 +10,6 @@
 #include "spec/setting_value.h"
 #include "spec/snapshot.h"
 #include "spec/source_diff.h"
-
-#define OUTPUT_BYTES_MAX ((size_t)16 << 20)
 
 /* The short form of a fingerprint, enough to tell versions apart at a glance. */
 enum { FINGERPRINT_SHOWN = 12 };

@@ -10,22 +10,9 @@
 #include "data/json.h"
 #include "port/store_run.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 enum { TASKS_SHOWN = 50, BATCHES_SHOWN = 10, SHOWN_MAX = 10000 };
 
 /* ---- options ---- */
-
-static bool read_number(const struct invocation *invocation, const char *option, int64_t otherwise,
-                        int64_t *number, struct error *err)
-{
-    const char *given = invocation_value(invocation, option);
-
-    *number = otherwise;
-    if (given == NULL || (str_to_i64(str_of(given), number) && *number >= 0))
-        return true;
-    return error_set(err, ERROR_REQUEST, "task.option", "--%s: '%s' is no number", option, given);
-}
 
 static bool read_filter(const struct invocation *invocation, struct task_filter *filter,
                         struct error *err)
@@ -41,13 +28,13 @@ static bool read_filter(const struct invocation *invocation, struct task_filter 
                          "--status: '%s' is no state of a task; they are queued, dispatched, "
                          "executing, succeeded, partial, failed, cancelled",
                          given);
-    if (!read_number(invocation, "plan", 0, &filter->plan_id, err) ||
-        !read_number(invocation, "after", 0, &filter->after_id, err) ||
-        !read_number(invocation, "limit", TASKS_SHOWN, &filter->limit, err))
-        return false;
-    if (filter->limit > SHOWN_MAX)
-        filter->limit = SHOWN_MAX;
-    return true;
+    return invocation_number(invocation, "plan", (struct option_range){ 1, INT64_MAX, 0 },
+                             &filter->plan_id, err) &&
+           invocation_number(invocation, "after", (struct option_range){ 0, INT64_MAX, 0 },
+                             &filter->after_id, err) &&
+           invocation_number(invocation, "limit",
+                             (struct option_range){ 1, SHOWN_MAX, TASKS_SHOWN }, &filter->limit,
+                             err);
 }
 
 /* ---- one task, for programs ---- */
@@ -64,7 +51,7 @@ static void write_task(struct json_writer *w, const struct task *task)
     output_window(w, STR("window"), task->window);
     output_ids(w, task->ids);
     json_write_member_i64(w, STR("priority"), task->priority);
-    json_write_member_i64(w, STR("runs"), task->attempts);
+    json_write_member_i64(w, STR("runCount"), task->attempts);
     json_write_member_instant(w, STR("scheduledAt"), task->scheduled_us);
     json_write_member_instant(w, STR("createdAt"), task->created_us);
     if (task->lease_owner.len > 0) {
@@ -77,29 +64,17 @@ static void write_task(struct json_writer *w, const struct task *task)
 
 /* ---- list ---- */
 
-static bool list_json(const struct task_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static void write_row(struct json_writer *w, const void *tasks, size_t i)
 {
-    struct json_writer w;
-    struct buf text;
-
-    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        json_write_object(&w);
-        write_task(&w, &list->items[i]);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+    write_task(w, (const struct task *)tasks + i);
 }
 
 static bool list_text(const struct task_list *list, struct session *session, FILE *out,
                       struct error *err)
 {
-    static const char *const heads[] = { "TASK", "PLAN", "SOURCE", "OPERATION", "STATUS",
-                                         "RUNS", "FROM", "TO",     "LAST ERROR" };
+    static const char *const heads[] = { "TASK",   "PLAN", "SOURCE", "OPERATION",
+                                         "STATUS", "RUNS", "FROM",   "TO" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct columns columns;
 
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
@@ -112,14 +87,8 @@ static bool list_text(const struct task_list *list, struct session *session, FIL
         columns_cell(&columns, code_of(&OPERATION_CODES, (int)task->operation));
         columns_cell(&columns, code_of(&TASK_STATUS_CODES, (int)task->status));
         columns_i64(&columns, task->attempts);
-        if (window_is_valid(task->window)) {
-            columns_instant(&columns, task->window.from_us);
-            columns_instant(&columns, task->window.to_us);
-        } else {
-            columns_cell(&columns, STR("-"));
-            columns_cell(&columns, STR("-"));
-        }
-        columns_cell(&columns, task->last_error.len > 0 ? task->last_error : STR("-"));
+        columns_window(&columns, task->window, now_us);
+        columns_note(&columns, task->last_error);
     }
     return columns_print(&columns, out, err);
 }
@@ -136,10 +105,11 @@ static bool list_tasks(const struct invocation *invocation, struct session *sess
         (list.count == 0 && !session_knows(session, filter.source, err)))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
     if (!list_text(&list, session, invocation->out, err))
         return false;
-    if (list.count > 0 && (int64_t)list.count == filter.limit)
+    if ((int64_t)list.count == filter.limit)
         fprintf(invocation->talk, "the first %" PRId64 "; go on with --after %" PRId64 "\n",
                 filter.limit, list.items[list.count - 1].id);
     return true;
@@ -154,13 +124,15 @@ static const struct command list = {
     .name = "list",
     .summary = "list tasks",
     .operands_max = 0,
-    .description = "Lists tasks by their number, the oldest first, with what they ended with last.",
+    .description =
+        "Lists tasks by their number, the oldest first, and below each what it failed for\n"
+        "last. Windows are shown to the minute, UTC; `task show` and --json have all of it.",
     .options = { { "plan", "PLAN", "Of this plan only." },
                  { "source", "SOURCE", "Of this source only." },
                  { "status", "STATUS",
                    "In this state only: queued, executing, succeeded, partial, failed, ...." },
                  { "after", "TASK", "From behind this one on." },
-                 { "limit", "N", "So many at most (50)." },
+                 { "limit", "N", "So many at most, 1 to 10000 (50)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_list,
@@ -317,7 +289,7 @@ static bool print_json(const struct task *task, const struct run_list *runs,
     json_writer_init(&w, &text);
     json_write_object(&w);
     write_task(&w, task);
-    json_write_name(&w, STR("runList"));
+    json_write_name(&w, STR("runs"));
     json_write_array(&w);
     for (size_t i = 0; i < runs->count; i++)
         write_run(&w, &runs->items[i]);
@@ -342,18 +314,17 @@ static bool show_task(const struct invocation *invocation, struct session *sessi
     bool found;
 
     (void)code;
-    if (!str_to_i64(str_of(invocation->operands[0]), &id) || id < 1)
-        return error_set(err, ERROR_REQUEST, "task.option", "'%s' is no task's number",
-                         invocation->operands[0]);
-    if (!read_number(invocation, "batches", BATCHES_SHOWN, &limit, err) ||
+    if (!invocation_row(invocation, 0, "task", &id, err) ||
+        !invocation_number(invocation, "batches",
+                           (struct option_range){ 0, SHOWN_MAX, BATCHES_SHOWN }, &limit, err) ||
         !store_task_get(session->store, arena, id, &task, &found, err))
         return false;
     if (!found)
         return error_set(err, ERROR_REQUEST, "task.unknown", "there is no task %" PRId64, id);
     if (!store_run_list(session->store, arena, id, &runs, err) ||
         (runs.count > 0 && limit > 0 &&
-         !store_batch_list(session->store, arena, runs.items[runs.count - 1].id, 0,
-                           limit < SHOWN_MAX ? limit : SHOWN_MAX, &batches, err)))
+         !store_batch_list(session->store, arena, runs.items[runs.count - 1].id, 0, limit, &batches,
+                           err)))
         return false;
     return invocation_flag(invocation, "json")
                ? print_json(&task, &runs, &batches, arena, invocation->out, err)
@@ -374,7 +345,7 @@ static const struct command show = {
     .description =
         "Shows what a task is to do, who has it, each run with what it came to, and the first\n"
         "batches of the last run: the request as it went out, secrets cut, and the answer.",
-    .options = { { "batches", "N", "Batches shown (10)." },
+    .options = { { "batches", "N", "Batches shown, 0 to 10000 (10)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_show,

@@ -5,22 +5,6 @@
 
 enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
 
-/* ---- options ---- */
-
-static bool read_limit(const struct invocation *invocation, int64_t *limit, struct error *err)
-{
-    const char *given = invocation_value(invocation, "limit");
-
-    *limit = SLICES_SHOWN;
-    if (given == NULL ||
-        (str_to_i64(str_of(given), limit) && *limit >= 0 && *limit <= SLICES_SHOWN_MAX))
-        return true;
-    return error_set(err, ERROR_REQUEST, "trigger.option", "--limit: '%s' is not 0 to %d", given,
-                     SLICES_SHOWN_MAX);
-}
-
-/* ---- doing it ---- */
-
 static bool print_all(const struct invocation *invocation, struct session *session,
                       const struct plan_request *request, const struct plan_result *result,
                       const struct trigger_preview *preview, struct error *err)
@@ -64,15 +48,14 @@ static bool trigger(const struct invocation *invocation, struct session *session
         invocation->operand_count > 1 ? str_of(invocation->operands[1]) : STR("harvest");
     struct trigger_request request = { 0 };
     int64_t limit;
-    bool ok = true;
+    bool ok;
 
-    if (!trigger_request_read(&request, invocation, session, operation, err) ||
-        !read_limit(invocation, &limit, err)) {
-        fprintf(invocation->talk, "patra: %s\n", err->text);
-        *code = EXIT_USAGE;
-    } else {
-        ok = fire(invocation, session, &request.plan, limit, err);
-    }
+    (void)code;
+    ok = trigger_request_read(&request, invocation, session, operation, err) &&
+         invocation_number(invocation, "limit",
+                           (struct option_range){ 0, SLICES_SHOWN_MAX, SLICES_SHOWN }, &limit,
+                           err) &&
+         fire(invocation, session, &request.plan, limit, err);
     trigger_request_close(&request);
     return ok;
 }
@@ -96,7 +79,7 @@ const struct command COMMAND_TRIGGER = {
         "and the slices. See docs/planning.md.",
     .options = { TRIGGER_OPTIONS,
                  { "dry-run", NULL, "Write nothing; show the window and the slices." },
-                 { "limit", "N", "Slices that a dry run shows (20)." },
+                 { "limit", "N", "Slices that a dry run shows, 0 to 100000 (20)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_trigger,

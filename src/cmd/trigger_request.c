@@ -93,8 +93,8 @@ static bool read_plan(const struct invocation *invocation, struct session *sessi
 {
     const char *stale = invocation_value(invocation, "stale");
 
-    if (stale != NULL && !duration_parse_us(str_of(stale), &plan->stale_us, err))
-        return error_wrap(err, "--stale");
+    if (!invocation_duration(invocation, "stale", &plan->stale_us, err))
+        return false;
     if (stale != NULL && plan->stale_us == 0)
         plan->stale_us = 1; /* "0": whatever was checked before now */
     return read_instant(invocation, "from", plan->now_us, &plan->from, err) &&

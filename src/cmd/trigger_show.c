@@ -7,8 +7,6 @@
 #include "cmd/trigger.h"
 #include "data/json_write.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 /* ---- gathering ---- */
 
 static void keep_slice(struct plan_viewer *viewer, const struct plan_shown *shown)
@@ -39,23 +37,14 @@ void trigger_preview_init(struct trigger_preview *preview, struct arena *arena, 
 
 /* ---- for people ---- */
 
-static struct str instant_text(struct arena *arena, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    return arena_copy(arena, (struct str){ text, len });
-}
-
-static void add_bounds(struct columns *columns, const struct trigger_slice *row)
+static void add_bounds(struct columns *columns, const struct trigger_slice *row, int64_t now_us)
 {
     const struct slice *slice = &row->slice;
     struct arena *arena = columns->arena;
 
     switch (slice->dimension) {
     case SLICE_TIME:
-        columns_cell(columns, instant_text(arena, slice->window.from_us));
-        columns_cell(columns, instant_text(arena, slice->window.to_us));
+        columns_window(columns, slice->window, now_us);
         break;
     case SLICE_PAGE:
         columns_cell(columns, arena_printf(arena, "page %" PRId64, slice->pages.from));
@@ -78,7 +67,7 @@ static struct str due_text(struct arena *arena, const struct plan_request *reque
     const int64_t in_s = (row->scheduled_us - request->now_us) / US_PER_SECOND;
 
     if (!row->is_now)
-        return STR("next trigger");
+        return STR("later"); /* with the next trigger */
     return in_s <= 0 ? STR("now") : arena_printf(arena, "in %" PRId64 "s", in_s);
 }
 
@@ -93,13 +82,12 @@ static bool print_slices(const struct plan_request *request, const struct plan_r
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < preview->count; i++) {
         const struct trigger_slice *row = &preview->slices[i];
-        const bool is_time = row->slice.dimension == SLICE_TIME;
-        const struct window asked = row->slice.query.window;
-
         columns_i64(&columns, row->slice.number + 1);
-        add_bounds(&columns, row);
-        columns_cell(&columns, is_time ? instant_text(arena, asked.from_us) : STR("-"));
-        columns_cell(&columns, is_time ? instant_text(arena, asked.to_us) : STR("-"));
+        add_bounds(&columns, row, request->now_us);
+        columns_window(&columns,
+                       row->slice.dimension == SLICE_TIME ? row->slice.query.window
+                                                          : (struct window){ 0 },
+                       request->now_us);
         columns_cell(&columns, due_text(arena, request, row));
     }
     fprintf(out, "\n");

@@ -51,13 +51,11 @@ static bool work(const struct invocation *invocation, struct session *session, e
     };
     struct log log;
 
+    (void)code;
     if (!workers_count(invocation, &settings.count, err) ||
         !workers_lease(invocation, &settings.executor.lease_us, err) ||
-        !log_option_read(&log, invocation, &session->clock, err)) {
-        fprintf(invocation->talk, "patra: %s\n", err->text);
-        *code = EXIT_USAGE;
-        return true;
-    }
+        !log_option_read(&log, invocation, &session->clock, err))
+        return false;
     settings.log = &log;
     return is_source(session, settings.executor.source, err) &&
            work_until_told(session, &settings, err);

@@ -258,13 +258,11 @@ bool workers_join(struct workers *all, struct error *err)
 
 bool workers_count(const struct invocation *invocation, int *count, struct error *err)
 {
-    const char *given = invocation_value(invocation, "workers");
-    int64_t number = WORKERS_DEFAULT;
+    int64_t number;
 
-    if (given != NULL &&
-        (!str_to_i64(str_of(given), &number) || number < 1 || number > WORKERS_MAX))
-        return error_set(err, ERROR_REQUEST, "workers.option", "--workers: '%s' is not 1 to %d",
-                         given, WORKERS_MAX);
+    if (!invocation_number(invocation, "workers",
+                           (struct option_range){ 1, WORKERS_MAX, WORKERS_DEFAULT }, &number, err))
+        return false;
     *count = (int)number;
     return true;
 }
@@ -276,8 +274,8 @@ bool workers_lease(const struct invocation *invocation, int64_t *lease_us, struc
     *lease_us = 0; /* the executor's own */
     if (given == NULL)
         return true;
-    if (!duration_parse_us(str_of(given), lease_us, err))
-        return error_wrap(err, "--lease");
+    if (!invocation_duration(invocation, "lease", lease_us, err))
+        return false;
     return (*lease_us >= LEASE_MIN_US && *lease_us <= LEASE_MAX_US) ||
            error_set(err, ERROR_REQUEST, "workers.option", "--lease: '%s' is not 1s to 1h", given);
 }

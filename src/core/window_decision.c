@@ -222,27 +222,24 @@ static void add_instant(struct buf *out, int64_t at_us)
 static void explain_bound(const struct window_decision *d, const char *name,
                           const struct window_bound *bound, struct buf *out)
 {
-    const char *lead = "; also considered: ";
-
     buf_printf(out, "%-7s ", name);
     add_instant(out, bound->at_us);
     buf_add(out, STR(": "));
     buf_add(out, WINDOW_RULE_CODES.items[bound->rule].meaning);
     if (bound->at_us != bound->candidate_us) {
-        buf_add(out, STR(" ("));
+        buf_add(out, STR("\n        "));
         add_instant(out, bound->candidate_us);
-        buf_add(out, STR("), taken down to "));
+        buf_add(out, STR(", taken down to "));
         buf_add(out, code_of(&ALIGN_UNIT_CODES, d->request.align));
     }
     for (size_t i = 0; i < bound->candidate_count; i++) {
         if (bound->candidates[i].rule == bound->rule)
             continue;
-        buf_add(out, str_of(lead));
+        buf_add(out, STR("\n        also considered: "));
         buf_add(out, WINDOW_RULE_CODES.items[bound->candidates[i].rule].meaning);
         buf_add(out, STR(" ("));
         add_instant(out, bound->candidates[i].at_us);
         buf_add_char(out, ')');
-        lead = ", ";
     }
     buf_add_char(out, '\n');
 }

@@ -125,8 +125,9 @@ struct window_decision window_decide(const struct window_request *request);
 /* Three lines and more for a terminal, such as
  *
  *      window  2026-03-01T00:00:00Z .. 2026-03-02T00:00:00Z
- *      from    2026-03-01T00:00:00Z: the cursor less the lookback (2026-03-01T07:30:00Z), taken
- *              down to DAY; also considered: --from (2026-02-01T00:00:00Z)
+ *      from    2026-03-01T00:00:00Z: the cursor less the lookback
+ *              2026-03-01T07:30:00Z, taken down to DAY
+ *              also considered: --from (2026-02-01T00:00:00Z)
  *      to      ...
  */
 void window_decision_explain(const struct window_decision *decision, struct buf *out);

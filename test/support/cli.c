@@ -43,6 +43,21 @@ const char *cli_with_daily(const char *store)
     return store;
 }
 
+size_t cli_width(struct str text)
+{
+    size_t widest = 0;
+
+    while (text.len > 0) {
+        const struct str line = str_cut(&text, '\n');
+        size_t width = 0;
+
+        for (size_t i = 0; i < line.len; i++)
+            width += ((unsigned char)line.data[i] & 0xC0) != 0x80;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
 bool cli_has(struct str text, const char *needle)
 {
     return str_find(text, str_of(needle)) < text.len;

@@ -14,6 +14,9 @@ const char *cli_postgres(void);
 /* Initialised, with test/data/plan/daily.yaml in it. Returns `store`. */
 const char *cli_with_daily(const char *store);
 
+/* The characters of the longest line. */
+size_t cli_width(struct str text);
+
 bool cli_has(struct str text, const char *needle);
 
 /* The value at names and numbers of a JSON text ("slices.0.window.from"), as it stands there,

@@ -222,10 +222,16 @@ static void task_is_told(const char *store)
     CHECK(cli_has(run.out, "  window      2026-02-03T00:00:00Z .. 2026-02-04T00:00:00Z\n"), "what");
     CHECK(cli_has(run.out, "\n  asked     {") && cli_has(run.out, "\n  answered  {"), "both sides");
     run = RUN("patra", "task", "show", number, "--json", "--store", store);
-    CHECK_STR(cli_value(run.out, "runList.0.status"), STR("FAILED"), "its run");
+    CHECK_STR(cli_value(run.out, "runs.0.status"), STR("FAILED"), "its run");
     CHECK_STR(cli_value(run.out, "batches.0.request.method"), STR("GET"), "the request");
     CHECK_STR(cli_value(run.out, "batches.0.response.status"), STR("400"), "the answer");
+    CHECK_STR(cli_value(run.out, "runCount"), STR("5"), "how many");
     CHECK_EQ(RUN("patra", "task", "show", "4711", "--store", store).code, 4, "there is none");
+    run = RUN("patra", "task", "list", "--status", "failed", "--store", store);
+    CHECK(cli_has(run.out, "  FAILED  5     2026-02-03  2026-02-04\n    "), "its error below it");
+    run = RUN("patra", "task", "show", number, "--batches", "10001", "--store", store);
+    CHECK_EQ(run.code, 2, "more than there may be");
+    CHECK(cli_has(run.talk, "--batches: 10001 is not 0 to 10000"), "is told");
     sim_stop(&sim);
 }
 
@@ -485,7 +491,10 @@ static const struct {
     int code;
     const char *talk;
 } wrong[] = {
-    { "no workers", { "patra", "harvest", SIMMED_SOURCE, "--workers", "0" }, 2, "--workers: '0'" },
+    { "no workers",
+      { "patra", "harvest", SIMMED_SOURCE, "--workers", "0" },
+      2,
+      "--workers: 0 is not 1 to 64" },
     { "no duration", { "patra", "harvest", SIMMED_SOURCE, "--wait", "long" }, 2, "--wait" },
     { "a role to come", { "patra", "serve", "--role", "api" }, 2, "no api yet" },
     { "no role", { "patra", "serve", "--role", "planer" }, 2, "neither planner nor executor" },

@@ -134,8 +134,9 @@ static void check_table(struct str text, time_t first, int days)
 
         REQUIRE(at < table.len, "a line for each slice");
         REQUIRE(sscanf(table.data + at, "%d %500s %500s", &slice, from, to) == 3, "its columns");
-        CHECK_STR(str_of(from), str_of(instant(first + i * 86400).bytes), "from");
-        CHECK_STR(str_of(to), str_of(instant(first + (i + 1) * 86400).bytes), "to");
+        CHECK_STR(str_of(from), str_slice(str_of(instant(first + i * 86400).bytes), 0, 10), "from");
+        CHECK_STR(str_of(to), str_slice(str_of(instant(first + (i + 1) * 86400).bytes), 0, 10),
+                  "to");
     }
 }
 

@@ -20,7 +20,7 @@ TEST(a_dry_run_tells_the_window_why_and_the_slices_and_writes_nothing)
     CHECK_EQ(run.code, 0, "exit code");
     CHECK(cli_has(run.out, "window  2026-01-01T00:00:00Z .. 2026-02-01T00:00:00Z"), "the window");
     CHECK(cli_has(run.out, "from    2026-01-01T00:00:00Z: --from"), "why it begins there");
-    CHECK(cli_has(run.out, "to      2026-02-01T00:00:00Z: --to; also considered: now less the lag"),
+    CHECK(cli_has(run.out, "to      2026-02-01T00:00:00Z: --to\n        also considered: now less"),
           "why it ends there");
     CHECK(cli_has(run.out, "31 slices would be queued"), "how many");
     CHECK(cli_has(run.out, "\n3 "), "the third");
@@ -66,7 +66,7 @@ static void trigger_show_cancel(const char *store)
     run = RUN("patra", "plan", "list", "--source", "daily", "--operation", "harvest", "--store",
               store);
     CHECK(cli_has(run.out, "\n2 ") && cli_has(run.out, "\n1 "), "both plans");
-    CHECK(cli_has(run.out, "  READY   0     10    0       2026-01-01T00:00:00Z"),
+    CHECK(cli_has(run.out, "  READY   0/10  0       2026-01-01  2026-01-11"),
           "nothing of the first is done yet");
     run = RUN("patra", "plan", "list", "--json", "--store", store);
     CHECK_STR(cli_value(run.out, "1.tasks.QUEUED"), STR("10"), "for programs, too");
@@ -84,6 +84,26 @@ static void trigger_show_cancel(const char *store)
     run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--json",
               "--store", store);
     CHECK_STR(cli_value(run.out, "sliceCount"), STR("10"), "what was cancelled is planned again");
+}
+
+/* A window that is taken down to days, with every candidate for its bounds. */
+TEST(lists_fit_into_a_terminal)
+{
+    const char *store = cli_with_daily(cli_sqlite("narrow"));
+    struct run run = RUN("patra", "trigger", "daily", "backfill", "--from", "2020-01-01T12:34:56Z",
+                         "--to", "2020-01-04T11:22:33.456789Z", "--dry-run", "--store", store);
+
+    CHECK(cli_has(run.out, "2020-01-04T11:22:33.456789Z, taken down to DAY"), "a dry run");
+    CHECK(cli_width(run.out) <= 80, "and what it explains");
+    run = RUN("patra", "trigger", "daily", "backfill", "--from", "2020-01-01T12:34:56Z", "--to",
+              "2020-01-04T11:22:33.456789Z", "--store", store);
+    REQUIRE(run.code == 0, "trigger");
+    run = RUN("patra", "plan", "list", "--store", store);
+    CHECK(cli_has(run.out, "BACKFILL") && cli_width(run.out) <= 80, "plans");
+    run = RUN("patra", "task", "list", "--store", store);
+    CHECK(cli_has(run.out, "BACKFILL") && cli_width(run.out) <= 80, "tasks");
+    run = RUN("patra", "cursor", "list", "--store", store);
+    CHECK(cli_has(run.out, "BACKFILL") && cli_width(run.out) <= 80, "cursors");
 }
 
 TEST(plans_are_made_shown_and_cancelled_on_sqlite)
@@ -166,7 +186,7 @@ static const struct {
       "--set" },
     { "a file that is not there",
       { "patra", "trigger", "daily", "update", "--ids", "/no/such" },
-      2,
+      4,
       "/no/such" },
     { "a source nobody knows", { "patra", "trigger", "dialy" }, 4, "source.unknown" },
     { "an operation it has not", { "patra", "trigger", "daily", "metrics" }, 4, "plan.operation" },

@@ -99,11 +99,11 @@ TEST(a_decision_explains_itself)
     REQUIRE_OK(buf_ok(&out, &err), err);
     CHECK_STR(buf_str(&out),
               STR("window  2026-03-09T00:00:00Z .. 2026-03-10T00:00:00Z\n"
-                  "from    2026-03-09T00:00:00Z: the cursor less the lookback "
-                  "(2026-03-09T06:00:00Z), taken down to DAY; also considered: --from "
-                  "(2026-02-08T12:00:00Z)\n"
-                  "to      2026-03-10T00:00:00Z: now less the lag (2026-03-10T11:50:00Z), "
-                  "taken down to DAY\n"),
+                  "from    2026-03-09T00:00:00Z: the cursor less the lookback\n"
+                  "        2026-03-09T06:00:00Z, taken down to DAY\n"
+                  "        also considered: --from (2026-02-08T12:00:00Z)\n"
+                  "to      2026-03-10T00:00:00Z: now less the lag\n"
+                  "        2026-03-10T11:50:00Z, taken down to DAY\n"),
               "text");
     buf_clear(&out);
     window_decision_json(&d, &out);
