@@ -5,9 +5,8 @@
 #include "cmd/output.h"
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
-#include "engine/cursor/cursor_view.h"
 
-enum { NAMESPACE_SHOWN = 12 };
+enum { NAMESPACE_SHOWN = 8 };
 
 /* ---- which ---- */
 
@@ -96,68 +95,89 @@ void cursor_write_name(struct json_writer *w, const struct cursor_name *name)
     json_write_member_str(w, STR("namespaceKey"), name->namespace_key);
 }
 
-void cursor_write(struct json_writer *w, const struct cursor *cursor)
+void cursor_write(struct json_writer *w, const struct cursor *cursor, const struct cursor_way *way)
 {
-    int64_t lag_us;
 
     cursor_write_name(w, &cursor->name);
     json_write_member_str(w, STR("type"), code_of(&CURSOR_TYPE_CODES, (int)cursor->value.type));
     cursor_write_value(w, STR("value"), &cursor->value);
     if (cursor->observed_max.len > 0)
         json_write_member_str(w, STR("observedMax"), cursor->observed_max);
-    if (cursor_lag(cursor, &lag_us))
-        json_write_member_i64(w, STR("lagSeconds"), lag_us / US_PER_SECOND);
+    if (way->is_known && way->is_campaign)
+        json_write_member_instant(w, STR("endsAt"), way->end_us);
+    if (way->is_known)
+        json_write_member_i64(w, way->is_campaign ? STR("leftSeconds") : STR("lagSeconds"),
+                              way->left_us / US_PER_SECOND);
     json_write_member_i64(w, STR("version"), cursor->version);
     json_write_member_instant(w, STR("updatedAt"), cursor->updated_us);
 }
 
 /* ---- list ---- */
 
-static bool list_json(const struct cursor_list *list, struct session *session, FILE *out,
-                      struct error *err)
-{
-    struct json_writer w;
-    struct buf text;
+struct listed {
+    struct cursor cursor;
+    struct cursor_way way;
+};
 
-    buf_init(&text, &session->arena, CURSOR_OUTPUT_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++) {
-        json_write_object(&w);
-        cursor_write(&w, &list->items[i]);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
+static void write_row(struct json_writer *w, const void *rows, size_t i)
+{
+    const struct listed *listed = (const struct listed *)rows + i;
+
+    cursor_write(w, &listed->cursor, &listed->way);
 }
 
-static bool list_text(const struct cursor_list *list, struct session *session, FILE *out,
+static struct str lag_text(struct arena *arena, const struct cursor_way *way)
+{
+    struct buf text;
+
+    if (!way->is_known)
+        return STR("-");
+    if (way->is_campaign && way->left_us == 0)
+        return STR("done");
+    buf_init(&text, arena, 64);
+    text_span(&text, way->left_us);
+    return buf_str(&text);
+}
+
+static bool list_text(const struct listed *rows, size_t count, struct session *session, FILE *out,
                       struct error *err)
 {
-    static const char *const heads[] = { "SOURCE",    "OPERATION", "CURSOR", "SCOPE",
-                                         "NAMESPACE", "VALUE",     "LAG",    "MOVED" };
+    static const char *const heads[] = { "SOURCE", "OPERATION", "CURSOR", "NAMESPACE",
+                                         "VALUE",  "LAG",       "MOVED" };
+    const int64_t now_us = clock_now_us(&session->clock);
     struct arena *arena = &session->arena;
     struct columns columns;
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
-    for (size_t i = 0; i < list->count; i++) {
-        const struct cursor *cursor = &list->items[i];
-        struct buf lag;
-        int64_t lag_us;
+    for (size_t i = 0; i < count; i++) {
+        const struct cursor *cursor = &rows[i].cursor;
 
-        buf_init(&lag, arena, 64);
-        if (cursor_lag(cursor, &lag_us))
-            text_span(&lag, lag_us);
         columns_cell(&columns, cursor->name.source);
         columns_cell(&columns, code_of(&OPERATION_CODES, (int)cursor->name.operation));
         columns_cell(&columns, cursor->name.cursor_key);
-        columns_cell(&columns, code_of(&NAMESPACE_SCOPE_CODES, (int)cursor->name.scope));
         columns_cell(&columns, short_key(&cursor->name));
-        columns_cell(&columns, cursor_text(arena, &cursor->value));
-        columns_cell(&columns, buf_str(&lag).len > 0 ? buf_str(&lag) : STR("-"));
-        columns_instant(&columns, cursor->updated_us);
+        if (cursor->value.type == CURSOR_TIME)
+            columns_brief(&columns, cursor->value.instant_us, now_us);
+        else
+            columns_cell(&columns, cursor_text(arena, &cursor->value));
+        columns_cell(&columns, lag_text(arena, &rows[i].way));
+        columns_brief(&columns, cursor->updated_us, now_us);
     }
     return columns_print(&columns, out, err);
+}
+
+static bool load_ways(struct session *session, const struct cursor_list *list, struct listed **rows,
+                      struct error *err)
+{
+    *rows = ARENA_ARRAY(&session->arena, struct listed, list->count + 1);
+    if (*rows == NULL)
+        return arena_error(&session->arena, err);
+    for (size_t i = 0; i < list->count; i++) {
+        (*rows)[i].cursor = list->items[i];
+        if (!cursor_way(session->store, &session->arena, &list->items[i], &(*rows)[i].way, err))
+            return false;
+    }
+    return true;
 }
 
 static bool list_cursors(const struct invocation *invocation, struct session *session,
@@ -165,14 +185,15 @@ static bool list_cursors(const struct invocation *invocation, struct session *se
 {
     struct cursor_choice choice;
     struct cursor_list list;
+    struct listed *rows;
 
     (void)code;
     if (!cursor_choice_read(invocation, &choice, err) ||
-        !cursor_list_chosen(session, &choice, &list, err))
+        !cursor_list_chosen(session, &choice, &list, err) || !load_ways(session, &list, &rows, err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return list_json(&list, session, invocation->out, err);
-    return list_text(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, rows, list.count, write_row, err);
+    return list_text(rows, list.count, session, invocation->out, err);
 }
 
 static enum exit_code cmd_list(const struct invocation *invocation)
@@ -187,7 +208,8 @@ static const struct command list = {
     .operands_max = 1,
     .description =
         "Lists cursors: everything before a cursor's value is complete. LAG is how far it is\n"
-        "behind the latest record that was seen.",
+        "behind the latest record that was seen; for a backfill, how far its campaign has to go.\n"
+        "Instants are shown to the minute, UTC; `cursor show` and --json have all of them.",
     .options = { { "json", NULL, "JSON instead of a text." }, SESSION_OPTION },
     .run = cmd_list,
 };

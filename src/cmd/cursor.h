@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/session.h"
 #include "data/json_write.h"
+#include "engine/cursor/cursor_view.h"
 #include "port/store_cursor.h"
 
 extern const struct command COMMAND_CURSOR;
@@ -44,8 +45,6 @@ struct str cursor_title(struct arena *arena, const struct cursor_name *name);
 /* The members of a JSON object that name it. */
 void cursor_write_name(struct json_writer *w, const struct cursor_name *name);
 void cursor_write_value(struct json_writer *w, struct str member, const struct cursor_value *value);
-void cursor_write(struct json_writer *w, const struct cursor *cursor);
-
-#define CURSOR_OUTPUT_MAX ((size_t)64 << 20)
+void cursor_write(struct json_writer *w, const struct cursor *cursor, const struct cursor_way *way);
 
 #endif

@@ -30,9 +30,10 @@ static struct str value_of(struct arena *arena, bool has, const struct cursor_va
 
 /* ---- verify ---- */
 
-static void write_check(struct json_writer *w, const struct cursor_check *check)
+static void write_row(struct json_writer *w, const void *checks, size_t i)
 {
-    json_write_object(w);
+    const struct cursor_check *check = (const struct cursor_check *)checks + i;
+
     cursor_write_name(w, &check->name);
     if (check->has_cursor)
         cursor_write_value(w, STR("value"), &check->cursor.value);
@@ -43,22 +44,6 @@ static void write_check(struct json_writer *w, const struct cursor_check *check)
     json_write_member_i64(w, STR("resets"), check->resets);
     json_write_member_i64(w, STR("gaps"), check->gaps);
     json_write_member_bool(w, STR("rebuildRequired"), !check->agrees);
-    json_write_end(w);
-}
-
-static bool verify_json(const struct cursor_check_list *list, struct session *session, FILE *out,
-                        struct error *err)
-{
-    struct json_writer w;
-    struct buf text;
-
-    buf_init(&text, &session->arena, CURSOR_OUTPUT_MAX);
-    json_writer_init(&w, &text);
-    json_write_array(&w);
-    for (size_t i = 0; i < list->count; i++)
-        write_check(&w, &list->items[i]);
-    json_write_end(&w);
-    return output_json(out, &w, err);
 }
 
 static void verify_text(const struct cursor_check_list *list, struct session *session, FILE *out)
@@ -102,7 +87,8 @@ static bool verify_all(const struct invocation *invocation, struct session *sess
             *code = EXIT_FOUND;
     }
     if (invocation_flag(invocation, "json"))
-        return verify_json(&list, session, invocation->out, err);
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
     verify_text(&list, session, invocation->out);
     return true;
 }

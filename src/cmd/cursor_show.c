@@ -6,7 +6,6 @@
 #include "cmd/output.h"
 #include "cmd/text.h"
 #include "engine/cursor/cursor_event.h"
-#include "engine/cursor/cursor_view.h"
 
 enum { EVENTS_SHOWN = 5, EVENTS_MAX = 1000, BEYOND_SHOWN = 5 };
 
@@ -57,7 +56,7 @@ static void write_event(struct json_writer *w, const struct cursor_event *event)
 static void write_view(struct json_writer *w, const struct cursor_view *view)
 {
     json_write_object(w);
-    cursor_write(w, &view->cursor);
+    cursor_write(w, &view->cursor, &view->way);
     if (view->has_holder)
         write_holder(w, &view->holder);
     json_write_name(w, STR("beyond"));
@@ -112,46 +111,70 @@ static void print_beyond(const struct cursor_view *view, FILE *out)
         fprintf(out, "  %-10s ... and %zu more (--json)\n", "", view->beyond.count - BEYOND_SHOWN);
 }
 
-static bool print_events(const struct cursor_view *view, struct arena *arena, FILE *out,
-                         struct error *err)
+static bool print_events(const struct cursor_view *view, int64_t now_us, struct arena *arena,
+                         FILE *out, struct error *err)
 {
-    static const char *const heads[] = { "  AT", "REASON", "FROM", "TO", "TASK", "REMARKS" };
+    static const char *const heads[] = { "AT", "REASON", "FROM", "TO", "TASK" };
     struct columns columns;
+
+    if (view->events.count == 0)
+        return true;
+    fprintf(out, "\n");
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < view->events.count; i++) {
         const struct cursor_event *event = &view->events.items[i];
-        char at[INSTANT_TEXT_MAX];
 
-        (void)instant_format(event->created_us, at);
-        columns_cell(&columns, arena_printf(arena, "  %s", at));
+        columns_brief(&columns, event->created_us, now_us);
         columns_cell(&columns, code_of(&CURSOR_EVENT_REASON_CODES, (int)event->reason));
         columns_cell(&columns, event->has_prev ? cursor_text(arena, &event->prev) : STR("-"));
         columns_cell(&columns, cursor_text(arena, &event->next));
-        columns_i64(&columns, event->lineage.task_id);
-        columns_cell(&columns, event->remarks);
+        if (event->lineage.task_id > 0)
+            columns_i64(&columns, event->lineage.task_id);
+        else
+            columns_cell(&columns, STR("-"));
+        if (event->reason != CURSOR_EVENT_ADVANCE)
+            columns_note(&columns, event->remarks);
     }
-    return columns_print(&columns, out, err);
+    if (!columns_print(&columns, out, err))
+        return false;
+    fprintf(out, "\n");
+    return true;
 }
 
-static bool print_view(const struct cursor_view *view, struct arena *arena, FILE *out,
-                       struct error *err)
+static void print_way(const struct cursor_view *view, struct arena *arena, FILE *out)
+{
+    const struct cursor_way *way = &view->way;
+    char end[INSTANT_TEXT_MAX];
+    struct buf left;
+
+    if (!way->is_known)
+        return;
+    buf_init(&left, arena, 64);
+    text_span(&left, way->left_us);
+    if (!way->is_campaign) {
+        fprintf(out, "  %-10s %.*s behind the latest record seen, %.*s\n", "lag",
+                STR_ARG(buf_str(&left)), STR_ARG(view->cursor.observed_max));
+        return;
+    }
+    (void)instant_format(way->end_us, end);
+    if (way->left_us == 0)
+        fprintf(out, "  %-10s done, up to %s\n", "campaign", end);
+    else
+        fprintf(out, "  %-10s %.*s to go, up to %s\n", "campaign", STR_ARG(buf_str(&left)), end);
+}
+
+static bool print_view(const struct cursor_view *view, int64_t now_us, struct arena *arena,
+                       FILE *out, struct error *err)
 {
     const struct cursor *cursor = &view->cursor;
-    struct buf lag;
-    int64_t lag_us;
 
-    buf_init(&lag, arena, 64);
     fprintf(out, "%.*s\n", STR_ARG(cursor_title(arena, &cursor->name)));
     fprintf(out, "  %-10s %.*s\n", "value", STR_ARG(cursor_text(arena, &cursor->value)));
-    if (cursor_lag(cursor, &lag_us)) {
-        text_span(&lag, lag_us);
-        fprintf(out, "  %-10s %.*s behind the latest record seen, %.*s\n", "lag",
-                STR_ARG(buf_str(&lag)), STR_ARG(cursor->observed_max));
-    }
+    print_way(view, arena, out);
     print_holder(view, out);
     print_beyond(view, out);
-    return print_events(view, arena, out, err);
+    return print_events(view, now_us, arena, out, err);
 }
 
 /* ---- the command ---- */
@@ -164,7 +187,7 @@ static bool show_all(const struct invocation *invocation, struct session *sessio
     struct json_writer w;
     struct buf text;
 
-    buf_init(&text, &session->arena, CURSOR_OUTPUT_MAX);
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
     json_writer_init(&w, &text);
     json_write_array(&w);
     for (size_t i = 0; i < list->count; i++) {
@@ -172,23 +195,12 @@ static bool show_all(const struct invocation *invocation, struct session *sessio
             return false;
         if (is_json)
             write_view(&w, &view);
-        else if (!print_view(&view, &session->arena, invocation->out, err))
+        else if (!print_view(&view, clock_now_us(&session->clock), &session->arena, invocation->out,
+                             err))
             return false;
     }
     json_write_end(&w);
     return !is_json || output_json(invocation->out, &w, err);
-}
-
-static bool read_events(const struct invocation *invocation, int64_t *events, struct error *err)
-{
-    const char *given = invocation_value(invocation, "events");
-
-    *events = EVENTS_SHOWN;
-    if (given == NULL ||
-        (str_to_i64(str_of(given), events) && *events >= 0 && *events <= EVENTS_MAX))
-        return true;
-    return error_set(err, ERROR_REQUEST, "cursor.option", "--events: '%s' is not 0 to %d", given,
-                     EVENTS_MAX);
 }
 
 static bool show_cursors(const struct invocation *invocation, struct session *session,
@@ -200,8 +212,9 @@ static bool show_cursors(const struct invocation *invocation, struct session *se
     bool ok;
 
     (void)code;
-    if (!read_events(invocation, &events, err) || !cursor_choice_read(invocation, &choice, err) ||
-        !store_begin_read(session->store, err))
+    if (!invocation_number(invocation, "events",
+                           (struct option_range){ 0, EVENTS_MAX, EVENTS_SHOWN }, &events, err) ||
+        !cursor_choice_read(invocation, &choice, err) || !store_begin_read(session->store, err))
         return false;
     ok = cursor_list_chosen(session, &choice, &list, err);
     if (ok && list.count == 0)
@@ -228,7 +241,7 @@ const struct command CURSOR_SHOW = {
         "Shows each cursor of the source: its value, how far it is behind, the slice that comes\n"
         "next and why it is not done, what is complete already beyond that slice, and the\n"
         "last events, the newest first.",
-    .options = { { "events", "N", "Events shown (5)." },
+    .options = { { "events", "N", "Events shown, 0 to 1000 (5)." },
                  { "json", NULL, "JSON instead of a text." },
                  SESSION_OPTION },
     .run = cmd_show,

@@ -40,6 +40,25 @@ static bool gather_running(struct session *session, struct status_source *source
     return true;
 }
 
+static bool gather_cursors(struct session *session, struct status_source *source, struct error *err)
+{
+    struct arena *arena = &session->arena;
+    struct cursor_list list;
+
+    if (!store_cursor_list(session->store, arena, source->code, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        struct status_cursor *cursor = LIST_ADD(arena, &source->cursors);
+
+        if (cursor == NULL)
+            return arena_error(arena, err);
+        cursor->cursor = list.items[i];
+        if (!cursor_way(session->store, arena, &cursor->cursor, &cursor->way, err))
+            return false;
+    }
+    return true;
+}
+
 static bool gather_schedules(struct session *session, struct status_source *source, int64_t now_us,
                              struct error *err)
 {
@@ -66,7 +85,7 @@ static bool gather_source(struct session *session, struct status *status, struct
         return arena_error(arena, err);
     source->code = code;
     return (store_status_counts(store, arena, code, status->since_us, &source->counts, err) &&
-            store_cursor_list(store, arena, code, &source->cursors, err) &&
+            gather_cursors(session, source, err) &&
             store_pause_list(store, arena, code, &source->pauses, err) &&
             gather_running(session, source, err) &&
             trouble_list(store, arena, &ask, &source->troubles, err) &&

@@ -8,6 +8,7 @@
 #include "cmd/session.h"
 #include "cmd/trouble.h"
 #include "core/wait.h"
+#include "engine/cursor/cursor_view.h"
 #include "engine/gate/gate.h"
 #include "engine/schedule_fire.h"
 #include "port/store_cursor.h"
@@ -31,10 +32,20 @@ struct status_task_list {
     size_t count;
 };
 
+struct status_cursor {
+    struct cursor cursor;
+    struct cursor_way way;
+};
+
+struct status_cursor_list {
+    struct status_cursor *items;
+    size_t count;
+};
+
 struct status_source {
     struct str code;
     struct partition_count_list counts; /* since status.since_us */
-    struct cursor_list cursors;
+    struct status_cursor_list cursors;
     struct pause_list pauses;
     struct status_task_list running;
     struct trouble_list troubles;

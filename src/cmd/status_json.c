@@ -6,8 +6,6 @@
 #include "cmd/status.h"
 #include "data/json_write.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 static void write_counts(struct json_writer *w, const struct status_source *source)
 {
     json_write_name(w, STR("operations"));
@@ -37,7 +35,8 @@ static void write_cursors(struct json_writer *w, const struct status_source *sou
     json_write_name(w, STR("cursors"));
     json_write_array(w);
     for (size_t i = 0; i < source->cursors.count; i++) {
-        const struct cursor *cursor = &source->cursors.items[i];
+        const struct cursor *cursor = &source->cursors.items[i].cursor;
+        const struct cursor_way *way = &source->cursors.items[i].way;
         char text[INSTANT_TEXT_MAX];
 
         json_write_object(w);
@@ -48,7 +47,10 @@ static void write_cursors(struct json_writer *w, const struct status_source *sou
                               code_of(&NAMESPACE_SCOPE_CODES, (int)cursor->name.scope));
         json_write_member_str(w, STR("namespace"), cursor->name.namespace_key);
         json_write_member_str(w, STR("value"), cursor_value_text(&cursor->value, text));
-        if (cursor->value.type == CURSOR_TIME)
+        if (way->is_campaign && way->is_known) {
+            json_write_member_instant(w, STR("endsAt"), way->end_us);
+            json_write_member_i64(w, STR("leftSeconds"), way->left_us / US_PER_SECOND);
+        } else if (cursor->value.type == CURSOR_TIME)
             json_write_member_i64(w, STR("behindSeconds"),
                                   (now_us - cursor->value.instant_us) / US_PER_SECOND);
         json_write_end(w);

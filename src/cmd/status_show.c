@@ -87,27 +87,44 @@ static bool print_counts(const struct status_source *source, int64_t now_us, str
     return columns_print(&columns, out, err);
 }
 
+/* A campaign that is done is nothing to look at any more. */
+static bool is_over(const struct cursor_way *way)
+{
+    return way->is_campaign && way->is_known && way->left_us == 0;
+}
+
+static struct str behind_text(struct arena *arena, const struct status_cursor *cursor,
+                              int64_t now_us)
+{
+    if (cursor->cursor.value.type != CURSOR_TIME)
+        return STR("-");
+    if (cursor->way.is_campaign && cursor->way.is_known)
+        return arena_printf(arena, "%.*s to go", STR_ARG(span_text(arena, cursor->way.left_us)));
+    return span_text(arena, now_us - cursor->cursor.value.instant_us);
+}
+
 static bool print_cursors(const struct status_source *source, int64_t now_us, struct arena *arena,
                           FILE *out, struct error *err)
 {
     static const char *const heads[] = { "  CURSOR", "OF", "AT", "BEHIND NOW" };
     struct columns columns;
+    size_t shown = 0;
 
-    if (source->cursors.count == 0)
-        return true;
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < source->cursors.count; i++) {
-        const struct cursor *cursor = &source->cursors.items[i];
+        const struct cursor *cursor = &source->cursors.items[i].cursor;
         char text[INSTANT_TEXT_MAX];
+
+        if (is_over(&source->cursors.items[i].way))
+            continue;
+        shown++;
 
         columns_cell(&columns, arena_printf(arena, "  %.*s", STR_ARG(cursor->name.cursor_key)));
         columns_cell(&columns, word(arena, code_of(&OPERATION_CODES, (int)cursor->name.operation)));
         columns_cell(&columns, arena_copy(arena, cursor_value_text(&cursor->value, text)));
-        columns_cell(&columns, cursor->value.type == CURSOR_TIME
-                                   ? span_text(arena, now_us - cursor->value.instant_us)
-                                   : STR("-"));
+        columns_cell(&columns, behind_text(arena, &source->cursors.items[i], now_us));
     }
-    return columns_print(&columns, out, err);
+    return shown == 0 || columns_print(&columns, out, err);
 }
 
 static bool print_running(const struct status_source *source, int64_t now_us, struct arena *arena,

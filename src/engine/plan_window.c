@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "core/canon.h"
+#include "engine/cursor/cursor_view.h"
 #include "engine/plan_draft.h"
 
 enum { CAMPAIGN_BYTES_MAX = 4096 };
@@ -157,20 +158,6 @@ static bool load_forward(struct store *store, struct arena *arena, struct plan_d
     return true;
 }
 
-/* The end of a campaign's first window, kept by the event that started its cursor. */
-static bool load_campaign_to(struct store *store, struct arena *arena,
-                             const struct cursor_name *name, struct maybe_instant *to,
-                             struct error *err)
-{
-    struct cursor_event_list events;
-
-    if (!store_cursor_event_list(store, arena, name, 0, 1, &events, err))
-        return false;
-    if (events.count > 0 && window_is_valid(events.items[0].window))
-        *to = (struct maybe_instant){ true, events.items[0].window.to_us };
-    return true;
-}
-
 /* ---- the decision ---- */
 
 static struct window_request request_of(const struct plan_draft *draft)
@@ -207,7 +194,8 @@ bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *d
         if (!load_forward(store, arena, draft, &request.forward, err))
             return false;
         if (request.cursor.is_set &&
-            !load_campaign_to(store, arena, &name, &request.campaign_to, err))
+            !cursor_campaign_end(store, arena, &name, &request.campaign_to.is_set,
+                                 &request.campaign_to.at_us, err))
             return false;
     }
     draft->decision = window_decide(&request);

@@ -34,18 +34,45 @@ bool cursor_view(struct store *store, struct arena *arena, const struct cursor *
                  int64_t events, struct cursor_view *view, struct error *err)
 {
     *view = (struct cursor_view){ .cursor = *cursor };
-    return (cursor->value.type != CURSOR_TIME || view_coverage(store, arena, view, err)) &&
+    return cursor_way(store, arena, cursor, &view->way, err) &&
+           (cursor->value.type != CURSOR_TIME || view_coverage(store, arena, view, err)) &&
            store_cursor_event_last(store, arena, &cursor->name, events, &view->events, err);
 }
 
-bool cursor_lag(const struct cursor *cursor, int64_t *lag_us)
+bool cursor_campaign_end(struct store *store, struct arena *arena, const struct cursor_name *name,
+                         bool *has_end, int64_t *end_us, struct error *err)
+{
+    struct cursor_event_list events;
+
+    if (!store_cursor_event_list(store, arena, name, 0, 1, &events, err))
+        return false;
+    *has_end = events.count > 0 && window_is_valid(events.items[0].window);
+    if (*has_end)
+        *end_us = events.items[0].window.to_us;
+    return true;
+}
+
+bool cursor_way(struct store *store, struct arena *arena, const struct cursor *cursor,
+                struct cursor_way *way, struct error *err)
 {
     struct error unread;
     struct date seen;
 
-    if (cursor->value.type != CURSOR_TIME || cursor->observed_max.len == 0 ||
-        !date_parse(date_format_find(STR("rfc3339")), cursor->observed_max, &seen, &unread))
-        return false;
-    *lag_us = seen.at_us > cursor->value.instant_us ? seen.at_us - cursor->value.instant_us : 0;
+    *way = (struct cursor_way){ .is_campaign = cursor->name.operation == OPERATION_BACKFILL };
+    if (cursor->value.type != CURSOR_TIME)
+        return true;
+    if (way->is_campaign) {
+        if (!cursor_campaign_end(store, arena, &cursor->name, &way->is_known, &way->end_us, err))
+            return false;
+        way->left_us = way->end_us - cursor->value.instant_us;
+    } else {
+        way->is_known =
+            cursor->observed_max.len > 0 &&
+            date_parse(date_format_find(STR("rfc3339")), cursor->observed_max, &seen, &unread);
+        if (way->is_known)
+            way->left_us = seen.at_us - cursor->value.instant_us;
+    }
+    if (way->left_us < 0)
+        way->left_us = 0;
     return true;
 }

@@ -8,8 +8,18 @@
 #include "port/store_cursor.h"
 #include "port/store_task.h"
 
+/* How far it is from where it goes. A backfill goes to the end of its campaign and is done there;
+ * all others follow the latest record that was seen. */
+struct cursor_way {
+    bool is_known;
+    bool is_campaign;
+    int64_t end_us;  /* of the campaign */
+    int64_t left_us; /* 0: it is there */
+};
+
 struct cursor_view {
     struct cursor cursor;
+    struct cursor_way way;
     struct window_list beyond; /* covered, and not yet passed: what waits behind a gap */
     bool has_holder;           /* a task was made for the instant at which the cursor stands */
     struct task holder;        /* the last such task */
@@ -21,7 +31,11 @@ struct cursor_view {
 bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,
                  int64_t events, struct cursor_view *view, struct error *err) MUST_CHECK;
 
-/* How far it is behind the latest record that was seen, in microseconds; false: not known. */
-bool cursor_lag(const struct cursor *cursor, int64_t *lag_us);
+bool cursor_way(struct store *store, struct arena *arena, const struct cursor *cursor,
+                struct cursor_way *way, struct error *err) MUST_CHECK;
+
+/* The end of a campaign's first window, kept by the event that started its cursor. */
+bool cursor_campaign_end(struct store *store, struct arena *arena, const struct cursor_name *name,
+                         bool *has_end, int64_t *end_us, struct error *err) MUST_CHECK;
 
 #endif

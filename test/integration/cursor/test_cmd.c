@@ -71,7 +71,7 @@ TEST(show_tells_where_a_cursor_stands_and_what_holds_it_back)
     run = RUN("patra", "cursor", "list", "--store", store);
     CHECK_EQ(run.code, 0, "list");
     CHECK(has(run.out, "daily"), "the source");
-    CHECK(has(run.out, "2026-01-03T00:00:00Z"), "stopped where the third day begins");
+    CHECK(has(run.out, "  2026-01-03  "), "stopped where the third day begins");
     run = RUN("patra", "cursor", "show", "daily", "--store", store);
     CHECK_EQ(run.code, 0, "show");
     CHECK(has(run.out, "value      2026-01-03T00:00:00Z"), "the value");
@@ -85,6 +85,44 @@ TEST(show_tells_where_a_cursor_stands_and_what_holds_it_back)
     CHECK(has(run.out, "\"beyond\":[{\"from\":\"2026-01-04T00:00:00Z\""), "for programs too");
     run = RUN("patra", "cursor", "show", "daily/backfill", "--store", store);
     CHECK_EQ(run.code, 4, "there is none");
+    contract_end();
+}
+
+static void backfill(const char *store)
+{
+    REQUIRE(RUN("patra", "trigger", "daily", "backfill", "--from", "2025-12-01", "--to",
+                "2025-12-04", "--store", store)
+                    .code == 0,
+            "backfill");
+}
+
+/* The latest record that a backfill has seen says nothing about how far it is: it begins with
+ * the newest day. */
+TEST(a_backfill_has_a_way_to_go_and_is_done_at_its_end)
+{
+    const char *store = scene();
+    struct run run;
+
+    end_all(store, -1);
+    backfill(store);
+    end_all(store, -29); /* the third of December */
+    backfill(store);     /* lets it catch up, and plans that day again */
+    run = RUN("patra", "cursor", "list", "daily/backfill", "--store", store);
+    CHECK(has(run.out, "  2025-12-03  1d 0h  "), "one day is left");
+    run = RUN("patra", "cursor", "show", "daily/backfill", "--store", store);
+    CHECK(has(run.out, "campaign   1d 0h to go, up to 2025-12-04T00:00:00Z\n"), "its end");
+    run = RUN("patra", "status", "daily", "--store", store);
+    CHECK(has(run.out, "2025-12-03T00:00:00Z  1d 0h to go"), "under way");
+
+    end_all(store, -1);
+    backfill(store);
+    run = RUN("patra", "cursor", "list", "daily/backfill", "--store", store);
+    CHECK(has(run.out, "  2025-12-04  done  "), "there");
+    run = RUN("patra", "cursor", "list", "daily/backfill", "--json", "--store", store);
+    CHECK(has(run.out, "\"endsAt\":\"2025-12-04T00:00:00Z\",\"leftSeconds\":0,"), "for programs");
+    CHECK(!has(run.out, "lagSeconds"), "which watch lags");
+    run = RUN("patra", "status", "daily", "--store", store);
+    CHECK(!has(run.out, "2025-12-04"), "nothing to look at any more");
     contract_end();
 }
 
@@ -156,7 +194,7 @@ TEST(reset_asks_and_leaves_a_trace)
     end_all(store, -1);
     trigger(store);
     run = RUN("patra", "cursor", "list", "daily", "--store", store);
-    CHECK(has(run.out, "2026-01-06T00:00:00Z"), "at the end again");
+    CHECK(has(run.out, "  2026-01-06  "), "at the end again");
     CHECK_EQ(RUN("patra", "cursor", "verify", "--store", store).code, 0, "events and value");
     contract_end();
 }
