@@ -195,7 +195,8 @@ static void read_source(struct bench *bench)
     struct error err = { 0 };
 
     fault_list_init(&faults, &bench->arena);
-    if (!source_lint(&bench->arena, &xml_module, str_of(SOURCE), &faults, source)) {
+    if (!source_lint(&bench->arena, &xml_module, &(struct source_text){ .file = str_of(SOURCE) },
+                     &faults, source)) {
         (void)fprintf(stderr, "bench_commit: the source has faults\n");
         exit(1);
     }

@@ -330,8 +330,9 @@ static void make_plan(const char *dsn, const struct harvest *harvest)
     must(store_open(str_of(dsn), &(struct store_options){ .create = true }, &store, &err), &err);
     must(store_migrate(store, FROM_US, &taken, &err), &err);
     if (!source_read(&arena,
-                     arena_printf(&arena, harvest->is_crossref ? CROSSREF : GENERIC, harvest->base,
-                                  harvest->slice, harvest->page),
+                     &(struct source_text){
+                         .file = arena_printf(&arena, harvest->is_crossref ? CROSSREF : GENERIC,
+                                              harvest->base, harvest->slice, harvest->page) },
                      &faults, &source)) {
         (void)!fault_list_ok(&faults, &err);
         give_up(err.text);

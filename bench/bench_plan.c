@@ -79,7 +79,8 @@ static void prepare(const char *dsn, int64_t now_us)
     fault_list_init(&faults, &arena);
     if (!store_migrate(store, now_us - US_PER_HOUR, &taken, &err))
         die(&err);
-    if (!source_read(&arena, read_source(&arena), &faults, &source) ||
+    if (!source_read(&arena, &(struct source_text){ .file = read_source(&arena) }, &faults,
+                     &source) ||
         !source_apply(store, &arena, &source, now_us - US_PER_HOUR, &applied, &err))
         die(&err);
     arena_release(&arena);

@@ -93,7 +93,7 @@ static bool read_and_print(const struct invocation *invocation, struct arena *ar
         !source_edits(invocation, arena, &text.edits, err))
         return false;
     fault_list_init(&faults, arena);
-    *clean = source_lint_edited(arena, NULL, &text, &faults, source);
+    *clean = source_lint(arena, NULL, &text, &faults, source);
     if (faults.failed)
         return arena_error(arena, err);
     return print_faults(out, &faults, path, as_json, err);

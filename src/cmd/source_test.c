@@ -64,7 +64,7 @@ static bool load(struct source_test *test, bool *clean, struct error *err)
         return false;
     text.file = buf_str(&out);
     fault_list_init(&faults, arena);
-    return (source_lint_edited(arena, NULL, &text, &faults, &test->source) &&
+    return (source_lint(arena, NULL, &text, &faults, &test->source) &&
             fault_list_ok(&faults, err)) ||
            (!fault_list_ok(&faults, err) && error_wrap(err, "with --set"));
 }

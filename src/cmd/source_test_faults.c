@@ -124,8 +124,8 @@ static bool point_at(struct source_test *test, const struct protocol *protocol, 
     source_write(&test->source, &out);
     text = (struct source_text){ buf_str(&out), { edits.items, edits.count } };
     fault_list_init(&faults, arena);
-    if (!buf_ok(&out, err) || (!source_lint_edited(arena, NULL, &text, &faults, &test->source) &&
-                               !fault_list_ok(&faults, err)))
+    if (!buf_ok(&out, err) ||
+        (!source_lint(arena, NULL, &text, &faults, &test->source) && !fault_list_ok(&faults, err)))
         return error_wrap(err, "the source on loopback");
     return snapshot_make(
                arena,

@@ -463,19 +463,13 @@ bool source_check_plan(struct arena *arena, const struct xml *xml, const struct 
     return fault_list_ok(faults, err);
 }
 
-bool source_lint_edited(struct arena *arena, const struct xml *xml, const struct source_text *text,
-                        struct fault_list *faults, struct source *source)
+bool source_lint(struct arena *arena, const struct xml *xml, const struct source_text *text,
+                 struct fault_list *faults, struct source *source)
 {
-    const bool is_read = source_read_edited(arena, text, faults, source);
+    const bool is_read = source_read(arena, text, faults, source);
 
     if (source->registry.count > 0)
         source_check(arena, xml, source, faults);
     fault_list_sort(faults);
     return is_read && faults->errors == 0 && !faults->failed;
-}
-
-bool source_lint(struct arena *arena, const struct xml *xml, struct str text,
-                 struct fault_list *faults, struct source *source)
-{
-    return source_lint_edited(arena, xml, &(struct source_text){ .file = text }, faults, source);
 }

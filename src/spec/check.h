@@ -34,9 +34,7 @@ bool source_check_plan(struct arena *arena, const struct xml *xml, const struct 
                        struct fault_list *faults, struct error *err) MUST_CHECK;
 
 /* Reads a file and checks it, faults in the order of the file. False when there are errors. */
-bool source_lint(struct arena *arena, const struct xml *xml, struct str text,
+bool source_lint(struct arena *arena, const struct xml *xml, const struct source_text *text,
                  struct fault_list *faults, struct source *source) MUST_CHECK;
-bool source_lint_edited(struct arena *arena, const struct xml *xml, const struct source_text *text,
-                        struct fault_list *faults, struct source *source) MUST_CHECK;
 
 #endif

@@ -34,19 +34,16 @@ struct source {
     struct str file;           /* the text that was read */
 };
 
+struct source_text {
+    struct str file;
+    struct edit_list edits; /* changes to what the file says */
+};
+
 /* Reads a file and checks what can be seen in each value alone. False when there are errors: the
  * rows are then those that could be read, and may still be checked further, provided the code of
  * the source was found (registry.code is not empty). */
-bool source_read(struct arena *arena, struct str text, struct fault_list *faults,
+bool source_read(struct arena *arena, const struct source_text *text, struct fault_list *faults,
                  struct source *source) MUST_CHECK;
-
-/* The same with changes made to what the file says. */
-struct source_text {
-    struct str file;
-    struct edit_list edits;
-};
-bool source_read_edited(struct arena *arena, const struct source_text *text,
-                        struct fault_list *faults, struct source *source) MUST_CHECK;
 
 /* Writes the file that says what the rows say, without comments. Reading it gives rows equal to
  * these, and writing those gives the same text. */

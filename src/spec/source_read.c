@@ -440,8 +440,8 @@ static void read_root(struct walk *walk, const struct node *root)
     }
 }
 
-bool source_read_edited(struct arena *arena, const struct source_text *text,
-                        struct fault_list *faults, struct source *source)
+bool source_read(struct arena *arena, const struct source_text *text, struct fault_list *faults,
+                 struct source *source)
 {
     struct walk walk = { .arena = arena, .faults = faults, .source = source };
     const struct node *root;
@@ -460,10 +460,4 @@ bool source_read_edited(struct arena *arena, const struct source_text *text,
         return false;
     read_root(&walk, root);
     return faults->errors == 0 && !faults->failed;
-}
-
-bool source_read(struct arena *arena, struct str text, struct fault_list *faults,
-                 struct source *source)
-{
-    return source_read_edited(arena, &(struct source_text){ .file = text }, faults, source);
 }

@@ -45,7 +45,8 @@ static void check_written(struct arena *arena, const struct source *source)
     buf_init(&out, arena, 16 << 20);
     fault_list_init(&faults, arena);
     source_write(source, &out);
-    assert(!out.failed && source_read(arena, buf_str(&out), &faults, &again));
+    assert(!out.failed &&
+           source_read(arena, &(struct source_text){ .file = buf_str(&out) }, &faults, &again));
     check_rows(source, &again);
 }
 
@@ -60,10 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     arena_init(&arena, 64 << 20);
     fault_list_init(&faults, &arena);
-    if (source_lint(&arena, &xml_module, text, &faults, &source))
+    if (source_lint(&arena, &xml_module, &(struct source_text){ .file = text }, &faults, &source))
         check_snapshots(&arena, &source);
     fault_list_init(&again, &arena);
-    if (source_read(&arena, text, &again, &source))
+    if (source_read(&arena, &(struct source_text){ .file = text }, &again, &source))
         check_written(&arena, &source);
     assert(faults.failed || again.failed || faults.errors >= again.errors);
     for (size_t i = 0; i < faults.count; i++)

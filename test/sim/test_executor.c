@@ -113,7 +113,7 @@ static void apply_source(struct world *w, const char *text)
     struct error err = { 0 };
 
     fault_list_init(&faults, &w->arena);
-    if (!source_read(&w->arena, str_of(text), &faults, &rows))
+    if (!source_read(&w->arena, &(struct source_text){ .file = str_of(text) }, &faults, &rows))
         REQUIRE(fault_list_ok(&faults, &err), err.text);
     REQUIRE_OK(source_apply(w->store, &w->arena, &rows, START_US - US_PER_DAY, &applied, &err),
                err);

@@ -85,8 +85,7 @@ static void read_spec(struct rig *rig, const struct source_text *text, const cha
     struct error err;
 
     fault_list_init(&faults, &rig->arena);
-    if (!source_lint_edited(&rig->arena, &xml_module, text, &faults,
-                            (struct source *)request.source)) {
+    if (!source_lint(&rig->arena, &xml_module, text, &faults, (struct source *)request.source)) {
         for (size_t i = 0; i < faults.count; i++)
             test_note("line %zu: %.*s", (size_t)faults.items[i].at.line,
                       STR_ARG(faults.items[i].message));

@@ -156,7 +156,7 @@ static void apply(struct harvest *h, const struct edit_list *more)
     struct error err = { 0 };
 
     fault_list_init(&faults, &h->arena);
-    if (!source_lint_edited(&h->arena, &xml_module, &text, &faults, &rows)) {
+    if (!source_lint(&h->arena, &xml_module, &text, &faults, &rows)) {
         for (size_t i = 0; i < faults.count; i++)
             test_note("%s: %.*s", h->shape->name, STR_ARG(faults.items[i].message));
         REQUIRE(false, "the source has faults");

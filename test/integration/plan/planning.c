@@ -65,7 +65,7 @@ void planning_apply(struct store *store, const struct planning_source *source)
                    source->window != NULL ? source->window : "",
                    source->operations != NULL ? source->operations : OPERATIONS);
     fault_list_init(&faults, arena);
-    if (!source_read(arena, str_of(text), &faults, &rows))
+    if (!source_read(arena, &(struct source_text){ .file = str_of(text) }, &faults, &rows))
         REQUIRE(fault_list_ok(&faults, &err), err.text);
     REQUIRE_OK(source_apply(store, arena, &rows, NOW_US - US_PER_HOUR + count++, &applied, &err),
                err);

@@ -17,7 +17,8 @@ static bool lint(struct str text)
     arena_release(&arena);
     arena_init(&arena, 64 << 20);
     fault_list_init(&faults, &arena);
-    return source_lint(&arena, &xml_module, text, &faults, &source);
+    return source_lint(&arena, &xml_module, &(struct source_text){ .file = text }, &faults,
+                       &source);
 }
 
 static void show_faults(const char *label)
@@ -211,7 +212,9 @@ TEST(rows_without_a_file_are_checked_all_the_same)
 
     (void)lint(STR("source: a\n"));
     CHECK(!source_lint(&arena, &xml_module,
-                       test_read("test/data/spec/faults/token-needs-next.yaml"), &faults, &source),
+                       &(struct source_text){
+                           .file = test_read("test/data/spec/faults/token-needs-next.yaml") },
+                       &faults, &source),
           "refused");
     errors = faults.errors;
     stored = (struct source){ .registry = source.registry };
@@ -244,8 +247,9 @@ TEST(a_plan_is_checked_with_what_its_trigger_says)
 
         (void)lint(STR("source: a\n"));
         fault_list_init(&faults, &arena);
-        REQUIRE(source_lint(&arena, &xml_module, test_read("test/data/spec/clean.yaml"), &faults,
-                            &source),
+        REQUIRE(source_lint(&arena, &xml_module,
+                            &(struct source_text){ .file = test_read("test/data/spec/clean.yaml") },
+                            &faults, &source),
                 "clean by itself");
         plan.operation = source_find_operation(&source, STR("harvest"));
         CHECK_EQ(source_check_plan(&arena, &xml_module, &plan, &faults, &err),
@@ -282,7 +286,9 @@ TEST(rows_that_no_file_could_have_made_are_found)
         const struct registry_row *row;
 
         REQUIRE(lint(test_read("test/data/spec/clean.yaml")), "clean");
-        REQUIRE(source_read(&arena, test_read("test/data/spec/clean.yaml"), &faults, &source),
+        REQUIRE(source_read(&arena,
+                            &(struct source_text){ .file = test_read("test/data/spec/clean.yaml") },
+                            &faults, &source),
                 "clean");
         stored = (struct source){ .registry = source.registry };
         fault_list_init(&faults, &arena);

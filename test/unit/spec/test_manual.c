@@ -53,7 +53,9 @@ TEST(whole_sources_in_the_manual_have_no_faults)
         CHECK(text.len > 0, pages[i]);
         arena_init(&arena, 1 << 24);
         fault_list_init(&faults, &arena);
-        CHECK(source_lint(&arena, &xml_module, text, &faults, &source), pages[i]);
+        CHECK(source_lint(&arena, &xml_module, &(struct source_text){ .file = text }, &faults,
+                          &source),
+              pages[i]);
         CHECK_EQ(faults.count, 0, pages[i]);
         for (size_t f = 0; f < faults.count; f++)
             test_note("%u: %.*s", faults.items[f].at.line, STR_ARG(faults.items[f].message));

@@ -34,7 +34,7 @@ static void load(void)
     arena_release(&arena);
     arena_init(&arena, 16 << 20);
     fault_list_init(&faults, &arena);
-    if (!source_read(&arena, FILE_TEXT, &faults, &source))
+    if (!source_read(&arena, &(struct source_text){ .file = FILE_TEXT }, &faults, &source))
         test_note("%.*s", STR_ARG(faults.items[0].message));
     REQUIRE(faults.errors == 0, "the file is fine");
 }

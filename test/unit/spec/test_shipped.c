@@ -21,7 +21,8 @@ static struct spec spec_of(const char *file, const char *operation)
     arena_release(&arena);
     arena_init(&arena, 64 << 20);
     fault_list_init(&faults, &arena);
-    REQUIRE(source_read(&arena, test_read(file), &faults, &source), file);
+    REQUIRE(source_read(&arena, &(struct source_text){ .file = test_read(file) }, &faults, &source),
+            file);
     REQUIRE_OK(snapshot_make(
                    &arena,
                    &(struct snapshot_request){ .source = &source, .operation = str_of(operation) },

@@ -15,7 +15,8 @@ static void load(const char *path, struct source *source)
     arena_release(&arena);
     arena_init(&arena, 64 << 20);
     fault_list_init(&faults, &arena);
-    REQUIRE(source_read(&arena, test_read(path), &faults, source), path);
+    REQUIRE(source_read(&arena, &(struct source_text){ .file = test_read(path) }, &faults, source),
+            path);
 }
 
 static struct snapshot snapshot_of(const struct source *source, const char *operation)

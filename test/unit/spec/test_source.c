@@ -12,7 +12,7 @@ static bool read_text(struct str text, struct source *source)
     arena_release(&arena);
     arena_init(&arena, 16 << 20);
     fault_list_init(&faults, &arena);
-    return source_read(&arena, text, &faults, source);
+    return source_read(&arena, &(struct source_text){ .file = text }, &faults, source);
 }
 
 static void show_faults(struct str file)
@@ -56,17 +56,19 @@ TEST(an_edit_reads_as_if_the_file_said_it)
 
     REQUIRE(read_text(STR(""), &edited) == false, "memory is ready");
     fault_list_init(&faults, &arena);
-    REQUIRE(source_read_edited(&arena, &text, &faults, &edited), "no fault");
-    REQUIRE(
-        source_read(
-            &arena,
-            STR("source: demo\n"
-                "http: { base_url: 'http://127.0.0.1:8080/x', allow_plain_http: true }\n"
-                "retry: { statuses: [429, 503] }\n"
-                "endpoints:\n"
-                "  list: { role: search, path: /list, query: { a: '1' }, page: { size: 7 } }\n"),
-            &faults, &written),
-        "no fault");
+    REQUIRE(source_read(&arena, &text, &faults, &edited), "no fault");
+    REQUIRE(source_read(
+                &arena,
+                &(struct source_text){
+                    .file = STR(
+                        "source: demo\n"
+                        "http: { base_url: 'http://127.0.0.1:8080/x', allow_plain_http: true }\n"
+                        "retry: { statuses: [429, 503] }\n"
+                        "endpoints:\n"
+                        "  list: { role: search, path: /list, query: { a: '1' }, page: { size: 7 } "
+                        "}\n") },
+                &faults, &written),
+            "no fault");
     buf_init(&as_edited, &arena, 1 << 16);
     buf_init(&as_written, &arena, 1 << 16);
     source_write(&edited, &as_edited);
@@ -94,7 +96,7 @@ TEST(an_edit_that_leads_nowhere_is_a_fault)
 
         (void)read_text(STR(""), &source);
         fault_list_init(&faults, &arena);
-        CHECK(!source_read_edited(&arena, &text, &faults, &source), cases[i].edit.path.data);
+        CHECK(!source_read(&arena, &text, &faults, &source), cases[i].edit.path.data);
         REQUIRE(faults.count > 0, cases[i].edit.path.data);
         CHECK_STR(str_of(faults.items[0].code), str_of(cases[i].code), cases[i].edit.path.data);
     }
@@ -190,7 +192,7 @@ static void check_identity(const struct source *source, const char *label)
     buf_init(&second, &arena, 1 << 20);
     source_write(source, &first);
     fault_list_init(&faults, &arena);
-    if (!source_read(&arena, buf_str(&first), &faults, &again)) {
+    if (!source_read(&arena, &(struct source_text){ .file = buf_str(&first) }, &faults, &again)) {
         show_faults(buf_str(&first));
         REQUIRE(false, label);
     }
@@ -248,8 +250,8 @@ TEST(a_diff_has_the_rows_that_changed_and_no_others)
     arena_release(&arena);
     arena_init(&arena, 16 << 20);
     fault_list_init(&faults, &arena);
-    REQUIRE(source_read(&arena, before, &faults, &old), "before");
-    REQUIRE(source_read(&arena, after, &faults, &new), "after");
+    REQUIRE(source_read(&arena, &(struct source_text){ .file = before }, &faults, &old), "before");
+    REQUIRE(source_read(&arena, &(struct source_text){ .file = after }, &faults, &new), "after");
     REQUIRE_OK(source_diff(&arena, &old, &new, &diff, &err), err);
     CHECK_EQ(diff.count, 5, "http, p, q, r, harvest");
     buf_init(&out, &arena, 4096);
@@ -278,7 +280,7 @@ TEST(memory_that_ends_is_told)
         arena_init(&arena, 8 << 20);
         fault_list_init(&faults, &arena);
         arena.fail_at = nth;
-        if (!source_read(&arena, text, &faults, &source)) {
+        if (!source_read(&arena, &(struct source_text){ .file = text }, &faults, &source)) {
             CHECK(faults.failed, "and not taken for a good source");
             failed++;
         }
