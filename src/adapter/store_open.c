@@ -84,27 +84,28 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
     return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
 }
 
-/* postgresql://user:password@host/db?password=x becomes postgresql://user:***@host/db?***. */
+/* postgresql://user:password@host/db?password=x becomes postgresql://user:***@host/db?***. Where a
+ * question mark stands before the last @ nobody can tell whether that is a password's or the
+ * query's: then nothing is shown. */
 struct str store_dsn_redact(struct arena *arena, struct str dsn)
 {
     const size_t start = str_find(dsn, STR("://")) + 3;
-    const size_t query = str_find_char(dsn, '?');
-    struct str head, user = { 0 }, place;
-    size_t at;
+    struct str user, place;
+    size_t at, query, colon;
 
     if (store_dsn_kind(dsn) != STORE_POSTGRES)
         return arena_copy(arena, dsn);
-    head = str_slice(dsn, start, query);
-    place = head;
-    for (at = head.len; at > 0; at--) {
-        if (head.data[at - 1] != '@')
-            continue;
-        user = str_slice(head, 0, at - 1); /* up to the last @: a password may hold others */
-        place = str_slice(head, at - 1, head.len);
-        break;
+    for (at = dsn.len; at > start; at--) {
+        if (dsn.data[at - 1] == '@')
+            break; /* the last one: a password may hold others */
     }
-    at = str_find_char(user, ':');
+    user = str_slice(dsn, start, at > start ? at - 1 : start);
+    if (str_find_char(user, '?') < user.len)
+        return arena_printf(arena, "%.*s***", STR_ARG(str_slice(dsn, 0, start)));
+    place = str_slice(dsn, start + user.len, dsn.len);
+    query = str_find_char(place, '?');
+    colon = str_find_char(user, ':');
     return arena_printf(arena, "%.*s%.*s%s%.*s%s", STR_ARG(str_slice(dsn, 0, start)),
-                        STR_ARG(str_slice(user, 0, at)), at < user.len ? ":***" : "",
-                        STR_ARG(place), query < dsn.len ? "?***" : "");
+                        STR_ARG(str_slice(user, 0, colon)), colon < user.len ? ":***" : "",
+                        STR_ARG(str_slice(place, 0, query)), query < place.len ? "?***" : "");
 }

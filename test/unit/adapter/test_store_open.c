@@ -37,6 +37,8 @@ TEST(an_address_is_printed_without_its_password)
         { "postgres://:s3cret@/db", "postgres://:***@/db" },
         { "postgresql:///db?password=s3cret&host=h", "postgresql:///db?***" },
         { "postgresql://user:s3/cret@host/db?x=y", "postgresql://user:***@host/db?***" },
+        { "postgresql://user:s3?cret@host/db", "postgresql://***" },
+        { "postgresql:///db?password=s3@cret", "postgresql://***" },
     };
     struct arena arena;
 
