@@ -328,10 +328,8 @@ bool spec_read(struct arena *arena, struct str json, struct spec *spec, struct e
     struct json_doc doc;
 
     *spec = (struct spec){ 0 };
-    if (!json_parse(&doc, arena, json, err)) {
-        err->level = ERROR_FATAL;
-        return error_wrap(err, "snapshot");
-    }
+    if (!json_parse(&doc, arena, json, err))
+        return arena->failed ? error_wrap(err, "snapshot") : spec_fail(&reader, "is", "no JSON");
     reader.doc = &doc;
     root.node = json_root(&doc);
     if (spec_number(root, "version") != SNAPSHOT_VERSION)

@@ -42,11 +42,13 @@ bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
     return buf_ok(&out, err);
 }
 
-static bool read_number(const struct json_doc *doc, struct str name, int64_t *value,
-                        struct error *err)
+/* A count: no batch has INT32_MAX records. */
+static bool read_count(const struct json_doc *doc, struct str name, int64_t *count,
+                       struct error *err)
 {
-    return json_i64(doc, json_get(doc, json_root(doc), name), value) ||
-           error_set(err, ERROR_FATAL, "store.corrupt", "no number '%.*s'", STR_ARG(name));
+    return (json_i64(doc, json_get(doc, json_root(doc), name), count) && *count >= 0 &&
+            *count <= INT32_MAX) ||
+           error_set(err, ERROR_FATAL, "store.corrupt", "no count '%.*s'", STR_ARG(name));
 }
 
 bool batch_stats_read(struct arena *arena, struct str json, struct commit_result *result,
@@ -55,14 +57,16 @@ bool batch_stats_read(struct arena *arena, struct str json, struct commit_result
     struct json_doc doc;
 
     if (!json_parse(&doc, arena, json, err) ||
-        !read_number(&doc, STR("inserted"), &result->created, err) ||
-        !read_number(&doc, STR("deleted"), &result->deleted, err) ||
-        !read_number(&doc, STR("updated"), &result->updated, err) ||
-        !read_number(&doc, STR("unchanged"), &result->unchanged, err) ||
-        !read_number(&doc, STR("older"), &result->older, err) ||
-        !read_number(&doc, STR("failed"), &result->quarantined, err) ||
-        !read_number(&doc, STR("signals"), &result->signals, err))
+        !read_count(&doc, STR("inserted"), &result->created, err) ||
+        !read_count(&doc, STR("deleted"), &result->deleted, err) ||
+        !read_count(&doc, STR("updated"), &result->updated, err) ||
+        !read_count(&doc, STR("unchanged"), &result->unchanged, err) ||
+        !read_count(&doc, STR("older"), &result->older, err) ||
+        !read_count(&doc, STR("failed"), &result->quarantined, err) ||
+        !read_count(&doc, STR("signals"), &result->signals, err))
         return false;
+    if (result->updated < result->deleted)
+        return error_set(err, ERROR_FATAL, "store.corrupt", "more deleted than changed");
     result->updated -= result->deleted;
     result->has_latest =
         json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);

@@ -90,14 +90,20 @@ static void read_ids(struct reading *in, struct json_node bounds, struct slice_i
 {
     const struct json_node id = member(in, bounds, "id");
 
-    ids->bucket_count = (uint32_t)number(in, id, "hashBuckets", 0);
-    ids->slicing = ids->bucket_count > 0 ? ID_SLICING_HASH : ID_SLICING_RANGE;
-    if (ids->bucket_count > 0)
-        ids->bucket = (uint32_t)number(in, id, "hashBucket", 0);
-    else {
-        ids->from = id_number(in, id, "from");
-        ids->to = id_number(in, id, "to");
+    const int64_t buckets = number(in, id, "hashBuckets", 0);
+    const int64_t bucket = number(in, id, "hashBucket", 0);
+
+    if (buckets != 0) {
+        in->ok = in->ok && buckets <= UINT32_MAX && bucket >= 0 && bucket < buckets;
+        ids->slicing = ID_SLICING_HASH;
+        ids->bucket_count = (uint32_t)buckets;
+        ids->bucket = (uint32_t)bucket;
+        return;
     }
+    ids->slicing = ID_SLICING_RANGE;
+    ids->from = id_number(in, id, "from");
+    ids->to = id_number(in, id, "to");
+    in->ok = in->ok && ids->from < ids->to;
 }
 
 static void read_all(struct reading *in, struct slice *slice, struct slice_limits *limits)
@@ -110,7 +116,11 @@ static void read_all(struct reading *in, struct slice *slice, struct slice_limit
     slice->expected_records = number(in, telemetry, "totalEstimated", SLICE_UNKNOWN);
     slice->expected_requests = number(in, telemetry, "requestsExpected", SLICE_UNKNOWN);
     limits->requests_max = number(in, budget, "maxRequests", 0);
-    limits->duration_max_us = number(in, budget, "maxDurationSec", 0) * US_PER_SECOND;
+    if (limits->requests_max < 0 ||
+        __builtin_mul_overflow(number(in, budget, "maxDurationSec", 0), US_PER_SECOND,
+                               &limits->duration_max_us) ||
+        limits->duration_max_us < 0)
+        in->ok = false;
     switch (slice->dimension) {
     case SLICE_TIME:
         read_time(in, root, slice);

@@ -27,12 +27,17 @@ static struct str hint(const struct http_reply *reply, const char *what)
     return (struct str){ NULL, 0 };
 }
 
-/* "50", or "50, 50;w=1" of an older draft: what stands before the first comma. */
+/* "50", or "50, 50;w=1" of an older draft: what stands before the first comma. "-1", which some
+ * send for "no limit", tells nothing. */
 static bool hint_number(const struct http_reply *reply, const char *what, int64_t *number)
 {
     struct str rest = hint(reply, what);
+    int64_t told;
 
-    return rest.data != NULL && str_to_i64(str_trim(str_cut(&rest, ',')), number) && *number >= 0;
+    if (rest.data == NULL || !str_to_i64(str_trim(str_cut(&rest, ',')), &told) || told < 0)
+        return false;
+    *number = told;
+    return true;
 }
 
 static int64_t reset_at_us(int64_t reset, int64_t now_us)
@@ -48,12 +53,14 @@ static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
 {
     const struct str interval = hint(reply, "Interval");
     int64_t interval_us;
+    __int128 rate;
     struct error ignored; /* an interval that nobody understands tells nothing */
 
     if (limit <= 0 || interval.data == NULL ||
         !duration_parse_us(interval, &interval_us, &ignored) || interval_us <= 0)
         return 0;
-    return (int64_t)((__int128)limit * MICRO * US_PER_SECOND / interval_us);
+    rate = (__int128)limit * MICRO * US_PER_SECOND / interval_us;
+    return rate < INT64_MAX ? (int64_t)rate : 0; /* as good as no limit */
 }
 
 struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us)

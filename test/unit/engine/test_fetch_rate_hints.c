@@ -1,0 +1,101 @@
+#include "engine/fetch/rate_hints.h"
+
+#include "base/instant.h"
+#include "test.h"
+
+#define NOW_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
+
+static struct rate_hints hints_of(int status, bool is_refused, struct http_header *headers,
+                                  size_t count)
+{
+    const struct http_reply reply = { .status = status, .headers = { headers, count } };
+
+    return rate_hints_of(&reply, is_refused, NOW_US);
+}
+
+TEST(a_wait_is_obeyed_where_it_means_one)
+{
+    static const struct {
+        const char *label;
+        int status;
+        bool is_refused;
+        const char *value;
+        int64_t wait_us;
+    } cases[] = {
+        { "429", 429, false, "120", 120 * US_PER_SECOND },
+        { "503, as a date", 503, false, "Thu, 01 Jan 2026 00:01:00 GMT", 60 * US_PER_SECOND },
+        { "200, as some send it always", 200, false, "120", 0 },
+        { "200 that a rule calls a refusal", 200, true, "120", 120 * US_PER_SECOND },
+        { "past", 429, false, "Wed, 31 Dec 2025 23:59:00 GMT", 0 },
+        { "zero", 429, false, "0", 0 },
+        { "no number", 429, false, "soon", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_header header = { STR("Retry-After"), str_of(cases[i].value) };
+        const struct rate_hints hints = hints_of(cases[i].status, cases[i].is_refused, &header, 1);
+
+        CHECK_EQ(hints.retry_after_us, cases[i].wait_us, cases[i].label);
+        CHECK_EQ(hints.has_retry_after, cases[i].wait_us > 0, cases[i].label);
+    }
+}
+
+/* The rate in millionths of a request per second. */
+TEST(a_rate_is_told_by_a_limit_and_its_interval)
+{
+    static const struct {
+        const char *limit;
+        const char *interval;
+        int64_t told_limit;
+        int64_t rate;
+    } cases[] = {
+        { "50", "1s", 50, 50000000 },
+        { "3", "2s", 3, 1500000 },
+        { " 50, 50;w=1", "1s", 50, 50000000 },
+        { "100000", "1d", 100000, 1157407 },
+        { "50", "a while", 50, 0 },
+        { "50", "0s", 50, 0 },
+        { "-1", "1s", 0, 0 },
+        { "many", "1s", 0, 0 },
+        { "9223372036854775807", "1ms", INT64_MAX, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_header headers[] = {
+            { STR("x-rate-limit-limit"), str_of(cases[i].limit) },
+            { STR("X-Rate-Limit-Interval"), str_of(cases[i].interval) },
+        };
+        struct rate_hints hints = hints_of(200, false, headers, 2);
+
+        CHECK_EQ(hints.limit, cases[i].told_limit, cases[i].limit);
+        CHECK_EQ(hints.provider_rate, cases[i].rate, cases[i].limit);
+        hints = hints_of(200, false, headers, 1);
+        CHECK_EQ(hints.provider_rate, 0, "without an interval a limit is no rate");
+    }
+}
+
+TEST(a_reset_is_a_span_or_an_instant)
+{
+    static const struct {
+        const char *reset;
+        int64_t at_us;
+    } cases[] = {
+        { "57", NOW_US + 57 * US_PER_SECOND },
+        { "1767225660", NOW_US + 60 * US_PER_SECOND },
+        { "0", 0 },
+        { "-5", 0 },
+        { "9223372036854775807", 0 },
+        { "tomorrow", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_header headers[] = {
+            { STR("RateLimit-Reset"), str_of(cases[i].reset) },
+            { STR("X-RateLimit-Remaining"), STR("3") },
+        };
+        const struct rate_hints hints = hints_of(200, false, headers, 2);
+
+        CHECK_EQ(hints.reset_at_us, cases[i].at_us, cases[i].reset);
+        CHECK(hints.has_remaining && hints.remaining == 3, "another spelling beside it");
+    }
+}
