@@ -25,20 +25,24 @@ struct outbox_event_list {
     size_t count;
 };
 
+struct outbox_query {
+    struct str aggregate_type;
+    struct str aggregate_id;
+    int64_t after_version; /* 0: from the first */
+    int64_t limit;
+};
+
 struct store_outbox_ops {
-    bool (*of)(struct store *store, struct arena *arena, struct str aggregate_type,
-               struct str aggregate_id, int64_t after_version, int64_t limit,
+    bool (*of)(struct store *store, struct arena *arena, const struct outbox_query *query,
                struct outbox_event_list *list, struct error *err);
 };
 
-/* The events of an aggregate by version, from the first above after_version. */
+/* The events of an aggregate, by version. */
 static inline bool MUST_CHECK store_outbox_of(struct store *store, struct arena *arena,
-                                              struct str aggregate_type, struct str aggregate_id,
-                                              int64_t after_version, int64_t limit,
+                                              const struct outbox_query *query,
                                               struct outbox_event_list *list, struct error *err)
 {
-    return store->outbox->of(store, arena, aggregate_type, aggregate_id, after_version, limit, list,
-                             err);
+    return store->outbox->of(store, arena, query, list, err);
 }
 
 #endif

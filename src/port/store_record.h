@@ -75,6 +75,12 @@ struct record_changes {
     size_t count;
 };
 
+struct record_key {
+    struct str source;
+    struct str endpoint;
+    struct str provider_id;
+};
+
 struct stored_record {
     int64_t id;
     struct str source;
@@ -124,9 +130,8 @@ struct store_record_ops {
                   struct record_changes *changes, bool *written, struct error *err);
     bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
                   size_t count, struct error *err);
-    bool (*get)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
-                struct str provider_id, struct stored_record *record, bool *found,
-                struct error *err);
+    bool (*get)(struct store *store, struct arena *arena, const struct record_key *key,
+                struct stored_record *record, bool *found, struct error *err);
     bool (*candidates)(struct store *store, struct arena *arena,
                        const struct candidate_query *query, struct candidate_list *list,
                        struct error *err);
@@ -165,11 +170,11 @@ static inline bool MUST_CHECK store_record_touch(struct store *store,
 }
 
 static inline bool MUST_CHECK store_record_get(struct store *store, struct arena *arena,
-                                               struct str source, struct str endpoint,
-                                               struct str provider_id, struct stored_record *record,
-                                               bool *found, struct error *err)
+                                               const struct record_key *key,
+                                               struct stored_record *record, bool *found,
+                                               struct error *err)
 {
-    return store->record->get(store, arena, source, endpoint, provider_id, record, found, err);
+    return store->record->get(store, arena, key, record, found, err);
 }
 
 /* A page of candidates: by checked_at (to the week, at least) and id, by expr_hash and id, or by

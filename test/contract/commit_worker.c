@@ -138,9 +138,11 @@ struct stored_record commit_record(struct store *store, const char *endpoint, co
     struct error err = { 0 };
     bool found = false;
 
-    REQUIRE_OK(store_record_get(store, contract_arena(), STR("crossref"), str_of(endpoint),
-                                str_of(id), &record, &found, &err),
-               err);
+    REQUIRE_OK(
+        store_record_get(store, contract_arena(),
+                         &(struct record_key){ STR("crossref"), str_of(endpoint), str_of(id) },
+                         &record, &found, &err),
+        err);
     if (!found)
         record = (struct stored_record){ 0 };
     return record;
@@ -151,9 +153,11 @@ struct outbox_event_list commit_events(struct store *store, const char *endpoint
     struct outbox_event_list list = { 0 };
     struct error err = { 0 };
 
-    REQUIRE_OK(store_outbox_of(store, contract_arena(),
-                               arena_printf(contract_arena(), "crossref/%s", endpoint), str_of(id),
-                               0, 1000, &list, &err),
+    REQUIRE_OK(store_outbox_of(
+                   store, contract_arena(),
+                   &(struct outbox_query){ arena_printf(contract_arena(), "crossref/%s", endpoint),
+                                           str_of(id), 0, 1000 },
+                   &list, &err),
                err);
     return list;
 }

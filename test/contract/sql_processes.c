@@ -282,13 +282,15 @@ TEST(processes_that_change_the_same_records_take_every_version_once)
 
     CHECK_EQ(contract_processes(PROCESSES, write_records, dsn), PROCESSES * CHANGES, "no error");
     store = contract_open(dsn);
-    REQUIRE_OK(store_record_get(store, contract_arena(), STR("crossref"), STR("works"), STR("a"),
+    REQUIRE_OK(store_record_get(store, contract_arena(),
+                                &(struct record_key){ STR("crossref"), STR("works"), STR("a") },
                                 &record, &found, &err),
                err);
     CHECK_EQ(record.version, PROCESSES * CHANGES, "every change has a version");
-    REQUIRE_OK(
-        store_outbox_of(store, contract_arena(), STR("works"), STR("a"), 0, 1000, &list, &err),
-        err);
+    REQUIRE_OK(store_outbox_of(store, contract_arena(),
+                               &(struct outbox_query){ STR("works"), STR("a"), 0, 1000 }, &list,
+                               &err),
+               err);
     REQUIRE(list.count == PROCESSES * CHANGES, "and every version its event");
     for (size_t i = 0; i < list.count; i++)
         CHECK_EQ(list.items[i].version, i + 1, "without a gap");

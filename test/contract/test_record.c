@@ -53,7 +53,8 @@ static struct stored_record get(struct store *store, const char *id)
     struct error err = { 0 };
     bool found;
 
-    REQUIRE_OK(store_record_get(store, contract_arena(), STR("crossref"), STR("works"), str_of(id),
+    REQUIRE_OK(store_record_get(store, contract_arena(),
+                                &(struct record_key){ STR("crossref"), STR("works"), str_of(id) },
                                 &record, &found, &err),
                err);
     CHECK(found, id);
@@ -194,7 +195,8 @@ TEST(many_records_are_written_at_once)
     for (int i = 0; i < MANY; i++) {
         CHECK_EQ(get(store, ids[i]).version, i < MANY - OLD ? 1 : 2, ids[i]);
         CHECK_STR(get(store, ids[i]).payload, str_of(ids[i]), ids[i]);
-        REQUIRE_OK(store_outbox_of(store, contract_arena(), STR("works"), str_of(ids[i]), 0, 9,
+        REQUIRE_OK(store_outbox_of(store, contract_arena(),
+                                   &(struct outbox_query){ STR("works"), str_of(ids[i]), 0, 9 },
                                    &list, &err),
                    err);
         CHECK_EQ(list.count, i < MANY - OLD ? 1 : 2, "an event for each version");
@@ -438,9 +440,10 @@ TEST(an_event_comes_back_with_every_byte)
         change.record.id = get(store, "10.1/x").id;
     }
     REQUIRE_OK(store_commit(store, &err), err);
-    REQUIRE_OK(
-        store_outbox_of(store, contract_arena(), STR("works"), STR("10.1/x"), 1, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_outbox_of(store, contract_arena(),
+                               &(struct outbox_query){ STR("works"), STR("10.1/x"), 1, 10 }, &list,
+                               &err),
+               err);
     REQUIRE(list.count == 2, "above version 1");
     CHECK_EQ(list.items[0].version, 2, "by version");
     CHECK_EQ(list.items[1].version, 3, "by version");

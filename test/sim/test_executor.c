@@ -287,8 +287,9 @@ static void check_record(struct world *w, int number)
     bool found;
 
     (void)snprintf(id, sizeof(id), "r%d", number);
-    REQUIRE_OK(store_record_get(w->store, &w->arena, STR("demo"), STR("works"), str_of(id), &record,
-                                &found, &err),
+    REQUIRE_OK(store_record_get(w->store, &w->arena,
+                                &(struct record_key){ STR("demo"), STR("works"), str_of(id) },
+                                &record, &found, &err),
                err);
     CHECK(found, id);
     if (!found)
@@ -297,9 +298,10 @@ static void check_record(struct world *w, int number)
     (void)snprintf(wanted, sizeof(wanted), "{\"id\":\"%s\",\"updated\":\"%s\",\"rev\":%d}", id,
                    date, truth->revision);
     CHECK_STR(record.payload, str_of(wanted), "the latest revision");
-    REQUIRE_OK(
-        store_outbox_of(w->store, &w->arena, STR("demo/works"), str_of(id), 0, 1000, &events, &err),
-        err);
+    REQUIRE_OK(store_outbox_of(w->store, &w->arena,
+                               &(struct outbox_query){ STR("demo/works"), str_of(id), 0, 1000 },
+                               &events, &err),
+               err);
     CHECK_EQ(events.count, record.version, "one event per version");
     for (size_t i = 0; i < events.count; i++)
         CHECK_EQ(events.items[i].version, i + 1, "in order, none left out");

@@ -76,8 +76,7 @@ static bool list_events(struct memory_db *db, struct arena *arena, const struct 
     return ok;
 }
 
-static bool outbox_of(struct store *store, struct arena *arena, struct str aggregate_type,
-                      struct str aggregate_id, int64_t after_version, int64_t limit,
+static bool outbox_of(struct store *store, struct arena *arena, const struct outbox_query *query,
                       struct outbox_event_list *list, struct error *err)
 {
     struct memory_call call;
@@ -88,11 +87,11 @@ static bool outbox_of(struct store *store, struct arena *arena, struct str aggre
     *list = (struct outbox_event_list){ 0 };
     if (!memory_enter(&call, store, "outbox_of", err))
         return false;
-    key_add_str(&key, aggregate_type);
-    key_add_str(&key, aggregate_id);
+    key_add_str(&key, query->aggregate_type);
+    key_add_str(&key, query->aggregate_id);
     prefix = key.len;
-    key_add_i64(&key, after_version + 1);
-    ok = list_events(call.db, arena, &key, prefix, limit, list, err);
+    key_add_i64(&key, query->after_version + 1);
+    ok = list_events(call.db, arena, &key, prefix, query->limit, list, err);
     key_release(&key);
     return memory_leave(&call, ok, err);
 }

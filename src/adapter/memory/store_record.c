@@ -191,16 +191,15 @@ static bool record_touch(struct store *store, const struct record_context *conte
     return memory_leave(&call, ok, err);
 }
 
-static bool record_get(struct store *store, struct arena *arena, struct str source,
-                       struct str endpoint, struct str provider_id, struct stored_record *record,
-                       bool *found, struct error *err)
+static bool record_get(struct store *store, struct arena *arena, const struct record_key *key,
+                       struct stored_record *record, bool *found, struct error *err)
 {
     const struct stored_record *row;
     struct memory_call call;
 
     if (!memory_enter(&call, store, "record_get", err))
         return false;
-    row = find(call.db, source, endpoint, provider_id);
+    row = find(call.db, key->source, key->endpoint, key->provider_id);
     *found = row != NULL;
     return memory_leave(
         &call, !*found || memory_give(call.db, MEMORY_RECORD, row, arena, record, err), err);

@@ -1,6 +1,6 @@
 #include "adapter/postgres/outbox_repo.h"
 #include "adapter/postgres/postgres.h"
-#include "port/store_outbox.h"
+#include "adapter/sql/read.h"
 
 /* All of them arrays. */
 enum {
@@ -57,53 +57,22 @@ void outbox_query(struct query *q, struct postgres_store *postgres,
 }
 
 enum { OF_AGGREGATE_TYPE = 1, OF_AGGREGATE_ID, OF_AFTER, OF_LIMIT };
-static const char OF[] =
-    "SELECT event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane,"
-    " occurred_at, payload FROM ing_outbox"
-    " WHERE aggregate_type = $1 AND aggregate_id = $2 AND version > $3"
-    " ORDER BY version LIMIT $4";
-enum {
-    COL_EVENT_ID,
-    COL_AGGREGATE_TYPE,
-    COL_AGGREGATE_ID,
-    COL_EVENT_TYPE,
-    COL_VERSION,
-    COL_SCHEMA_VERSION,
-    COL_LANE,
-    COL_OCCURRED,
-    COL_PAYLOAD,
-};
+static const char OF[] = "SELECT " EVENT_COLUMNS " FROM ing_outbox"
+                         " WHERE aggregate_type = $1 AND aggregate_id = $2 AND version > $3"
+                         " ORDER BY version LIMIT $4";
 
-static bool outbox_of(struct store *store, struct arena *arena, struct str aggregate_type,
-                      struct str aggregate_id, int64_t after_version, int64_t limit,
+static bool outbox_of(struct store *store, struct arena *arena, const struct outbox_query *query,
                       struct outbox_event_list *list, struct error *err)
 {
     struct query q;
 
-    *list = (struct outbox_event_list){ 0 };
     query_init(&q, postgres_store_of(store), OF);
-    set_text(&q, OF_AGGREGATE_TYPE, aggregate_type);
-    set_text(&q, OF_AGGREGATE_ID, aggregate_id);
-    set_i64(&q, OF_AFTER, after_version);
-    set_i64(&q, OF_LIMIT, limit);
-    while (query_row(&q)) {
-        struct outbox_event *event = LIST_ADD(arena, list);
-
-        if (event == NULL) {
-            q.rows.full = arena;
-            break;
-        }
-        event->event_id = get_text(&q, COL_EVENT_ID, arena);
-        event->aggregate_type = get_text(&q, COL_AGGREGATE_TYPE, arena);
-        event->aggregate_id = get_text(&q, COL_AGGREGATE_ID, arena);
-        event->event_type = get_text(&q, COL_EVENT_TYPE, arena);
-        event->version = get_i64(&q, COL_VERSION);
-        event->schema_version = get_i64(&q, COL_SCHEMA_VERSION);
-        event->lane = get_i64(&q, COL_LANE);
-        event->occurred_us = get_i64(&q, COL_OCCURRED);
-        event->payload = get_text(&q, COL_PAYLOAD, arena);
-    }
-    return query_finish(&q, err) || error_wrap(err, "events of %.*s", STR_ARG(aggregate_id));
+    set_text(&q, OF_AGGREGATE_TYPE, query->aggregate_type);
+    set_text(&q, OF_AGGREGATE_ID, query->aggregate_id);
+    set_i64(&q, OF_AFTER, query->after_version);
+    set_i64(&q, OF_LIMIT, query->limit);
+    return read_events(&q.rows, arena, list, err) ||
+           error_wrap(err, "events of %.*s", STR_ARG(query->aggregate_id));
 }
 
 const struct store_outbox_ops POSTGRES_OUTBOX = { .of = outbox_of };

@@ -193,8 +193,10 @@ bool query_prepare(struct query *q, struct error *err)
     return true;
 }
 
-bool query_row(struct query *q)
+static bool next_row(struct rows *rows)
 {
+    struct query *q = (struct query *)rows;
+
     if (q->row < 0) {
         if (query_is_ready(q))
             q->result = postgres_execute(q);
@@ -226,16 +228,13 @@ bool query_finish(struct query *q, struct error *err)
 
 bool query_run(struct query *q, int64_t *changes, struct error *err)
 {
-    (void)query_row(q);
+    (void)next_row(&q->rows);
     if (changes != NULL && !str_to_i64(str_of(PQcmdTuples(q->result)), changes))
         *changes = 0;
     return query_finish(q, err);
 }
 
-bool get_is_null(const struct query *q, int column)
-{
-    return PQgetisnull(q->result, q->row, column);
-}
+/* ---- rows ---- */
 
 static uint64_t get_bits(const struct query *q, int column)
 {
@@ -247,8 +246,9 @@ static uint64_t get_bits(const struct query *q, int column)
     return bits;
 }
 
-int64_t get_i64(const struct query *q, int column)
+static int64_t row_i64(const struct rows *rows, int column)
 {
+    const struct query *q = (const struct query *)rows;
     const uint64_t bits = get_bits(q, column);
 
     switch (PQgetlength(q->result, q->row, column)) {
@@ -265,9 +265,9 @@ int64_t get_i64(const struct query *q, int column)
     }
 }
 
-double get_real(const struct query *q, int column)
+static double row_real(const struct rows *rows, int column)
 {
-    const uint64_t bits = get_bits(q, column);
+    const uint64_t bits = get_bits((const struct query *)rows, column);
     double value;
 
     memcpy(&value, &bits, sizeof(value));
@@ -285,8 +285,9 @@ static struct str uuid_text(char *text, size_t size, const unsigned char *b)
 }
 
 /* Text, bytes, jsonb, uuid. */
-static struct str get_view(struct query *q, int column)
+static struct str row_view(struct rows *rows, int column)
 {
+    struct query *q = (struct query *)rows;
     const struct str view = { PQgetvalue(q->result, q->row, column),
                               (size_t)PQgetlength(q->result, q->row, column) };
 
@@ -295,32 +296,6 @@ static struct str get_view(struct query *q, int column)
     if (PQftype(q->result, column) == OID_UUID && view.len == 16)
         return uuid_text(q->uuid, sizeof(q->uuid), (const unsigned char *)view.data);
     return view;
-}
-
-struct str get_text(struct query *q, int column, struct arena *arena)
-{
-    const struct str copy = arena_copy(arena, get_view(q, column));
-
-    if (copy.data == NULL)
-        q->rows.full = arena;
-    return copy;
-}
-
-struct lineage get_lineage(const struct query *q, int column)
-{
-    return (struct lineage){
-        .schedule_instance_id = get_i64(q, column),
-        .plan_id = get_i64(q, column + 1),
-        .slice_id = get_i64(q, column + 2),
-        .task_id = get_i64(q, column + 3),
-        .run_id = get_i64(q, column + 4),
-        .batch_id = get_i64(q, column + 5),
-    };
-}
-
-static bool next_row(struct rows *rows)
-{
-    return query_row((struct query *)rows);
 }
 
 static bool finish_rows(struct rows *rows, struct error *err)
@@ -340,22 +315,9 @@ static const char *row_name(const struct rows *rows, int column)
 
 static bool row_is_null(const struct rows *rows, int column)
 {
-    return get_is_null((const struct query *)rows, column);
-}
+    const struct query *q = (const struct query *)rows;
 
-static int64_t row_i64(const struct rows *rows, int column)
-{
-    return get_i64((const struct query *)rows, column);
-}
-
-static double row_real(const struct rows *rows, int column)
-{
-    return get_real((const struct query *)rows, column);
-}
-
-static struct str row_view(struct rows *rows, int column)
-{
-    return get_view((struct query *)rows, column);
+    return PQgetisnull(q->result, q->row, column);
 }
 
 static const struct rows_ops ROWS = {

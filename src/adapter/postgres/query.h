@@ -104,15 +104,7 @@ void set_array(struct query *q, int place, struct array *array);
 
 bool query_is_ready(const struct query *q); /* all places hold what can be sent */
 bool query_prepare(struct query *q, struct error *err) MUST_CHECK; /* the text; nothing is sent */
-bool query_row(struct query *q);                                   /* true: there is a row */
 bool query_finish(struct query *q, struct error *err) MUST_CHECK;
 bool query_run(struct query *q, int64_t *changes, struct error *err) MUST_CHECK;
-
-bool get_is_null(const struct query *q, int column);
-int64_t get_i64(const struct query *q, int column); /* numbers, truth values, times; NULL reads 0 */
-double get_real(const struct query *q, int column);
-struct str get_text(struct query *q, int column,
-                    struct arena *arena);                      /* text, bytes, jsonb, uuid */
-struct lineage get_lineage(const struct query *q, int column); /* six columns */
 
 #endif

@@ -15,6 +15,7 @@
 #include "port/store_plan.h"
 #include "port/store_quarantine.h"
 #include "port/store_rate.h"
+#include "port/store_record.h"
 #include "port/store_registry.h"
 #include "port/store_run.h"
 #include "port/store_schedule.h"
@@ -172,6 +173,28 @@ bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_list *li
 
 /* class_code, used, booked */
 bool read_quota(struct rows *rows, struct quota_count *count, struct error *err) MUST_CHECK;
+
+/* ---- read_record.c: records and their events ---- */
+
+#define RECORD_STATE_COLUMNS \
+    "id, version, updated_at, provider_version, deleted, content_hash, expr_hash, checked_at"
+void read_record_state(struct rows *rows, struct arena *arena, struct record_state *state);
+
+#define RECORD_COLUMNS                                                                          \
+    "id, provenance_code, endpoint_name, provider_id, updated_at, provider_version, version,"   \
+    " deleted, content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id," \
+    " slice_id, task_id, run_id, batch_id, payload"
+void read_record(struct rows *rows, struct arena *arena, struct stored_record *record);
+
+/* id, provider_id, checked_at, expr_hash */
+bool read_candidates(struct rows *rows, struct arena *arena, struct candidate_list *list,
+                     struct error *err) MUST_CHECK;
+
+#define EVENT_COLUMNS                                                                    \
+    "event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane," \
+    " occurred_at, payload"
+bool read_events(struct rows *rows, struct arena *arena, struct outbox_event_list *list,
+                 struct error *err) MUST_CHECK;
 
 /* ---- read_registry.c: configuration, migrations ---- */
 

@@ -1,6 +1,8 @@
 #include <inttypes.h>
 
 #include "adapter/sqlite/outbox_repo.h"
+
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/sqlite.h"
 
 static const char ADD[] =
@@ -26,52 +28,21 @@ bool outbox_add(struct sqlite_store *sqlite, const struct outbox_event *event, s
                                                 STR_ARG(event->aggregate_id));
 }
 
-static const char OF[] =
-    "SELECT event_id, aggregate_type, aggregate_id, event_type, version, schema_version, lane,"
-    " occurred_at, payload FROM ing_outbox"
-    " WHERE aggregate_type = :aggregate_type AND aggregate_id = :aggregate_id"
-    "   AND version > :after ORDER BY version LIMIT :limit";
-enum {
-    COL_EVENT_ID,
-    COL_AGGREGATE_TYPE,
-    COL_AGGREGATE_ID,
-    COL_EVENT_TYPE,
-    COL_VERSION,
-    COL_SCHEMA_VERSION,
-    COL_LANE,
-    COL_OCCURRED,
-    COL_PAYLOAD,
-};
+static const char OF[] = "SELECT " EVENT_COLUMNS " FROM ing_outbox"
+                         " WHERE aggregate_type = :aggregate_type AND aggregate_id = :aggregate_id"
+                         "   AND version > :after ORDER BY version LIMIT :limit";
 
-static bool outbox_of(struct store *store, struct arena *arena, struct str aggregate_type,
-                      struct str aggregate_id, int64_t after_version, int64_t limit,
+static bool outbox_of(struct store *store, struct arena *arena, const struct outbox_query *query,
                       struct outbox_event_list *list, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), OF);
 
-    *list = (struct outbox_event_list){ 0 };
-    bind_text(st, ":aggregate_type", aggregate_type);
-    bind_text(st, ":aggregate_id", aggregate_id);
-    bind_i64(st, ":after", after_version);
-    bind_i64(st, ":limit", limit);
-    while (statement_row(st)) {
-        struct outbox_event *event = LIST_ADD(arena, list);
-
-        if (event == NULL) {
-            st->rows.full = arena;
-            break;
-        }
-        event->event_id = column_text(st, COL_EVENT_ID, arena);
-        event->aggregate_type = column_text(st, COL_AGGREGATE_TYPE, arena);
-        event->aggregate_id = column_text(st, COL_AGGREGATE_ID, arena);
-        event->event_type = column_text(st, COL_EVENT_TYPE, arena);
-        event->version = column_i64(st, COL_VERSION);
-        event->schema_version = column_i64(st, COL_SCHEMA_VERSION);
-        event->lane = column_i64(st, COL_LANE);
-        event->occurred_us = column_i64(st, COL_OCCURRED);
-        event->payload = column_text(st, COL_PAYLOAD, arena);
-    }
-    return statement_finish(st, err) || error_wrap(err, "events of %.*s", STR_ARG(aggregate_id));
+    bind_text(st, ":aggregate_type", query->aggregate_type);
+    bind_text(st, ":aggregate_id", query->aggregate_id);
+    bind_i64(st, ":after", query->after_version);
+    bind_i64(st, ":limit", query->limit);
+    return read_events(&st->rows, arena, list, err) ||
+           error_wrap(err, "events of %.*s", STR_ARG(query->aggregate_id));
 }
 
 const struct store_outbox_ops SQLITE_OUTBOX = { .of = outbox_of };

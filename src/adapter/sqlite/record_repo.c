@@ -1,23 +1,12 @@
 #include <inttypes.h>
 
+#include "adapter/sql/read.h"
 #include "adapter/sqlite/outbox_repo.h"
 #include "adapter/sqlite/sqlite.h"
-#include "port/store_record.h"
 
 static const char CHECK[] =
-    "SELECT id, version, updated_at, provider_version, deleted, content_hash, expr_hash, "
-    "checked_at FROM ing_record"
+    "SELECT " RECORD_STATE_COLUMNS " FROM ing_record"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
-enum {
-    CHECK_ID,
-    CHECK_VERSION,
-    CHECK_UPDATED,
-    CHECK_PROVIDER_VERSION,
-    CHECK_DELETED,
-    CHECK_CONTENT_HASH,
-    CHECK_EXPR_HASH,
-    CHECK_CHECKED,
-};
 
 static bool check_one(struct sqlite_store *sqlite, struct arena *arena,
                       const struct record_context *context, struct str provider_id,
@@ -29,18 +18,9 @@ static bool check_one(struct sqlite_store *sqlite, struct arena *arena,
     bind_text(st, ":source", context->source);
     bind_text(st, ":endpoint", context->endpoint);
     bind_text(st, ":provider_id", provider_id);
-    if (statement_row(st)) {
-        state->id = column_i64(st, CHECK_ID);
-        state->version = column_i64(st, CHECK_VERSION);
-        state->has_updated = !column_is_null(st, CHECK_UPDATED);
-        state->updated_us = column_i64(st, CHECK_UPDATED);
-        state->provider_version = column_text(st, CHECK_PROVIDER_VERSION, arena);
-        state->is_deleted = column_i64(st, CHECK_DELETED) != 0;
-        state->content_hash = column_text(st, CHECK_CONTENT_HASH, arena);
-        state->expr_hash = column_text(st, CHECK_EXPR_HASH, arena);
-        state->checked_us = column_i64(st, CHECK_CHECKED);
-    }
-    return statement_finish(st, err);
+    if (rows_next(&st->rows))
+        read_record_state(&st->rows, arena, state);
+    return rows_finish(&st->rows, err);
 }
 
 static bool record_check(struct store *store, struct arena *arena,
@@ -149,56 +129,21 @@ static bool record_touch(struct store *store, const struct record_context *conte
 }
 
 static const char GET[] =
-    "SELECT id, provenance_code, endpoint_name, provider_id, updated_at, provider_version,"
-    " version, deleted,"
-    " content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id, slice_id,"
-    " task_id, run_id, batch_id, payload FROM ing_record"
+    "SELECT " RECORD_COLUMNS " FROM ing_record"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
-enum {
-    COL_ID,
-    COL_SOURCE,
-    COL_ENDPOINT,
-    COL_PROVIDER_ID,
-    COL_UPDATED,
-    COL_PROVIDER_VERSION,
-    COL_VERSION,
-    COL_DELETED,
-    COL_CONTENT_HASH,
-    COL_EXPR_HASH,
-    COL_CHECKED,
-    COL_CREATED,
-    COL_LINEAGE, /* six columns */
-    COL_PAYLOAD = COL_LINEAGE + 6,
-};
 
-static bool record_get(struct store *store, struct arena *arena, struct str source,
-                       struct str endpoint, struct str provider_id, struct stored_record *record,
-                       bool *found, struct error *err)
+static bool record_get(struct store *store, struct arena *arena, const struct record_key *key,
+                       struct stored_record *record, bool *found, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), GET);
 
-    bind_text(st, ":source", source);
-    bind_text(st, ":endpoint", endpoint);
-    bind_text(st, ":provider_id", provider_id);
-    *found = statement_row(st);
-    if (*found) {
-        record->id = column_i64(st, COL_ID);
-        record->source = column_text(st, COL_SOURCE, arena);
-        record->endpoint = column_text(st, COL_ENDPOINT, arena);
-        record->provider_id = column_text(st, COL_PROVIDER_ID, arena);
-        record->has_updated = !column_is_null(st, COL_UPDATED);
-        record->updated_us = column_i64(st, COL_UPDATED);
-        record->provider_version = column_text(st, COL_PROVIDER_VERSION, arena);
-        record->version = column_i64(st, COL_VERSION);
-        record->is_deleted = column_i64(st, COL_DELETED) != 0;
-        record->content_hash = column_text(st, COL_CONTENT_HASH, arena);
-        record->expr_hash = column_text(st, COL_EXPR_HASH, arena);
-        record->checked_us = column_i64(st, COL_CHECKED);
-        record->created_us = column_i64(st, COL_CREATED);
-        record->lineage = column_lineage(st, COL_LINEAGE);
-        record->payload = column_text(st, COL_PAYLOAD, arena);
-    }
-    return statement_finish(st, err);
+    bind_text(st, ":source", key->source);
+    bind_text(st, ":endpoint", key->endpoint);
+    bind_text(st, ":provider_id", key->provider_id);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_record(&st->rows, arena, record);
+    return rows_finish(&st->rows, err);
 }
 
 static const char STALE[] =
@@ -217,8 +162,6 @@ static const char SIGNALLED[] =
     "SELECT id, provider_id, 0, '' FROM ing_signal"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint"
     "   AND consumed_at IS NULL AND id > :after_id ORDER BY id LIMIT :limit";
-
-enum { FOUND_ID, FOUND_PROVIDER_ID, FOUND_CHECKED, FOUND_EXPR_HASH };
 
 static struct statement *candidate_statement(struct sqlite_store *sqlite,
                                              const struct candidate_query *query)
@@ -255,20 +198,7 @@ static bool record_candidates(struct store *store, struct arena *arena,
 {
     struct statement *st = candidate_statement(sqlite_store_of(store), query);
 
-    *list = (struct candidate_list){ 0 };
-    while (statement_row(st)) {
-        struct candidate *candidate = LIST_ADD(arena, list);
-
-        if (candidate == NULL) {
-            st->rows.full = arena;
-            break;
-        }
-        candidate->id = column_i64(st, FOUND_ID);
-        candidate->provider_id = column_text(st, FOUND_PROVIDER_ID, arena);
-        candidate->checked_us = column_i64(st, FOUND_CHECKED);
-        candidate->expr_hash = column_text(st, FOUND_EXPR_HASH, arena);
-    }
-    return statement_finish(st, err) || error_wrap(err, "list candidates");
+    return read_candidates(&st->rows, arena, list, err) || error_wrap(err, "list candidates");
 }
 
 const struct store_record_ops SQLITE_RECORD = {

@@ -157,8 +157,9 @@ void many_id_range(struct many *many, struct id_range range)
     many_i64(many, range.to);
 }
 
-bool statement_row(struct statement *st)
+static bool next_row(struct rows *rows)
 {
+    struct statement *st = (struct statement *)rows;
     int code;
 
     if (st->code != SQLITE_OK || st->bad_text != NULL)
@@ -169,8 +170,9 @@ bool statement_row(struct statement *st)
     return code == SQLITE_ROW;
 }
 
-bool statement_finish(struct statement *st, struct error *err)
+static bool finish_rows(struct rows *rows, struct error *err)
 {
+    struct statement *st = (struct statement *)rows;
     const struct statement end = *st;
     bool ok;
 
@@ -193,9 +195,9 @@ bool statement_finish(struct statement *st, struct error *err)
 
 bool statement_run(struct statement *st, struct error *err)
 {
-    while (statement_row(st))
+    while (next_row(&st->rows))
         ;
-    return statement_finish(st, err);
+    return finish_rows(&st->rows, err);
 }
 
 int64_t statement_changes(const struct statement *st)
@@ -208,87 +210,41 @@ int64_t statement_last_id(const struct statement *st)
     return sqlite3_last_insert_rowid(st->owner->db);
 }
 
-bool column_is_null(const struct statement *st, int column)
+static sqlite3_stmt *stmt_of(const struct rows *rows)
 {
-    return sqlite3_column_type(st->stmt, column) == SQLITE_NULL;
-}
-
-int64_t column_i64(const struct statement *st, int column)
-{
-    return sqlite3_column_int64(st->stmt, column);
-}
-
-static double column_real(const struct statement *st, int column)
-{
-    return sqlite3_column_double(st->stmt, column);
-}
-
-static struct str column_view(const struct statement *st, int column)
-{
-    const char *data = sqlite3_column_blob(st->stmt, column);
-
-    return (struct str){ data, (size_t)sqlite3_column_bytes(st->stmt, column) };
-}
-
-struct str column_text(struct statement *st, int column, struct arena *arena)
-{
-    const struct str copy = arena_copy(arena, column_view(st, column));
-
-    if (copy.data == NULL)
-        st->rows.full = arena;
-    return copy;
-}
-
-struct lineage column_lineage(const struct statement *st, int column)
-{
-    return (struct lineage){
-        .schedule_instance_id = column_i64(st, column),
-        .plan_id = column_i64(st, column + 1),
-        .slice_id = column_i64(st, column + 2),
-        .task_id = column_i64(st, column + 3),
-        .run_id = column_i64(st, column + 4),
-        .batch_id = column_i64(st, column + 5),
-    };
-}
-
-static bool next_row(struct rows *rows)
-{
-    return statement_row((struct statement *)rows);
-}
-
-static bool finish_rows(struct rows *rows, struct error *err)
-{
-    return statement_finish((struct statement *)rows, err);
+    return ((const struct statement *)rows)->stmt;
 }
 
 static int row_width(const struct rows *rows)
 {
-    return sqlite3_column_count(((const struct statement *)rows)->stmt);
+    return sqlite3_column_count(stmt_of(rows));
 }
 
 static const char *row_name(const struct rows *rows, int column)
 {
-    return sqlite3_column_name(((const struct statement *)rows)->stmt, column);
+    return sqlite3_column_name(stmt_of(rows), column);
 }
 
 static bool row_is_null(const struct rows *rows, int column)
 {
-    return column_is_null((const struct statement *)rows, column);
+    return sqlite3_column_type(stmt_of(rows), column) == SQLITE_NULL;
 }
 
 static int64_t row_i64(const struct rows *rows, int column)
 {
-    return column_i64((const struct statement *)rows, column);
+    return sqlite3_column_int64(stmt_of(rows), column);
 }
 
 static double row_real(const struct rows *rows, int column)
 {
-    return column_real((const struct statement *)rows, column);
+    return sqlite3_column_double(stmt_of(rows), column);
 }
 
 static struct str row_view(struct rows *rows, int column)
 {
-    return column_view((const struct statement *)rows, column);
+    const char *data = sqlite3_column_blob(stmt_of(rows), column); /* before its length is asked */
+
+    return (struct str){ data, (size_t)sqlite3_column_bytes(stmt_of(rows), column) };
 }
 
 static const struct rows_ops ROWS = {

@@ -70,17 +70,9 @@ void many_id(struct many *many, int64_t id);                  /* 0 is NULL */
 void many_window(struct many *many, struct window window);    /* two places */
 void many_id_range(struct many *many, struct id_range range); /* likewise */
 
-bool statement_row(struct statement *st); /* true: there is a row */
-bool statement_finish(struct statement *st, struct error *err) MUST_CHECK;
-
 /* For statements without rows. */
 bool statement_run(struct statement *st, struct error *err) MUST_CHECK;
 int64_t statement_changes(const struct statement *st); /* rows the last run changed */
 int64_t statement_last_id(const struct statement *st); /* of the row inserted last */
-
-bool column_is_null(const struct statement *st, int column);
-int64_t column_i64(const struct statement *st, int column);                    /* NULL reads as 0 */
-struct str column_text(struct statement *st, int column, struct arena *arena); /* also of blobs */
-struct lineage column_lineage(const struct statement *st, int column);         /* six columns */
 
 #endif

@@ -29,8 +29,10 @@ static bool get(struct harvest *h, struct str id, struct stored_record *record)
     struct error err = { 0 };
     bool found;
 
-    REQUIRE_OK(store_record_get(h->store, &h->arena, str_of(h->shape->source),
-                                str_of(h->shape->endpoint), id, record, &found, &err),
+    REQUIRE_OK(store_record_get(
+                   h->store, &h->arena,
+                   &(struct record_key){ str_of(h->shape->source), str_of(h->shape->endpoint), id },
+                   record, &found, &err),
                err);
     return found;
 }
@@ -268,7 +270,9 @@ static const char *check_events(struct harvest *h, struct str id)
 
     if (!get(h, id, &record))
         return say(h, "missing at rest", id);
-    REQUIRE_OK(store_outbox_of(h->store, &h->arena, type, id, 0, ROWS_MAX, &events, &err), err);
+    REQUIRE_OK(store_outbox_of(h->store, &h->arena, &(struct outbox_query){ type, id, 0, ROWS_MAX },
+                               &events, &err),
+               err);
     if ((int64_t)events.count != record.version)
         return say(h, "not one event per version", id);
     for (size_t i = 0; i < events.count; i++) {

@@ -35,7 +35,8 @@ TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
                    &retried, &err),
                err);
     CHECK_EQ(retried.outcome, QUARANTINE_STORED, "told as stored");
-    REQUIRE_OK(store_record_get(store, contract_arena(), STR("demo"), STR("works"), STR("w1"),
+    REQUIRE_OK(store_record_get(store, contract_arena(),
+                                &(struct record_key){ STR("demo"), STR("works"), STR("w1") },
                                 &record, &found, &err),
                err);
     CHECK(found, "and it is");

@@ -63,7 +63,8 @@ static bool record_of(struct store *store, struct stored_record *record)
     struct error err = { 0 };
     bool found;
 
-    REQUIRE_OK(store_record_get(store, contract_arena(), STR("demo"), STR("works"), STR("w1"),
+    REQUIRE_OK(store_record_get(store, contract_arena(),
+                                &(struct record_key){ STR("demo"), STR("works"), STR("w1") },
                                 record, &found, &err),
                err);
     return found;
@@ -74,9 +75,10 @@ static size_t events_of(struct store *store)
     struct outbox_event_list events;
     struct error err = { 0 };
 
-    REQUIRE_OK(
-        store_outbox_of(store, contract_arena(), STR("demo/works"), STR("w1"), 0, 9, &events, &err),
-        err);
+    REQUIRE_OK(store_outbox_of(store, contract_arena(),
+                               &(struct outbox_query){ STR("demo/works"), STR("w1"), 0, 9 },
+                               &events, &err),
+               err);
     return events.count;
 }
 
