@@ -24,7 +24,7 @@ struct str entrez_webenv(const struct exchange *exchange, uint64_t name);
 bool entrez_webenv_parse(const struct exchange *exchange, struct str text, uint64_t *name);
 
 /* The hits of the request's WebEnv and query_key; *found is false when they are gone. */
-bool entrez_kept(struct sim_world *world, struct exchange *exchange, size_t skip, size_t limit,
+bool entrez_kept(struct sim_world *world, struct exchange *exchange, struct world_part part,
                  struct world_page *page, bool *found, struct error *err) MUST_CHECK;
 
 /* "Unable to obtain query #1" */

@@ -35,7 +35,7 @@ bool entrez_webenv_parse(const struct exchange *exchange, struct str text, uint6
     return str_eq(entrez_webenv(exchange, *name), text);
 }
 
-bool entrez_kept(struct sim_world *world, struct exchange *exchange, size_t skip, size_t limit,
+bool entrez_kept(struct sim_world *world, struct exchange *exchange, struct world_part part,
                  struct world_page *page, bool *found, struct error *err)
 {
     size_t key = 0;
@@ -46,8 +46,11 @@ bool entrez_kept(struct sim_world *world, struct exchange *exchange, size_t skip
              answer_number(exchange, STR("query_key"), &key);
     if (!*found)
         return true;
-    return world_kept(world, exchange->arena, exchange->now_us, name, (uint32_t)key,
-                      world_options_of(world)->history_idle_us, skip, limit, page, found, err);
+    return world_kept(world, exchange->arena, exchange->now_us,
+                      &(struct world_kept_ask){ .name = { name, (uint32_t)key },
+                                                .idle_us = world_options_of(world)->history_idle_us,
+                                                .part = part },
+                      page, found, err);
 }
 
 struct str entrez_lost_query(const struct exchange *exchange)
@@ -186,8 +189,10 @@ bool entrez_efetch(struct sim_world *world, struct exchange *exchange, struct er
                            err);
     if (retmax > ENTREZ_CAP - retstart)
         retmax = ENTREZ_CAP - retstart; /* silently short */
-    if (!entrez_kept(world, exchange, answer_skip(exchange, retstart, retmax > 0 ? retmax : 1),
-                     retmax, &page, &found, err))
+    if (!entrez_kept(
+            world, exchange,
+            (struct world_part){ answer_skip(exchange, retstart, retmax > 0 ? retmax : 1), retmax },
+            &page, &found, err))
         return false;
     if (!found)
         return fetch_error(exchange, 200, entrez_lost_query(exchange), err);
@@ -239,7 +244,8 @@ bool entrez_esummary(struct sim_world *world, struct exchange *exchange, struct 
     if (!take_uids(exchange, &uids, err))
         return false;
     if (exchange_has_param(exchange, STR("query_key"))) {
-        if (!entrez_kept(world, exchange, retstart, retmax, &page, &found, err) ||
+        if (!entrez_kept(world, exchange, (struct world_part){ retstart, retmax }, &page, &found,
+                         err) ||
             (found && !uids_of_page(exchange, &page, &uids, err)))
             return false;
         if (!found)
@@ -280,8 +286,7 @@ bool entrez_epost(struct sim_world *world, struct exchange *exchange, struct err
     struct uids uids;
     struct hit *hits;
     size_t count = 0;
-    uint64_t name = 0;
-    uint32_t number;
+    struct world_name name = { 0 };
 
     exchange->page = PAGE_NONE;
     if (!take_uids(exchange, &uids, err))
@@ -295,7 +300,7 @@ bool entrez_epost(struct sim_world *world, struct exchange *exchange, struct err
         if (id_parse(ID_PUBMED, uids.texts[i], corpus->count, &record))
             hits[count++] = (struct hit){ record, corpus->first[record] };
     }
-    if (!world_keep_hits(world, exchange->now_us, hits, count, &name, &number, err))
+    if (!world_keep_hits(world, exchange->now_us, hits, count, &name, err))
         return false;
     (void)answer_begin(exchange, ENTREZ_XML);
     buf_printf(&exchange->reply,
@@ -303,6 +308,6 @@ bool entrez_epost(struct sim_world *world, struct exchange *exchange, struct err
                              "\"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20090526/epost.dtd\">"
                              "<ePostResult>\n\t<QueryKey>%u</QueryKey>\n\t<WebEnv>%.*s</WebEnv>\n"
                              "</ePostResult>\n",
-               number, STR_ARG(entrez_webenv(exchange, name)));
+               name.number, STR_ARG(entrez_webenv(exchange, name.name)));
     return buf_ok(&exchange->reply, err);
 }

@@ -321,20 +321,24 @@ static bool scroll_page(struct sim_world *world, struct exchange *exchange,
 {
     const bool advance = exchange->twist != TWIST_EMPTY_PAGE;
     const bool first = str_eq(request->cursor, STR("*"));
-    struct world_page page;
     struct str next = token_of(exchange, name);
-    size_t position;
+    struct world_scrolled at;
+    struct world_page page;
     bool found;
 
-    if (!world_scroll(world, exchange->arena, exchange->now_us, name, advance, &page, &position,
-                      &found, err))
+    if (!world_scroll(world, exchange->arena, exchange->now_us, name, advance, &at, err))
         return false;
-    if (!found)
+    if (!at.found)
         return cursor_invalid(exchange, request->cursor, err);
+    page = at.page;
     exchange->confirmable = page.count < request->rows;
     if (page.count > 0 &&
-        !world_kept(world, exchange->arena, exchange->now_us, name, 1, INT64_MAX,
-                    answer_skip(exchange, position, page.count), page.count, &page, &found, err))
+        !world_kept(world, exchange->arena, exchange->now_us,
+                    &(struct world_kept_ask){
+                        .name = { name, 1 },
+                        .idle_us = INT64_MAX,
+                        .part = { answer_skip(exchange, at.position, page.count), page.count } },
+                    &page, &found, err))
         return false;
     if (exchange->twist == TWIST_REPEAT_TOKEN && first)
         next = request->cursor;
@@ -344,20 +348,17 @@ static bool scroll_page(struct sim_world *world, struct exchange *exchange,
 static bool by_cursor(struct sim_world *world, struct exchange *exchange, struct request *request,
                       struct error *err)
 {
-    uint64_t name = 0;
-    uint32_t number;
-    size_t total;
+    struct world_name name = { 0 };
 
     exchange->page = PAGE_NONE;
     if (str_eq(request->cursor, STR("*"))) {
-        if (!world_keep(world, exchange->now_us, &request->query, request->rows, &name, &number,
-                        &total, err))
+        if (!world_keep(world, exchange->now_us, &request->query, request->rows, &name, err))
             return false;
     } else if (exchange->twist == TWIST_EXPIRED_TOKEN ||
-               !name_of(exchange, request->cursor, &name)) {
+               !name_of(exchange, request->cursor, &name.name)) {
         return cursor_invalid(exchange, request->cursor, err);
     }
-    return scroll_page(world, exchange, request, name, err);
+    return scroll_page(world, exchange, request, name.name, err);
 }
 
 static bool by_offset(struct sim_world *world, struct exchange *exchange,
@@ -366,8 +367,10 @@ static bool by_offset(struct sim_world *world, struct exchange *exchange,
     struct world_page page;
 
     if (!world_page(world, exchange->arena, exchange->now_us, &request->query,
-                    answer_skip(exchange, request->offset, request->rows > 0 ? request->rows : 1),
-                    request->rows, &page, err))
+                    (struct world_part){ answer_skip(exchange, request->offset,
+                                                     request->rows > 0 ? request->rows : 1),
+                                         request->rows },
+                    &page, err))
         return false;
     exchange->confirmable = request->offset + request->rows >= page.total;
     return add_list(world, exchange, request, &page, STR(""), err);

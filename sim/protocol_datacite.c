@@ -230,9 +230,11 @@ static bool list(struct sim_world *world, struct exchange *exchange, const struc
         skip = world_position(world, exchange->now_us, &query);
         query.has_after = false;
     }
-    if (!world_page(world, exchange->arena, exchange->now_us, &query,
-                    answer_skip(exchange, skip, request->size > 0 ? request->size : 1),
-                    request->size, &page, err))
+    if (!world_page(
+            world, exchange->arena, exchange->now_us, &query,
+            (struct world_part){ answer_skip(exchange, skip, request->size > 0 ? request->size : 1),
+                                 request->size },
+            &page, err))
         return false;
     exchange->confirmable = page.count < request->size;
     answer_reserve(exchange, page.count * 4000 + 8192);

@@ -127,20 +127,19 @@ static bool run_search(struct sim_world *world, struct exchange *exchange, struc
 {
     const size_t skip =
         answer_skip(exchange, search->retstart, search->retmax > 0 ? search->retmax : 1);
-    uint64_t name = 0;
-    size_t total;
+    struct world_name name = { 0 };
 
-    if (!world_page(world, exchange->arena, exchange->now_us, &search->query, skip, search->retmax,
-                    page, err))
+    if (!world_page(world, exchange->arena, exchange->now_us, &search->query,
+                    (struct world_part){ skip, search->retmax }, page, err))
         return false;
     if (!str_eq(exchange_param(exchange, STR("usehistory")), STR("y")))
         return true;
     if (exchange_has_param(exchange, STR("WebEnv")))
-        (void)entrez_webenv_parse(exchange, exchange_param(exchange, STR("WebEnv")), &name);
-    if (!world_keep(world, exchange->now_us, &search->query, 0, &name, &search->query_key, &total,
-                    err))
+        (void)entrez_webenv_parse(exchange, exchange_param(exchange, STR("WebEnv")), &name.name);
+    if (!world_keep(world, exchange->now_us, &search->query, 0, &name, err))
         return false;
-    search->webenv = entrez_webenv(exchange, name);
+    search->query_key = name.number;
+    search->webenv = entrez_webenv(exchange, name.name);
     return true;
 }
 
@@ -240,7 +239,8 @@ static bool esearch(struct sim_world *world, struct exchange *exchange, struct e
                 "https://www.ncbi.nlm.nih.gov/books/NBK25499/"),
             err);
     if (search.term.len == 0 && exchange_has_param(exchange, STR("query_key"))) {
-        if (!entrez_kept(world, exchange, search.retstart, search.retmax, &page, &found, err))
+        if (!entrez_kept(world, exchange, (struct world_part){ search.retstart, search.retmax },
+                         &page, &found, err))
             return false;
         if (!found)
             return lost_search(exchange, err);

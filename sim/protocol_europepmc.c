@@ -235,8 +235,10 @@ static bool list(struct sim_world *world, struct exchange *exchange, struct requ
     if (request->query.has_after)
         position = world_position(world, exchange->now_us, &request->query);
     whole.has_after = false;
-    if (!world_page(world, exchange->arena, exchange->now_us, &whole,
-                    answer_skip(exchange, position, request->size), request->size, &page, err))
+    if (!world_page(
+            world, exchange->arena, exchange->now_us, &whole,
+            (struct world_part){ answer_skip(exchange, position, request->size), request->size },
+            &page, err))
         return false;
     exchange->confirmable = position + page.count >= page.total;
     answer_reserve(exchange, page.count * 5000 + 4096);

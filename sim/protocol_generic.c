@@ -294,7 +294,9 @@ static bool list(struct sim_world *world, struct exchange *exchange, const struc
     bool more;
 
     if (!world_page(world, exchange->arena, exchange->now_us, &request->query,
-                    answer_skip(exchange, request->skip, request->size), request->size, &page, err))
+                    (struct world_part){ answer_skip(exchange, request->skip, request->size),
+                                         request->size },
+                    &page, err))
         return false;
     more = request->skip + request->size < page.total;
     exchange->confirmable = page.count == 0 || !more;

@@ -352,9 +352,11 @@ static bool list(struct sim_world *world, struct exchange *exchange, const struc
     const bool whole = str_eq(request->verb, STR("ListRecords"));
     struct world_page page;
 
-    if (!world_page(world, exchange->arena, exchange->now_us, &request->query,
-                    answer_skip(exchange, request->offset, request->mount.size),
-                    request->mount.size, &page, err))
+    if (!world_page(
+            world, exchange->arena, exchange->now_us, &request->query,
+            (struct world_part){ answer_skip(exchange, request->offset, request->mount.size),
+                                 request->mount.size },
+            &page, err))
         return false;
     exchange->confirmable = request->offset + request->mount.size >= page.total;
     if (page.count == 0 || (request->set.len > 0 && !str_eq(request->set, STR("user-sim"))))

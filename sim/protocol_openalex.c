@@ -221,8 +221,8 @@ static bool find_page(struct sim_world *world, struct exchange *exchange,
         position = world_position(world, exchange->now_us, &request->query);
     whole.has_after = false;
     skip = answer_skip(exchange, position, request->size);
-    if (!world_page(world, exchange->arena, exchange->now_us, &whole, skip, request->size, page,
-                    err))
+    if (!world_page(world, exchange->arena, exchange->now_us, &whole,
+                    (struct world_part){ skip, request->size }, page, err))
         return false;
     *more = position + request->size < page->total;
     return true;

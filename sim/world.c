@@ -107,106 +107,107 @@ static bool page_alloc(struct arena *arena, size_t limit, struct world_page *pag
 }
 
 bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct view_query *query, size_t skip, size_t limit, struct world_page *page,
+                const struct view_query *query, struct world_part part, struct world_page *page,
                 struct error *err)
 {
-    if (!page_alloc(arena, limit, page, err))
+    if (!page_alloc(arena, part.limit, page, err))
         return false;
     lock(world, now_us);
     page->total = count_all(&world->view, query);
-    page->count = view_page(&world->view, query, skip, limit, page->hits);
+    page->count = view_page(&world->view, query, part.skip, part.limit, page->hits);
     unlock(world);
     return true;
 }
 
-static bool keep(struct sim_world *world, int64_t now_us, size_t count, uint64_t *name,
-                 uint32_t *number, struct result **result, struct error *err)
+static bool keep(struct sim_world *world, int64_t now_us, size_t count, struct world_name *name,
+                 struct result **result, struct error *err)
 {
-    if (*name == 0)
-        *name = results_name(&world->results, (uint64_t)world->corpus.options.seed);
-    *number = results_next_number(&world->results, *name);
-    *result = results_add(&world->results, *name, *number, count, now_us);
+    if (name->name == 0)
+        name->name = results_name(&world->results, (uint64_t)world->corpus.options.seed);
+    name->number = results_next_number(&world->results, name->name);
+    *result = results_add(&world->results, name->name, name->number, count, now_us);
     return *result != NULL ||
            error_set(err, ERROR_FATAL, "memory", "no memory to keep %zu hits", count);
 }
 
 bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
-                size_t page_size, uint64_t *name, uint32_t *number, size_t *total,
-                struct error *err)
+                size_t page_size, struct world_name *name, struct error *err)
 {
     struct result *result;
+    size_t total;
     bool ok;
 
     lock(world, now_us);
-    *total = count_all(&world->view, query);
-    ok = keep(world, now_us, *total, name, number, &result, err);
+    total = count_all(&world->view, query);
+    ok = keep(world, now_us, total, name, &result, err);
     if (ok) {
         result->size = page_size;
-        (void)view_page(&world->view, query, 0, *total, result->hits);
+        (void)view_page(&world->view, query, 0, total, result->hits);
     }
     unlock(world);
     return ok;
 }
 
 bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
-                     uint64_t *name, uint32_t *number, struct error *err)
+                     struct world_name *name, struct error *err)
 {
     struct result *result;
     bool ok;
 
     lock(world, now_us);
-    ok = keep(world, now_us, count, name, number, &result, err);
+    ok = keep(world, now_us, count, name, &result, err);
     if (ok && count > 0)
         memcpy(result->hits, hits, count * sizeof(*hits));
     unlock(world);
     return ok;
 }
 
-static void copy_hits(const struct result *result, size_t skip, size_t limit,
-                      struct world_page *page)
+static void copy_hits(const struct result *result, struct world_part part, struct world_page *page)
 {
     page->total = result->count;
-    page->count = skip < result->count ? result->count - skip : 0;
-    if (page->count > limit)
-        page->count = limit;
+    page->count = part.skip < result->count ? result->count - part.skip : 0;
+    if (page->count > part.limit)
+        page->count = part.limit;
     if (page->count > 0)
-        memcpy(page->hits, result->hits + skip, page->count * sizeof(*page->hits));
+        memcpy(page->hits, result->hits + part.skip, page->count * sizeof(*page->hits));
 }
 
-bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                uint32_t number, int64_t idle_us, size_t skip, size_t limit,
-                struct world_page *page, bool *found, struct error *err)
+bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                struct error *err)
 {
     const struct result *result;
 
-    if (!page_alloc(arena, limit, page, err))
+    if (!page_alloc(arena, ask->part.limit, page, err))
         return false;
     lock(world, now_us);
-    result = results_find(&world->results, name, number, now_us, idle_us);
+    result = results_find(&world->results, ask->name.name, ask->name.number, now_us, ask->idle_us);
     *found = result != NULL;
     if (*found)
-        copy_hits(result, skip, limit, page);
+        copy_hits(result, ask->part, page);
     unlock(world);
     return true;
 }
 
 bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                  bool advance, struct world_page *page, size_t *position, bool *found,
-                  struct error *err)
+                  bool advance, struct world_scrolled *scrolled, struct error *err)
 {
     struct result *result;
     bool ok = true;
 
+    *scrolled = (struct world_scrolled){ 0 };
     lock(world, now_us);
     result = results_find(&world->results, name, 1, now_us, world->corpus.options.scroll_idle_us);
-    *found = result != NULL;
-    if (*found) {
-        *position = result->position;
-        ok = page_alloc(arena, result->size, page, err);
+    scrolled->found = result != NULL;
+    if (scrolled->found) {
+        const struct world_part part = { result->position, result->size };
+
+        scrolled->position = result->position;
+        ok = page_alloc(arena, part.limit, &scrolled->page, err);
         if (ok)
-            copy_hits(result, result->position, result->size, page);
+            copy_hits(result, part, &scrolled->page);
         if (ok && advance)
-            result->position += page->count;
+            result->position += scrolled->page.count;
     }
     unlock(world);
     return ok;

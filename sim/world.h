@@ -30,35 +30,56 @@ const struct world_options *world_options_of(const struct sim_world *world);
 const struct corpus *world_corpus(const struct sim_world *world);
 const struct texts *world_texts(const struct sim_world *world);
 
-/* A page of what the query gives at that moment. `hits` are in the arena. */
+/* Where a page begins, and how many it has at the most. */
+struct world_part {
+    size_t skip;
+    size_t limit;
+};
+
 struct world_page {
-    size_t total; /* of the query without its `after` */
-    struct hit *hits;
+    size_t total;     /* of the query without its `after` */
+    struct hit *hits; /* in the arena */
     size_t count;
 };
+
+/* What the query gives at that moment. */
 bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct view_query *query, size_t skip, size_t limit, struct world_page *page,
+                const struct view_query *query, struct world_part part, struct world_page *page,
                 struct error *err) MUST_CHECK;
 /* How many stand in front of the query's `after`, that one included: where its page begins. */
 size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query);
 
-/* Keeps the query's hits under a name: a new one, or, with *name set, the next number under it.
- * Their count is returned in *total. */
+/* ---- lists that a server keeps ---- */
+
+struct world_name {
+    uint64_t name;   /* 0: none yet */
+    uint32_t number; /* of the list under that name, from 1 */
+};
+
+/* Keeps the query's hits: under a new name, or, with one given, as the next number under it. */
 bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
-                size_t page_size, uint64_t *name, uint32_t *number, size_t *total,
-                struct error *err) MUST_CHECK;
+                size_t page_size, struct world_name *name, struct error *err) MUST_CHECK;
 /* Keeps a list made elsewhere (epost). */
 bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
-                     uint64_t *name, uint32_t *number, struct error *err) MUST_CHECK;
+                     struct world_name *name, struct error *err) MUST_CHECK;
 
-/* Reads `limit` hits of a kept list from `skip`. *found: it is still there. */
-bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                uint32_t number, int64_t idle_us, size_t skip, size_t limit,
-                struct world_page *page, bool *found, struct error *err) MUST_CHECK;
+/* Reads of a kept list. *found: it is still there. */
+struct world_kept_ask {
+    struct world_name name;
+    int64_t idle_us; /* since it was used last: longer, and it is gone */
+    struct world_part part;
+};
+bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                struct error *err) MUST_CHECK;
 
 /* The next page of a scroll, as large as it was kept with. `advance`: the position moves on. */
+struct world_scrolled {
+    bool found; /* it is still there; else all below is zero */
+    size_t position;
+    struct world_page page;
+};
 bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                  bool advance, struct world_page *page, size_t *position, bool *found,
-                  struct error *err) MUST_CHECK;
+                  bool advance, struct world_scrolled *scrolled, struct error *err) MUST_CHECK;
 
 #endif

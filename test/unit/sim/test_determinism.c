@@ -148,7 +148,9 @@ TEST(pages_hold_the_bytes_that_the_truth_hashes)
         struct buf body;
 
         ask_get(&ask, world, options.to_us, str_of(cases[i].url));
-        REQUIRE_OK(world_page(world, &ask.arena, options.to_us, &query, 0, 200, &page, &err), err);
+        REQUIRE_OK(world_page(world, &ask.arena, options.to_us, &query,
+                              (struct world_part){ 0, 200 }, &page, &err),
+                   err);
         buf_init(&body, &ask.arena, 1 << 20);
         CHECK_EQ(page.count, 200, cases[i].form);
         for (size_t j = 0; j < page.count; j += 20) {
