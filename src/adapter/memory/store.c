@@ -199,6 +199,8 @@ bool memory_give(struct memory_db *db, int table, const void *row, struct arena 
 {
     const struct table_def *def = db->tables[table].def;
 
+    if (out == NULL)
+        return arena_error(arena, err);
     memcpy(out, row, def->row_size);
     for (size_t i = 0; i < def->text_count; i++) {
         const struct str copy = arena_copy(arena, table_row_text(row, &def->texts[i]));

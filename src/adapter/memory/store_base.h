@@ -149,7 +149,8 @@ bool memory_refers(struct memory_db *db, int table, int64_t id, struct error *er
 /* What a CHECK says. Returns `holds`. */
 bool memory_check(bool holds, const char *constraint, struct error *err) MUST_CHECK;
 
-/* A row's texts copied into the arena of who asked. False, with an error, at its ceiling. */
+/* A copy of a row, its texts in the arena of who asked. False, with an error, at its ceiling, which
+ * `out` may have met already (LIST_ADD): then it is NULL. */
 bool memory_give(struct memory_db *db, int table, const void *row, struct arena *arena, void *out,
                  struct error *err) MUST_CHECK;
 

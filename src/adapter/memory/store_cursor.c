@@ -113,12 +113,8 @@ static bool list_cursors(struct memory_db *db, struct arena *arena, struct str s
     if (source.len > 0)
         key_add_str(&key, source);
     scan_init(&scan, &db->tables[MEMORY_CURSOR], 0, &key, key.len);
-    while (ok && (row = scan_next(&scan)) != NULL) {
-        struct cursor *cursor = LIST_ADD(arena, list);
-
-        ok = cursor == NULL ? arena_error(arena, err)
-                            : memory_give(db, MEMORY_CURSOR, row, arena, cursor, err);
-    }
+    while (ok && (row = scan_next(&scan)) != NULL)
+        ok = memory_give(db, MEMORY_CURSOR, row, arena, LIST_ADD(arena, list), err);
     scan_release(&scan);
     key_release(&key);
     return ok;
@@ -316,12 +312,8 @@ static bool list_events(struct memory_db *db, struct arena *arena, const struct 
     bool ok = true;
 
     scan_init(&scan, &db->tables[MEMORY_CURSOR_EVENT], BY_TIMELINE, from, prefix);
-    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
-        struct cursor_event *event = LIST_ADD(arena, list);
-
-        ok = event == NULL ? arena_error(arena, err)
-                           : memory_give(db, MEMORY_CURSOR_EVENT, row, arena, event, err);
-    }
+    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL)
+        ok = memory_give(db, MEMORY_CURSOR_EVENT, row, arena, LIST_ADD(arena, list), err);
     scan_release(&scan);
     return ok;
 }

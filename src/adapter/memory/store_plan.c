@@ -338,12 +338,8 @@ static bool list_slices(struct memory_db *db, struct arena *arena, const struct 
     bool ok = true;
 
     scan_init(&scan, &db->tables[MEMORY_SLICE], BY_NUMBER, from, sizeof(int64_t));
-    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
-        struct plan_slice *slice = LIST_ADD(arena, list);
-
-        ok = slice == NULL ? arena_error(arena, err)
-                           : memory_give(db, MEMORY_SLICE, row, arena, slice, err);
-    }
+    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL)
+        ok = memory_give(db, MEMORY_SLICE, row, arena, LIST_ADD(arena, list), err);
     scan_release(&scan);
     return ok;
 }

@@ -162,12 +162,8 @@ static bool list_runs(struct memory_db *db, struct arena *arena, const struct ke
     bool ok = true;
 
     scan_init(&scan, &db->tables[MEMORY_RUN], BY_ATTEMPT, from, from->len);
-    while (ok && (row = scan_next(&scan)) != NULL) {
-        struct run *run = LIST_ADD(arena, list);
-
-        ok = run == NULL ? arena_error(arena, err)
-                         : memory_give(db, MEMORY_RUN, row, arena, run, err);
-    }
+    while (ok && (row = scan_next(&scan)) != NULL)
+        ok = memory_give(db, MEMORY_RUN, row, arena, LIST_ADD(arena, list), err);
     scan_release(&scan);
     return ok;
 }
@@ -201,13 +197,10 @@ static bool list_recent(struct memory_db *db, struct arena *arena, const struct 
     scan_init(&scan, &db->tables[MEMORY_RUN], BY_RECENCY, &key, key.len);
     while (ok && list->count < limit && (row = scan_next(&scan)) != NULL) {
         const struct task *task = table_get(&db->tables[MEMORY_TASK], row->task_id);
-        struct run *run;
 
         if (!str_eq(task->endpoint, of->endpoint) || id_range_is_valid(task->ids))
             continue;
-        run = LIST_ADD(arena, list);
-        ok = run == NULL ? arena_error(arena, err)
-                         : memory_give(db, MEMORY_RUN, row, arena, run, err);
+        ok = memory_give(db, MEMORY_RUN, row, arena, LIST_ADD(arena, list), err);
     }
     scan_release(&scan);
     key_release(&key);
@@ -300,12 +293,8 @@ static bool list_batches(struct memory_db *db, struct arena *arena, const struct
     bool ok = true;
 
     scan_init(&scan, &db->tables[MEMORY_BATCH], BY_NUMBER, from, sizeof(int64_t));
-    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
-        struct batch *batch = LIST_ADD(arena, list);
-
-        ok = batch == NULL ? arena_error(arena, err)
-                           : memory_give(db, MEMORY_BATCH, row, arena, batch, err);
-    }
+    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL)
+        ok = memory_give(db, MEMORY_BATCH, row, arena, LIST_ADD(arena, list), err);
     scan_release(&scan);
     return ok;
 }

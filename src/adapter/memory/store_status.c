@@ -71,13 +71,9 @@ static bool list_running(struct memory_db *db, struct arena *arena, struct str s
 
     scan_init(&scan, &db->tables[MEMORY_TASK], TASK_BY_LEASE, NULL, 0);
     while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
-        struct task *task;
-
         if (!str_eq(row->source, source))
             continue;
-        task = LIST_ADD(arena, list);
-        ok = task == NULL ? arena_error(arena, err)
-                          : memory_give(db, MEMORY_TASK, row, arena, task, err);
+        ok = memory_give(db, MEMORY_TASK, row, arena, LIST_ADD(arena, list), err);
     }
     scan_release(&scan);
     return ok;
