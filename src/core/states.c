@@ -14,17 +14,6 @@ static const uint32_t PLAN_NEXT[] = {
 };
 const struct state_machine PLAN_STATES = { &PLAN_STATUS_CODES, PLAN_NEXT, PLAN_DRAFT };
 
-static const uint32_t SLICE_NEXT[] = {
-    [SLICE_PENDING] = TO(SLICE_READY) | TO(SLICE_FAILED) | TO(SLICE_CANCELLED),
-    [SLICE_READY] =
-        TO(SLICE_SUCCEEDED) | TO(SLICE_PARTIAL) | TO(SLICE_FAILED) | TO(SLICE_CANCELLED),
-    [SLICE_SUCCEEDED] = 0,
-    [SLICE_PARTIAL] = 0,
-    [SLICE_FAILED] = 0,
-    [SLICE_CANCELLED] = 0,
-};
-const struct state_machine SLICE_STATES = { &SLICE_STATUS_CODES, SLICE_NEXT, SLICE_PENDING };
-
 static const uint32_t TASK_NEXT[] = {
     [TASK_QUEUED] = TO(TASK_DISPATCHED) | TO(TASK_EXECUTING) | TO(TASK_CANCELLED),
     [TASK_DISPATCHED] = TO(TASK_EXECUTING) | TO(TASK_QUEUED) | TO(TASK_CANCELLED),
@@ -46,15 +35,6 @@ static const uint32_t RUN_NEXT[] = {
     [RUN_CANCELLED] = 0,
 };
 const struct state_machine RUN_STATES = { &RUN_STATUS_CODES, RUN_NEXT, RUN_PLANNED };
-
-static const uint32_t BATCH_NEXT[] = {
-    [BATCH_PLANNED] = TO(BATCH_RUNNING) | TO(BATCH_SKIPPED) | TO(BATCH_FAILED),
-    [BATCH_RUNNING] = TO(BATCH_SUCCEEDED) | TO(BATCH_SKIPPED) | TO(BATCH_FAILED),
-    [BATCH_SUCCEEDED] = 0,
-    [BATCH_SKIPPED] = 0,
-    [BATCH_FAILED] = 0,
-};
-const struct state_machine BATCH_STATES = { &BATCH_STATUS_CODES, BATCH_NEXT, BATCH_PLANNED };
 
 bool state_may_follow(const struct state_machine *machine, int from, int to)
 {

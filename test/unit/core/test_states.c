@@ -6,8 +6,9 @@ static const struct {
     const char *label;
     const struct state_machine *machine;
 } MACHINES[] = {
-    { "plan", &PLAN_STATES }, { "slice", &SLICE_STATES }, { "task", &TASK_STATES },
-    { "run", &RUN_STATES },   { "batch", &BATCH_STATES },
+    { "plan", &PLAN_STATES },
+    { "task", &TASK_STATES },
+    { "run", &RUN_STATES },
 };
 
 /* The ways as they are written down, word by word; whatever is not here is forbidden. */
@@ -16,27 +17,20 @@ static const struct {
     const char *from;
     const char *to;
 } WAYS[] = {
-    { &PLAN_STATES, "DRAFT", "SLICING" },        { &PLAN_STATES, "DRAFT", "FAILED" },
-    { &PLAN_STATES, "DRAFT", "CANCELLED" },      { &PLAN_STATES, "SLICING", "READY" },
-    { &PLAN_STATES, "SLICING", "PARTIAL" },      { &PLAN_STATES, "SLICING", "FAILED" },
-    { &PLAN_STATES, "SLICING", "CANCELLED" },    { &PLAN_STATES, "PARTIAL", "SLICING" },
-    { &PLAN_STATES, "PARTIAL", "CANCELLED" },    { &PLAN_STATES, "READY", "CANCELLED" },
-    { &SLICE_STATES, "PENDING", "READY" },       { &SLICE_STATES, "PENDING", "FAILED" },
-    { &SLICE_STATES, "PENDING", "CANCELLED" },   { &SLICE_STATES, "READY", "SUCCEEDED" },
-    { &SLICE_STATES, "READY", "PARTIAL" },       { &SLICE_STATES, "READY", "FAILED" },
-    { &SLICE_STATES, "READY", "CANCELLED" },     { &TASK_STATES, "QUEUED", "DISPATCHED" },
-    { &TASK_STATES, "QUEUED", "EXECUTING" },     { &TASK_STATES, "QUEUED", "CANCELLED" },
-    { &TASK_STATES, "DISPATCHED", "EXECUTING" }, { &TASK_STATES, "DISPATCHED", "QUEUED" },
-    { &TASK_STATES, "DISPATCHED", "CANCELLED" }, { &TASK_STATES, "EXECUTING", "SUCCEEDED" },
-    { &TASK_STATES, "EXECUTING", "PARTIAL" },    { &TASK_STATES, "EXECUTING", "FAILED" },
-    { &TASK_STATES, "EXECUTING", "CANCELLED" },  { &TASK_STATES, "EXECUTING", "QUEUED" },
-    { &RUN_STATES, "PLANNED", "RUNNING" },       { &RUN_STATES, "PLANNED", "FAILED" },
-    { &RUN_STATES, "PLANNED", "CANCELLED" },     { &RUN_STATES, "RUNNING", "SUCCEEDED" },
-    { &RUN_STATES, "RUNNING", "PARTIAL" },       { &RUN_STATES, "RUNNING", "FAILED" },
-    { &RUN_STATES, "RUNNING", "CANCELLED" },     { &BATCH_STATES, "PLANNED", "RUNNING" },
-    { &BATCH_STATES, "PLANNED", "SKIPPED" },     { &BATCH_STATES, "PLANNED", "FAILED" },
-    { &BATCH_STATES, "RUNNING", "SUCCEEDED" },   { &BATCH_STATES, "RUNNING", "SKIPPED" },
-    { &BATCH_STATES, "RUNNING", "FAILED" },
+    { &PLAN_STATES, "DRAFT", "SLICING" },       { &PLAN_STATES, "DRAFT", "FAILED" },
+    { &PLAN_STATES, "DRAFT", "CANCELLED" },     { &PLAN_STATES, "SLICING", "READY" },
+    { &PLAN_STATES, "SLICING", "PARTIAL" },     { &PLAN_STATES, "SLICING", "FAILED" },
+    { &PLAN_STATES, "SLICING", "CANCELLED" },   { &PLAN_STATES, "PARTIAL", "SLICING" },
+    { &PLAN_STATES, "PARTIAL", "CANCELLED" },   { &PLAN_STATES, "READY", "CANCELLED" },
+    { &TASK_STATES, "QUEUED", "DISPATCHED" },   { &TASK_STATES, "QUEUED", "EXECUTING" },
+    { &TASK_STATES, "QUEUED", "CANCELLED" },    { &TASK_STATES, "DISPATCHED", "EXECUTING" },
+    { &TASK_STATES, "DISPATCHED", "QUEUED" },   { &TASK_STATES, "DISPATCHED", "CANCELLED" },
+    { &TASK_STATES, "EXECUTING", "SUCCEEDED" }, { &TASK_STATES, "EXECUTING", "PARTIAL" },
+    { &TASK_STATES, "EXECUTING", "FAILED" },    { &TASK_STATES, "EXECUTING", "CANCELLED" },
+    { &TASK_STATES, "EXECUTING", "QUEUED" },    { &RUN_STATES, "PLANNED", "RUNNING" },
+    { &RUN_STATES, "PLANNED", "FAILED" },       { &RUN_STATES, "PLANNED", "CANCELLED" },
+    { &RUN_STATES, "RUNNING", "SUCCEEDED" },    { &RUN_STATES, "RUNNING", "PARTIAL" },
+    { &RUN_STATES, "RUNNING", "FAILED" },       { &RUN_STATES, "RUNNING", "CANCELLED" },
 };
 
 static bool is_written_down(const struct state_machine *machine, int from, int to)
