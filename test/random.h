@@ -1,9 +1,14 @@
 /* random: chance for tests that can be had again.
  *
  * splitmix64: a counter whose every value is scrambled. Seeds are fixed, so that every run is the
- * same one. A test of many histories counts its seeds up, prints the one that failed, and with
- * PATRA_SEED in the environment plays that one alone (random_asked). Two calls in one expression
- * have no order in C: draw one by one.
+ * same one. Two calls in one expression have no order in C: draw one by one.
+ *
+ * A test of many histories has a seed for each, prints the one that failed, and with PATRA_SEED in
+ * the environment plays that one alone:
+ *
+ *      const struct random_seeds seeds = random_seeds(HISTORIES);
+ *
+ *      for (uint64_t seed = seeds.from; seed < seeds.to; seed++)
  */
 #ifndef PATRA_TEST_RANDOM_H
 #define PATRA_TEST_RANDOM_H
@@ -36,15 +41,21 @@ static inline bool random_chance(struct random *random, int in_hundred)
     return random_between(random, 0, 100) < in_hundred;
 }
 
-/* True with the seed when PATRA_SEED asks for one case. */
-static inline bool random_asked(uint64_t *seed)
-{
-    const char *text = getenv("PATRA_SEED");
+struct random_seeds {
+    uint64_t from;
+    uint64_t to;
+    bool is_one; /* that was asked for: what holds of all together need not hold of it */
+};
 
-    if (text == NULL || *text == '\0')
-        return false;
-    *seed = strtoull(text, NULL, 10);
-    return true;
+static inline struct random_seeds random_seeds(uint64_t count)
+{
+    const char *asked = getenv("PATRA_SEED");
+    uint64_t seed;
+
+    if (asked == NULL || *asked == '\0')
+        return (struct random_seeds){ .from = 1, .to = count + 1 };
+    seed = strtoull(asked, NULL, 10);
+    return (struct random_seeds){ .from = seed, .to = seed + 1, .is_one = true };
 }
 
 #endif

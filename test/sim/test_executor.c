@@ -358,12 +358,11 @@ static void check_truth(struct world *w, int64_t behind_us)
 TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
 {
     static struct world w;
-    uint64_t asked = 0;
-    const bool is_one = random_asked(&asked);
+    const struct random_seeds seeds = random_seeds(HISTORIES);
     int64_t records = 0, requests = 0;
     int deaths = 0;
 
-    for (uint64_t seed = is_one ? asked : 1; seed <= (is_one ? asked : HISTORIES); seed++) {
+    for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const size_t failed = test_failures();
 
         world_init(&w, seed);
@@ -381,7 +380,7 @@ TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
     }
     test_note("%lld records, %lld requests, %d executors died", (long long)records,
               (long long)requests, deaths);
-    CHECK(is_one || deaths > HISTORIES / 2, "the faults have struck");
+    CHECK(seeds.is_one || deaths > HISTORIES / 2, "the faults have struck");
 }
 
 /* ---- days that hold more than the source hands out ---- */
@@ -402,12 +401,11 @@ static int64_t count_parts(struct world *w)
 TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
 {
     static struct world w;
-    uint64_t asked = 0;
-    const bool is_one = random_asked(&asked);
+    const struct random_seeds seeds = random_seeds(HISTORIES);
     int64_t records = 0, requests = 0, parts = 0;
     int deaths = 0;
 
-    for (uint64_t seed = is_one ? asked : 1; seed <= (is_one ? asked : HISTORIES); seed++) {
+    for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const size_t failed = test_failures();
 
         world_open(&w, seed, PLAYED_SOURCE_BY_DAY);
@@ -426,8 +424,8 @@ TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
     }
     test_note("%lld records, %lld requests, %lld parts by id, %d executors died",
               (long long)records, (long long)requests, (long long)parts, deaths);
-    CHECK(is_one || parts > 10 * HISTORIES, "days were cut");
-    CHECK(is_one || deaths > HISTORIES / 2, "the faults have struck");
+    CHECK(seeds.is_one || parts > 10 * HISTORIES, "days were cut");
+    CHECK(seeds.is_one || deaths > HISTORIES / 2, "the faults have struck");
 }
 
 /* ---- who was overtaken ---- */

@@ -192,11 +192,10 @@ static void source_init(struct source *source, struct random *random)
 
 TEST(walks_over_a_model_bring_every_record)
 {
-    uint64_t seed = 0;
-    const bool is_one = random_asked(&seed);
+    const struct random_seeds seeds = random_seeds(20000);
     int walks = 0, requests = 0;
 
-    for (; walks < (is_one ? 1 : 20000); seed++, walks++) {
+    for (uint64_t seed = seeds.from; seed < seeds.to; seed++, walks++) {
         struct random random = { seed };
         struct source source;
         struct page_rules rules;
