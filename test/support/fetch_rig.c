@@ -305,6 +305,7 @@ void rig_run(struct rig *rig)
         if (!fetch_next(fetch, &batch, &rig->err)) {
             rig->failed = true;
             rig->last = batch;
+            rig->last.response_digest = arena_copy(&rig->arena, batch.response_digest);
             CHECK(json_is_valid(batch.response_digest), "a failure's digest is JSON");
             break;
         }

@@ -71,8 +71,9 @@ struct rig {
     struct rig_texts requests; /* digests */
     struct rig_texts keys;     /* idempotent keys */
     int batches;
-    int64_t records;         /* with repetitions */
-    struct fetch_batch last; /* its views are gone, but for verdict.reason and retry_at_us */
+    int64_t records; /* with repetitions */
+    /* Its views are gone, but for verdict.reason, and response_digest of a failure. */
+    struct fetch_batch last;
     struct fetch_counts sums;
     struct str checkpoint; /* of the last batch */
     struct error err;

@@ -45,7 +45,8 @@ struct answer {
     enum answer_kind kind;
     const struct spec_rule *rule; /* that decided; NULL: none did */
     struct rate_hints hints;
-    bool is_open; /* the document is, and must be closed */
+    struct str told; /* of a failure: the beginning of the body, secrets cut (mask.h) */
+    bool is_open;    /* the document is, and must be closed */
     struct document document;
     struct document_items items;
 };

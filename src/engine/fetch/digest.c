@@ -8,7 +8,7 @@
 
 enum { DIGEST_BYTES_MAX = 64 << 10 };
 
-/* ---- masking ---- */
+/* ---- personal data ---- */
 
 static bool is_address_char(char c)
 {
@@ -17,7 +17,8 @@ static bool is_address_char(char c)
 }
 
 /* A text with what looks like an e-mail address replaced by ***. */
-static bool mask(struct arena *arena, struct str text, struct str *masked, struct error *err)
+static bool mask_addresses(struct arena *arena, struct str text, struct str *masked,
+                           struct error *err)
 {
     struct buf out;
     size_t kept = 0; /* up to here the text is in out */
@@ -144,10 +145,10 @@ static bool write_failure(struct json_writer *w, const struct digest_ask *ask, s
     if (ask->answer->rule != NULL && ask->answer->rule->code.len > 0)
         json_write_member_str(w, STR("rule"), ask->answer->rule->code);
     json_write_end(w);
-    /* Who was refused may find its own key quoted. */
-    if (reply->body.len == 0 || reply->status == 401 || reply->status == 403)
+    /* Who was refused may find its own key quoted, in whatever form. */
+    if (ask->answer->told.len == 0 || reply->status == 401 || reply->status == 403)
         return true;
-    if (!mask(arena, str_slice(reply->body, 0, DIGEST_TEXT_BYTES), &text, err))
+    if (!mask_addresses(arena, ask->answer->told, &text, err))
         return false;
     json_write_member_str(w, STR("body"), text);
     return true;

@@ -1,6 +1,6 @@
 /* digest: what a batch row keeps of a reply, and of how it came. No secrets, no personal data: a
- * success is told by hashes and numbers, a failure also by the beginning of its body, with what
- * looks like an e-mail address cut out.
+ * success is told by hashes and numbers, a failure also by the beginning of its body, with
+ * secrets (mask.h) and what looks like an e-mail address cut out.
  *
  *      {"status":200,"bytes":43198,"items":20,"total":1217,"hasNext":true,
  *       "headerHints":{"retryAfterMs":null,"rateLimitRemaining":12},

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/fetch/digest.h"
+#include "engine/fetch/mask.h"
 #include "engine/retry_policy.h"
 
 /* A walk that waits longer than this gives its task back, unless the order says otherwise. */
@@ -258,6 +260,22 @@ static bool read_reply(const struct attempt *attempt, struct error *err)
     return read_listing(attempt, err);
 }
 
+/* What is told of an answer that was no good must not repeat what was shown to the source. */
+static void hush(const struct attempt *attempt, struct error *err)
+{
+    struct fetch *fetch = attempt->fetch;
+    struct exchange *exchange = attempt->exchange;
+    const struct mask mask = { &attempt->ask->leg->form, fetch->parts.secrets };
+    const struct str body = str_slice(exchange->reply.body, 0, DIGEST_TEXT_BYTES);
+    char *told = arena_alloc(walk_arena(fetch), body.len);
+
+    err->text[mask_text(&mask, err->text, strlen(err->text))] = '\0';
+    if (told == NULL || body.len == 0)
+        return;
+    memcpy(told, body.data, body.len);
+    exchange->answer.told = (struct str){ told, mask_text(&mask, told, body.len) };
+}
+
 static bool try_once(struct attempt *attempt, struct error *err)
 {
     struct fetch *fetch = attempt->fetch;
@@ -280,6 +298,8 @@ static bool try_once(struct attempt *attempt, struct error *err)
             (void)error_wrap(err, "%s", attempt->title.text);
     } else if (attempt->is_sent)
         exchange->answer.kind = answer_of_failure(err);
+    if (!ok)
+        hush(attempt, err);
     give_feedback(attempt, ok ? NULL : err);
     return ok;
 }

@@ -223,6 +223,46 @@ TEST(a_source_that_fails_is_given_up_after_its_attempts)
     rig_release(&rig);
 }
 
+/* ---- answers that repeat what was shown to the source ---- */
+
+/* NCBI answers so, with 429 to a request too many and with 400 to a key it does not know. */
+static bool echo_key(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)n;
+    reply->status = self->poison_status;
+    reply->body = STR("{\"fault\":\"API key invalid\",\"api-key\":\"k3y-s3cr3t\",\"mail\":"
+                      "\"someone@example.org\",\"url\":\"/?api_key=k3y-s3cr3t&x=1\"}");
+    return true;
+}
+
+TEST(a_key_that_an_answer_repeats_is_not_kept)
+{
+    static const int statuses[] = { 200, 400, 404, 429, 500, 503 };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        struct rig rig;
+
+        played_begin(&played, &rig, GENERIC, "offset", 90);
+        rig.spec.endpoint.auth = (struct spec_auth){ .type = AUTH_API_KEY,
+                                                     .location = AUTH_IN_QUERY,
+                                                     .name = STR("api_key"),
+                                                     .secret = STR("env:RIG_KEY") };
+        played.spoil = echo_key;
+        played.poison_status = statuses[i];
+        rig_run(&rig);
+        CHECK(rig.failed, "no answer");
+        CHECK(strstr(rig.err.text, "s3cr3t") == NULL, rig.err.text);
+        CHECK(str_find(rig.last.response_digest, STR("API key invalid")) <
+                  rig.last.response_digest.len,
+              "what it says is kept");
+        CHECK(str_find(rig.last.response_digest, STR("s3cr3t")) == rig.last.response_digest.len,
+              "the key is not");
+        CHECK(str_find(rig.last.response_digest, STR("someone")) == rig.last.response_digest.len,
+              "nor the address");
+        rig_release(&rig);
+    }
+}
+
 /* ---- records that can not be judged ---- */
 
 static bool one_without_id(struct played *self, int n, struct memory_reply *reply)
