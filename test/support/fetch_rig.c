@@ -47,6 +47,7 @@ static void feedback(struct fetch_gate *gate, const struct fetch_feedback *feedb
     struct rig_gate *self = (struct rig_gate *)gate;
 
     self->fed_back++;
+    self->requests += feedback->requests;
     self->unused += feedback->requests == 0;
     self->throttled += feedback->signal.outcome == BUCKET_THROTTLED;
     self->failing += feedback->signal.outcome == BUCKET_FAILING;

@@ -27,7 +27,8 @@ struct rig_gate {
     int acquired;
     int prefetched; /* of which without waiting */
     int fed_back;
-    int unused; /* permits that came back */
+    int requests; /* as told with feedback */
+    int unused;   /* permits that came back */
     int throttled;
     int failing;
     int quota;

@@ -126,7 +126,7 @@ struct fetch_feedback {
     const struct spec_endpoint *endpoint;
     struct bucket_signal signal; /* random is not set */
     bool is_quota; /* the quota is gone: park until signal.reset_at_us or Retry-After */
-    int requests;  /* put on the wire under this permit: 2 after a fresh token */
+    int requests;  /* put on the wire under this permit: 2 after a fresh token or a redirect */
     int status;    /* 0: none came */
 };
 

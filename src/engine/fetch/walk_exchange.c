@@ -72,6 +72,12 @@ static void count_signal(struct fetch *fetch, const struct fetch_feedback *feedb
                             feedback->endpoint->rate.adaptive;
 }
 
+/* Redirects are requests too. */
+static int requests_of(const struct http_reply *reply)
+{
+    return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
+}
+
 static void give_feedback(const struct attempt *attempt, const struct error *failure)
 {
     struct fetch *fetch = attempt->fetch;
@@ -84,7 +90,7 @@ static void give_feedback(const struct attempt *attempt, const struct error *fai
     };
 
     if (attempt->is_sent)
-        feedback.requests = exchange->reply.attempts > 1 ? exchange->reply.attempts : 1;
+        feedback.requests = requests_of(&exchange->reply);
     feedback.signal = (struct bucket_signal){
         .outcome = outcome_of(exchange, failure),
         .now_us = clock_now_us(fetch->parts.clock),
@@ -153,7 +159,7 @@ static bool is_url_too_long(const struct fetch *fetch, const struct exchange_ask
 static void count_reply(struct fetch *fetch, const struct http_reply *reply, int64_t started_us)
 {
     const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - started_us;
-    const int sent = reply->attempts > 1 ? reply->attempts : 1;
+    const int sent = requests_of(reply);
 
     fetch->requests += sent;
     fetch->counts.requests += sent;

@@ -47,6 +47,9 @@
  * GATE_ALONE_PARTS, or where others still reach the store, the sum of all may exceed the rate by
  * these parts for that time.
  *
+ * A redirect that was followed, and a request repeated with a fresh token, had no permit of their
+ * own: they are owed, and paid before the next permit is given.
+ *
  * Waits longer than the task's wait_max_us are not waited for: REJECT, with retry_at_us.
  *
  * Errors of acquire: "fetch.cancelled" (L1: wake_fd), those of rate_key(), and of the store where

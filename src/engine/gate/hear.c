@@ -56,7 +56,8 @@ static int64_t silence_of(const struct fetch_feedback *feedback)
     return 0;
 }
 
-static struct gate_news news_of(const struct gate *gate, const struct fetch_feedback *feedback)
+static struct gate_news news_of(const struct gate *gate, const struct target *target,
+                                const struct fetch_feedback *feedback)
 {
     const bool is_bad = feedback->signal.outcome != BUCKET_OK || silence_of(feedback) != 0;
     struct gate_news news = { .is_any = true };
@@ -71,18 +72,27 @@ static struct gate_news news_of(const struct gate *gate, const struct fetch_feed
         news.ok = feedback->signal;
     }
     news.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
+    if (feedback->requests > 1) /* under one permit: the others are owed */
+        news.debit = (feedback->requests - 1) * target->limit.cost;
     return news;
 }
 
 /* For all threads of the process, before the store knows. Under the lock. */
-static void hear(struct gate *gate, struct gate_key *key, const struct fetch_feedback *feedback)
+static void hear(struct gate *gate, const struct target *target,
+                 const struct fetch_feedback *feedback)
 {
-    const struct gate_news news = news_of(gate, feedback);
+    struct gate_key *key = target->key;
+    const struct gate_news news = news_of(gate, target, feedback);
     const int64_t now_us = worker_now(gate);
     const int64_t silence_us = silence_of(feedback);
     const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
 
     gate_key_hear(key, &news);
+    if (key->is_alone) {
+        key->alone.tokens -= news.debit;
+        if (key->news.debit > target->limit.config.burst) /* see alone_count() */
+            key->news.debit = target->limit.config.burst;
+    }
     if (silence_us != 0 && until_us > key->heard_until_us)
         key->heard_until_us = until_us;
     if (feedback->is_quota && until_us > key->parked_until_us)
@@ -111,7 +121,7 @@ void worker_feedback(struct fetch_gate *port, const struct fetch_feedback *heard
     assert(target != NULL);
     slot = held_slot(gate, target->key);
     gate_key_lock(target->key);
-    hear(gate, target->key, heard);
+    hear(gate, target, heard);
     is_due = must_tell(target->key, worker_now(gate));
     gate_key_unlock(target->key);
     if (is_due)

@@ -33,7 +33,7 @@ struct gate_news {
     bool has_bad;
     struct bucket_signal bad;
     int64_t park_until_us;       /* 0: no */
-    int64_t debit;               /* millionths of a permit, used alone */
+    int64_t debit;               /* millionths of a permit, used alone or beyond a permit */
     int64_t used[QUOTA_CLASSES]; /* requests to be counted; negative: permits that were lost */
 };
 

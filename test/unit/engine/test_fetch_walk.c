@@ -267,6 +267,37 @@ static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
+/* A source whose every answer is one address further on. */
+static bool redirect_first(struct played *self, int n, struct memory_reply *reply)
+{
+    static struct http_header location = { STR_INIT("Location"), { NULL, 0 } };
+    const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
+
+    if (n % 2 == 0)
+        return false;
+    location.value = arena_printf(&self->rig->arena, "%.*s&hop=1", STR_ARG(url));
+    reply->status = 302;
+    reply->headers = &location;
+    reply->header_count = 1;
+    return true;
+}
+
+TEST(the_gate_hears_of_every_redirect_that_was_followed)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 90);
+    rig.spec.endpoint.http.redirects = 1;
+    rig.gate.no_prefetch = true;
+    played.spoil = redirect_first;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "redirected");
+    CHECK_EQ(rig.http.sent.count, 6, "three pages, each behind a redirect");
+    CHECK_EQ(rig.gate.requests, 6, "as many for the gate");
+    CHECK_EQ(rig.sums.requests, 6, "and in the books");
+    rig_release(&rig);
+}
+
 TEST(a_redirect_is_told_with_its_host_and_no_more)
 {
     struct rig rig;

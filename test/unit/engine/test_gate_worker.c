@@ -149,6 +149,21 @@ TEST(who_waits_is_told_until_when_and_why)
     end();
 }
 
+TEST(requests_beyond_a_permit_are_paid_before_the_next_one)
+{
+    begin(1, 1);
+    CHECK_EQ(ask(true), RATE_ALLOW, "at once");
+    hear((struct fetch_feedback){ .requests = 3, .status = 200 }); /* two redirects */
+    CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
+    CHECK(world.permit.waited_us >= 3 * US_PER_SECOND, "for three that were sent");
+    CHECK(world.permit.waited_us < 4 * US_PER_SECOND, "and no longer");
+    done();
+    CHECK_EQ(ask(true), RATE_ALLOW, "paid");
+    CHECK(world.permit.waited_us < 2 * US_PER_SECOND, "once");
+    done();
+    end();
+}
+
 TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
 {
     struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + US_PER_SECOND,
