@@ -97,6 +97,7 @@ static bool begin_again(struct fetch *fetch, struct error *err)
     walk_drop_prefetch(fetch);
     if (fetch->mode == WALK_HISTORY) {
         proof_restart(&fetch->legs[1].proof);
+        id_set_clear(&fetch->legs[1].tokens);
         fetch->legs[1].is_done = false;
         fetch->legs[1].state = page_first(&fetch->legs[1].rules, NULL, walk_window(fetch));
         fetch->list = leg;
@@ -210,6 +211,25 @@ static struct exchange *better(const struct fetch *fetch, struct exchange *first
     return seen_of(fetch, second).fresh >= seen_of(fetch, first).fresh ? second : first;
 }
 
+/* The same request once more, beside the first answer. On failure it is the second that counts. */
+static bool look_again(struct fetch *fetch, const struct exchange_ask *ask, struct exchange **found,
+                       struct exchange **second, struct error *err)
+{
+    fetch->counts.asked_again = true;
+    fetch->has_kept = true;
+    *second = *found == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
+    exchange_close(*second);
+    if (walk_exchange(fetch, ask, *second, err))
+        return true;
+    *found = *second;
+    return false;
+}
+
+static bool is_expected(const struct fetch *fetch)
+{
+    return fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
+}
+
 static bool look_and_decide(struct fetch *fetch, struct exchange **found,
                             struct page_decision *decision, struct error *err)
 {
@@ -217,7 +237,7 @@ static bool look_and_decide(struct fetch *fetch, struct exchange **found,
     const struct exchange_ask ask = { .leg = leg, .ids_only = fetch->mode == WALK_IDS };
     struct page_facts facts = {
         .pages = leg == &fetch->legs[0] ? range_of(fetch) : NULL,
-        .is_expected = fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN,
+        .is_expected = is_expected(fetch),
     };
     struct exchange *second;
     struct page_seen seen;
@@ -233,14 +253,8 @@ static bool look_and_decide(struct fetch *fetch, struct exchange **found,
     *decision = page_decide(&leg->rules, &leg->state, &seen, &facts);
     if (decision->step != PAGE_ASK_AGAIN)
         return true;
-    fetch->counts.asked_again = true;
-    fetch->has_kept = true;
-    second = *found == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
-    exchange_close(second);
-    if (!walk_exchange(fetch, &ask, second, err)) {
-        *found = second;
+    if (!look_again(fetch, &ask, found, &second, err))
         return false;
-    }
     if (leg == &fetch->legs[1] && !second->listing.has_total) {
         second->listing.has_total = fetch->has_history_total;
         second->listing.total = fetch->history_total;
@@ -295,7 +309,29 @@ static bool copy_history(struct fetch *fetch, const struct listing *listing, str
     return true;
 }
 
-/* WALK_HISTORY: the search is asked once; what it captured leads to the records. */
+static bool finds_nothing(const struct exchange *search)
+{
+    return search->answer.kind == ANSWER_EMPTY ||
+           (search->listing.has_total && search->listing.total == 0);
+}
+
+/* WALK_HISTORY: the search is asked once, and twice where it finds nothing that was expected. */
+static bool look_for_history(struct fetch *fetch, struct exchange **found, struct error *err)
+{
+    const struct exchange_ask ask = { .leg = fetch->list, .ids_only = true };
+    struct exchange *second;
+
+    if (!walk_look(fetch, &ask, found, err))
+        return false;
+    if (!finds_nothing(*found) || (*found)->answer.kind == ANSWER_EMPTY || !is_expected(fetch))
+        return true;
+    if (!look_again(fetch, &ask, found, &second, err))
+        return false;
+    *found = second;
+    return true;
+}
+
+/* What the search captured leads to the records. */
 static bool enter_history(struct fetch *fetch, const struct exchange *exchange, struct error *err)
 {
     const struct listing *listing = &exchange->listing;
@@ -307,7 +343,8 @@ static bool enter_history(struct fetch *fetch, const struct exchange *exchange, 
     fetch->legs[0].is_done = true;
     fetch->legs[0].end = PAGE_END_SINGLE;
     fetch->list = &fetch->legs[1];
-    if (exchange->answer.kind == ANSWER_EMPTY || (listing->has_total && listing->total == 0)) {
+    if (finds_nothing(exchange)) {
+        fetch->legs[1].proof.has_total = listing->has_total;
         fetch->legs[1].is_done = true;
         fetch->legs[1].end = PAGE_END_EMPTY;
     }
@@ -447,12 +484,8 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
         opens_history = fetch->mode == WALK_HISTORY && leg == &fetch->legs[0];
         batch->kind = fetch->mode == WALK_PAGES || leg == &fetch->legs[1] ? FETCH_PAGE : FETCH_IDS;
         tell_place(fetch, leg, batch);
-        if (opens_history) {
-            const struct exchange_ask ask = { .leg = leg, .ids_only = true };
-
-            if (walk_look(fetch, &ask, &found, err))
-                break;
-        } else if (look_and_decide(fetch, &found, &decision, err))
+        if (opens_history ? look_for_history(fetch, &found, err)
+                          : look_and_decide(fetch, &found, &decision, err))
             break;
         fetch->current = found;
         if (!recover(fetch, found, err))

@@ -135,6 +135,39 @@ TEST(a_digest_tells_the_ids_that_stand_in_the_path)
     rig_release(&rig);
 }
 
+static bool find_nothing_once(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->body = STR("{\"ids\":[],\"total\":0,\"session\":\"S0\"}");
+    return n == 1;
+}
+
+TEST(a_search_that_finds_nothing_where_records_were_expected_is_made_again)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, DETAILS, "history", 55);
+    played.spoil = find_nothing_once;
+    rig.slice.expected_records = 50;
+    rig_run(&rig);
+    played_require_complete(&played, &rig, "found the second time");
+    CHECK(rig.sums.asked_again, "and told");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, DETAILS, "history", 0);
+    rig.slice.expected_records = 50;
+    rig_run(&rig);
+    CHECK(!rig.failed && rig.last.verdict.kind == FETCH_COMPLETE, "twice nothing is nothing");
+    CHECK_EQ(rig.http.sent.count, 2, "by two searches");
+    CHECK(rig.last.verdict.is_proven, "the source says so itself");
+    rig_release(&rig);
+
+    played_begin(&played, &rig, DETAILS, "history", 0);
+    rig_run(&rig);
+    CHECK_EQ(rig.http.sent.count, 1, "nobody expected anything");
+    rig_release(&rig);
+}
+
 TEST(a_history_server_is_asked_with_what_it_gave)
 {
     struct rig rig;
