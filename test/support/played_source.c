@@ -59,6 +59,8 @@ static void serve_list(struct played *played, struct arena *arena,
 
     if (str_find(request->url, STR("page0")) < request->url.len)
         from = number(arena, request, "page", 0) * size;
+    if (played->page_max > 0 && size > played->page_max)
+        size = played->page_max;
     if (played->moves)
         from -= played->served - 1;
     buf_add(out, str_find(request->url, STR("/sorted")) < request->url.len ? STR("{\"records\":[")

@@ -18,6 +18,7 @@ struct played {
     int scroll_at; /* a scroll's place */
     int scrolls;   /* begun */
     int page_cap;  /* larger pages are too large; 0: none */
+    int page_max;  /* more than this are not given, whatever is asked for; 0: any number */
     int poison;    /* the record that can not be had; -1: none */
     int poison_status;
     int gone; /* the record that details do not have; -1: none */

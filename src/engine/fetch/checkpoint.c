@@ -43,6 +43,8 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_PAGE, "fromUs", .number = &c->page.rest.from_us },
         { SCOPE_PAGE, "toUs", .number = &c->page.rest.to_us },
         { SCOPE_PAGE, "largest", .number = &c->page.largest },
+        { SCOPE_PAGE, "lookedLast", .number = &c->page.looked_last },
+        { SCOPE_PAGE, "clamp", .number = &c->page.clamp },
         { SCOPE_PAGE, "emptyPages", .small = &c->page.empty_pages },
         { SCOPE_PAGE, "isProbe", .flag = &c->page.is_probe },
         { SCOPE_PAGE, "wasShort", .flag = &c->page.was_short },

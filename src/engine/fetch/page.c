@@ -203,8 +203,11 @@ static struct page_decision decide_counted(const struct view *view)
 static struct page_decision end_of_tokens(const struct view *view, enum page_why why)
 {
     const bool is_bare = why == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
-    const bool is_doubtful =
-        view->rules->tail_probe || view->is_missing || is_bare || view->seen->more == PAGE_MORE_YES;
+    /* A full page, and nobody says that it is the last: a token may have been forgotten. */
+    const bool is_full = view->state->size > 0 && !view->is_short && !view->seen->has_total &&
+                         view->seen->more == PAGE_MORE_UNKNOWN;
+    const bool is_doubtful = view->rules->tail_probe || view->is_missing || is_bare || is_full ||
+                             view->seen->more == PAGE_MORE_YES;
 
     if (is_doubtful && may_ask_again(view))
         return again(PAGE_DOUBT_TAIL);
@@ -279,6 +282,23 @@ static struct window rest_of(const struct view *view)
     return rest;
 }
 
+/* The most that the source was seen to give, where it gives fewer than it is asked for: a page that
+ * looked like the last one was not. 0: it was not seen to. */
+static int64_t clamp_of(const struct view *view)
+{
+    const struct page_state *state = view->state;
+
+    if (view->seen->fresh > view->seen->unnamed && state->looked_last > state->clamp)
+        return state->looked_last;
+    return state->clamp;
+}
+
+/* This page may be cut off like those. */
+static bool is_clamped(const struct view *view)
+{
+    return clamp_of(view) > 0 && view->seen->items >= clamp_of(view);
+}
+
 static struct page_decision decide_time(const struct view *view)
 {
     const struct page_rules *rules = view->rules;
@@ -287,7 +307,9 @@ static struct page_decision decide_time(const struct view *view)
     struct window rest;
     bool is_stuck;
 
-    if (view->seen->items == 0 || (view->seen->fresh == 0 && view->is_short))
+    decision.next.clamp = clamp_of(view);
+    decision.next.looked_last = state->size == 0 || view->is_short ? view->seen->items : 0;
+    if (view->seen->items == 0 || (view->seen->fresh == 0 && view->is_short && !is_clamped(view)))
         return end(PAGE_END_EMPTY);
     if (view->seen->more == PAGE_MORE_NO)
         return end(PAGE_END_NO_MORE);
@@ -298,7 +320,7 @@ static struct page_decision decide_time(const struct view *view)
     /* The next request would be the same. What has no id may be new each time, for ever. */
     if (is_stuck && view->seen->fresh == view->seen->unnamed &&
         (state->size == 0 || view->is_short))
-        return end(PAGE_END_EMPTY);
+        return end(is_clamped(view) ? PAGE_CUT_STUCK : PAGE_END_EMPTY);
     if (is_stuck && !view->is_short && state->size > 0) {
         if (state->size >= rules->size_max)
             return end(PAGE_CUT_STUCK);

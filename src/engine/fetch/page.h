@@ -31,6 +31,8 @@
  *      short     nothing       go on, as a probe: what follows shows the end
  *      all known               ask again, then it is a loop
  *
+ *      full      nothing       no token: ask again, one may have been forgotten
+ *
  * A token that comes back as it was sent is an end where the list is empty or the total is reached;
  * with records and no total it is asked for again first.
  */
@@ -68,17 +70,19 @@ struct page_rules {
 /* ---- the state ---- */
 
 struct page_state {
-    int64_t number;     /* pages of this sweep before this one */
-    int64_t offset;     /* records of the query before this page; OFFSET sends it */
-    int64_t page_no;    /* PAGE sends it */
-    int64_t size;       /* asked for; 0: none */
-    struct str token;   /* TOKEN, URL: data NULL: the first request, which has none */
-    struct window rest; /* TIME: what is still to be asked for */
-    bool is_probe;      /* asked only to see whether the list goes on: an error is an end, too */
-    int empty_pages;    /* in a row, before this one */
-    int64_t largest;    /* items on the largest page of this sweep before this one */
-    bool was_short;     /* the page before had fewer than the largest before it: near the end */
-    bool was_repeat;    /* the page before had nothing new */
+    int64_t number;      /* pages of this sweep before this one */
+    int64_t offset;      /* records of the query before this page; OFFSET sends it */
+    int64_t page_no;     /* PAGE sends it */
+    int64_t size;        /* asked for; 0: none */
+    struct str token;    /* TOKEN, URL: data NULL: the first request, which has none */
+    struct window rest;  /* TIME: what is still to be asked for */
+    bool is_probe;       /* asked only to see whether the list goes on: 404 is an end, too */
+    int empty_pages;     /* in a row, before this one */
+    int64_t largest;     /* items on the largest page of this sweep before this one */
+    bool was_short;      /* the page before had fewer than the largest before it: near the end */
+    bool was_repeat;     /* the page before had nothing new */
+    int64_t looked_last; /* TIME: items on the page before, where that might have been the last */
+    int64_t clamp;       /* TIME: the most items on a page that looked like the last and was not */
 };
 
 /* Where a slice begins: its first page for slices by page (`pages`, NULL for all others), and its
@@ -134,7 +138,8 @@ enum page_why {
     PAGE_CUT_PAGES, /* max_pages */
     PAGE_CUT_CAP,   /* the source hands out no more */
     PAGE_CUT_LOOP,  /* the same pages or tokens again and again */
-    PAGE_CUT_STUCK, /* TIME: more records of one instant than a page holds, or none has a date */
+    PAGE_CUT_STUCK, /* TIME: more records of one instant than a page holds, or none has a date; by
+                       what was asked for, or by what the source gives at most */
     PAGE_CUT_VOID,  /* more empty pages in a row than anybody has */
 
     PAGE_DOUBT_EMPTY,  /* empty where records were expected */

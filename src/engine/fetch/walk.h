@@ -37,6 +37,7 @@ struct leg {
     struct id_set tokens;     /* given in this sweep: hashes */
     struct buf token_bufs[2]; /* the state's token lives in one, the next one's in the other */
     unsigned token_turn;
+    bool is_doubted; /* an end was met once, and is asked for again */
     bool is_done;
     enum page_why end;
 };

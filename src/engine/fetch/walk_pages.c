@@ -131,16 +131,37 @@ static bool is_gone(const struct leg *leg, const struct exchange *exchange)
            leg->rules.type == PAGINATION_TOKEN && leg->state.number > 0;
 }
 
+/* How sources say that there is no such page; a refusal for any other reason says nothing about it.
+ */
+static bool is_behind_the_end(const struct exchange *exchange, const struct error *err)
+{
+    const int status = exchange->reply.status;
+
+    return exchange->answer.kind == ANSWER_ERROR && err->level == ERROR_REQUEST &&
+           (status == 400 || status == 404 || status == 410 || status == 416 || status == 422);
+}
+
+/* The request was made only to see whether the list goes on. Where all pages have been shorter than
+ * asked for, none of them says that it was the last: there the answer has to come twice. */
+static void end_of_probe(struct fetch *fetch, struct leg *leg)
+{
+    if (!leg->state.was_short && !leg->is_doubted) {
+        leg->is_doubted = true;
+        fetch->counts.asked_again = true;
+        return;
+    }
+    leg->is_done = true;
+    leg->end = PAGE_END_EMPTY;
+}
+
 /* True: the page can be asked for again, with the walk as it is now, or the walk has a verdict. */
 static bool recover(struct fetch *fetch, const struct exchange *exchange, struct error *err)
 {
     struct leg *leg = fetch->list;
     const enum answer_kind kind = exchange->answer.kind;
 
-    if (leg->state.is_probe && kind == ANSWER_ERROR && err->level == ERROR_REQUEST &&
-        exchange->reply.status >= 400) {
-        leg->is_done = true; /* nobody is there behind the last page: that was the question */
-        leg->end = PAGE_END_EMPTY;
+    if (leg->state.is_probe && is_behind_the_end(exchange, err)) {
+        end_of_probe(fetch, leg);
         return true;
     }
     if (exchange->is_lost || kind == ANSWER_EXPIRED || is_gone(leg, exchange))
@@ -277,6 +298,7 @@ static bool accept(struct fetch *fetch, const struct exchange *exchange,
 
     if (!proof_add(&leg->proof, &page, &fresh, err))
         return false;
+    leg->is_doubted = false;
     if (decision->step == PAGE_END) {
         leg->is_done = true;
         leg->end = decision->why;

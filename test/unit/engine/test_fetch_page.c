@@ -248,9 +248,17 @@ static const struct {
       2,
       false,
       false,
-      { .items = 10, .fresh = 10 },
+      { .items = 8, .fresh = 8 },
       PAGE_END,
       PAGE_END_NO_NEXT },
+    { "no token, and a full page",
+      &token_rules,
+      2,
+      false,
+      false,
+      { .items = 10, .fresh = 10 },
+      PAGE_ASK_AGAIN,
+      PAGE_DOUBT_TAIL },
     { "no token, the total says more",
       &token_rules,
       2,
@@ -648,4 +656,70 @@ TEST(by_time_a_record_without_an_id_does_not_keep_the_walk_going)
                                .latest_us = 150 };
     CHECK_EQ(page_decide(&rules, &state, &seen, &facts).step, PAGE_END,
              "the same request would bring the same, and never an id");
+}
+
+/* One page after the other, each as it would come. */
+static struct page_decision go_through(const struct page_rules *rules,
+                                       const struct page_seen *pages, size_t count)
+{
+    const struct page_facts facts = { 0 };
+    struct page_state state = page_first(rules, NULL, (struct window){ 100, 200 });
+    struct page_decision decision = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        decision = page_decide(rules, &state, &pages[i], &facts);
+        if (decision.step != PAGE_GO_ON)
+            break;
+        state = decision.next;
+    }
+    return decision;
+}
+
+/* Asked for 40, it gives 5; eight records are of the instant 150. */
+TEST(by_time_a_source_that_gives_less_than_asked_for_is_not_believed_to_be_at_its_end)
+{
+    static const struct page_seen pages[] = {
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
+        { .items = 5, .fresh = 3, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+    };
+    static const struct page_seen small[] = {
+        /* a slice that is less than a page */
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
+        { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+    };
+    static const int64_t sizes[] = { 40, 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        const struct page_rules rules = { .type = PAGINATION_TIME,
+                                          .size = sizes[i],
+                                          .size_max = 1000,
+                                          .replayable = true,
+                                          .granularity = GRANULARITY_MICROSECOND };
+
+        CHECK_EQ(go_through(&rules, pages, ARRAY_LEN(pages)).why, PAGE_CUT_STUCK,
+                 "three were not shown");
+        CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).why, PAGE_END_EMPTY, "these are all");
+    }
+}
+
+TEST(a_full_page_without_a_token_is_asked_for_again_where_nobody_says_that_it_is_the_last)
+{
+    const struct page_rules rules = { .type = PAGINATION_TOKEN, .size = 10, .replayable = true };
+    const struct page_state state = page_first(&rules, NULL, (struct window){ 0, 0 });
+    const struct page_seen full = { .items = 10, .fresh = 10 };
+    const struct page_seen shorter = { .items = 9, .fresh = 9 };
+    const struct page_seen counted = { .items = 10, .fresh = 10, .has_total = true, .total = 10 };
+    const struct page_seen told = { .items = 10, .fresh = 10, .more = PAGE_MORE_NO };
+
+    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ 0 }).why, PAGE_DOUBT_TAIL,
+             "full");
+    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ .asked_again = true }).why,
+             PAGE_END_NO_NEXT, "full, and asked again");
+    CHECK_EQ(page_decide(&rules, &state, &shorter, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
+             "short");
+    CHECK_EQ(page_decide(&rules, &state, &counted, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
+             "the total says so");
+    CHECK_EQ(page_decide(&rules, &state, &told, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
+             "has_more says so");
 }

@@ -190,6 +190,16 @@ static void source_init(struct source *source, struct random *random)
     source->fault_percent = random_chance(random, 50) ? 15 : 0;
 }
 
+/* Nobody can tell a page that was cut off within the first instant, or where larger pages were
+ * asked for and did not come, from one that was not. */
+static bool may_hide(const struct source *source, const struct page_rules *rules)
+{
+    const int last = source->size_max < source->records ? source->size_max : source->records;
+
+    return rules->size <= source->size_max ||
+           (last > 0 && source->dates[0] == source->dates[last - 1]);
+}
+
 TEST(walks_over_a_model_bring_every_record)
 {
     const struct random_seeds seeds = random_seeds(20000);
@@ -203,11 +213,12 @@ TEST(walks_over_a_model_bring_every_record)
 
         source_init(&source, &random);
         rules = rules_of(&random, &source);
-        /* A burst of one instant has to fit a page, or the walk is stuck and says so. */
-        if (rules.type == PAGINATION_TIME && source.size_max < 1000)
-            continue;
         outcome = walk(&source, &rules);
         requests += outcome.requests;
+        /* A burst of one instant has to fit a page, or the walk is stuck and says so. */
+        if (rules.type == PAGINATION_TIME && source.size_max < 1000 &&
+            (page_is_cut(outcome.why) || may_hide(&source, &rules)))
+            continue;
         if (outcome.distinct != source.records || page_is_cut(outcome.why)) {
             test_fail(__FILE__, __LINE__,
                       "seed %" PRIu64 ": type %d: %d of %d records, %d requests, end: %s", seed,

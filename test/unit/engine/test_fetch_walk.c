@@ -202,6 +202,34 @@ TEST(an_error_behind_the_last_page_is_an_end)
     rig_release(&rig);
 }
 
+static bool refuse_third(struct played *self, int n, struct memory_reply *reply)
+{
+    reply->status = self->poison_status;
+    return n == 3;
+}
+
+/* The source gives 20 where 40 are asked for, so that every page looks like the last one. */
+TEST(one_error_in_the_middle_is_no_end)
+{
+    static const int statuses[] = { 403, 404, 406 };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        struct rig rig;
+
+        played_begin(&played, &rig, GENERIC, "offset_blind", 90);
+        played.total = -1;
+        played.page_max = 20;
+        played.spoil = refuse_third;
+        played.poison_status = statuses[i];
+        rig_run(&rig);
+        if (statuses[i] == 404)
+            played_require_complete(&played, &rig, "asked again");
+        else
+            CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "told, not taken for an end");
+        rig_release(&rig);
+    }
+}
+
 /* ---- next URLs ---- */
 
 TEST(secrets_that_a_next_url_echoes_are_not_kept)
