@@ -10,9 +10,10 @@
  * it never holds one, nor do reply.url and error texts.
  *
  * OAuth2: a token is asked for when there is none or the one at hand is within refresh_before_us of
- * its end; one thread asks, the others wait for it. A 401 on a token that was cached makes it be
- * asked for anew, and the request be sent a second time, once: the one exception to the port's
- * «Once», counted in reply.attempts so that the rate gate can be told.
+ * its end (half of its life, where it is shorter); one thread asks, the others wait for it. While
+ * the token server is in trouble (L1) the old one is shown to its end. A 401 on a token that was
+ * cached makes it be asked for anew, and the request be sent a second time, once: the one exception
+ * to the port's «Once», counted in reply.attempts so that the rate gate can be told.
  *
  * Codes, besides the port's: L4 auth.origin, auth.hook, auth.place, auth.value, secret.*;
  * auth.token (L4: refused; the token server's word is in the text), L1 where its server is in

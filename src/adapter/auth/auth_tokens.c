@@ -12,12 +12,17 @@
 /* More clients than sources would be a leak. */
 enum { CLIENTS_MAX = 256, ANSWER_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
 
+/* A token server in trouble is asked again after this, while the token at hand is good. */
+#define ASK_AGAIN_US (10 * US_PER_SECOND)
+
 struct client {
     struct client *next;
     struct hash_sum key;    /* of who asks whom for what */
     pthread_mutex_t asking; /* of what follows; held while the token server is asked */
     struct secret token;    /* empty: none */
     int64_t until_us;       /* monotonic */
+    int64_t lifetime_us;
+    int64_t ask_us; /* monotonic: not before, while the token is good */
     uint64_t number;
 };
 
@@ -180,7 +185,6 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
     bool done;
 
     arena_init(&scratch, SCRATCH_BYTES_MAX);
-    secret_wipe(&client->token);
     done = ask(parts, request, &scratch, &token, err);
     if (done && token.value.len > SECRET_BYTES_MAX)
         done = error_set(err, ERROR_FATAL, "auth.token", "the token has more than %d bytes",
@@ -189,8 +193,10 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
         assert(token.value.data != NULL);
         if (token.lifetime_us == 0)
             token.lifetime_us = ttl_us > 0 ? ttl_us : US_PER_HOUR;
+        secret_wipe(&client->token);
         memcpy(client->token.bytes, token.value.data, token.value.len);
         client->token.len = token.value.len;
+        client->lifetime_us = token.lifetime_us;
         client->until_us = clock_monotonic_us(parts->clock) + token.lifetime_us;
         client->number++;
     }
@@ -199,13 +205,44 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
     return done || error_wrap(err, "ask %.*s for a token", STR_ARG(request->auth->token_url));
 }
 
+/* A token that lives no longer than refresh_before would be replaced with every request. */
+static bool is_near_its_end(const struct client *client, const struct http_auth *auth,
+                            int64_t now_us)
+{
+    const int64_t half_us = client->lifetime_us / 2;
+
+    return now_us >= client->until_us -
+                         (auth->refresh_before_us < half_us ? auth->refresh_before_us : half_us);
+}
+
+/* Makes sure that there is a token to be shown. One that is near its end and can not be replaced,
+ * because its server is in trouble, is shown to its end. The client's lock is held. */
+static bool freshen(const struct auth_http_parts *parts, const struct http_request *request,
+                    struct client *client, uint64_t refused, bool *is_new, struct error *err)
+{
+    const int64_t now_us = clock_monotonic_us(parts->clock);
+    const bool is_good =
+        client->token.len > 0 && client->number > refused && now_us < client->until_us;
+
+    *is_new = false;
+    if (is_good && (now_us < client->ask_us || !is_near_its_end(client, request->auth, now_us)))
+        return true;
+    if (!is_good)
+        secret_wipe(&client->token);
+    if (renew(parts, request, client, err)) {
+        *is_new = true;
+        return true;
+    }
+    client->ask_us = now_us + ASK_AGAIN_US;
+    return is_good && err->level == ERROR_TRANSIENT;
+}
+
 bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
                      uint64_t refused, struct auth_token *token, struct error *err)
 {
-    const int64_t now_us = clock_monotonic_us(parts->clock);
     struct client *client;
     struct hash_sum key;
-    bool is_there = true;
+    bool is_there;
 
     token->value.len = 0;
     if (!client_key(request->auth, &key, err))
@@ -217,10 +254,7 @@ bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_requ
         return error_set(err, ERROR_TRANSIENT, "http.resource",
                          "no memory for a token, or more than %d clients", CLIENTS_MAX);
     (void)pthread_mutex_lock(&client->asking);
-    token->is_new = client->token.len == 0 || client->number <= refused ||
-                    now_us >= client->until_us - request->auth->refresh_before_us;
-    if (token->is_new)
-        is_there = renew(parts, request, client, err);
+    is_there = freshen(parts, request, client, refused, &token->is_new, err);
     if (is_there) {
         memcpy(token->value.bytes, client->token.bytes, client->token.len);
         token->value.len = client->token.len;

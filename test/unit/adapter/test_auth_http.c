@@ -380,6 +380,47 @@ TEST(a_token_is_asked_for_once_and_kept_until_near_its_end)
     end();
 }
 
+TEST(a_token_is_shown_to_its_end_while_its_server_is_in_trouble)
+{
+    begin();
+    script_token("t1", 600);
+    memory_http_reply(&world.memory,
+                      &(struct memory_reply){ .url_part = STR("/token"), .status = 503 });
+    memory_http_reply(&world.memory,
+                      &(struct memory_reply){ .url_part = STR("/token"), .status = 503 });
+    for (int i = 0; i < 3; i++)
+        script_works(200);
+    CHECK_STR(str_of(get_works()), STR(""), "first");
+    memory_clock_advance(&world.clock, 550 * US_PER_SECOND);
+    CHECK_STR(str_of(get_works()), STR(""), "fifty seconds are left of it");
+    CHECK_STR(sent_header(3, STR("Authorization")), STR("Bearer t1"), "the old one");
+    CHECK_STR(str_of(get_works()), STR(""), "again");
+    CHECK_EQ(world.memory.sent.count, 5, "and its server is not asked with every request");
+    memory_clock_advance(&world.clock, 50 * US_PER_SECOND);
+    CHECK_STR(str_of(get_works()), STR("auth.token"), "its end has come");
+    script_token("t2", 600);
+    script_works(200);
+    CHECK_STR(str_of(get_works()), STR(""), "at once, when there is none");
+    end();
+}
+
+TEST(a_token_that_lives_shortly_is_kept_for_half_its_life)
+{
+    begin();
+    script_token("t1", 40);
+    script_token("t2", 40);
+    for (int i = 0; i < 3; i++)
+        script_works(200);
+    CHECK_STR(str_of(get_works()), STR(""), "first");
+    memory_clock_advance(&world.clock, 19 * US_PER_SECOND);
+    CHECK_STR(str_of(get_works()), STR(""), "second");
+    CHECK_STR(sent_header(2, STR("Authorization")), STR("Bearer t1"), "kept");
+    memory_clock_advance(&world.clock, 1 * US_PER_SECOND);
+    CHECK_STR(str_of(get_works()), STR(""), "third");
+    CHECK_STR(sent_header(4, STR("Authorization")), STR("Bearer t2"), "replaced");
+    end();
+}
+
 TEST(a_401_on_a_kept_token_makes_one_new_one)
 {
     begin();
