@@ -56,5 +56,5 @@ struct retry_after retry_after_parse(struct str value, int64_t now_us)
 
 bool retry_after_is_obeyed(int status)
 {
-    return status == 429 || status == 503;
+    return status == 429 || status >= 500;
 }

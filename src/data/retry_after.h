@@ -3,7 +3,7 @@
  * The header's value is a number of seconds or a date. It is never clamped: who wants a maximum
  * decides what to do about a longer wait, and forgetting it is not among the choices.
  *
- *      429 | 503   "120"                             WAIT, 120 s
+ *      429 | 5xx   "120"                             WAIT, 120 s
  *                  "Fri, 31 Dec 1999 23:59:59 GMT"   WAIT until then; is_past when it is over
  *                  "0"                               WAIT, is_past: the caller's own back-off
  *                  "soon"                            INVALID: the same
@@ -32,7 +32,7 @@ struct retry_after {
  * second more, a date is read strictly and then leniently (http_date.h). */
 struct retry_after retry_after_parse(struct str value, int64_t now_us);
 
-/* True for the statuses on which the header means "leave me alone": 429 and 503. */
+/* True for the statuses on which the header means "leave me alone": 429 and 5xx. */
 bool retry_after_is_obeyed(int status);
 
 #endif

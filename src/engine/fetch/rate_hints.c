@@ -4,6 +4,7 @@
 
 #include "base/duration.h"
 #include "core/bucket.h"
+#include "data/http_date.h"
 #include "data/retry_after.h"
 
 /* Resets beyond this are instants: 1,000,000,000 s ended in 2001, and nobody waits thirty years. */
@@ -40,13 +41,22 @@ static bool hint_number(const struct http_reply *reply, const char *what, int64_
     return true;
 }
 
-static int64_t reset_at_us(int64_t reset, int64_t now_us)
+/* What time it is for the server: it tells instants by its own clock, and ours may be wrong. */
+static int64_t server_now_us(const struct http_reply *reply, int64_t now_us)
+{
+    int64_t at_us;
+
+    return http_date_parse(http_header_value(reply->headers, STR("Date")), now_us, &at_us) ? at_us
+                                                                                           : now_us;
+}
+
+static int64_t reset_at_us(int64_t reset, int64_t now_us, int64_t server_us)
 {
     if (reset <= 0 || reset > RESET_AT_MAX_S)
         return 0;
     if (reset < RESET_SPAN_MAX_S)
         return now_us + reset * US_PER_SECOND;
-    return reset * US_PER_SECOND;
+    return now_us + (reset * US_PER_SECOND - server_us);
 }
 
 static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
@@ -65,8 +75,9 @@ static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
 
 struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us)
 {
+    const int64_t server_us = server_now_us(reply, now_us);
     const struct retry_after wait =
-        retry_after_parse(http_header_value(reply->headers, STR("Retry-After")), now_us);
+        retry_after_parse(http_header_value(reply->headers, STR("Retry-After")), server_us);
     struct rate_hints hints = { 0 };
     int64_t reset;
 
@@ -77,7 +88,7 @@ struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused,
     }
     hints.has_remaining = hint_number(reply, "Remaining", &hints.remaining);
     if (hint_number(reply, "Reset", &reset))
-        hints.reset_at_us = reset_at_us(reset, now_us);
+        hints.reset_at_us = reset_at_us(reset, now_us, server_us);
     if (hint_number(reply, "Limit", &hints.limit))
         hints.provider_rate = provider_rate(reply, hints.limit);
     return hints;

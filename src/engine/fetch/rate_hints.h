@@ -5,10 +5,12 @@
  *      x-rate-limit-limit: 50, x-rate-limit-interval: 1s    fifty a second
  *
  * The spellings seen: X-RateLimit-*, X-Rate-Limit-*, RateLimit-*. A reset is a number of seconds
- * from now, or, when it is large, an instant in seconds since 1970. A limit tells a rate only where
- * its interval is told too: NCBI counts by the second, OpenAlex by the day.
+ * from now, or, when it is large, an instant in seconds since 1970. Instants, and a Retry-After
+ * that is a date, are held against the reply's own Date where it has one: a clock of ours that is
+ * wrong, or was set, makes no wait shorter. A limit tells a rate only where its interval is told
+ * too: NCBI counts by the second, OpenAlex by the day.
  *
- * Retry-After is obeyed where it means that: on 429 and 503, and where a rule of the source says
+ * Retry-After is obeyed where it means that: on 429 and 5xx, and where a rule of the source says
  * that the answer was a refusal (`is_refused`). Some servers send it with every reply.
  */
 #ifndef PATRA_ENGINE_FETCH_RATE_HINTS_H

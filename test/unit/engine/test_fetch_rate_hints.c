@@ -99,3 +99,62 @@ TEST(a_reset_is_a_span_or_an_instant)
         CHECK(hints.has_remaining && hints.remaining == 3, "another spelling beside it");
     }
 }
+
+/* ---- clocks ---- */
+
+/* The server's clock: Sun, 16 Nov 2025 08:49:37 GMT. */
+#define SERVER_US (INT64_C(1763282977) * US_PER_SECOND)
+
+static struct rate_hints hints_at(int64_t skew_us, int status, const char *date, const char *name,
+                                  const char *value)
+{
+    struct http_header headers[2] = { { str_of(name), str_of(value) },
+                                      { STR("Date"), str_of(date) } };
+    const struct http_reply reply = { .status = status,
+                                      .headers = { headers, date != NULL ? 2 : 1 } };
+
+    return rate_hints_of(&reply, false, SERVER_US + skew_us);
+}
+
+/* Whatever our own clock says, thirty seconds are thirty seconds. */
+TEST(instants_are_told_by_the_servers_clock)
+{
+    static const int64_t skews_us[] = { 0, US_PER_HOUR, -US_PER_HOUR, 400 * US_PER_DAY,
+                                        -400 * US_PER_DAY };
+    static const char now[] = "Sun, 16 Nov 2025 08:49:37 GMT";
+
+    for (size_t i = 0; i < ARRAY_LEN(skews_us); i++) {
+        const int64_t here_us = SERVER_US + skews_us[i];
+        struct rate_hints hints =
+            hints_at(skews_us[i], 429, now, "Retry-After", "Sun, 16 Nov 2025 08:50:07 GMT");
+
+        CHECK(hints.has_retry_after, "a date");
+        CHECK_EQ(hints.retry_after_us, 30 * US_PER_SECOND, "is thirty seconds ahead");
+        hints = hints_at(skews_us[i], 200, now, "X-RateLimit-Reset", "1763283007");
+        CHECK_EQ(hints.reset_at_us, here_us + 30 * US_PER_SECOND, "an instant as well");
+        hints = hints_at(skews_us[i], 429, now, "Retry-After", "30");
+        CHECK_EQ(hints.retry_after_us, 30 * US_PER_SECOND, "a number needs no clock");
+    }
+}
+
+TEST(without_a_date_our_own_clock_has_to_do)
+{
+    const struct rate_hints hints =
+        hints_at(10 * US_PER_SECOND, 503, NULL, "Retry-After", "Sun, 16 Nov 2025 08:50:07 GMT");
+
+    CHECK_EQ(hints.retry_after_us, 20 * US_PER_SECOND, "by ours");
+    CHECK_EQ(hints_at(0, 503, "yesterday", "Retry-After", "Sun, 16 Nov 2025 08:50:07 GMT")
+                 .retry_after_us,
+             30 * US_PER_SECOND, "a Date that is none tells nothing");
+}
+
+TEST(a_wait_is_obeyed_where_a_server_is_in_trouble)
+{
+    static const int statuses[] = { 429, 500, 502, 503, 504 };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
+        CHECK(hints_at(0, statuses[i], NULL, "Retry-After", "30").has_retry_after, "obeyed");
+    CHECK(!hints_at(0, 200, NULL, "Retry-After", "30").has_retry_after, "Zenodo's habit");
+    CHECK(!hints_at(0, 422, NULL, "Retry-After", "30").has_retry_after, "likewise");
+    CHECK(!hints_at(0, 429, NULL, "Retry-After", "0").has_retry_after, "nothing is told");
+}
