@@ -185,6 +185,15 @@ static void spoil(struct played_api *api, struct str url, struct memory_reply *r
     }
 }
 
+static void reply_wait(const struct played_api *api, struct arena *arena,
+                       struct memory_reply *reply)
+{
+    struct http_header *wait = ARENA_NEW(arena, struct http_header);
+
+    *wait = (struct http_header){ STR("Retry-After"), arena_printf(arena, "%d", api->wait_s) };
+    *reply = (struct memory_reply){ .status = 503, .headers = wait, .header_count = 1 };
+}
+
 static void make(void *context, struct arena *arena, const struct http_request *request,
                  struct memory_reply *reply)
 {
@@ -198,6 +207,8 @@ static void make(void *context, struct arena *arena, const struct http_request *
         reply_records(api, arena, request->url, reply);
     else
         reply_page(api, arena, request->url, reply);
+    if (api->wait_s > 0)
+        reply_wait(api, arena, reply);
     if (random_chance(&api->random, api->fault_percent))
         spoil(api, request->url, reply);
 }

@@ -26,6 +26,7 @@ struct played_api {
     int count;
     int fault_percent;     /* of the replies */
     struct window refused; /* queries that begin in it are answered with 400; not valid: none are */
+    int wait_s;            /* all are answered with 503 and this Retry-After; 0: none are */
     int64_t requests;
     int64_t fetched[API_RECORDS_MAX]; /* how often each was handed out whole */
     /* Called before each reply, for what shall happen in the middle of a walk. */

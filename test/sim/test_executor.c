@@ -25,6 +25,7 @@
 #include "played_api.h"
 #include "port/store_cursor.h"
 #include "port/store_outbox.h"
+#include "port/store_rate.h"
 #include "port/store_record.h"
 #include "spec/check.h"
 #include "test.h"
@@ -462,6 +463,131 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
     for (int i = 0; i < w.api.count; i++)
         check_record(&w, i);
     world_release(&w);
+}
+
+/* ---- clocks that are wrong ---- */
+
+/* The database's clock: nobody sets it. */
+static struct world *clock_world;
+static int64_t database_offset_us; /* from the monotonic clock */
+
+static bool database_clock(struct store *store, int64_t local_us, int64_t *now_us,
+                           struct error *err)
+{
+    (void)store;
+    (void)local_us;
+    (void)err;
+    *now_us = clock_monotonic_us(&clock_world->clock.clock) + database_offset_us;
+    return true;
+}
+
+/* From here on it is now there, whatever becomes of this machine's calendar. */
+static void give_database_clock(struct world *w)
+{
+    static struct store_rate_ops ops;
+
+    clock_world = w;
+    database_offset_us = now(w) - clock_monotonic_us(&w->clock.clock);
+    for (int i = 0; i < EXECUTORS; i++) {
+        ops = *w->hands[i].session->rate;
+        ops.clock = database_clock;
+        w->hands[i].session->rate = &ops;
+    }
+}
+
+static int64_t database_now(void)
+{
+    struct error ignored;
+    int64_t now_us;
+
+    (void)!database_clock(NULL, 0, &now_us, &ignored);
+    return now_us;
+}
+
+static struct task only_task(struct world *w)
+{
+    const struct task_filter filter = { .source = STR("demo"), .limit = 10 };
+    struct task_list tasks;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_list(w->store, &w->arena, &filter, &tasks, &err), err);
+    REQUIRE(tasks.count > 0, "a task");
+    return tasks.items[0];
+}
+
+static struct run only_run(struct world *w, const struct task *task)
+{
+    struct run_list runs;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_run_list(w->store, &w->arena, task->id, &runs, &err), err);
+    REQUIRE(runs.count == 1, "a run");
+    return runs.items[0];
+}
+
+static int64_t jump_us;
+
+static void set_calendar(void *context, struct played_api *api)
+{
+    struct world *w = context;
+    const struct task task = only_task(w);
+
+    CHECK(task.leased_until_us > database_now(), "the lease holds");
+    CHECK(task.leased_until_us <= database_now() + LEASE_US, "and no longer than it should");
+    if (api->requests == 2)
+        memory_clock_set(&w->clock, now(w) + jump_us);
+    memory_clock_advance(&w->clock, LEASE_US / 2);
+}
+
+TEST(a_calendar_that_is_set_in_the_middle_of_a_run_moves_no_lease)
+{
+    static const int64_t jumps_us[] = { 5 * US_PER_HOUR, -5 * US_PER_HOUR };
+
+    for (size_t i = 0; i < ARRAY_LEN(jumps_us); i++) {
+        static struct world w;
+        struct plan_result result;
+        struct error err = { 0 };
+
+        world_init(&w, 1);
+        for (w.api.count = 0; w.api.count < 45; w.api.count++)
+            w.api.records[w.api.count] =
+                (struct api_record){ START_US + w.api.count * US_PER_MINUTE, 1 };
+        REQUIRE_OK(trigger(&w, &result, &err), err);
+        give_database_clock(&w);
+        jump_us = jumps_us[i];
+        w.api.before = set_calendar;
+        w.api.context = &w;
+        REQUIRE(step(&w, 0) == EXECUTOR_WORKED, "one task");
+        CHECK(!w.last_was_overtaken && w.last_status == TASK_SUCCEEDED, "to its end");
+        CHECK(w.api.requests >= 5, "over several pages");
+        world_release(&w);
+    }
+}
+
+TEST(a_wait_that_the_source_asks_for_is_told_by_the_clock_of_all)
+{
+    static const int64_t skews_us[] = { 0, 5 * US_PER_HOUR, -5 * US_PER_HOUR };
+
+    for (size_t i = 0; i < ARRAY_LEN(skews_us); i++) {
+        static struct world w;
+        struct plan_result result;
+        struct error err = { 0 };
+        struct task task;
+
+        world_init(&w, 1);
+        played_api_change(&w.api, START_US);
+        give_database_clock(&w);
+        REQUIRE_OK(trigger(&w, &result, &err), err);
+        memory_clock_set(&w.clock, database_now() - skews_us[i]);
+        w.api.wait_s = 600;
+        REQUIRE(step(&w, 0) == EXECUTOR_WORKED, "one task");
+        task = only_task(&w);
+        CHECK_EQ(task.status, TASK_QUEUED, "given back");
+        CHECK(task.scheduled_us >= database_now() + 599 * US_PER_SECOND, "not before");
+        CHECK(task.scheduled_us <= database_now() + 700 * US_PER_SECOND, "and not much later");
+        CHECK_EQ(only_run(&w, &task).status, RUN_CANCELLED, "no failure");
+        world_release(&w);
+    }
 }
 
 /* ---- a slice that fails for good ---- */

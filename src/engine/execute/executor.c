@@ -59,7 +59,30 @@ void executor_close(struct executor *executor)
 
 int64_t executor_now_us(const struct executor *executor)
 {
-    return clock_now_us(executor->parts.clock) + executor->clock_offset_us;
+    if (!executor->is_synced)
+        return clock_now_us(executor->parts.clock);
+    return executor->synced_us +
+           (clock_monotonic_us(executor->parts.clock) - executor->synced_at_us);
+}
+
+bool executor_sync(struct executor *executor, struct error *err)
+{
+    struct clock *clock = executor->parts.clock;
+    int64_t now_us;
+
+    if (!store_clock(executor->parts.store, clock_now_us(clock), &now_us, err))
+        return false;
+    executor->synced_us = now_us;
+    executor->synced_at_us = clock_monotonic_us(clock);
+    executor->is_synced = true;
+    return true;
+}
+
+int64_t executor_shared_us(const struct executor *executor, int64_t local_us)
+{
+    if (local_us == 0)
+        return 0;
+    return executor_now_us(executor) + (local_us - clock_now_us(executor->parts.clock));
 }
 
 void executor_tell(const struct executor *executor, const struct executor_event *event)
@@ -80,17 +103,17 @@ static bool keep_house(struct executor *executor, struct error *err)
 {
     struct store *store = executor->parts.store;
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
-    const int64_t local_us = clock_now_us(executor->parts.clock);
     struct plan_reslice_result cut;
     struct error why;
     int64_t now_us, count;
 
     if (executor->housekeeping_us != 0 && monotonic_us < executor->housekeeping_us)
         return true;
-    if (!store_clock(store, local_us, &now_us, err) ||
-        !store_lease_reclaim(store, now_us, RECLAIM_MAX, &count, err))
+    if (!executor_sync(executor, err))
         return false;
-    executor->clock_offset_us = now_us - local_us;
+    now_us = executor_now_us(executor);
+    if (!store_lease_reclaim(store, now_us, RECLAIM_MAX, &count, err))
+        return false;
     executor->housekeeping_us = monotonic_us + executor->settings.lease_us / 4;
     /* A ticket that can not be served is dropped by plan_reslice, which tells of it. */
     if (!plan_reslice(store,

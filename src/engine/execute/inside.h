@@ -19,16 +19,24 @@ struct executor {
     struct executor_parts parts;
     struct executor_settings settings;
     struct gate *gate;
-    struct arena arena;      /* of one step */
-    struct arena batch;      /* of one commit */
-    int64_t clock_offset_us; /* the store's clock less ours */
+    struct arena arena; /* of one step */
+    struct arena batch; /* of one commit */
+    bool is_synced;
+    int64_t synced_us;       /* what the store's clock said last, */
+    int64_t synced_at_us;    /* and when: monotonic */
     int64_t housekeeping_us; /* monotonic: when it is due */
 };
 
 /* ---- executor.c ---- */
 
-/* The time that all who share the store share. */
+/* The time that all who share the store share. The store is asked for it now and then; in between
+ * it goes on with the monotonic clock, so that nothing of ours jumps when this machine's calendar
+ * is set: a lease neither ends at once nor lasts for hours. */
 int64_t executor_now_us(const struct executor *executor);
+bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
+
+/* An instant of this machine's calendar by the store's; 0 stays 0. */
+int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
 void executor_tell(const struct executor *executor, const struct executor_event *event);
 
 /* ---- steady.c ---- */

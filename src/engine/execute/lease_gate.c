@@ -49,13 +49,12 @@ static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feed
 static void tell_wait(struct fetch_waiter *port, int64_t until_us, enum wait_why why)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
-    const int64_t offset_us = run->executor->clock_offset_us;
 
     executor_tell(run->executor,
                   &(struct executor_event){ .kind = EXECUTOR_WAITING,
                                             .task = run->task,
                                             .run_id = run->run.id,
-                                            .until_us = until_us > 0 ? until_us + offset_us : 0,
+                                            .until_us = executor_shared_us(run->executor, until_us),
                                             .why = why });
 }
 

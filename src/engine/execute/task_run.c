@@ -226,6 +226,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
     if (monotonic_us < run->control_us)
         return true;
     run->control_us = monotonic_us + CONTROL_US;
+    (void)!executor_sync(executor, &ignored);
     arena_reset(&executor->batch);
     if (store_pause_list(executor->parts.store, &executor->batch, run->task->source, &pauses,
                          &ignored) &&
@@ -335,7 +336,8 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         else {
             if (!is_only_waiting(err))
                 store_failed_batch(run, &batch, err);
-            ask = ask_of(run, batch.retry_at_us, batch.retry_why);
+            ask =
+                ask_of(run, executor_shared_us(run->executor, batch.retry_at_us), batch.retry_why);
             *ending = ending_of_failure(err, &ask);
         }
         *is_last = true;
