@@ -56,6 +56,9 @@ CREATE TABLE ing_quarantine (
 
 CREATE UNIQUE INDEX uk_quarantine_place ON ing_quarantine (batch_id, batch_position)
     WHERE batch_id IS NOT NULL;
+-- A record that comes again as it was put aside is not put aside again.
+CREATE INDEX idx_quarantine_record ON ing_quarantine
+    (provenance_code, endpoint_name, provider_id, length(payload));
 CREATE INDEX idx_quarantine_open ON ing_quarantine (provenance_code, endpoint_name, id)
     WHERE resolved_at IS NULL;
 

@@ -96,7 +96,9 @@ struct store_quarantine_ops {
                     struct error *err);
 };
 
-/* Once per batch and position (a batch of 0 has none); *added counts the new ones. */
+/* Once per batch and position (a batch of 0 has none); *added counts the new ones. A record that
+ * comes again in another batch, with the same bytes and the same fault, is none while the first is
+ * open or was dropped: sweeps, lookbacks and updates bring it any number of times. */
 static inline bool MUST_CHECK store_quarantine_add(struct store *store,
                                                    const struct quarantined *records, size_t count,
                                                    int64_t *added, struct error *err)

@@ -319,6 +319,47 @@ TEST(an_id_that_was_looked_for_and_is_gone_is_let_be)
     contract_end();
 }
 
+/* The same for one that the source now tells badly, and one of which it has an older state. */
+TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
+{
+    static const char *const answers[] = {
+        "{\"items\":[{\"id\":\"a\"," AT("02") "},{\"id\":\"b\"," AT("02") "}]}",
+        "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"b\",\"at\":\"soon\"}]}",
+        "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"b\",\"at\":\"soon\"}]}",
+    };
+    struct store *store = contract_store();
+    struct quarantined_list quarantined;
+    struct signal_list signals;
+    struct worker worker;
+    struct error err = { 0 };
+
+    for (int round = 0; round < 3; round++) {
+        worker_open(&worker, store, "ids");
+        worker.context.is_by_id = true;
+        worker_fetch(&worker, "{\"ids\":[\"a\",\"b\"]}");
+        (void)worker_commit(&worker, NOW_US + round);
+        for (int i = 0; i < 8 && !worker.batch.is_last; i++) {
+            REQUIRE_OK(worker_next(&worker, answers[round], &err), err);
+            (void)worker_commit(&worker, NOW_US + round * US_PER_DAY);
+        }
+        worker_close(&worker);
+    }
+    CHECK_EQ(commit_record(store, "ids", "a").checked_us, NOW_US + 2 * US_PER_DAY, "older");
+    CHECK_EQ(commit_record(store, "ids", "b").checked_us, NOW_US + 2 * US_PER_DAY, "bad");
+    CHECK_EQ(commit_record(store, "ids", "a").version, 1, "nothing was written");
+    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
+                                 &signals, &err),
+               err);
+    CHECK_EQ(signals.count, 0, "no signal");
+    REQUIRE_OK(
+        store_quarantine_list(store, contract_arena(),
+                              &(struct quarantine_filter){ .source = STR("crossref"), .limit = 9 },
+                              &quarantined, &err),
+        err);
+    CHECK_EQ(quarantined.count, 1, "put aside once, however often it comes");
+    contract_end();
+}
+
 /* ---- once ---- */
 
 TEST(a_batch_that_is_there_is_read_and_not_written)

@@ -87,6 +87,53 @@ TEST(a_bad_record_is_put_aside_once)
     contract_end();
 }
 
+TEST(a_bad_record_that_comes_again_is_put_aside_once)
+{
+    struct store *store = contract_store();
+    struct quarantined again = bad_at(0), other;
+    int64_t id;
+
+    CHECK_EQ(add(store, &again, 1), 1, "first");
+    id = list_of(store, (struct quarantine_filter){ 0 }).items[0].id;
+    again.lineage.batch_id = 7;
+    again.position = 3;
+    CHECK_EQ(add(store, &again, 1), 0, "the same bytes, the same fault");
+    other = again;
+    other.payload = STR("\xff\0}");
+    CHECK_EQ(add(store, &other, 1), 1, "other bytes");
+    other = again;
+    other.position = 4;
+    other.reason = STR("date.missing");
+    CHECK_EQ(add(store, &other, 1), 1, "another fault");
+    other = again;
+    other.position = 5;
+    other.provider_id = STR("10.1/x");
+    CHECK_EQ(add(store, &other, 1), 1, "another record");
+    other = again;
+    other.position = 6;
+    other.source = STR("pubmed");
+    CHECK_EQ(add(store, &other, 1), 1, "another source");
+    CHECK(resolve(store, id, QUARANTINE_DROPPED), "somebody says that it is nothing");
+    again.lineage.batch_id = 8;
+    CHECK_EQ(add(store, &again, 1), 0, "and it stays so");
+    CHECK_EQ(list_of(store, (struct quarantine_filter){ 0 }).count, 4, "four are open");
+    contract_end();
+}
+
+TEST(a_bad_record_that_was_read_after_all_is_put_aside_anew)
+{
+    struct store *store = contract_store();
+    struct quarantined record = bad_at(0);
+
+    CHECK_EQ(add(store, &record, 1), 1, "first");
+    CHECK(resolve(store, list_of(store, (struct quarantine_filter){ 0 }).items[0].id,
+                  QUARANTINE_RETRIED),
+          "read by a source that was mended");
+    record.lineage.batch_id = 7;
+    CHECK_EQ(add(store, &record, 1), 1, "it is broken again");
+    contract_end();
+}
+
 TEST(what_is_meant_is_listed)
 {
     struct store *store = contract_store();

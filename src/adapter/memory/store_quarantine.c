@@ -29,6 +29,26 @@ const struct table_def MEMORY_QUARANTINE_TABLE = {
     .indexes = { { "uk_quarantine_place", true, position_key } },
 };
 
+/* Put aside before, by another batch, and not read since. */
+static bool is_known(const struct memory_db *db, const struct quarantined *record)
+{
+    const struct table *table = &db->tables[MEMORY_QUARANTINE];
+
+    for (int64_t id = 1; id < table->next_id; id++) {
+        const struct quarantined_stored *row = table_get(table, id);
+
+        if (row != NULL && row->record.resolution != QUARANTINE_RETRIED &&
+            row->record.lineage.batch_id != record->lineage.batch_id &&
+            str_eq(row->record.source, record->source) &&
+            str_eq(row->record.endpoint, record->endpoint) &&
+            str_eq(row->record.provider_id, record->provider_id) &&
+            str_eq(row->record.reason, record->reason) &&
+            str_eq(row->record.payload, record->payload))
+            return true;
+    }
+    return false;
+}
+
 static bool add_quarantined(struct memory_db *db, const struct quarantined *record, int64_t *added,
                             struct error *err)
 {
@@ -41,8 +61,8 @@ static bool add_quarantined(struct memory_db *db, const struct quarantined *reco
     row.record.resolution = QUARANTINE_OPEN;
     row.record.resolved_us = 0;
     row.record.resolved_by = row.record.note = STR("");
-    is_new =
-        !position_key(&row, &key) || table_find(&db->tables[MEMORY_QUARANTINE], 0, &key) == NULL;
+    is_new = !is_known(db, record) && (!position_key(&row, &key) ||
+                                       table_find(&db->tables[MEMORY_QUARANTINE], 0, &key) == NULL);
     key_release(&key);
     *added += is_new;
     return !is_new || (memory_check(record->source.len > 0, "source", err) &&

@@ -19,7 +19,13 @@ static const char ADD[] =
     "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code, detail,"
     " batch_position, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id,"
     " created_at, payload)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING";
+    " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+    " WHERE NOT EXISTS (SELECT 1 FROM ing_quarantine WHERE provenance_code = $1"
+    "   AND endpoint_name = $2 AND provider_id = $3 AND octet_length(payload) = octet_length($14)"
+    "   AND reason_code = $4 AND payload = $14"
+    "   AND (resolved_at IS NULL OR resolution_code = 'DROPPED')"
+    "   AND batch_id IS DISTINCT FROM $12)"
+    " ON CONFLICT DO NOTHING";
 
 static bool add_one(struct postgres_store *postgres, const struct quarantined *record,
                     int64_t *added, struct error *err)

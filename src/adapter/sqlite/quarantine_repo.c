@@ -8,8 +8,13 @@ static const char ADD[] =
     "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code, detail,"
     " batch_position, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id,"
     " created_at, payload)"
-    " VALUES (:source, :endpoint, :provider_id, :reason, :detail, :position, :schedule_instance,"
-    " :plan, :slice, :task, :run, :batch, :created, :payload) ON CONFLICT DO NOTHING";
+    " SELECT :source, :endpoint, :provider_id, :reason, :detail, :position, :schedule_instance,"
+    " :plan, :slice, :task, :run, :batch, :created, :payload"
+    " WHERE NOT EXISTS (SELECT 1 FROM ing_quarantine WHERE provenance_code = :source"
+    "   AND endpoint_name = :endpoint AND provider_id = :provider_id"
+    "   AND length(payload) = length(:payload) AND reason_code = :reason AND payload = :payload"
+    "   AND (resolved_at IS NULL OR resolution_code = 'DROPPED') AND batch_id IS NOT :batch)"
+    " ON CONFLICT DO NOTHING";
 
 static bool add_one(struct sqlite_store *sqlite, const struct quarantined *record, int64_t *added,
                     struct error *err)

@@ -128,8 +128,14 @@ static int signal_by_id(const void *a, const void *b)
 /* It was asked for by its id, and the source has it no more. */
 static bool is_gone(const struct attempt *attempt, const struct fetch_lost_id *lost)
 {
-    return attempt->context->is_by_id &&
-           (strcmp(lost->reason, "missing") == 0 || strcmp(lost->reason, "answered-as") == 0);
+    return attempt->context->is_by_id && fetch_lost_is_gone(lost->reason);
+}
+
+/* Whether a bad record is to be looked at again. One that was asked for by its id has just been. */
+static bool is_signal(const struct attempt *attempt, struct str id)
+{
+    return !attempt->context->is_by_id && id.len > 0 && id.len <= PROVIDER_ID_MAX &&
+           store_text_ok(id);
 }
 
 /* What is to be looked at again: bad records that have an id, and ids that gave no record. */
@@ -148,8 +154,7 @@ static bool make_signals(struct attempt *attempt, struct error *err)
     attempt->signals = signals;
     attempt->signal_count = 0;
     for (size_t i = 0; i < batch->bad_count; i++) {
-        if (batch->bad[i].provider_id.len == 0 || batch->bad[i].provider_id.len > PROVIDER_ID_MAX ||
-            !store_text_ok(batch->bad[i].provider_id))
+        if (!is_signal(attempt, batch->bad[i].provider_id))
             continue;
         signals[attempt->signal_count] = common;
         signals[attempt->signal_count].provider_id = batch->bad[i].provider_id;
@@ -160,31 +165,47 @@ static bool make_signals(struct attempt *attempt, struct error *err)
             continue;
         signals[attempt->signal_count] = common;
         signals[attempt->signal_count].provider_id = batch->lost[i].id;
-        signals[attempt->signal_count++].reason = str_of(batch->lost[i].reason);
+        signals[attempt->signal_count++].reason =
+            str_of(fetch_lost_reason_name(batch->lost[i].reason));
     }
     qsort(signals, attempt->signal_count, sizeof(signals[0]), signal_by_id);
     return true;
 }
 
-/* What is gone was looked at all the same. Were it not marked so, it would stay the stalest of all,
- * and have its turn in every update before those that are still there. */
-static bool touch_gone(struct attempt *attempt, struct error *err)
+/* Ids that were asked for and gave no record that could be stored: gone, or bad. */
+static size_t list_seen(const struct attempt *attempt, struct str *ids)
 {
     const struct fetch_batch *batch = attempt->batch;
-    struct commit_context *context = attempt->context;
-    struct str *ids = ARENA_ARRAY(context->arena, struct str, batch->lost_count);
-    struct record_state *states =
-        ARENA_ARRAY(context->arena, struct record_state, batch->lost_count);
-    int64_t *here = ARENA_ARRAY(context->arena, int64_t, batch->lost_count);
     size_t count = 0;
-    size_t here_count = 0;
 
-    if (ids == NULL || states == NULL || here == NULL)
-        return arena_error(context->arena, err);
+    if (!attempt->context->is_by_id)
+        return 0;
     for (size_t i = 0; i < batch->lost_count; i++) {
         if (is_gone(attempt, &batch->lost[i]))
             ids[count++] = batch->lost[i].id;
     }
+    for (size_t i = 0; i < batch->bad_count; i++) {
+        if (batch->bad[i].provider_id.len > 0 && store_text_ok(batch->bad[i].provider_id))
+            ids[count++] = batch->bad[i].provider_id;
+    }
+    return count;
+}
+
+/* They were looked at all the same. Were they not marked so, they would stay the stalest of all,
+ * and have their turn in every update before the others. */
+static bool touch_seen(struct attempt *attempt, struct error *err)
+{
+    struct commit_context *context = attempt->context;
+    const size_t most = attempt->batch->lost_count + attempt->batch->bad_count;
+    struct str *ids = ARENA_ARRAY(context->arena, struct str, most);
+    struct record_state *states = ARENA_ARRAY(context->arena, struct record_state, most);
+    int64_t *here = ARENA_ARRAY(context->arena, int64_t, most);
+    size_t here_count = 0;
+    size_t count;
+
+    if (ids == NULL || states == NULL || here == NULL)
+        return arena_error(context->arena, err);
+    count = list_seen(attempt, ids);
     if (count == 0)
         return true;
     if (!store_record_check(context->store, context->arena, &attempt->record_context, ids, count,
@@ -296,7 +317,7 @@ static bool write_rows(struct attempt *attempt, bool *is_written, struct error *
                        is_written, err))
         return false;
     return !*is_written ||
-           (touch_gone(attempt, err) && add_quarantine(attempt, err) && add_ids(attempt, err));
+           (touch_seen(attempt, err) && add_quarantine(attempt, err) && add_ids(attempt, err));
 }
 
 static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end, struct error *err)
@@ -405,7 +426,8 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
     attempt_init(&attempt, context, batch, now_us, result);
     attempt.records = (struct records){ .store = context->store,
                                         .arena = context->arena,
-                                        .reader = &reader.reader };
+                                        .reader = &reader.reader,
+                                        .touches_older = context->is_by_id };
     if (!records_init(&attempt.records, batch, err) || !make_signals(&attempt, err) ||
         !try_until_done(&attempt, now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,

@@ -45,7 +45,8 @@ struct commit_context { /* the same for all batches of a run; views */
     struct run *run;     /* its checkpoint and stats are those of the last batch that was stored */
     struct str endpoint; /* whose records these are: that which lists them */
     struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
-    bool is_by_id; /* the slice is a list of ids: who is missing was looked at, and is no signal */
+    bool is_by_id; /* the slice is a list of ids: who is missing, bad or older was looked at, and is
+                      no signal */
     struct arena *arena; /* reset for each batch */
 
     /* Commit's own: zero at the start, ended by commit_context_release(). */

@@ -219,6 +219,8 @@ bool records_judge(struct records *records, const struct record_context *context
             return false;
         if (judgement == OVERWRITE_OLDER) {
             result->older++;
+            if (records->touches_older)
+                records->touches[records->touch_count++] = states[i].id;
         } else if (judgement == OVERWRITE_UNCHANGED) {
             result->unchanged++;
             records->touches[records->touch_count++] = states[i].id;

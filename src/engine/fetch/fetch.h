@@ -178,9 +178,23 @@ enum fetch_kind { FETCH_PAGE, FETCH_IDS, FETCH_DETAILS };
 
 /* An id that was asked for twice and has no record, or that the source refuses to answer for. Kept
  * as a signal, it is looked at again by an UPDATE; what that does not find either is let be. */
+enum fetch_lost_reason {
+    FETCH_LOST_MISSING,     /* in no answer */
+    FETCH_LOST_ANSWERED_AS, /* by a record of another id: the source has merged them */
+    FETCH_LOST_REFUSED,     /* L2, asked for alone */
+    FETCH_LOST_FAILED,      /* 5xx, asked for alone */
+};
+const char *fetch_lost_reason_name(enum fetch_lost_reason reason); /* "answered-as" */
+
+/* The source has it no more, and says so; all others may yet come. */
+static inline bool fetch_lost_is_gone(enum fetch_lost_reason reason)
+{
+    return reason == FETCH_LOST_MISSING || reason == FETCH_LOST_ANSWERED_AS;
+}
+
 struct fetch_lost_id {
     struct str id;
-    const char *reason;     /* "missing", "refused", "failed", "answered-as" */
+    enum fetch_lost_reason reason;
     struct str answered_as; /* the id that came instead */
 };
 

@@ -14,6 +14,17 @@
 
 #include "base/list.h"
 
+const char *fetch_lost_reason_name(enum fetch_lost_reason reason)
+{
+    static const char *const names[] = { [FETCH_LOST_MISSING] = "missing",
+                                         [FETCH_LOST_ANSWERED_AS] = "answered-as",
+                                         [FETCH_LOST_REFUSED] = "refused",
+                                         [FETCH_LOST_FAILED] = "failed" };
+
+    assert((size_t)reason < ARRAY_LEN(names));
+    return names[reason];
+}
+
 /* ---- the queues ---- */
 
 static size_t waiting(const struct id_queue *queue)
@@ -96,7 +107,7 @@ static bool lose(struct fetch *fetch, const struct fetch_lost_id *lost, struct e
     if (slot == NULL)
         return arena_error(walk_arena(fetch), err);
     *slot = *lost;
-    if (strcmp(lost->reason, "missing") == 0 || strcmp(lost->reason, "answered-as") == 0)
+    if (fetch_lost_is_gone(lost->reason))
         fetch->lost_missing++;
     else
         fetch->lost_failed++;
@@ -135,12 +146,14 @@ static bool settle_missing(struct fetch *fetch, const struct exchange_ask *ask,
             continue;
         if (other.data != NULL) {
             if (!lose(fetch,
-                      &(struct fetch_lost_id){
-                          .id = ask->ids[i], .reason = "answered-as", .answered_as = other },
+                      &(struct fetch_lost_id){ .id = ask->ids[i],
+                                               .reason = FETCH_LOST_ANSWERED_AS,
+                                               .answered_as = other },
                       err))
                 return false;
         } else if (is_second) {
-            if (!lose(fetch, &(struct fetch_lost_id){ .id = ask->ids[i], .reason = "missing" },
+            if (!lose(fetch,
+                      &(struct fetch_lost_id){ .id = ask->ids[i], .reason = FETCH_LOST_MISSING },
                       err))
                 return false;
         } else if (!push(fetch, &fetch->again, ask->ids[i], err))
@@ -191,7 +204,8 @@ static bool give_way(struct fetch *fetch, struct id_queue *queue, const struct e
     queue->next++;
     return lose(
         fetch,
-        &(struct fetch_lost_id){ .id = ask->ids[0], .reason = is_failing ? "failed" : "refused" },
+        &(struct fetch_lost_id){ .id = ask->ids[0],
+                                 .reason = is_failing ? FETCH_LOST_FAILED : FETCH_LOST_REFUSED },
         err);
 }
 

@@ -38,7 +38,8 @@ TEST(what_batches_bring_is_summed_up)
     const struct commit_result commit = {
         .created = 1, .updated = 2, .unchanged = 3, .older = 4, .deleted = 5, .quarantined = 6
     };
-    const struct fetch_lost_id lost[2] = { { .reason = "missing" }, { .reason = "refused" } };
+    const struct fetch_lost_id lost[2] = { { .reason = FETCH_LOST_MISSING },
+                                           { .reason = FETCH_LOST_REFUSED } };
     const struct fetch_batch fetched = { .response_digest = STR("{}"),
                                          .lost = lost,
                                          .lost_count = 2 };
