@@ -90,12 +90,15 @@ static void print_holder(const struct cursor_view *view, FILE *out)
     if (view->cursor.value.type != CURSOR_TIME)
         return;
     if (!view->has_holder) {
-        fprintf(out, "  %-10s nothing is planned from there on\n", "next");
+        fprintf(out, "  %-10s %s\n", "next",
+                view->looks_back ? "the next trigger looks back for late records first"
+                                 : "nothing is planned from there on");
         return;
     }
     print_window("next", task->window, out);
-    fprintf(out, ": task %" PRId64 " of plan %" PRId64 " is %.*s%s\n", task->id, task->plan_id,
+    fprintf(out, ": task %" PRId64 " of plan %" PRId64 " is %.*s%s%s\n", task->id, task->plan_id,
             STR_ARG(code_of(&TASK_STATUS_CODES, (int)task->status)),
+            view->looks_back ? ", a second look for late records" : "",
             task->is_reset ? ", to be fetched again since a reset" : "");
     if (task->last_error.len > 0)
         fprintf(out, "  %-10s %.*s\n", "because", STR_ARG(task->last_error));

@@ -1,5 +1,7 @@
 #include "cmd/trouble.h"
 
+#include "base/instant.h"
+#include "core/limits.h"
 #include "engine/plan_coverage.h"
 #include "port/store_plan.h"
 
@@ -26,16 +28,37 @@ static bool add_later(struct arena *arena, const struct trouble_list *list,
     return true;
 }
 
+/* What the task itself has covered, and what others did and do since. That its window was covered
+ * before says nothing: then it was to look there once more. */
+static bool list_since(struct store *store, struct arena *arena, const struct task *task,
+                       struct coverage_list *since, struct error *err)
+{
+    const struct coverage_namespace of = { .source = task->source,
+                                           .endpoint = task->endpoint,
+                                           .operation = task->operation,
+                                           .cursor_key = task->cursor_key,
+                                           .scope = task->scope,
+                                           .namespace_key = task->namespace_key };
+    struct task_list tasks;
+
+    *since = (struct coverage_list){ 0 };
+    if (!store_coverage_tasks(store, arena, &of, task->window, RESLICE_PARTS_MAX, &tasks, err))
+        return false;
+    for (size_t i = 0; i < tasks.count && tasks.items[i].id >= task->id; i++) {
+        if (!coverage_list_add(arena, &tasks.items[i], 0, INSTANT_MIN, since))
+            return arena_error(arena, err);
+    }
+    return true;
+}
+
 /* Covered, under way, or told of by a later task. */
 static bool is_held(struct store *store, struct arena *arena, const struct trouble_list *list,
                     const struct trouble *trouble, bool *held, struct error *err)
 {
     const struct task *task = &trouble->ended.task;
-    const struct coverage_namespace of = { task->source,     task->endpoint, task->operation,
-                                           task->cursor_key, task->scope,    task->namespace_key };
     struct coverage_list coverage;
 
-    return store_coverage_list(store, arena, &of, task->window.from_us, &coverage, err) &&
+    return list_since(store, arena, task, &coverage, err) &&
            add_later(arena, list, trouble, &coverage, err) &&
            coverage_join(arena, &coverage, err) &&
            coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, held, err);

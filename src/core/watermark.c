@@ -17,3 +17,19 @@ int64_t watermark_low(int64_t cursor_us, const struct window *covered, size_t co
     assert(low_us >= cursor_us);
     return low_us;
 }
+
+int64_t watermark_held(int64_t cursor_us, int64_t late_us, struct window_list owed, int64_t low_us)
+{
+    const int64_t reach_us = cursor_us - late_us;
+
+    assert(late_us >= 0);
+    assert(low_us >= cursor_us);
+    for (size_t i = 0; late_us > 0 && i < owed.count; i++) {
+        const int64_t from_us = owed.items[i].from_us > reach_us ? owed.items[i].from_us : reach_us;
+
+        if (owed.items[i].to_us <= reach_us)
+            continue; /* the cursor passed it before it was owed: the lookback was made longer */
+        return from_us + late_us < low_us ? from_us + late_us : low_us;
+    }
+    return low_us;
+}

@@ -229,13 +229,14 @@ rollback:
 static bool catch_up(struct store *store, struct arena *arena, const struct plan_draft *draft,
                      struct error *err)
 {
-    const struct cursor_advance_request request = {
+    struct cursor_advance_request request = {
         .of = plan_namespace(&draft->plan),
         .dimension = draft->spec.operation.slice_by,
         .now_us = draft->request->now_us,
     };
     struct cursor_advance_result result;
 
+    request.of.late_us = spec_late_us(&draft->spec);
     return cursor_advance(store, arena, &request, &result, err);
 }
 

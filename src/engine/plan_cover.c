@@ -18,10 +18,12 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
      * that stands within a day, say), and nothing there needs a second look. */
     const bool looks_back = draft->plan.operation == OPERATION_HARVEST && cursor.is_set &&
                             draft->decision.request.lookback_us > 0;
+    /* What was read before all of it could be there is read again, on whichever side of the cursor:
+     * while a slice holds the cursor back, those behind it grow old as well. */
     const struct coverage_request request = {
         .wanted = wanted,
-        .cursor_us = looks_back ? cursor.at_us : wanted.from_us,
-        .covered = list->covered,
+        .cursor_us = wanted.from_us,
+        .covered = looks_back ? list->settled : list->covered,
         .live = list->live,
     };
 
@@ -32,7 +34,10 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
 static bool cover_once(struct store *store, struct arena *arena, struct plan_draft *draft,
                        struct coverage_list *list, struct error *err)
 {
-    return plan_coverage(store, arena, &draft->plan, draft->spec.operation.slice_by,
+    struct coverage_namespace of = plan_namespace(&draft->plan);
+
+    of.late_us = spec_late_us(&draft->spec);
+    return plan_coverage(store, arena, &of, draft->spec.operation.slice_by,
                          draft->decision.window.from_us, list, err) &&
            subtract(arena, draft, list, err);
 }

@@ -14,10 +14,10 @@ struct id_list {
 
 /* ---- by pages ---- */
 
-static bool is_same(const struct plan *a, const struct plan *b)
+static bool is_of(const struct plan *plan, const struct coverage_namespace *of)
 {
-    return str_eq(a->endpoint, b->endpoint) && str_eq(a->cursor_key, b->cursor_key) &&
-           a->scope == b->scope && str_eq(a->namespace_key, b->namespace_key);
+    return str_eq(plan->endpoint, of->endpoint) && str_eq(plan->cursor_key, of->cursor_key) &&
+           plan->scope == of->scope && str_eq(plan->namespace_key, of->namespace_key);
 }
 
 /* The slices that were cut again: what they did not finish is their children's. */
@@ -116,7 +116,7 @@ static bool add_plan(struct store *store, struct arena *arena, const struct plan
     return true;
 }
 
-static bool by_pages(struct store *store, struct arena *arena, const struct plan *of,
+static bool by_pages(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                      int64_t after_us, struct coverage_list *list, struct error *err)
 {
     struct plan_filter filter = { .source = of->source,
@@ -133,11 +133,13 @@ static bool by_pages(struct store *store, struct arena *arena, const struct plan
             const struct plan *plan = &plans.items[i];
 
             filter.before_id = plan->id;
-            if (is_same(plan, of) && plan->window.to_us > after_us &&
+            if (is_of(plan, of) && plan->window.to_us > after_us &&
                 !add_plan(store, arena, plan, list, err))
                 return false;
         }
     } while (plans.count == PLANS_PER_PAGE);
+    /* A plan by pages reaches back as a whole: it is done with its lookback, or not at all. */
+    list->settled = list->covered;
     return true;
 }
 
@@ -148,9 +150,11 @@ bool coverage_join(struct arena *arena, struct coverage_list *list, struct error
     const size_t before = list->covered.count;
 
     id_parts_sort(list->parts.covered);
+    id_parts_sort(list->parts.settled);
     id_parts_sort(list->parts.live);
     id_parts_sort(list->parts.lost);
-    if (!id_parts_whole(arena, list->parts.covered, &list->covered, err))
+    if (!id_parts_whole(arena, list->parts.covered, &list->covered, err) ||
+        !id_parts_whole(arena, list->parts.settled, &list->settled, err))
         return false;
     list->joined = list->covered.count - before;
     for (size_t i = 0; i < list->parts.live.count; i++) {
@@ -209,20 +213,13 @@ bool coverage_holds(struct arena *arena, const struct coverage_list *list, struc
 
 /* ---- whatever it is ---- */
 
-bool plan_coverage(struct store *store, struct arena *arena, const struct plan *plan,
+bool plan_coverage(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err)
 {
-    const struct coverage_namespace namespace = { .source = plan->source,
-                                                  .endpoint = plan->endpoint,
-                                                  .operation = plan->operation,
-                                                  .cursor_key = plan->cursor_key,
-                                                  .scope = plan->scope,
-                                                  .namespace_key = plan->namespace_key };
-
     if (dimension == SLICE_PAGE)
-        return by_pages(store, arena, plan, after_us, list, err);
-    return store_coverage_list(store, arena, &namespace, after_us, list, err) &&
+        return by_pages(store, arena, of, after_us, list, err);
+    return store_coverage_list(store, arena, of, after_us, list, err) &&
            coverage_join(arena, list, err);
 }
 

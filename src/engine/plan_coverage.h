@@ -14,8 +14,9 @@
 #include "port/store_task.h"
 
 /* What parts by id make of whole windows: those whose parts are all there stand at the end of
- * `covered`, `joined` of them; those with a part that is live are live. The parts stay in the list,
- * sorted. */
+ * `covered`, `joined` of them; those with a part that is live are live. `settled` likewise: parts
+ * that were settled at different times may not fit together, and are then looked at once more. The
+ * parts stay in the list, sorted. */
 bool coverage_join(struct arena *arena, struct coverage_list *list, struct error *err) MUST_CHECK;
 
 /* Whether what a task has, a window or some ids of one, is covered or under way. The list is one
@@ -23,9 +24,8 @@ bool coverage_join(struct arena *arena, struct coverage_list *list, struct error
 bool coverage_holds(struct arena *arena, const struct coverage_list *list, struct id_part part,
                     bool *holds, struct error *err) MUST_CHECK;
 
-/* The windows that reach beyond after_us, joined, of the namespace that `plan` names (source,
- * endpoint, operation, cursor_key, scope, namespace_key). */
-bool plan_coverage(struct store *store, struct arena *arena, const struct plan *plan,
+/* The windows of a namespace that reach beyond after_us, joined. */
+bool plan_coverage(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err) MUST_CHECK;
 

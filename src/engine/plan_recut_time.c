@@ -70,7 +70,7 @@ static bool list_since(struct recut *recut, const struct task_list *tasks,
     *since = (struct coverage_list){ 0 };
     for (size_t i = 0; i < tasks->count; i++) {
         if (tasks->items[i].id > recut->task.id &&
-            !coverage_list_add(recut->arena, &tasks->items[i], INSTANT_MIN, since))
+            !coverage_list_add(recut->arena, &tasks->items[i], 0, INSTANT_MIN, since))
             return arena_error(recut->arena, err);
     }
     return true;
@@ -96,46 +96,35 @@ static bool write_part(struct recut *recut, const struct id_part *part, int64_t 
     return recut_write(recut, &cut, err);
 }
 
-/* A window before the cursor is looked at again; none of it is spared. */
-static bool looks_back(struct recut *recut, struct window window, bool *is, struct error *err)
+static bool add_parts(struct arena *arena, struct id_part_list parts, struct id_part_list *held)
 {
-    const struct coverage_namespace of = plan_namespace(&recut->plan);
-    const struct cursor_name name = cursor_name_of(&of);
-    struct cursor cursor;
-    bool found;
+    for (size_t i = 0; i < parts.count; i++) {
+        struct id_part *slot = LIST_ADD(arena, held);
 
-    *is = false;
-    if (recut->plan.operation != OPERATION_HARVEST || recut->plan.cursor_key.len == 0)
-        return true;
-    if (!store_cursor_load(recut->store, recut->arena, &name, &cursor, &found, err))
-        return false;
-    *is = found && cursor.value.type == CURSOR_TIME && window.from_us < cursor.value.instant_us;
+        if (slot == NULL)
+            return false;
+        *slot = parts.items[i];
+    }
     return true;
 }
 
 /* The ids of the window that need not be asked for: what others have taken on since, and what an
- * earlier cut of the window had finished before another part of it failed. */
-static bool list_held(struct recut *recut, struct window window, const struct task_list *tasks,
+ * earlier cut of the window had finished before another part of it failed, unless that was so early
+ * that it is owed a second look. */
+static bool list_held(struct recut *recut, struct window window, const struct coverage_list *since,
                       struct id_part_list *held, struct error *err)
 {
-    struct coverage_list list = { 0 };
-    bool is_again;
+    struct coverage_namespace of = plan_namespace(&recut->plan);
+    struct coverage_list all;
 
-    if (!looks_back(recut, window, &is_again, err))
+    of.late_us = spec_late_us(&recut->spec);
+    if (!plan_coverage(recut->store, recut->arena, &of, SLICE_TIME, window.from_us, &all, err))
         return false;
-    for (size_t i = 0; i < tasks->count; i++) {
-        if ((!is_again || tasks->items[i].id > recut->task.id) &&
-            !coverage_list_add(recut->arena, &tasks->items[i], INSTANT_MIN, &list))
-            return arena_error(recut->arena, err);
-    }
-    *held = list.parts.covered;
-    for (size_t i = 0; i < list.parts.live.count; i++) {
-        struct id_part *slot = LIST_ADD(recut->arena, held);
-
-        if (slot == NULL)
-            return arena_error(recut->arena, err);
-        *slot = list.parts.live.items[i];
-    }
+    *held = (struct id_part_list){ 0 };
+    if (!add_parts(recut->arena, all.parts.settled, held) ||
+        !add_parts(recut->arena, since->parts.covered, held) ||
+        !add_parts(recut->arena, since->parts.live, held))
+        return arena_error(recut->arena, err);
     id_parts_sort(*held);
     return true;
 }
@@ -188,7 +177,7 @@ static bool cut_parts(struct recut *recut, const struct task_list *tasks, struct
     if (out.count == 0 || tasks->count >= RESLICE_PARTS_MAX)
         return write_part(recut, &(struct id_part){ window, recut->task.ids }, SLICE_UNKNOWN, true,
                           err);
-    return list_held(recut, window, tasks, &held, err) &&
+    return list_held(recut, window, &since, &held, err) &&
            write_missing(recut, &out, window, held, err);
 }
 
@@ -215,12 +204,12 @@ static bool write_pieces(struct recut *recut, struct window child,
 static bool cut_windows(struct recut *recut, const struct reslice *out, struct window finished,
                         const struct task_list *tasks, struct error *err)
 {
+    const struct coverage_namespace of = plan_namespace(&recut->plan);
     const struct window slice = recut->parent.window;
     struct coverage_list all, since;
     struct window_list ended;
 
-    if (!plan_coverage(recut->store, recut->arena, &recut->plan, SLICE_TIME, slice.from_us, &all,
-                       err) ||
+    if (!plan_coverage(recut->store, recut->arena, &of, SLICE_TIME, slice.from_us, &all, err) ||
         !coverage_ended(recut->arena, &all, &ended, err) ||
         !list_since(recut, tasks, &since, err) || !coverage_join(recut->arena, &since, err))
         return false;

@@ -24,6 +24,7 @@ struct task {
     struct window window;  /* as the slice's; not valid where success covers no time */
     struct window covered; /* PARTIAL: what was finished of it; else not valid */
     struct id_range ids;   /* it covers its window for these ids alone; not valid: for all */
+    int64_t horizon_us;    /* the end of its plan's window; store_coverage_list alone reads it */
     bool is_reset; /* its cursor was set back over it: it covers nothing, whatever it finishes */
     struct str params; /* JSON; byte by byte */
     struct str expr_hash;
@@ -68,6 +69,8 @@ struct coverage_namespace {
     struct str cursor_key;
     enum namespace_scope scope;
     struct str namespace_key;
+    int64_t late_us; /* how long after its date a record may turn up (HARVEST's lookback); no part
+                        of the name */
 };
 
 /* The lock of a namespace: planners take it to plan, cursors to move. The cursor's key alone names
@@ -90,11 +93,14 @@ static inline bool MUST_CHECK store_coverage_lock(struct store *store,
 
 struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */
+    struct window_list settled; /* of that, what was read late_us after its date or later: nothing
+                                   can turn up there any more */
     struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
     struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended. Those
                                    that a reset took what they covered, too */
     struct {                    /* the same of tasks that have some ids of their window only */
         struct id_part_list covered;
+        struct id_part_list settled;
         struct id_part_list live;
         struct id_part_list lost;
     } parts;
@@ -121,25 +127,42 @@ static inline bool MUST_CHECK coverage_list_put(struct arena *arena, const struc
     return window != NULL;
 }
 
+/* Covered, and settled up to late_us before the plan's end: the plan was made after that, and the
+ * task read still later. */
+static inline bool MUST_CHECK coverage_list_cover(struct arena *arena, const struct task *task,
+                                                  struct window window, int64_t late_us,
+                                                  struct coverage_list *list)
+{
+    const struct id_part part = { window, task->ids };
+    struct id_part settled = part;
+
+    if (!coverage_list_put(arena, &part, &list->covered, &list->parts.covered))
+        return false;
+    if (late_us > 0 && task->horizon_us - late_us < window.to_us)
+        settled.window.to_us = task->horizon_us - late_us;
+    return !window_is_valid(settled.window) ||
+           coverage_list_put(arena, &settled, &list->settled, &list->parts.settled);
+}
+
 /* Puts a task where it belongs; all adapters by the same rule. False when the arena is full. */
 static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struct task *task,
-                                                int64_t after_us, struct coverage_list *list)
+                                                int64_t late_us, int64_t after_us,
+                                                struct coverage_list *list)
 {
     const bool is_live = task->status == TASK_QUEUED || task->status == TASK_DISPATCHED ||
                          task->status == TASK_EXECUTING;
     const struct id_part own = { task->window, task->ids };
-    const struct id_part finished = { task->covered, task->ids };
 
     if (is_live)
         return coverage_list_put(arena, &own, &list->live, &list->parts.live);
     if (task->status == TASK_SUCCEEDED && !task->is_reset)
-        return coverage_list_put(arena, &own, &list->covered, &list->parts.covered);
+        return coverage_list_cover(arena, task, task->window, late_us, list);
     if (!coverage_list_put(arena, &own, &list->lost, &list->parts.lost))
         return false;
     if (task->status != TASK_PARTIAL || task->is_reset || !window_is_valid(task->covered) ||
         task->covered.to_us <= after_us)
         return true;
-    return coverage_list_put(arena, &finished, &list->covered, &list->parts.covered);
+    return coverage_list_cover(arena, task, task->covered, late_us, list);
 }
 
 struct store_task_ops {

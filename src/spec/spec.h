@@ -298,6 +298,12 @@ struct spec {
     size_t param_count;
 };
 
+/* How far before the cursor an operation looks again for records that turned up late. */
+static inline int64_t spec_late_us(const struct spec *spec)
+{
+    return spec->operation.operation == OPERATION_HARVEST ? spec->endpoint.window.lookback_us : 0;
+}
+
 /* "spec.unreadable" (L4) when the text is no snapshot of a version this patra knows: a snapshot is
  * patra's own writing, so a person must look at the store. */
 bool spec_read(struct arena *arena, struct str json, struct spec *spec,

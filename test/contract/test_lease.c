@@ -313,8 +313,13 @@ TEST(a_task_ends_with_what_it_covered)
         CHECK_EQ(task.lease_owner.len, 0, "nobody's");
         CHECK_STR(task.last_error, end.error, "error");
     }
-    of = (struct coverage_namespace){ task.source,     task.endpoint, task.operation,
-                                      task.cursor_key, task.scope,    task.namespace_key };
+    of = (struct coverage_namespace){ task.source,
+                                      task.endpoint,
+                                      task.operation,
+                                      task.cursor_key,
+                                      task.scope,
+                                      task.namespace_key,
+                                      0 };
     REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, INT64_MIN, &coverage, &err), err);
     CHECK_EQ(coverage.live.count, 0, "nothing under way");
     REQUIRE(coverage.covered.count == 2, "what succeeded, and the finished part of one");

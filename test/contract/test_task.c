@@ -190,8 +190,13 @@ TEST(coverage_is_that_of_the_namespace_after_the_instant)
 {
     struct store *store = contract_store();
     const struct plan plan = rows_add_plan(store);
-    struct coverage_namespace of = { plan.source,     plan.endpoint, plan.operation,
-                                     plan.cursor_key, plan.scope,    plan.namespace_key };
+    struct coverage_namespace of = { plan.source,
+                                     plan.endpoint,
+                                     plan.operation,
+                                     plan.cursor_key,
+                                     plan.scope,
+                                     plan.namespace_key,
+                                     0 };
     struct coverage_list list;
     struct error err = { 0 };
 
@@ -232,8 +237,13 @@ TEST(coverage_tells_what_has_ended_without_success)
 {
     struct store *store = contract_store();
     const struct plan plan = rows_add_plan(store);
-    const struct coverage_namespace of = { plan.source,     plan.endpoint, plan.operation,
-                                           plan.cursor_key, plan.scope,    plan.namespace_key };
+    const struct coverage_namespace of = { plan.source,
+                                           plan.endpoint,
+                                           plan.operation,
+                                           plan.cursor_key,
+                                           plan.scope,
+                                           plan.namespace_key,
+                                           0 };
     struct coverage_list list;
     struct error err = { 0 };
     int64_t cancelled;

@@ -6,11 +6,13 @@
  * have happened as a whole; and the caller repeats it or not, as it likes.
  *
  *      store     tasks, cursors and events, as the engine wrote them
- *      model     per hour: is it covered, how often was it fetched, how often may it have been
+ *      model     per hour: is it covered, how often was it fetched, how often may it have been, and
+ *                up to when was planned when it was fetched last
  *
  * The promises are those of the pure planner, read from the rows: no instant before the cursor is
- * uncovered, none is fetched twice unless a window reached back before the cursor for it, no two
- * live tasks share an instant, a plan that is READY leaves no instant of its window out, and
+ * uncovered; none that the next trigger will not look back for was fetched before all that turns up
+ * late was there; none is fetched twice unless it had been fetched before that; no two live tasks
+ * share an instant, a plan that is READY leaves no instant of its window out, and
  * replaying the events gives the cursor.
  */
 #include <stdio.h>
@@ -44,6 +46,7 @@ struct track {
     bool is_covered[CELLS];
     int fetched[CELLS];
     int allowed[CELLS];
+    int64_t read_us[CELLS]; /* the end of the latest window with which it was fetched */
 };
 
 struct world {
@@ -51,6 +54,7 @@ struct world {
     struct store *store;
     int64_t base_us;
     int64_t now_us;
+    int64_t late_us;      /* the harvest's lookback */
     int64_t last_plan_id; /* the newest one that was looked at */
     int struck;           /* faults that met their call */
     struct track tracks[2];
@@ -106,9 +110,15 @@ static void advance(struct world *w, const struct track *track)
 
     if (!load_cursor(w, track, &cursor))
         return;
-    request.of = (struct coverage_namespace){ STR("demo"),       STR("works"),
-                                              track->operation,  cursor.name.cursor_key,
-                                              cursor.name.scope, cursor.name.namespace_key };
+    request.of = (struct coverage_namespace){
+        .source = STR("demo"),
+        .endpoint = STR("works"),
+        .operation = track->operation,
+        .cursor_key = cursor.name.cursor_key,
+        .scope = cursor.name.scope,
+        .namespace_key = cursor.name.namespace_key,
+        .late_us = track->operation == OPERATION_HARVEST ? w->late_us : 0,
+    };
     REQUIRE_OK(cursor_advance(w->store, contract_arena(), &request, &result, &err), err);
     CHECK_EQ(result.conflicts, 0, "nobody else moves it");
 }
@@ -168,8 +178,8 @@ static void look_at_plans(struct world *w)
             const int64_t at_us = w->base_us + c * US_PER_HOUR;
             bool is_planned = track->is_covered[c];
 
-            track->allowed[c] +=
-                track->operation == OPERATION_HARVEST && at_us < cursor.value.instant_us;
+            track->allowed[c] += track->operation == OPERATION_HARVEST && track->is_covered[c] &&
+                                 track->read_us[c] <= at_us + w->late_us;
             for (size_t k = 0; k < tasks.count && !is_planned; k++)
                 is_planned = is_live(&tasks.items[k]) &&
                              tasks.items[k].operation == track->operation &&
@@ -255,11 +265,19 @@ static void trigger_somehow(struct world *w, struct track *track)
     trigger(w, &request);
 }
 
-static void fetch(struct world *w, struct track *track, struct window window)
+static void fetch(struct world *w, struct track *track, const struct task *task,
+                  struct window window)
 {
+    struct error err = { 0 };
+    struct plan plan;
+    bool found;
+
+    REQUIRE_OK(store_plan_get(w->store, contract_arena(), task->plan_id, &plan, &found, &err), err);
     for (int64_t c = cell_of(w, window.from_us); c < cell_of(w, window.to_us); c++) {
         track->is_covered[c] = true;
         track->fetched[c]++;
+        if (plan.window.to_us > track->read_us[c])
+            track->read_us[c] = plan.window.to_us;
     }
 }
 
@@ -289,7 +307,7 @@ static void cut_again(struct world *w, struct track *track, const struct task *t
     REQUIRE_OK(store_reslice_add(w->store, &ticket, &added, &err), err);
     planning_end(w->store, task->id, TASK_PARTIAL, done_us > 0 ? &done : NULL);
     if (done_us > 0)
-        fetch(w, track, done);
+        fetch(w, track, task, done);
     if (!random_chance(&w->random, 30)) /* or a trigger comes first */
         (void)call_engine(w, NULL);
 }
@@ -312,7 +330,7 @@ static void finish_one(struct world *w)
     chance = random_between(&w->random, 0, 100);
     if (chance < 55) {
         planning_end(w->store, task->id, TASK_SUCCEEDED, NULL);
-        fetch(w, track, task->window);
+        fetch(w, track, task, task->window);
     } else if (chance < 75) {
         planning_end(w->store, task->id, TASK_FAILED, NULL);
     } else {
@@ -379,6 +397,14 @@ static void check_live(struct world *w, const struct track *track, const struct 
     }
 }
 
+/* What the next trigger will not look at was looked at when nothing could turn up any more. */
+static void check_late(struct world *w, const struct track *track, int64_t cursor_us)
+{
+    for (int64_t c = cell_of(w, track->origin_us); c < cell_of(w, cursor_us - w->late_us); c++)
+        expect(w, track->read_us[c] >= w->base_us + (c + 1) * US_PER_HOUR + w->late_us,
+               "the cursor has left an instant behind that was read too early");
+}
+
 static void check(struct world *w)
 {
     const struct task_list tasks = planning_tasks(w->store);
@@ -395,6 +421,8 @@ static void check(struct world *w)
             continue;
         for (int64_t c = cell_of(w, track->origin_us); c < cell_of(w, cursor.value.instant_us); c++)
             expect(w, track->is_covered[c], "the cursor has passed an uncovered instant");
+        if (track->operation == OPERATION_HARVEST)
+            check_late(w, track, cursor.value.instant_us);
         check_events(w, &cursor);
     }
 }
@@ -420,7 +448,7 @@ static int64_t drain(struct world *w, struct track *track)
         for (size_t i = 0; i < tasks.count; i++) {
             if (is_live(&tasks.items[i]))
                 fetch(w, &w->tracks[tasks.items[i].operation == OPERATION_BACKFILL],
-                      tasks.items[i].window);
+                      &tasks.items[i], tasks.items[i].window);
         }
         planning_end_all(w->store, TASK_SUCCEEDED);
         advance(w, &w->tracks[0]);
@@ -471,6 +499,7 @@ static void begin(struct world *w, uint64_t seed)
     w->now_us = w->base_us + hours(w, FIRST + 200, FIRST + 300);
     lag = random_between(random, 0, 5);
     lookback = random_chance(random, 50) ? random_between(random, 0, 30) : 0;
+    w->late_us = lookback * US_PER_HOUR;
     align = random_between(random, 0, 4);
     min = random_between(random, 1, 4);
     max = (align == 3 ? 168 : align == 2 ? 24 : min) + random_between(random, 0, 40);

@@ -25,7 +25,7 @@ static bool coverage_key(const void *row, struct key *key)
 
     add_namespace(key, &(struct coverage_namespace){ task->source, task->endpoint, task->operation,
                                                      task->cursor_key, task->scope,
-                                                     task->namespace_key });
+                                                     task->namespace_key, 0 });
     key_add_i64(key, task->window.to_us);
     return window_is_valid(task->window);
 }
@@ -245,9 +245,20 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     return memory_leave(&call, true, err);
 }
 
+static bool add_coverage(struct memory_db *db, struct arena *arena, const struct task *row,
+                         int64_t late_us, int64_t after_us, struct coverage_list *list,
+                         struct error *err)
+{
+    const struct plan *plan = table_get(&db->tables[MEMORY_PLAN], row->plan_id);
+    struct task task = *row;
+
+    task.horizon_us = plan != NULL ? plan->window.to_us : 0;
+    return coverage_list_add(arena, &task, late_us, after_us, list) || arena_error(arena, err);
+}
+
 static bool list_coverage(struct memory_db *db, struct arena *arena, const struct key *from,
-                          size_t prefix, int64_t after_us, struct coverage_list *list,
-                          struct error *err)
+                          size_t prefix, int64_t late_us, int64_t after_us,
+                          struct coverage_list *list, struct error *err)
 {
     const struct task *task;
     struct scan scan;
@@ -255,7 +266,7 @@ static bool list_coverage(struct memory_db *db, struct arena *arena, const struc
 
     scan_init(&scan, &db->tables[MEMORY_TASK], TASK_BY_COVERAGE, from, prefix);
     while (ok && (task = scan_next(&scan)) != NULL)
-        ok = coverage_list_add(arena, task, after_us, list) || arena_error(arena, err);
+        ok = add_coverage(db, arena, task, late_us, after_us, list, err);
     scan_release(&scan);
     return ok;
 }
@@ -275,7 +286,7 @@ static bool task_coverage(struct store *store, struct arena *arena,
     add_namespace(&key, of);
     prefix = key.len;
     key_add_i64(&key, after_us < INT64_MAX ? after_us + 1 : after_us);
-    ok = list_coverage(call.db, arena, &key, prefix, after_us, list, err);
+    ok = list_coverage(call.db, arena, &key, prefix, of->late_us, after_us, list, err);
     key_release(&key);
     return memory_leave(&call, ok, err);
 }

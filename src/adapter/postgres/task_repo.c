@@ -244,7 +244,8 @@ static bool task_coverage(struct store *store, struct arena *arena,
     query_init(&q, postgres_store_of(store), COVERAGE);
     set_namespace(&q, of);
     set_time(&q, COVERAGE_AFTER, after_us);
-    return read_coverage(&q.rows, arena, after_us, list, err) || error_wrap(err, "list coverage");
+    return read_coverage(&q.rows, arena, of, after_us, list, err) ||
+           error_wrap(err, "list coverage");
 }
 
 enum { TASKS_FROM = OF_END, TASKS_TO, TASKS_LIMIT };

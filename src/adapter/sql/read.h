@@ -96,9 +96,10 @@ bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list,
 
 #define COVERAGE_COLUMNS                                                                   \
     "status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL," \
-    " ids_from, ids_to"
-bool read_coverage(struct rows *rows, struct arena *arena, int64_t after_us,
-                   struct coverage_list *list, struct error *err) MUST_CHECK;
+    " ids_from, ids_to,"                                                                   \
+    " (SELECT ing_plan.window_to FROM ing_plan WHERE ing_plan.id = ing_task.plan_id)"
+bool read_coverage(struct rows *rows, struct arena *arena, const struct coverage_namespace *of,
+                   int64_t after_us, struct coverage_list *list, struct error *err) MUST_CHECK;
 
 /* provenance_code, endpoint_name, operation_code; of the first task that is due, if there is one,
  * priority, scheduled_at; how many are under way. */

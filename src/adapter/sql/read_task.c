@@ -42,8 +42,8 @@ bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list, 
     return rows_finish(rows, err);
 }
 
-bool read_coverage(struct rows *rows, struct arena *arena, int64_t after_us,
-                   struct coverage_list *list, struct error *err)
+bool read_coverage(struct rows *rows, struct arena *arena, const struct coverage_namespace *of,
+                   int64_t after_us, struct coverage_list *list, struct error *err)
 {
     *list = (struct coverage_list){ 0 };
     while (rows_next(rows)) {
@@ -53,7 +53,8 @@ bool read_coverage(struct rows *rows, struct arena *arena, int64_t after_us,
         task.covered = rows_window(rows);
         task.is_reset = rows_bool(rows);
         task.ids = rows_id_range(rows);
-        if (!coverage_list_add(arena, &task, after_us, list))
+        task.horizon_us = rows_i64(rows);
+        if (!coverage_list_add(arena, &task, of->late_us, after_us, list))
             rows->full = arena;
     }
     return rows_finish(rows, err);

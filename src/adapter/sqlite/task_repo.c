@@ -167,7 +167,8 @@ static bool task_coverage(struct store *store, struct arena *arena,
 
     bind_namespace(st, of);
     bind_i64(st, ":after", after_us);
-    return read_coverage(&st->rows, arena, after_us, list, err) || error_wrap(err, "list coverage");
+    return read_coverage(&st->rows, arena, of, after_us, list, err) ||
+           error_wrap(err, "list coverage");
 }
 
 static const char COVERAGE_TASKS[] =

@@ -44,31 +44,31 @@ struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t
 
 /* ---- what it may move to ---- */
 
-static bool read_coverage(struct step *step, struct window_list *covered, struct error *err)
+/* What was covered, and what of that is not settled: it must be looked at once more. */
+static bool read_coverage(struct step *step, struct window_list *covered, struct window_list *owed,
+                          struct error *err)
 {
     const struct coverage_namespace *of = &step->request->of;
-    const struct plan plan = { .source = of->source,
-                               .endpoint = of->endpoint,
-                               .operation = of->operation,
-                               .cursor_key = of->cursor_key,
-                               .scope = of->scope,
-                               .namespace_key = of->namespace_key };
+    struct window_list settled;
     struct coverage_list list;
 
-    return plan_coverage(step->store, step->arena, &plan, step->request->dimension,
-                         step->cursor.value.instant_us, &list, err) &&
-           coverage_of(step->arena, list.covered, covered, err);
+    return plan_coverage(step->store, step->arena, of, step->request->dimension,
+                         step->cursor.value.instant_us - of->late_us, &list, err) &&
+           coverage_of(step->arena, list.covered, covered, err) &&
+           coverage_of(step->arena, list.settled, &settled, err) &&
+           coverage_subtract(step->arena, *covered, settled, owed, err);
 }
 
 static bool find_time(struct step *step, struct error *err)
 {
     const int64_t cursor_us = step->cursor.value.instant_us;
-    struct window_list covered;
+    struct window_list covered, owed;
     int64_t low_us;
 
-    if (!read_coverage(step, &covered, err))
+    if (!read_coverage(step, &covered, &owed, err))
         return false;
-    low_us = watermark_low(cursor_us, covered.items, covered.count);
+    low_us = watermark_held(cursor_us, step->request->of.late_us, owed,
+                            watermark_low(cursor_us, covered.items, covered.count));
     step->candidate = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = low_us };
     for (size_t i = 0; i < covered.count; i++)
         step->beyond += covered.items[i].from_us > low_us;

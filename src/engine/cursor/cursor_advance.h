@@ -38,7 +38,7 @@
 #include "port/store_task.h"
 
 struct cursor_advance_request {
-    struct coverage_namespace of;
+    struct coverage_namespace of;         /* with late_us: how far triggers look back */
     enum slice_dimension dimension;       /* what its plans are cut by: TIME, PAGE */
     struct lineage lineage;               /* of what has ended; 0 where nothing has */
     int64_t batch_no;                     /* the last of its run; 0: none */

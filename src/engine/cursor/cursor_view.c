@@ -1,33 +1,46 @@
 #include "engine/cursor/cursor_view.h"
 
+#include "base/instant.h"
 #include "core/coverage.h"
 #include "data/date.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/plan_coverage.h"
 
+enum { LOOKS_MAX = 200 }; /* tasks before the cursor that are looked through, the newest first */
+
+/* The last task for the cursor's instant; or of the last ones before it the first that has not
+ * succeeded. */
+static bool find_holder(struct store *store, struct arena *arena,
+                        const struct coverage_namespace *of, struct cursor_view *view,
+                        struct error *err)
+{
+    const int64_t at_us = view->cursor.value.instant_us;
+    const struct window place = { view->looks_back ? INSTANT_MIN : at_us,
+                                  view->looks_back ? at_us : at_us + 1 };
+    struct task_list tasks;
+
+    if (!store_coverage_tasks(store, arena, of, place, view->looks_back ? LOOKS_MAX : 1, &tasks,
+                              err))
+        return false;
+    for (size_t i = 0; i < tasks.count && !view->has_holder; i++) {
+        view->holder = tasks.items[i];
+        view->has_holder = !view->looks_back || tasks.items[i].status != TASK_SUCCEEDED;
+    }
+    return true;
+}
+
 static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
                           struct error *err)
 {
     const struct coverage_namespace of = cursor_namespace(&view->cursor.name);
-    const struct plan plan = { .source = of.source,
-                               .endpoint = of.endpoint,
-                               .operation = of.operation,
-                               .cursor_key = of.cursor_key,
-                               .scope = of.scope,
-                               .namespace_key = of.namespace_key };
     const int64_t at_us = view->cursor.value.instant_us;
     struct coverage_list list;
-    struct task_list holders;
 
-    if (!plan_coverage(store, arena, &plan, SLICE_TIME, at_us, &list, err) ||
-        !coverage_of(arena, list.covered, &view->beyond, err) ||
-        !store_coverage_tasks(store, arena, &of, (struct window){ at_us, at_us + 1 }, 1, &holders,
-                              err))
+    if (!plan_coverage(store, arena, &of, SLICE_TIME, at_us, &list, err) ||
+        !coverage_of(arena, list.covered, &view->beyond, err))
         return false;
-    view->has_holder = holders.count > 0;
-    if (view->has_holder)
-        view->holder = holders.items[0];
-    return true;
+    view->looks_back = view->beyond.count > 0 && view->beyond.items[0].from_us <= at_us;
+    return find_holder(store, arena, &of, view, err);
 }
 
 bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,

@@ -1,6 +1,7 @@
 /* cursor_view: where a cursor stands and what holds it back, for people.
  *
  *      |======| cursor | what holds it back |==beyond==|   |==beyond==|
+ *      |==| what holds it back | cursor |==beyond==|            where it looks back
  */
 #ifndef PATRA_ENGINE_CURSOR_CURSOR_VIEW_H
 #define PATRA_ENGINE_CURSOR_CURSOR_VIEW_H
@@ -23,6 +24,8 @@ struct cursor_view {
     struct window_list beyond; /* covered, and not yet passed: what waits behind a gap */
     bool has_holder;           /* a task was made for the instant at which the cursor stands */
     struct task holder;        /* the last such task */
+    bool looks_back;           /* that instant is covered; what holds the cursor back is a second
+                                  look before it, and the holder one that has not succeeded */
     struct cursor_event_list events; /* the newest first */
 };
 

@@ -446,10 +446,11 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     struct plan_reslice_result cut;
     struct error err;
 
-    if (ending->kind != ENDING_FINAL)
-        return;
+    if (ending->kind != ENDING_FINAL || run->assignment.spec.source.len == 0)
+        return; /* how far its source looks back can not be told */
     arena_reset(&executor->batch);
     request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
+    request.of.late_us = spec_late_us(&run->assignment.spec);
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
     request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };

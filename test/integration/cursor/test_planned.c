@@ -2,6 +2,7 @@
 #include "cursoring.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_reset.h"
+#include "engine/cursor/cursor_view.h"
 #include "planning.h"
 
 static const struct planning_source BY_DAY = { .window = "align: day, max: 1d, min: 1h, lag: 0" };
@@ -124,5 +125,82 @@ TEST(after_a_reset_back_pages_are_walked_again)
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(harvest(store).slices, 0, "and no more");
     CHECK_EQ(the_cursor(store).value.instant_us, NOW_US, "at the end again");
+    contract_end();
+}
+
+/* ---- records that turn up late ---- */
+
+static const struct planning_source LOOKS_BACK = {
+    .window = "align: day, max: 1d, min: 1h, lag: 0, lookback: 1d"
+};
+
+static struct plan_result harvest_to(struct store *store, const char *to)
+{
+    struct plan_request request = planning_request("harvest");
+
+    request.from = maybe("2025-12-27");
+    request.to = maybe(to);
+    return planning_trigger(store, &request);
+}
+
+/* The task of a day that waits; it ends so. */
+static void end_day(struct store *store, const char *day, enum task_status status)
+{
+    const struct task_list tasks = planning_tasks(store);
+
+    for (size_t i = 0; i < tasks.count; i++) {
+        if (tasks.items[i].status == TASK_QUEUED && tasks.items[i].window.from_us == at(day)) {
+            planning_end(store, tasks.items[i].id, status, NULL);
+            return;
+        }
+    }
+    CHECK(false, day);
+}
+
+TEST(the_cursor_waits_for_a_lookback_that_failed)
+{
+    struct store *store = contract_store();
+    struct cursor_view view;
+    struct cursor cursor;
+    struct error err = { 0 };
+
+    planning_apply(store, &LOOKS_BACK);
+    CHECK_EQ(harvest_to(store, "2025-12-29").slices, 2, "the 27th and the 28th");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(harvest_to(store, "2025-12-30").slices, 2, "the 28th once more, and the 29th");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-29"), "two days are complete");
+    end_day(store, "2025-12-28", TASK_FAILED);
+    end_day(store, "2025-12-29", TASK_SUCCEEDED);
+    cursor = the_cursor(store);
+    REQUIRE_OK(cursor_view(store, contract_arena(), &cursor, 1, &view, &err), err);
+    CHECK(view.looks_back, "what holds it back lies before it");
+    CHECK(view.has_holder, "and is known");
+    CHECK_EQ(view.holder.status, TASK_FAILED, "by its end");
+    CHECK_EQ(view.holder.window.from_us, at("2025-12-28"), "and its day");
+    CHECK_EQ(harvest_to(store, "2025-12-31").slices, 3, "the 28th is not forgotten");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-29"), "or it would be, beyond here");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(harvest_to(store, "2025-12-31").slices, 1, "the youngest is looked at every time");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-31"), "all is complete");
+    contract_end();
+}
+
+TEST(what_was_read_behind_a_slice_that_failed_is_looked_at_again)
+{
+    struct store *store = contract_store();
+
+    planning_apply(store, &LOOKS_BACK);
+    CHECK_EQ(harvest_to(store, "2025-12-30").slices, 3, "three days");
+    end_day(store, "2025-12-27", TASK_FAILED);
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(harvest_to(store, "2025-12-31").slices, 3,
+             "what failed, the day that was young then, and a new one; not the day between");
+    end_day(store, "2025-12-27", TASK_SUCCEEDED);
+    end_day(store, "2025-12-30", TASK_SUCCEEDED);
+    CHECK_EQ(harvest_to(store, "2025-12-31").slices, 1, "the youngest; the other is under way");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-30"), "a day behind what is owed");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(harvest_to(store, "2025-12-31").slices, 1, "the youngest is looked at every time");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-31"), "all is complete");
     contract_end();
 }

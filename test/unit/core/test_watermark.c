@@ -52,3 +52,31 @@ TEST(watermark_is_the_first_uncovered_instant_of_a_bitmap)
         CHECK_EQ(watermark_low(cursor, covered, count), low, "as the bitmap says");
     }
 }
+
+TEST(what_is_owed_a_second_look_holds_the_watermark_back)
+{
+    static const struct {
+        const char *label;
+        int64_t late_us;
+        struct window owed[2];
+        size_t count;
+        int64_t low_us;
+    } cases[] = {
+        /* the cursor at 100, covered up to 150 */
+        { "nothing is owed", 20, { { 0 } }, 0, 150 },
+        { "no lookback", 0, { { 100, 110 } }, 1, 150 },
+        { "all that a trigger looks back for", 20, { { 80, 100 } }, 1, 100 },
+        { "the last of it", 20, { { 95, 100 } }, 1, 115 },
+        { "what was covered last", 20, { { 130, 150 } }, 1, 150 },
+        { "behind the cursor, read long ago", 20, { { 110, 120 }, { 130, 150 } }, 2, 130 },
+        { "begins before the reach", 20, { { 70, 85 } }, 1, 100 },
+        { "ends before the reach", 20, { { 60, 80 }, { 90, 95 } }, 2, 110 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct window owed[2] = { cases[i].owed[0], cases[i].owed[1] };
+        const struct window_list list = { owed, cases[i].count };
+
+        CHECK_EQ(watermark_held(100, cases[i].late_us, list, 150), cases[i].low_us, cases[i].label);
+    }
+}
