@@ -9,11 +9,8 @@ static bool init(struct session *session, const struct invocation *invocation, s
     struct store_schema schema;
     int64_t taken;
 
-    if (!session_create(session, invocation, err))
-        return false;
-    if (!store_migrate(session->store, clock_now_us(&session->clock), &taken, err))
-        return false;
-    if (!store_schema(session->store, &schema, err))
+    if (!session_init(session, invocation, &taken, err) ||
+        !store_schema(session->store, &schema, err))
         return false;
     fprintf(invocation->out, "%.*s is ready: schema %" PRId64 ", %" PRId64 " %s taken.\n",
             STR_ARG(session->dsn), schema.version, taken, taken == 1 ? "migration" : "migrations");

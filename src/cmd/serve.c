@@ -155,6 +155,13 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
     return true;
 }
 
+static bool read_options(const struct invocation *invocation, struct serve *serve,
+                         struct workers_settings *settings, struct error *err)
+{
+    return read_roles(invocation, serve, err) && workers_count(invocation, &settings->count, err) &&
+           workers_lease(invocation, &settings->executor.lease_us, err);
+}
+
 static bool serve(const struct invocation *invocation, struct session *session,
                   enum exit_code *code, struct error *err)
 {
@@ -164,8 +171,7 @@ static bool serve(const struct invocation *invocation, struct session *session,
     struct log log;
 
     (void)code;
-    if (!read_roles(invocation, &serve, err) || !workers_count(invocation, &settings.count, err) ||
-        !workers_lease(invocation, &settings.executor.lease_us, err) ||
+    if (!read_options(invocation, &serve, &settings, err) ||
         !log_option_read(&log, invocation, &session->clock, err))
         return false;
     who_process(serve.owner, random_source_u64(&random), "planner");
@@ -173,8 +179,26 @@ static bool serve(const struct invocation *invocation, struct session *session,
     return serve_until_told(&serve, &settings, err);
 }
 
+/* What was mistyped is told before anything is made. */
+static bool init(const struct invocation *invocation, struct error *err)
+{
+    struct workers_settings settings;
+    struct session session = { 0 };
+    struct serve options = { 0 };
+    int64_t taken;
+    const bool ok = read_options(invocation, &options, &settings, err) &&
+                    session_init(&session, invocation, &taken, err);
+
+    session_close(&session);
+    return ok;
+}
+
 static enum exit_code cmd_serve(const struct invocation *invocation)
 {
+    struct error err;
+
+    if (invocation_flag(invocation, "init") && !init(invocation, &err))
+        return command_failed(invocation, &err);
     return session_run(invocation, serve);
 }
 
@@ -187,8 +211,12 @@ const struct command COMMAND_SERVE = {
         "cron line when they are due, cuts slices again and puts back what dead workers held;\n"
         "the executor carries out tasks. Any number of processes may serve one store: each\n"
         "tick is fired once, each task is one worker's. SIGTERM and SIGINT let it finish the\n"
-        "batches at hand and give its tasks back; the exit code is then 0. See docs/operate.md.",
+        "batches at hand and give its tasks back; the exit code is then 0. It does not begin, "
+        "with\n"
+        "exit code 3 when the store is out of reach, 4 when it is another patra's or not there.\n"
+        "See docs/operate.md.",
     .options = { { "role", "ROLES", "planner, executor, or both (planner,executor)." },
+                 { "init", NULL, "First do what patra init does." },
                  WORKERS_OPTION,
                  LEASE_OPTION,
                  LOG_OPTIONS,

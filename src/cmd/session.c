@@ -29,9 +29,11 @@ static bool connect(struct session *session, const struct invocation *invocation
     return store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
 }
 
-bool session_create(struct session *session, const struct invocation *invocation, struct error *err)
+bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
+                  struct error *err)
 {
-    return connect(session, invocation, true, err);
+    return connect(session, invocation, true, err) &&
+           store_migrate(session->store, clock_now_us(&session->clock), taken, err);
 }
 
 bool session_open(struct session *session, const struct invocation *invocation, struct error *err)

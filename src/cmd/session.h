@@ -26,9 +26,9 @@ struct session {
 bool session_open(struct session *session, const struct invocation *invocation,
                   struct error *err) MUST_CHECK;
 
-/* The same for `init`: makes the database where it is not, and does not look at its schema. */
-bool session_create(struct session *session, const struct invocation *invocation,
-                    struct error *err) MUST_CHECK;
+/* The same, and makes the database where it is not, and takes the migrations that it lacks. */
+bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
+                  struct error *err) MUST_CHECK;
 
 void session_close(struct session *session); /* accepts the zero value */
 

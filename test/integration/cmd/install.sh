@@ -25,6 +25,11 @@ check "the simulator runs" "$prefix/bin/patra-sim" --help
 check "the manual names every command" grep -q 'patra source lint' "$prefix/share/man/man1/patra.1"
 check "the completion is bash" bash -n "$prefix/share/bash-completion/completions/patra"
 check "the service starts what was installed" grep -q "^ExecStart=/.*bin/patra serve" "$prefix/lib/systemd/system/patra.service"
+unit="$prefix/lib/systemd/system/patra.service"
+# systemd asks the main process alone whether starting again would help.
+check "nothing before it can fail for ever" sh -c "! grep -q '^ExecStartPre=' '$unit'"
+check "it makes its store itself" grep -q '^ExecStart=.* serve --init' "$unit"
+check "and is not started again when that can not be" grep -qx 'RestartPreventExitStatus=2 4' "$unit"
 check "the shipped sources are there" test -f "$prefix/share/patra/sources/crossref.yaml"
 echo "integration-cmd-install: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -267,3 +267,41 @@ TEST(two_servers_fire_each_tick_once_on_postgres)
 {
     two_servers(cli_postgres());
 }
+
+/* What systemd does with patra.service depends on these codes. */
+static void serve_makes_its_store(const char *store)
+{
+    struct running running;
+    struct run run = RUN("patra", "serve", "--store", store);
+
+    CHECK_EQ(run.code, 4, "there is none yet");
+    running = RUN_BEGIN("patra", "serve", "--init", "--store", store);
+    while (!cli_has(run_said(&running), "serving"))
+        REQUIRE(kill(running.pid, 0) == 0, "it serves");
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    CHECK_EQ(run_end(&running).code, 0, "it served");
+    CHECK_EQ(RUN("patra", "source", "list", "--store", store).code, 0, "the store is there");
+    CHECK_EQ(sql_number(store, "INSERT INTO schema_migration SELECT 9999, 'later', sha256,"
+                               " applied_at FROM schema_migration WHERE number = 1 RETURNING 1"),
+             1, "another patra's");
+    run = RUN("patra", "serve", "--init", "--store", store);
+    CHECK_EQ(run.code, 4, "starting again would not help");
+    CHECK(cli_has(run.talk, "store.newer"), "why");
+}
+
+TEST(serve_makes_its_store_on_sqlite)
+{
+    const char *store = cli_sqlite("made");
+    struct run run = RUN("patra", "serve", "--init", "--role", "cook", "--store", store);
+
+    CHECK_EQ(run.code, 2, "mistyped");
+    CHECK(access(store, F_OK) != 0, "nothing was made");
+    serve_makes_its_store(store);
+    run = RUN("patra", "serve", "--init", "--store", "postgresql://127.0.0.1:1/none");
+    CHECK_EQ(run.code, 3, "out of reach: starting again may help");
+}
+
+TEST(serve_makes_its_store_on_postgres)
+{
+    serve_makes_its_store(cli_postgres());
+}
