@@ -62,7 +62,7 @@ CREATE TABLE ing_quarantine (
     batch_id             bigint,
     created_at           timestamptz NOT NULL,
     resolved_at          timestamptz,
-    resolution_code      text        CHECK (resolution_code IN ('RETRIED', 'DROPPED')),
+    resolution_code      text        CHECK (resolution_code IN ('RETRIED', 'REPLACED', 'DROPPED')),
     resolved_by          text        NOT NULL DEFAULT '',
     resolved_note        text        NOT NULL DEFAULT '',
     payload              bytea       NOT NULL,
@@ -77,6 +77,9 @@ CREATE INDEX idx_quarantine_record ON ing_quarantine
     (provenance_code, endpoint_name, provider_id, octet_length(payload));
 CREATE INDEX idx_quarantine_open ON ing_quarantine (provenance_code, endpoint_name, id)
     WHERE resolved_at IS NULL;
+-- Asked by every batch: has one of its records been put aside before?
+CREATE INDEX idx_quarantine_known ON ing_quarantine (provenance_code, endpoint_name, provider_id)
+    WHERE resolved_at IS NULL AND provider_id <> '';
 
 -- "Look at this record again": retracted, merged, incomplete. Open until a plan takes it up.
 CREATE TABLE ing_signal (
@@ -89,7 +92,9 @@ CREATE TABLE ing_signal (
     created_at      timestamptz NOT NULL,
     plan_id         bigint, -- that took it up; none: settled without a plan
     consumed_at     timestamptz,
-    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL)
+    closed_by       text        NOT NULL DEFAULT '', -- who settled it without a plan
+    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL),
+    CONSTRAINT ck_signal_closed CHECK (closed_by = '' OR (plan_id IS NULL AND consumed_at IS NOT NULL))
 );
 
 CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name, provider_id)
@@ -97,6 +102,9 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
+-- How often was it tried?
+CREATE INDEX idx_signal_taken ON ing_signal (provenance_code, endpoint_name, provider_id)
+    WHERE plan_id IS NOT NULL;
 
 -- ---- the rate gate ----
 

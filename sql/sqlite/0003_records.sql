@@ -46,7 +46,7 @@ CREATE TABLE ing_quarantine (
     batch_id             INTEGER,
     created_at           INTEGER NOT NULL,
     resolved_at          INTEGER,
-    resolution_code      TEXT    CHECK (resolution_code IN ('RETRIED', 'DROPPED')),
+    resolution_code      TEXT    CHECK (resolution_code IN ('RETRIED', 'REPLACED', 'DROPPED')),
     resolved_by          TEXT    NOT NULL DEFAULT '',
     resolved_note        TEXT    NOT NULL DEFAULT '',
     payload              BLOB    NOT NULL,
@@ -61,6 +61,9 @@ CREATE INDEX idx_quarantine_record ON ing_quarantine
     (provenance_code, endpoint_name, provider_id, length(payload));
 CREATE INDEX idx_quarantine_open ON ing_quarantine (provenance_code, endpoint_name, id)
     WHERE resolved_at IS NULL;
+-- Asked by every batch: has one of its records been put aside before?
+CREATE INDEX idx_quarantine_known ON ing_quarantine (provenance_code, endpoint_name, provider_id)
+    WHERE resolved_at IS NULL AND provider_id <> '';
 
 -- "Look at this record again": retracted, merged, incomplete. Open until a plan takes it up.
 CREATE TABLE ing_signal (
@@ -73,7 +76,9 @@ CREATE TABLE ing_signal (
     created_at      INTEGER NOT NULL,
     plan_id         INTEGER, -- that took it up; none: settled without a plan
     consumed_at     INTEGER,
-    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL)
+    closed_by       TEXT    NOT NULL DEFAULT '', -- who settled it without a plan
+    CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL),
+    CONSTRAINT ck_signal_closed CHECK (closed_by = '' OR (plan_id IS NULL AND consumed_at IS NOT NULL))
 ) STRICT;
 
 CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name, provider_id)
@@ -81,6 +86,9 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
+-- How often was it tried?
+CREATE INDEX idx_signal_taken ON ing_signal (provenance_code, endpoint_name, provider_id)
+    WHERE plan_id IS NOT NULL;
 
 -- ---- the rate gate ----
 

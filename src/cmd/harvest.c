@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/duration.h"
+#include "cmd/signals.h"
 #include "cmd/stop.h"
 #include "cmd/trigger_request.h"
 #include "cmd/unset.h"
@@ -377,6 +378,8 @@ static bool sum_up(struct harvest *h, struct error *err)
     summary->first = &h->first;
     return count_tasks(h, &h->session->arena, &summary->count, err) &&
            trouble_list(h->session->store, &h->session->arena, &ask, &summary->troubles, err) &&
+           (summary->troubles.holes == 0 ||
+            signals_are_taken(h->session, summary->source, &summary->takes_signals, err)) &&
            load_cursor(h, &summary->after, err);
 }
 

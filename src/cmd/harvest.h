@@ -43,6 +43,7 @@ struct harvest_summary {
     struct partition_count count; /* tasks that are left, or ended since the start */
     struct progress_view view;    /* what this process did */
     struct trouble_list troubles;
+    bool takes_signals; /* asked where there are holes */
     bool has_cursor;
     struct cursor before; /* id 0: there was none */
     struct cursor after;

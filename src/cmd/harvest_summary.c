@@ -131,7 +131,7 @@ static void add_ids(struct buf *out, struct id_range range)
     buf_printf(out, ", %s", text);
 }
 
-static void add_trouble(const struct trouble *trouble, struct buf *out)
+static void add_trouble(const struct trouble *trouble, bool takes_signals, struct buf *out)
 {
     const struct task *task = &trouble->ended.task;
 
@@ -142,7 +142,7 @@ static void add_trouble(const struct trouble *trouble, struct buf *out)
     } else
         buf_printf(out, "task %" PRId64, task->id);
     buf_printf(out, ": %.*s\n              %s\n", STR_ARG(task->last_error),
-               trouble_advice(trouble));
+               trouble_advice(trouble, takes_signals));
 }
 
 static void add_troubles(const struct harvest_summary *summary, struct buf *out)
@@ -154,7 +154,7 @@ static void add_troubles(const struct harvest_summary *summary, struct buf *out)
         if (!trouble_is_open(&list->items[i]))
             continue;
         if (shown++ < TROUBLES_SHOWN)
-            add_trouble(&list->items[i], out);
+            add_trouble(&list->items[i], summary->takes_signals, out);
     }
     if (shown > TROUBLES_SHOWN)
         buf_printf(out, "              ... and %" PRId64 " more: patra status %.*s\n",

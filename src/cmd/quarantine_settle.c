@@ -52,9 +52,12 @@ static bool choose(const struct invocation *invocation, struct session *session,
                          "give numbers of records, or one source");
     filter.limit = SETTLE_MAX;
     chosen->count = 0;
-    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err))
+    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
+        (list.count == 0 && !session_knows(session, filter.source, err)))
         return false;
-    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count);
+    if (list.count == SETTLE_MAX)
+        fprintf(invocation->talk, "the first %d; the next call does the next\n", SETTLE_MAX);
+    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count + 1);
     if (chosen->ids == NULL)
         return arena_error(&session->arena, err);
     for (size_t i = 0; i < list.count; i++)

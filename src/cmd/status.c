@@ -1,6 +1,7 @@
 #include "cmd/status.h"
 
 #include "cmd/session.h"
+#include "cmd/signals.h"
 #include "engine/source_store.h"
 #include "port/store_rate.h"
 #include "port/store_registry.h"
@@ -90,6 +91,8 @@ static bool gather_source(struct session *session, struct status *status, struct
             gather_running(session, source, err) &&
             trouble_list(store, arena, &ask, &source->troubles, err) &&
             store_status_open(store, code, &source->open, err) &&
+            (source->open.signals == 0 ||
+             signals_are_taken(session, code, &source->takes_signals, err)) &&
             store_quarantine_sums(store, arena, code, &source->quarantine, err) &&
             gather_schedules(session, source, status->now_us, err)) ||
            error_wrap(err, "status of %.*s", STR_ARG(code));

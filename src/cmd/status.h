@@ -50,6 +50,7 @@ struct status_source {
     struct status_task_list running;
     struct trouble_list troubles;
     struct open_count open;
+    bool takes_signals; /* an update looks at them; not asked where there are none */
     struct quarantine_sum_list quarantine;
     struct schedule_view_list schedules;
     bool is_disabled; /* by its file */

@@ -192,6 +192,8 @@ static void write_source(struct json_writer *w, const struct status_source *sour
     write_quarantine(w, source);
     json_write_member_i64(w, STR("quarantined"), source->open.quarantined);
     json_write_member_i64(w, STR("signals"), source->open.signals);
+    if (source->open.signals > 0)
+        json_write_member_bool(w, STR("signalsAreTaken"), source->takes_signals);
     json_write_member_i64(w, STR("slicesToCut"), source->open.tickets);
     json_write_end(w);
 }

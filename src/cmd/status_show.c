@@ -2,6 +2,7 @@
 
 #include "base/instant.h"
 #include "cmd/columns.h"
+#include "cmd/signals.h"
 #include "cmd/status.h"
 #include "cmd/text.h"
 
@@ -248,11 +249,25 @@ static void print_quarantine(const struct status_source *source, struct arena *a
         fprintf(out, "    see: patra quarantine list %.*s\n", STR_ARG(source->code));
 }
 
-static bool print_source(const struct status_source *source, int64_t now_us, struct arena *arena,
-                         FILE *out, struct error *err)
+static void print_open(const struct status_source *source, FILE *out)
 {
     const struct open_count *open = &source->open;
 
+    if (open->signals > 0)
+        fprintf(out, "  signals  %" PRId64 " record%s to be looked at again by an update\n",
+                open->signals, open->signals == 1 ? "" : "s");
+    if (open->signals > 0 && !source->takes_signals)
+        fprintf(out, "    " SIGNALS_IDLE "\n", STR_ARG(source->code), STR_ARG(source->code));
+    else if (open->signals > 0)
+        fprintf(out, "    see: patra signal list %.*s\n", STR_ARG(source->code));
+    if (open->tickets > 0)
+        fprintf(out, "  open     %" PRId64 " slice%s to be cut again\n", open->tickets,
+                open->tickets == 1 ? "" : "s");
+}
+
+static bool print_source(const struct status_source *source, int64_t now_us, struct arena *arena,
+                         FILE *out, struct error *err)
+{
     fprintf(out, "%.*s\n", STR_ARG(source->code));
     print_pauses(source, arena, out);
     if (!print_counts(source, now_us, arena, out, err) ||
@@ -262,10 +277,7 @@ static bool print_source(const struct status_source *source, int64_t now_us, str
     print_schedules(source, now_us, arena, out);
     print_troubles(source, arena, out);
     print_quarantine(source, arena, out);
-    if (open->signals + open->tickets > 0)
-        fprintf(out,
-                "  open: %" PRId64 " to be looked at again, %" PRId64 " slices to be cut again\n",
-                open->signals, open->tickets);
+    print_open(source, out);
     fprintf(out, "\n");
     return true;
 }

@@ -130,11 +130,20 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
     return true;
 }
 
-const char *trouble_advice(const struct trouble *trouble)
+static const char *holes_advice(const struct task *task, bool takes_signals)
+{
+    if (!window_is_valid(task->window))
+        return "what the source has no record for is let be; what it failed on is asked for by "
+               "the next update";
+    return takes_signals ? "the ids without a record are signals: patra update looks at them again"
+                         : "the ids without a record are signals, and no update looks at them: "
+                           "patra signal list";
+}
+
+const char *trouble_advice(const struct trouble *trouble, bool takes_signals)
 {
     if (!trouble->is_missing)
-        return trouble->has_holes ? "the ids without a record are signals: patra update looks at "
-                                    "them again"
+        return trouble->has_holes ? holes_advice(&trouble->ended.task, takes_signals)
                                   : "nothing to do: it is covered or under way by now";
     if (!window_is_valid(trouble->ended.task.window))
         return "mend what the reason names; the next update chooses these records again";

@@ -41,7 +41,7 @@ static inline bool trouble_is_open(const struct trouble *trouble)
     return trouble->is_missing || trouble->has_holes;
 }
 
-/* What a person does about it, in a sentence. */
-const char *trouble_advice(const struct trouble *trouble);
+/* What a person does about it, in a sentence; an update of its source looks at signals, or not. */
+const char *trouble_advice(const struct trouble *trouble, bool takes_signals);
 
 #endif

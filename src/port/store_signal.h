@@ -14,11 +14,20 @@ struct signal {
     struct str reason;
     struct str created_by;
     int64_t created_us;
+    int64_t tried; /* how often plans took one for this record up before; add ignores it */
 };
 
 struct signal_list {
     struct signal *items;
     size_t count;
+};
+
+struct signal_filter { /* '' = any */
+    struct str source;
+    struct str endpoint;
+    struct str reason;
+    int64_t after_id;
+    int64_t limit;
 };
 
 /* Cut the rest of this slice again (core/reslice.h). */
@@ -40,12 +49,14 @@ struct reslice_ticket_list {
 struct store_signal_ops {
     bool (*add)(struct store *store, const struct signal *signals, size_t count, int64_t *added,
                 struct error *err);
-    bool (*list)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
-                 int64_t after_id, int64_t limit, struct signal_list *list, struct error *err);
+    bool (*list)(struct store *store, struct arena *arena, const struct signal_filter *filter,
+                 struct signal_list *list, struct error *err);
     bool (*consume)(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
                     int64_t now_us, int64_t *consumed, struct error *err);
-    bool (*close)(struct store *store, const struct signal *signal, int64_t now_us, bool *closed,
-                  struct error *err);
+    bool (*close)(struct store *store, const struct signal *signal, struct str by, int64_t now_us,
+                  bool *closed, struct error *err);
+    bool (*drop)(struct store *store, int64_t id, struct str by, int64_t now_us, bool *dropped,
+                 struct error *err);
     bool (*repeat)(struct store *store, int64_t plan_id, const struct str *provider_ids,
                    size_t count, int64_t now_us, int64_t *added, struct error *err);
     bool (*reslice_add)(struct store *store, const struct reslice_ticket *ticket, bool *added,
@@ -62,13 +73,12 @@ static inline bool MUST_CHECK store_signal_add(struct store *store, const struct
     return store->signal->add(store, signals, count, added, err);
 }
 
-/* Open signals by id, from the first above after_id; endpoint '' means all of the source. */
+/* Open signals by id, from the first above after_id. */
 static inline bool MUST_CHECK store_signal_list(struct store *store, struct arena *arena,
-                                                struct str source, struct str endpoint,
-                                                int64_t after_id, int64_t limit,
+                                                const struct signal_filter *filter,
                                                 struct signal_list *list, struct error *err)
 {
-    return store->signal->list(store, arena, source, endpoint, after_id, limit, list, err);
+    return store->signal->list(store, arena, filter, list, err);
 }
 
 /* The plan takes them up; those taken up before are left alone and not counted. */
@@ -82,9 +92,20 @@ static inline bool MUST_CHECK store_signal_consume(struct store *store, const in
 /* Settled without a plan: the open signal of that record, if it was given for this very reason.
  * What somebody else wants of the record stays open. */
 static inline bool MUST_CHECK store_signal_close(struct store *store, const struct signal *signal,
-                                                 int64_t now_us, bool *closed, struct error *err)
+                                                 struct str by, int64_t now_us, bool *closed,
+                                                 struct error *err)
 {
-    return store->signal->close(store, signal, now_us, closed, err);
+    assert(by.len > 0);
+    return store->signal->close(store, signal, by, now_us, closed, err);
+}
+
+/* Settled without a plan, by its number; *dropped is false when it is not open any more. Who did it
+ * stays in its row. */
+static inline bool MUST_CHECK store_signal_drop(struct store *store, int64_t id, struct str by,
+                                                int64_t now_us, bool *dropped, struct error *err)
+{
+    assert(by.len > 0);
+    return store->signal->drop(store, id, by, now_us, dropped, err);
 }
 
 /* What the plan took up and did not do: those of its signals that are for these records are said

@@ -234,13 +234,55 @@ TEST(what_can_not_be_judged_is_quarantined_and_signalled)
     CHECK_EQ(bad.items[0].lineage.batch_id, result.batch_id, "where it came from");
     CHECK_STR(bad.items[2].provider_id, STR(""), "no id");
     CHECK_EQ(bad.items[2].position, 2, "its place");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("dated"), 0, 9,
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("dated"),
+                                                          .limit = 9 },
                                  &signals, &err),
                err);
     REQUIRE(signals.count == 2, "signals");
     CHECK_STR(signals.items[0].provider_id, STR("a"), "by id");
     CHECK_STR(signals.items[0].reason, STR("date.missing"), "reason");
     CHECK_STR(signals.items[1].provider_id, STR("z"), "by id");
+    worker_close(&worker);
+    contract_end();
+}
+
+/* The nth that was ever put aside. */
+static struct quarantined quarantined(struct store *store, size_t n)
+{
+    const struct quarantine_filter all = { .with_resolved = true, .limit = 9 };
+    struct quarantined_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_quarantine_list(store, contract_arena(), &all, &list, &err), err);
+    REQUIRE(n < list.count, "it stays");
+    return list.items[n];
+}
+
+TEST(what_was_put_aside_and_comes_well_later_is_replaced)
+{
+    struct store *store = contract_store();
+    struct worker worker;
+    struct quarantined record;
+
+    worker_open(&worker, store, "dated");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("05") "}]}");
+    (void)worker_commit(&worker, NOW_US);
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"},{\"id\":\"b\"},{\"x\":1}]}");
+    CHECK_EQ(worker_commit(&worker, NOW_US).quarantined, 3, "put aside");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("04") "},{\"id\":\"c\"," AT("04") "}]}");
+    CHECK_EQ(worker_commit(&worker, NOW_US).older, 1, "a state from before");
+    CHECK_EQ(quarantined(store, 0).resolution, QUARANTINE_OPEN, "proves nothing");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("05") "},{\"id\":\"b\"," AT("06") "}]}");
+    (void)worker_commit(&worker, NOW_US + 7);
+    for (size_t i = 0; i < 2; i++) {
+        record = quarantined(store, i);
+        CHECK_EQ(record.resolution, QUARANTINE_REPLACED, i == 0 ? "as it was" : "a new one");
+        CHECK_EQ(record.resolved_us, NOW_US + 7, "when");
+        CHECK(str_starts(record.note, STR("it came well with task ")), "with what");
+    }
+    CHECK_EQ(quarantined(store, 2).resolution, QUARANTINE_OPEN, "nobody knows what it is");
     worker_close(&worker);
     contract_end();
 }
@@ -276,7 +318,10 @@ TEST(listed_ids_are_kept_and_lost_ones_signalled)
     }
     CHECK_EQ(created, 2, "those that have details");
     CHECK_EQ(commit_record(store, "ids", "a").version, 1, "of the endpoint that listed it");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("ids"),
+                                                          .limit = 9 },
                                  &signals, &err),
                err);
     REQUIRE(signals.count == 1, "the one that has none");
@@ -312,7 +357,10 @@ TEST(an_id_that_was_looked_for_and_is_gone_is_let_be)
     }
     CHECK_EQ(commit_record(store, "ids", "b").checked_us, NOW_US + US_PER_DAY, "looked at");
     CHECK_EQ(commit_record(store, "ids", "b").version, 1, "as it was last seen");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("ids"),
+                                                          .limit = 9 },
                                  &signals, &err),
                err);
     CHECK_EQ(signals.count, 0, "no signal");

@@ -107,6 +107,12 @@ static bool failing_quarantine(struct store *store, const struct quarantined *re
     return passes(store, err) && store_quarantine_add(inner_of(store), records, count, added, err);
 }
 
+static bool failing_replace(struct store *store, const struct quarantine_replace *replace,
+                            int64_t *resolved, struct error *err)
+{
+    return passes(store, err) && store_quarantine_replace(inner_of(store), replace, resolved, err);
+}
+
 static bool failing_batch(struct store *store, struct arena *arena, const struct batch *batch,
                           int64_t *id, bool *added, struct batch *old, struct error *err)
 {
@@ -141,7 +147,7 @@ static void failing_init(struct failing *failing, struct store *inner)
                  .rollback = failing_rollback,
                  .reconnect = failing_reconnect },
         .record = { .check = failing_check, .write = failing_write, .touch = failing_touch },
-        .quarantine = { .add = failing_quarantine },
+        .quarantine = { .add = failing_quarantine, .replace = failing_replace },
         .lease = { .renew = failing_renew },
         .run = { .save = failing_save, .batch_add = failing_batch, .listed_add = failing_listed },
         .signal = { .add = failing_signal }
@@ -201,9 +207,10 @@ static struct str dump(struct worker *worker, struct store *store)
     REQUIRE_OK(store_quarantine_list(store, contract_arena(),
                                      &(struct quarantine_filter){ .limit = 99 }, &bad, &err),
                err);
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 99, &signals, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 99 },
+                                 &signals, &err),
+               err);
     REQUIRE_OK(store_listed_list(store, contract_arena(), worker->task.id, 0, 99, &listed, &err),
                err);
     REQUIRE_OK(store_run_list(store, contract_arena(), worker->task.id, &runs, &err), err);

@@ -155,6 +155,50 @@ TEST(what_is_meant_is_listed)
     contract_end();
 }
 
+TEST(records_that_came_well_replace_what_is_open_of_them)
+{
+    struct store *store = contract_store();
+    struct quarantined records[] = { bad_at(0), bad_at(1), bad_at(2), bad_at(3), bad_at(4) };
+    const struct str ids[] = { STR("a"), STR("b"), STR("") };
+    struct quarantine_replace replace = { .source = STR("crossref"),
+                                          .endpoint = STR("works"),
+                                          .provider_ids = ids,
+                                          .count = 3,
+                                          .by = STR("executor"),
+                                          .note = STR("task 7"),
+                                          .now_us = NOW_US + 7 };
+    struct error err = { 0 };
+    struct quarantined_list list;
+    struct quarantined record;
+    int64_t resolved = -1;
+
+    records[0].provider_id = records[1].provider_id = records[2].provider_id = STR("a");
+    records[2].endpoint = STR("details");
+    records[3].provider_id = STR("c");
+    CHECK_EQ(add(store, records, 5), 5, "the last without an id");
+    list = list_of(store, (struct quarantine_filter){ 0 });
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_quarantine_replace(store, &replace, &resolved, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    CHECK_EQ(resolved, 2, "all of a, of this endpoint");
+    record = get(store, list.items[1].id);
+    CHECK_EQ(record.resolution, QUARANTINE_REPLACED, "how");
+    CHECK_STR(record.resolved_by, STR("executor"), "by whom");
+    CHECK_STR(record.note, STR("task 7"), "with what");
+    CHECK_EQ(record.resolved_us, NOW_US + 7, "when");
+    list = list_of(store, (struct quarantine_filter){ 0 });
+    REQUIRE(list.count == 3, "the others are open");
+    CHECK_STR(list.items[0].endpoint, STR("details"), "another endpoint's");
+    CHECK_STR(list.items[1].provider_id, STR("c"), "another record");
+    CHECK_STR(list.items[2].provider_id, STR(""), "none");
+    replace.source = STR("arxiv");
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_quarantine_replace(store, &replace, &resolved, &err), err);
+    store_rollback(store);
+    CHECK_EQ(resolved, 0, "of another source");
+    contract_end();
+}
+
 TEST(a_record_is_resolved_once_and_leaves_a_trail)
 {
     struct store *store = contract_store();

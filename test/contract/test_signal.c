@@ -72,22 +72,30 @@ TEST(a_record_has_one_open_signal)
     CHECK_EQ(count, 3, "one was asked for twice");
     REQUIRE_OK(store_signal_add(store, signals, 4, &count, &err), err);
     CHECK_EQ(count, 0, "all open already");
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
+                                 &list, &err),
+               err);
     REQUIRE(list.count == 3, "of all endpoints");
     for (size_t i = 0; i < 3; i++)
         ids[i] = list.items[i].id;
     CHECK(ids[0] < ids[1] && ids[1] < ids[2], "by id");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("works"), 0, 1,
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("works"),
+                                                          .limit = 1 },
                                  &list, &err),
                err);
     REQUIRE(list.count == 1, "a page");
     CHECK_STR(list.items[0].reason, STR("retracted"), "why");
     CHECK_STR(list.items[0].created_by, STR("cli"), "who");
     CHECK_EQ(list.items[0].created_us, NOW_US, "when");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("works"),
-                                 list.items[0].id, 10, &list, &err),
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("works"),
+                                                          .after_id = list.items[0].id,
+                                                          .limit = 10 },
+                                 &list, &err),
                err);
     CHECK_EQ(list.count, 1, "the next page");
 
@@ -95,9 +103,10 @@ TEST(a_record_has_one_open_signal)
     CHECK_EQ(count, 2, "taken up");
     REQUIRE_OK(store_signal_consume(store, ids, 3, plan.id, NOW_US + 2, &count, &err), err);
     CHECK_EQ(count, 1, "only what was left");
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
+                                 &list, &err),
+               err);
     CHECK_EQ(list.count, 0, "none open");
     REQUIRE_OK(store_signal_add(store, signals, 1, &count, &err), err);
     CHECK_EQ(count, 1, "open again");
@@ -117,19 +126,89 @@ TEST(a_signal_is_closed_for_the_reason_it_was_given_for)
 
     REQUIRE_OK(store_signal_add(store, signals, 2, &count, &err), err);
     signals[0].reason = STR("another");
-    REQUIRE_OK(store_signal_close(store, &signals[0], NOW_US + 1, &closed, &err), err);
+    REQUIRE_OK(store_signal_close(store, &signals[0], STR("ada"), NOW_US + 1, &closed, &err), err);
     CHECK(!closed, "somebody else wants it");
-    REQUIRE_OK(store_signal_close(store, &signals[1], NOW_US + 1, &closed, &err), err);
+    REQUIRE_OK(store_signal_close(store, &signals[1], STR("ada"), NOW_US + 1, &closed, &err), err);
     CHECK(closed, "its own reason");
-    REQUIRE_OK(store_signal_close(store, &signals[1], NOW_US + 2, &closed, &err), err);
+    REQUIRE_OK(store_signal_close(store, &signals[1], STR("ada"), NOW_US + 2, &closed, &err), err);
     CHECK(!closed, "once");
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
+                                 &list, &err),
+               err);
     REQUIRE(list.count == 1, "one is open");
     CHECK_STR(list.items[0].provider_id, STR("a"), "the other");
     REQUIRE_OK(store_signal_repeat(store, plan.id, both, 2, NOW_US + 3, &count, &err), err);
     CHECK_EQ(count, 0, "no plan's");
+    contract_end();
+}
+
+static struct signal_list signals_of(struct store *store, struct signal_filter filter)
+{
+    struct signal_list list;
+    struct error err = { 0 };
+
+    filter.limit = 100;
+    REQUIRE_OK(store_signal_list(store, contract_arena(), &filter, &list, &err), err);
+    return list;
+}
+
+TEST(signals_are_found_by_source_endpoint_and_reason)
+{
+    struct store *store = contract_store();
+    struct signal signals[] = { signal_of("works", "a"), signal_of("journals", "b"),
+                                signal_of("works", "c"), signal_of("works", "d") };
+    struct error err = { 0 };
+    int64_t count;
+
+    signals[2].reason = STR("missing");
+    signals[3].source = STR("pubmed");
+    REQUIRE_OK(store_signal_add(store, signals, 4, &count, &err), err);
+    CHECK_EQ(signals_of(store, (struct signal_filter){ 0 }).count, 4, "of any source");
+    CHECK_EQ(signals_of(store, (struct signal_filter){ .source = STR("pubmed") }).count, 1, "one");
+    CHECK_EQ(signals_of(store, (struct signal_filter){ .endpoint = STR("works") }).count, 3,
+             "of an endpoint");
+    CHECK_EQ(signals_of(store, (struct signal_filter){ .reason = STR("missing") }).count, 1,
+             "for a reason");
+    contract_end();
+}
+
+TEST(a_signal_tells_how_often_its_record_was_tried_and_is_dropped_once)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct signal signals[] = { signal_of("works", "a"), signal_of("journals", "a"),
+                                      signal_of("works", "b") };
+    struct signal_list list;
+    struct error err = { 0 };
+    int64_t count;
+    bool dropped;
+
+    for (int tries = 0; tries < 3; tries++) {
+        REQUIRE_OK(store_signal_add(store, signals, 3, &count, &err), err);
+        list = signals_of(store, (struct signal_filter){ .endpoint = STR("works") });
+        REQUIRE(list.count == 2, "a and b");
+        for (size_t i = 0; i < list.count; i++) {
+            const bool is_a = str_eq(list.items[i].provider_id, STR("a"));
+
+            CHECK_EQ(list.items[i].tried, is_a ? tries : 0, is_a ? "a" : "b");
+            if (is_a && tries < 2)
+                REQUIRE_OK(store_signal_consume(store, &list.items[i].id, 1, plan.id,
+                                                NOW_US + tries, &count, &err),
+                           err);
+        }
+    }
+    list = signals_of(store, (struct signal_filter){ .endpoint = STR("works") });
+    REQUIRE_OK(store_signal_drop(store, list.items[0].id, STR("ada"), NOW_US + 9, &dropped, &err),
+               err);
+    CHECK(dropped, "dropped");
+    REQUIRE_OK(store_signal_drop(store, list.items[0].id, STR("ada"), NOW_US + 9, &dropped, &err),
+               err);
+    CHECK(!dropped, "once");
+    REQUIRE_OK(store_signal_drop(store, 4711, STR("ada"), NOW_US + 9, &dropped, &err), err);
+    CHECK(!dropped, "there is none");
+    CHECK_EQ(signals_of(store, (struct signal_filter){ .endpoint = STR("works") }).count, 1,
+             "the other stays");
     contract_end();
 }
 
@@ -145,9 +224,10 @@ TEST(what_a_plan_took_up_and_did_not_do_is_said_again)
     int64_t ids[4] = { 0 }, count = 0;
 
     REQUIRE_OK(store_signal_add(store, signals, 4, &count, &err), err);
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
+                                 &list, &err),
+               err);
     REQUIRE(list.count == 4, "open");
     for (size_t i = 0; i < 4; i++)
         ids[i] = list.items[i].id;
@@ -156,9 +236,10 @@ TEST(what_a_plan_took_up_and_did_not_do_is_said_again)
     REQUIRE_OK(store_signal_add(store, signals, 1, &count, &err), err); /* a, by somebody else */
     REQUIRE_OK(store_signal_repeat(store, plan.id, given_back, 4, NOW_US + 2, &count, &err), err);
     CHECK_EQ(count, 1, "b: a is open, c was done, d is another plan's, e is nobody's");
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("crossref"), STR(""), 0, 10, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
+                                 &list, &err),
+               err);
     REQUIRE(list.count == 2, "both open");
     CHECK_STR(list.items[0].provider_id, STR("a"), "a");
     CHECK_STR(list.items[1].provider_id, STR("b"), "b");

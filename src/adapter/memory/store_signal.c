@@ -1,6 +1,6 @@
 #include "adapter/memory/store_base.h"
 
-enum { BY_RECORD, BY_SOURCE };
+enum { BY_RECORD };
 
 static bool record_key(const void *row, struct key *key)
 {
@@ -9,14 +9,6 @@ static bool record_key(const void *row, struct key *key)
     key_add_str(key, stored->signal.source);
     key_add_str(key, stored->signal.endpoint);
     key_add_str(key, stored->signal.provider_id);
-    return !stored->is_consumed;
-}
-
-static bool source_key(const void *row, struct key *key)
-{
-    const struct signal_stored *stored = row;
-
-    key_add_str(key, stored->signal.source);
     return !stored->is_consumed;
 }
 
@@ -29,8 +21,8 @@ const struct table_def MEMORY_SIGNAL_TABLE = {
                TEXT_DEF(struct signal_stored, signal.provider_id, TEXT_PLAIN),
                TEXT_DEF(struct signal_stored, signal.reason, TEXT_PLAIN),
                TEXT_DEF(struct signal_stored, signal.created_by, TEXT_PLAIN) },
-    .index_count = 2,
-    .indexes = { { "uk_signal_open", true, record_key }, { "idx_signal_open", false, source_key } },
+    .index_count = 1,
+    .indexes = { { "uk_signal_open", true, record_key } },
 };
 
 static bool ticket_key(const void *row, struct key *key)
@@ -83,51 +75,62 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
     return memory_leave(&call, ok, err);
 }
 
-static bool list_signals(struct memory_db *db, struct arena *arena, const struct key *from,
-                         size_t prefix, struct str endpoint, int64_t limit,
-                         struct signal_list *list, struct error *err)
+/* Rows of this record that plans took up. */
+static int64_t count_tried(const struct table *table, const struct signal *signal)
 {
-    const struct signal_stored *row;
-    struct scan scan;
-    bool ok = true;
+    int64_t tried = 0;
 
-    scan_init(&scan, &db->tables[MEMORY_SIGNAL], BY_SOURCE, from, prefix);
-    while (ok && (int64_t)list->count < limit && (row = scan_next(&scan)) != NULL) {
+    for (int64_t id = 1; id < table->next_id; id++) {
+        const struct signal_stored *row = table_get(table, id);
+
+        tried += row != NULL && row->plan_id != 0 && str_eq(row->signal.source, signal->source) &&
+                 str_eq(row->signal.endpoint, signal->endpoint) &&
+                 str_eq(row->signal.provider_id, signal->provider_id);
+    }
+    return tried;
+}
+
+static bool is_meant(struct str wanted, struct str text)
+{
+    return wanted.len == 0 || str_eq(wanted, text);
+}
+
+static bool list_signals(struct memory_db *db, struct arena *arena,
+                         const struct signal_filter *filter, struct signal_list *list,
+                         struct error *err)
+{
+    const struct table *table = &db->tables[MEMORY_SIGNAL];
+
+    for (int64_t id = filter->after_id + 1;
+         id < table->next_id && (int64_t)list->count < filter->limit; id++) {
+        const struct signal_stored *row = table_get(table, id);
         struct signal_stored given;
         struct signal *signal;
 
-        if (endpoint.len > 0 && !str_eq(row->signal.endpoint, endpoint))
+        if (row == NULL || row->is_consumed || !is_meant(filter->source, row->signal.source) ||
+            !is_meant(filter->endpoint, row->signal.endpoint) ||
+            !is_meant(filter->reason, row->signal.reason))
             continue;
         signal = LIST_ADD(arena, list);
-        if (signal == NULL) {
-            ok = arena_error(arena, err);
-            break;
-        }
-        ok = memory_give(db, MEMORY_SIGNAL, row, arena, &given, err);
+        if (signal == NULL)
+            return arena_error(arena, err);
+        if (!memory_give(db, MEMORY_SIGNAL, row, arena, &given, err))
+            return false;
         *signal = given.signal;
+        signal->tried = count_tried(table, signal);
     }
-    scan_release(&scan);
-    return ok;
+    return true;
 }
 
-static bool signal_list(struct store *store, struct arena *arena, struct str source,
-                        struct str endpoint, int64_t after_id, int64_t limit,
-                        struct signal_list *list, struct error *err)
+static bool signal_list(struct store *store, struct arena *arena,
+                        const struct signal_filter *filter, struct signal_list *list,
+                        struct error *err)
 {
     struct memory_call call;
-    struct key key = { 0 };
-    size_t prefix;
-    bool ok;
 
     *list = (struct signal_list){ 0 };
-    if (!memory_enter(&call, store, "signal_list", err))
-        return false;
-    key_add_str(&key, source);
-    prefix = key.len;
-    key_add_i64(&key, after_id + 1);
-    ok = list_signals(call.db, arena, &key, prefix, endpoint, limit, list, err);
-    key_release(&key);
-    return memory_leave(&call, ok, err);
+    return memory_enter(&call, store, "signal_list", err) &&
+           memory_leave(&call, list_signals(call.db, arena, filter, list, err), err);
 }
 
 static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
@@ -155,8 +158,8 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return memory_leave(&call, ok, err);
 }
 
-static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
-                         bool *closed, struct error *err)
+static bool signal_close(struct store *store, const struct signal *signal, struct str by,
+                         int64_t now_us, bool *closed, struct error *err)
 {
     struct signal_stored row = { .signal = *signal };
     const struct signal_stored *open;
@@ -164,6 +167,7 @@ static bool signal_close(struct store *store, const struct signal *signal, int64
     struct memory_call call;
     bool ok = true;
 
+    (void)by;
     (void)now_us;
     *closed = false;
     if (!memory_enter(&call, store, "signal_close", err))
@@ -178,6 +182,26 @@ static bool signal_close(struct store *store, const struct signal *signal, int64
         *closed = ok;
     }
     return memory_leave(&call, ok, err);
+}
+
+static bool signal_drop(struct store *store, int64_t id, struct str by, int64_t now_us,
+                        bool *dropped, struct error *err)
+{
+    const struct signal_stored *old;
+    struct signal_stored row;
+    struct memory_call call;
+
+    (void)by;
+    (void)now_us;
+    if (!memory_enter(&call, store, "signal_drop", err))
+        return false;
+    old = table_get(&call.db->tables[MEMORY_SIGNAL], id);
+    *dropped = old != NULL && !old->is_consumed;
+    if (*dropped) {
+        row = *old;
+        row.is_consumed = true;
+    }
+    return memory_leave(&call, !*dropped || memory_update(call.db, MEMORY_SIGNAL, &row, err), err);
 }
 
 static bool is_among(struct str id, const struct str *ids, size_t count)
@@ -287,6 +311,7 @@ const struct store_signal_ops MEMORY_SIGNAL_OPS = {
     .list = signal_list,
     .consume = signal_consume,
     .close = signal_close,
+    .drop = signal_drop,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -46,23 +46,24 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
     return query_run(&q, added, err) || error_wrap(err, "add %zu signals", count);
 }
 
-enum { LIST_SOURCE = 1, LIST_ENDPOINT, LIST_AFTER, LIST_LIMIT };
+enum { LIST_SOURCE = 1, LIST_ENDPOINT, LIST_REASON, LIST_AFTER, LIST_LIMIT };
 static const char LIST[] =
     "SELECT " SIGNAL_COLUMNS " FROM ing_signal"
-    " WHERE consumed_at IS NULL AND provenance_code = $1 AND $2 IN ('', endpoint_name) AND id > $3"
-    " ORDER BY id LIMIT $4";
+    " WHERE consumed_at IS NULL AND $1 IN ('', provenance_code) AND $2 IN ('', endpoint_name)"
+    "   AND $3 IN ('', reason) AND id > $4 ORDER BY id LIMIT $5";
 
-static bool signal_list(struct store *store, struct arena *arena, struct str source,
-                        struct str endpoint, int64_t after_id, int64_t limit,
-                        struct signal_list *list, struct error *err)
+static bool signal_list(struct store *store, struct arena *arena,
+                        const struct signal_filter *filter, struct signal_list *list,
+                        struct error *err)
 {
     struct query q;
 
     query_init(&q, postgres_store_of(store), LIST);
-    set_text(&q, LIST_SOURCE, source);
-    set_text(&q, LIST_ENDPOINT, endpoint);
-    set_i64(&q, LIST_AFTER, after_id);
-    set_i64(&q, LIST_LIMIT, limit);
+    set_text(&q, LIST_SOURCE, filter->source);
+    set_text(&q, LIST_ENDPOINT, filter->endpoint);
+    set_text(&q, LIST_REASON, filter->reason);
+    set_i64(&q, LIST_AFTER, filter->after_id);
+    set_i64(&q, LIST_LIMIT, filter->limit);
     return read_signals(&q.rows, arena, list, err) || error_wrap(err, "list signals");
 }
 
@@ -87,13 +88,13 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
     return query_run(&q, consumed, err) || error_wrap(err, "consume %zu signals", count);
 }
 
-enum { CLOSE_SOURCE = 1, CLOSE_ENDPOINT, CLOSE_PROVIDER_ID, CLOSE_REASON, CLOSE_NOW };
+enum { CLOSE_SOURCE = 1, CLOSE_ENDPOINT, CLOSE_PROVIDER_ID, CLOSE_REASON, CLOSE_NOW, CLOSE_BY };
 static const char CLOSE[] =
-    "UPDATE ing_signal SET consumed_at = $5 WHERE provenance_code = $1 AND endpoint_name = $2"
-    "   AND provider_id = $3 AND reason = $4 AND consumed_at IS NULL";
+    "UPDATE ing_signal SET consumed_at = $5, closed_by = $6 WHERE provenance_code = $1"
+    "   AND endpoint_name = $2 AND provider_id = $3 AND reason = $4 AND consumed_at IS NULL";
 
-static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
-                         bool *closed, struct error *err)
+static bool signal_close(struct store *store, const struct signal *signal, struct str by,
+                         int64_t now_us, bool *closed, struct error *err)
 {
     struct query q;
     int64_t changes;
@@ -104,9 +105,30 @@ static bool signal_close(struct store *store, const struct signal *signal, int64
     set_text(&q, CLOSE_PROVIDER_ID, signal->provider_id);
     set_text(&q, CLOSE_REASON, signal->reason);
     set_time(&q, CLOSE_NOW, now_us);
+    set_text(&q, CLOSE_BY, by);
     if (!query_run(&q, &changes, err))
         return error_wrap(err, "close the signal for %.*s", STR_ARG(signal->provider_id));
     *closed = changes == 1;
+    return true;
+}
+
+enum { DROP_ID = 1, DROP_NOW, DROP_BY };
+static const char DROP[] = "UPDATE ing_signal SET consumed_at = $2, closed_by = $3"
+                           " WHERE id = $1 AND consumed_at IS NULL";
+
+static bool signal_drop(struct store *store, int64_t id, struct str by, int64_t now_us,
+                        bool *dropped, struct error *err)
+{
+    struct query q;
+    int64_t changes;
+
+    query_init(&q, postgres_store_of(store), DROP);
+    set_i64(&q, DROP_ID, id);
+    set_time(&q, DROP_NOW, now_us);
+    set_text(&q, DROP_BY, by);
+    if (!query_run(&q, &changes, err))
+        return error_wrap(err, "drop signal %" PRId64, id);
+    *dropped = changes == 1;
     return true;
 }
 
@@ -194,6 +216,7 @@ const struct store_signal_ops POSTGRES_SIGNAL = {
     .list = signal_list,
     .consume = signal_consume,
     .close = signal_close,
+    .drop = signal_drop,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -57,8 +57,12 @@ bool read_slices(struct rows *rows, struct arena *arena, struct plan_slice_list 
 bool read_pauses(struct rows *rows, struct arena *arena, struct pause_list *list,
                  struct error *err) MUST_CHECK;
 
-#define SIGNAL_COLUMNS \
-    "id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at"
+#define SIGNAL_COLUMNS                                                                            \
+    "id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at,"            \
+    " (SELECT count(*) FROM ing_signal AS t WHERE t.provenance_code = ing_signal.provenance_code" \
+    "     AND t.endpoint_name = ing_signal.endpoint_name AND t.provider_id = "                    \
+    "ing_signal.provider_id"                                                                      \
+    "     AND t.plan_id IS NOT NULL)"
 bool read_signals(struct rows *rows, struct arena *arena, struct signal_list *list,
                   struct error *err) MUST_CHECK;
 

@@ -30,6 +30,7 @@ bool read_signals(struct rows *rows, struct arena *arena, struct signal_list *li
         signal->reason = rows_text(rows, arena);
         signal->created_by = rows_text(rows, arena);
         signal->created_us = rows_i64(rows);
+        signal->tried = rows_i64(rows);
     }
     return rows_finish(rows, err);
 }

@@ -40,20 +40,21 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
 }
 
 static const char LIST[] = "SELECT " SIGNAL_COLUMNS " FROM ing_signal"
-                           " WHERE consumed_at IS NULL AND provenance_code = :source"
-                           "   AND :endpoint IN ('', endpoint_name) AND id > :after"
-                           " ORDER BY id LIMIT :limit";
+                           " WHERE consumed_at IS NULL AND :source IN ('', provenance_code)"
+                           "   AND :endpoint IN ('', endpoint_name) AND :reason IN ('', reason)"
+                           "   AND id > :after ORDER BY id LIMIT :limit";
 
-static bool signal_list(struct store *store, struct arena *arena, struct str source,
-                        struct str endpoint, int64_t after_id, int64_t limit,
-                        struct signal_list *list, struct error *err)
+static bool signal_list(struct store *store, struct arena *arena,
+                        const struct signal_filter *filter, struct signal_list *list,
+                        struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), LIST);
 
-    bind_text(st, ":source", source);
-    bind_text(st, ":endpoint", endpoint);
-    bind_i64(st, ":after", after_id);
-    bind_i64(st, ":limit", limit);
+    bind_text(st, ":source", filter->source);
+    bind_text(st, ":endpoint", filter->endpoint);
+    bind_text(st, ":reason", filter->reason);
+    bind_i64(st, ":after", filter->after_id);
+    bind_i64(st, ":limit", filter->limit);
     return read_signals(&st->rows, arena, list, err) || error_wrap(err, "list signals");
 }
 
@@ -82,16 +83,17 @@ static bool signal_consume(struct store *store, const int64_t *ids, size_t count
 }
 
 static const char CLOSE[] =
-    "UPDATE ing_signal SET consumed_at = :now WHERE provenance_code = :source"
+    "UPDATE ing_signal SET consumed_at = :now, closed_by = :by WHERE provenance_code = :source"
     "   AND endpoint_name = :endpoint AND provider_id = :provider_id AND reason = :reason"
     "   AND consumed_at IS NULL";
 
-static bool signal_close(struct store *store, const struct signal *signal, int64_t now_us,
-                         bool *closed, struct error *err)
+static bool signal_close(struct store *store, const struct signal *signal, struct str by,
+                         int64_t now_us, bool *closed, struct error *err)
 {
     struct statement *st = statement_of(sqlite_store_of(store), CLOSE);
 
     bind_i64(st, ":now", now_us);
+    bind_text(st, ":by", by);
     bind_text(st, ":source", signal->source);
     bind_text(st, ":endpoint", signal->endpoint);
     bind_text(st, ":provider_id", signal->provider_id);
@@ -99,6 +101,23 @@ static bool signal_close(struct store *store, const struct signal *signal, int64
     if (!statement_run(st, err))
         return error_wrap(err, "close the signal for %.*s", STR_ARG(signal->provider_id));
     *closed = statement_changes(st) == 1;
+    return true;
+}
+
+static const char DROP[] = "UPDATE ing_signal SET consumed_at = :now, closed_by = :by"
+                           " WHERE id = :id AND consumed_at IS NULL";
+
+static bool signal_drop(struct store *store, int64_t id, struct str by, int64_t now_us,
+                        bool *dropped, struct error *err)
+{
+    struct statement *st = statement_of(sqlite_store_of(store), DROP);
+
+    bind_i64(st, ":now", now_us);
+    bind_text(st, ":by", by);
+    bind_i64(st, ":id", id);
+    if (!statement_run(st, err))
+        return error_wrap(err, "drop signal %" PRId64, id);
+    *dropped = statement_changes(st) == 1;
     return true;
 }
 
@@ -177,6 +196,7 @@ const struct store_signal_ops SQLITE_SIGNAL = {
     .list = signal_list,
     .consume = signal_consume,
     .close = signal_close,
+    .drop = signal_drop,
     .repeat = signal_repeat,
     .reslice_add = reslice_add,
     .reslice_claim = reslice_claim,

@@ -122,8 +122,8 @@ static bool close_signal(struct retry *retry, struct error *err)
                                    .reason = retry->row.reason };
     bool closed;
 
-    return signal.provider_id.len == 0 ||
-           store_signal_close(retry->store, &signal, retry->ask->now_us, &closed, err);
+    return signal.provider_id.len == 0 || store_signal_close(retry->store, &signal, retry->ask->by,
+                                                             retry->ask->now_us, &closed, err);
 }
 
 /* One try; *is_over stays false when another worker wrote the same record meanwhile, and after a

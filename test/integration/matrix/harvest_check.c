@@ -60,7 +60,8 @@ static struct told told_of(struct harvest *h)
     struct error err = { 0 };
     struct told told;
 
-    REQUIRE_OK(store_signal_list(h->store, &h->arena, source, (struct str){ 0 }, 0, ROWS_MAX,
+    REQUIRE_OK(store_signal_list(h->store, &h->arena,
+                                 &(struct signal_filter){ .source = source, .limit = ROWS_MAX },
                                  &told.signals, &err),
                err);
     REQUIRE_OK(

@@ -120,9 +120,10 @@ static size_t open_signals(struct store *store)
     struct signal_list list;
     struct error err = { 0 };
 
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("demo"), STR(""), 0, 1000, &list, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("demo"), .limit = 1000 },
+                                 &list, &err),
+               err);
     return list.count;
 }
 

@@ -101,9 +101,11 @@ static size_t open_signals(struct store *store)
     struct signal_list signals;
     struct error err = { 0 };
 
-    REQUIRE_OK(
-        store_signal_list(store, contract_arena(), STR("demo"), STR("works"), 0, 9, &signals, &err),
-        err);
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){
+                                     .source = STR("demo"), .endpoint = STR("works"), .limit = 9 },
+                                 &signals, &err),
+               err);
     return signals.count;
 }
 
