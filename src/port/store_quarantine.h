@@ -2,6 +2,7 @@
  * until somebody has dealt with them.
  *
  *      add ──▶ open ──▶ RETRIED   read again by a source that was mended, and stored
+ *                  ├──▶ REPLACED  the record has come since, and could be judged
  *                  ╰──▶ DROPPED   a person decided that it is nothing
  *
  * A row is resolved once, and stays: who did it, when and why is the trail.
@@ -12,21 +13,28 @@
 #include "port/store.h"
 #include "port/store_lineage.h"
 
-enum quarantine_resolution { QUARANTINE_OPEN, QUARANTINE_RETRIED, QUARANTINE_DROPPED };
+enum quarantine_resolution {
+    QUARANTINE_OPEN,
+    QUARANTINE_RETRIED,
+    QUARANTINE_REPLACED,
+    QUARANTINE_DROPPED,
+};
 
 /* As the rows have them; '' = open. */
 static inline struct str quarantine_resolution_word(enum quarantine_resolution resolution)
 {
-    return resolution == QUARANTINE_RETRIED   ? STR("RETRIED")
-           : resolution == QUARANTINE_DROPPED ? STR("DROPPED")
-                                              : STR("");
+    return resolution == QUARANTINE_RETRIED    ? STR("RETRIED")
+           : resolution == QUARANTINE_REPLACED ? STR("REPLACED")
+           : resolution == QUARANTINE_DROPPED  ? STR("DROPPED")
+                                               : STR("");
 }
 
 static inline enum quarantine_resolution quarantine_resolution_find(struct str word)
 {
-    return str_eq(word, STR("RETRIED"))   ? QUARANTINE_RETRIED
-           : str_eq(word, STR("DROPPED")) ? QUARANTINE_DROPPED
-                                          : QUARANTINE_OPEN;
+    return str_eq(word, STR("RETRIED"))    ? QUARANTINE_RETRIED
+           : str_eq(word, STR("REPLACED")) ? QUARANTINE_REPLACED
+           : str_eq(word, STR("DROPPED"))  ? QUARANTINE_DROPPED
+                                           : QUARANTINE_OPEN;
 }
 
 struct quarantined {
@@ -83,6 +91,16 @@ struct quarantine_resolve {
     int64_t now_us;
 };
 
+struct quarantine_replace { /* records of one endpoint that came well */
+    struct str source;
+    struct str endpoint;
+    const struct str *provider_ids;
+    size_t count;
+    struct str by; /* not '' */
+    struct str note;
+    int64_t now_us;
+};
+
 struct store_quarantine_ops {
     bool (*add)(struct store *store, const struct quarantined *records, size_t count,
                 int64_t *added, struct error *err);
@@ -94,6 +112,8 @@ struct store_quarantine_ops {
                  struct quarantine_sum_list *list, struct error *err);
     bool (*resolve)(struct store *store, const struct quarantine_resolve *resolve, bool *resolved,
                     struct error *err);
+    bool (*replace)(struct store *store, const struct quarantine_replace *replace,
+                    int64_t *resolved, struct error *err);
 };
 
 /* Once per batch and position (a batch of 0 has none); *added counts the new ones. A record that
@@ -140,6 +160,17 @@ static inline bool MUST_CHECK store_quarantine_resolve(struct store *store,
 {
     assert(resolve->resolution != QUARANTINE_OPEN && resolve->by.len > 0);
     return store->quarantine->resolve(store, resolve, resolved, err);
+}
+
+/* All open ones of these records become REPLACED; *resolved counts them. For every batch there is:
+ * where the endpoint has nothing open that has an id, this is one look at an empty index. Needs a
+ * transaction. */
+static inline bool MUST_CHECK store_quarantine_replace(struct store *store,
+                                                       const struct quarantine_replace *replace,
+                                                       int64_t *resolved, struct error *err)
+{
+    assert(store->state == STORE_WRITING && replace->by.len > 0);
+    return store->quarantine->replace(store, replace, resolved, err);
 }
 
 #endif

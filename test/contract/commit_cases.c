@@ -395,7 +395,10 @@ TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
     CHECK_EQ(commit_record(store, "ids", "a").checked_us, NOW_US + 2 * US_PER_DAY, "older");
     CHECK_EQ(commit_record(store, "ids", "b").checked_us, NOW_US + 2 * US_PER_DAY, "bad");
     CHECK_EQ(commit_record(store, "ids", "a").version, 1, "nothing was written");
-    REQUIRE_OK(store_signal_list(store, contract_arena(), STR("crossref"), STR("ids"), 0, 9,
+    REQUIRE_OK(store_signal_list(store, contract_arena(),
+                                 &(struct signal_filter){ .source = STR("crossref"),
+                                                          .endpoint = STR("ids"),
+                                                          .limit = 9 },
                                  &signals, &err),
                err);
     CHECK_EQ(signals.count, 0, "no signal");

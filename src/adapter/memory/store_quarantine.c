@@ -29,6 +29,11 @@ const struct table_def MEMORY_QUARANTINE_TABLE = {
     .indexes = { { "uk_quarantine_place", true, position_key } },
 };
 
+static bool is_open(const struct quarantined_stored *row)
+{
+    return row != NULL && row->record.resolution == QUARANTINE_OPEN;
+}
+
 /* Put aside before, by another batch, and not read since. */
 static bool is_known(const struct memory_db *db, const struct quarantined *record)
 {
@@ -37,7 +42,7 @@ static bool is_known(const struct memory_db *db, const struct quarantined *recor
     for (int64_t id = 1; id < table->next_id; id++) {
         const struct quarantined_stored *row = table_get(table, id);
 
-        if (row != NULL && row->record.resolution != QUARANTINE_RETRIED &&
+        if (row != NULL && (is_open(row) || row->record.resolution == QUARANTINE_DROPPED) &&
             row->record.lineage.batch_id != record->lineage.batch_id &&
             str_eq(row->record.source, record->source) &&
             str_eq(row->record.endpoint, record->endpoint) &&
@@ -82,11 +87,6 @@ static bool quarantine_add(struct store *store, const struct quarantined *record
     for (size_t i = 0; i < count && ok; i++)
         ok = add_quarantined(call.db, &records[i], added, err);
     return memory_leave(&call, ok, err);
-}
-
-static bool is_open(const struct quarantined_stored *row)
-{
-    return row != NULL && row->record.resolution == QUARANTINE_OPEN;
 }
 
 static bool is_meant(struct str wanted, struct str text)
@@ -244,10 +244,49 @@ static bool quarantine_resolve(struct store *store, const struct quarantine_reso
                         err);
 }
 
+static bool is_replaced(const struct quarantine_replace *replace, const struct quarantined *record)
+{
+    bool is_among = false;
+
+    for (size_t i = 0; i < replace->count && !is_among; i++)
+        is_among = str_eq(replace->provider_ids[i], record->provider_id);
+    return is_among && record->provider_id.len > 0 && str_eq(replace->source, record->source) &&
+           str_eq(replace->endpoint, record->endpoint);
+}
+
+static bool quarantine_replace(struct store *store, const struct quarantine_replace *replace,
+                               int64_t *resolved, struct error *err)
+{
+    struct memory_call call;
+    const struct table *table;
+    bool ok = true;
+
+    *resolved = 0;
+    if (!memory_enter(&call, store, "quarantine_replace", err))
+        return false;
+    table = &call.db->tables[MEMORY_QUARANTINE];
+    for (int64_t id = 1; id < table->next_id && ok; id++) {
+        const struct quarantined_stored *old = table_get(table, id);
+        struct quarantined_stored row;
+
+        if (!is_open(old) || !is_replaced(replace, &old->record))
+            continue;
+        row = *old;
+        row.record.resolution = QUARANTINE_REPLACED;
+        row.record.resolved_us = replace->now_us;
+        row.record.resolved_by = replace->by;
+        row.record.note = replace->note;
+        ok = memory_update(call.db, MEMORY_QUARANTINE, &row, err);
+        ++*resolved;
+    }
+    return memory_leave(&call, ok, err);
+}
+
 const struct store_quarantine_ops MEMORY_QUARANTINE_OPS = {
     .add = quarantine_add,
     .list = quarantine_list,
     .get = quarantine_get,
     .sums = quarantine_sums,
     .resolve = quarantine_resolve,
+    .replace = quarantine_replace,
 };

@@ -152,10 +152,72 @@ static bool quarantine_resolve(struct store *store, const struct quarantine_reso
     return true;
 }
 
+enum { HAS_SOURCE = 1, HAS_ENDPOINT };
+static const char HAS_OPEN[] =
+    "SELECT EXISTS (SELECT 1 FROM ing_quarantine WHERE resolved_at IS NULL AND provider_id <> ''"
+    " AND provenance_code = $1 AND endpoint_name = $2)";
+
+/* First, so that the ids travel only where there is something to compare them with. */
+static bool has_open(struct postgres_store *postgres, const struct quarantine_replace *replace,
+                     bool *has, struct error *err)
+{
+    struct query q;
+
+    query_init(&q, postgres, HAS_OPEN);
+    set_text(&q, HAS_SOURCE, replace->source);
+    set_text(&q, HAS_ENDPOINT, replace->endpoint);
+    *has = rows_next(&q.rows) && rows_bool(&q.rows);
+    return rows_finish(&q.rows, err);
+}
+
+enum {
+    REPLACE_SOURCE = 1,
+    REPLACE_ENDPOINT,
+    REPLACE_IDS,
+    REPLACE_NOW,
+    REPLACE_BY,
+    REPLACE_NOTE,
+};
+/* Locked by number: two batches with the same records meet one by one, not crosswise. */
+static const char REPLACE[] =
+    "UPDATE ing_quarantine SET resolved_at = $4, resolution_code = 'REPLACED', resolved_by = $5,"
+    " resolved_note = $6"
+    " WHERE id IN (SELECT id FROM ing_quarantine WHERE resolved_at IS NULL AND provider_id <> ''"
+    "     AND provenance_code = $1 AND endpoint_name = $2 AND provider_id = ANY ($3)"
+    "     ORDER BY id FOR UPDATE)";
+
+static bool quarantine_replace(struct store *store, const struct quarantine_replace *replace,
+                               int64_t *resolved, struct error *err)
+{
+    struct postgres_store *postgres = postgres_store_of(store);
+    struct array ids;
+    struct query q;
+    bool has;
+
+    *resolved = 0;
+    if (!has_open(postgres, replace, &has, err))
+        return error_wrap(err, "look into the quarantine");
+    if (!has)
+        return true;
+    array_init(&ids, &postgres->scratch, ARRAY_TEXT);
+    for (size_t i = 0; i < replace->count; i++)
+        array_add_text(&ids, replace->provider_ids[i]);
+    query_init(&q, postgres, REPLACE);
+    set_text(&q, REPLACE_SOURCE, replace->source);
+    set_text(&q, REPLACE_ENDPOINT, replace->endpoint);
+    set_array(&q, REPLACE_IDS, &ids);
+    set_time(&q, REPLACE_NOW, replace->now_us);
+    set_text(&q, REPLACE_BY, replace->by);
+    set_text(&q, REPLACE_NOTE, replace->note);
+    return query_run(&q, resolved, err) ||
+           error_wrap(err, "replace what is quarantined of %.*s", STR_ARG(replace->source));
+}
+
 const struct store_quarantine_ops POSTGRES_QUARANTINE = {
     .add = quarantine_add,
     .list = quarantine_list,
     .get = quarantine_get,
     .sums = quarantine_sums,
     .resolve = quarantine_resolve,
+    .replace = quarantine_replace,
 };

@@ -128,10 +128,57 @@ static bool quarantine_resolve(struct store *store, const struct quarantine_reso
     return true;
 }
 
+static const char HAS_OPEN[] =
+    "SELECT EXISTS (SELECT 1 FROM ing_quarantine WHERE resolved_at IS NULL AND provider_id <> ''"
+    " AND provenance_code = :source AND endpoint_name = :endpoint)";
+
+static bool has_open(struct sqlite_store *sqlite, const struct quarantine_replace *replace,
+                     bool *has, struct error *err)
+{
+    struct statement *st = statement_of(sqlite, HAS_OPEN);
+
+    bind_text(st, ":source", replace->source);
+    bind_text(st, ":endpoint", replace->endpoint);
+    *has = rows_next(&st->rows) && rows_i64(&st->rows) != 0;
+    return rows_finish(&st->rows, err);
+}
+
+static const char REPLACE[] =
+    "UPDATE ing_quarantine SET resolved_at = :now, resolution_code = 'REPLACED',"
+    " resolved_by = :by, resolved_note = :note"
+    " WHERE resolved_at IS NULL AND provider_id <> '' AND provenance_code = :source"
+    "   AND endpoint_name = :endpoint AND provider_id = :provider_id";
+
+static bool quarantine_replace(struct store *store, const struct quarantine_replace *replace,
+                               int64_t *resolved, struct error *err)
+{
+    struct sqlite_store *sqlite = sqlite_store_of(store);
+    bool has;
+
+    *resolved = 0;
+    if (!has_open(sqlite, replace, &has, err))
+        return error_wrap(err, "look into the quarantine");
+    for (size_t i = 0; i < replace->count && has; i++) {
+        struct statement *st = statement_of(sqlite, REPLACE);
+
+        bind_i64(st, ":now", replace->now_us);
+        bind_text(st, ":by", replace->by);
+        bind_text(st, ":note", replace->note);
+        bind_text(st, ":source", replace->source);
+        bind_text(st, ":endpoint", replace->endpoint);
+        bind_text(st, ":provider_id", replace->provider_ids[i]);
+        if (!statement_run(st, err))
+            return error_wrap(err, "replace what is quarantined of %.*s", STR_ARG(replace->source));
+        *resolved += statement_changes(st);
+    }
+    return true;
+}
+
 const struct store_quarantine_ops SQLITE_QUARANTINE = {
     .add = quarantine_add,
     .list = quarantine_list,
     .get = quarantine_get,
     .sums = quarantine_sums,
     .resolve = quarantine_resolve,
+    .replace = quarantine_replace,
 };

@@ -1,13 +1,14 @@
 /* One try of a batch, and what ends it:
  *
- *      begin ─ renew ─ judge ─ signals ─ batch row ─ write ─ quarantine, ids ─ run ─ commit
- *                ╰ not held: rollback        │         │                        ╰ ended: rollback
- *                                            │         ╰ raced: rollback, another try
- *                                            ╰ known: rollback
+ *      begin ─ renew ─ judge ─ replace, signals ─ batch row ─ write ─ quarantine, ids ─ run ─
+ * commit ╰ not held: rollback                 │         │                        ╰ ended: rollback
+ *                                                     │         ╰ raced: rollback, another try
+ *                                                     ╰ known: rollback
  *
  * Judging comes before the batch row because the row's stats tell what was found; a race that makes
  * them wrong undoes the row as well. The order of locks is the same in every try of every worker:
- * the task, signals by id, new records by id, changed records by number.
+ * the task, quarantined records by number, signals by id, new records by id, changed records by
+ * number.
  */
 #include "engine/execute/commit.h"
 
@@ -219,6 +220,30 @@ static bool touch_seen(struct attempt *attempt, struct error *err)
            store_record_touch(context->store, &attempt->record_context, here, here_count, err);
 }
 
+/* What was put aside before and has come well now is done with. A state older than the one that is
+ * here proves nothing: the bad one may be the newer. */
+static bool replace_quarantined(struct attempt *attempt, struct error *err)
+{
+    const struct commit_context *context = attempt->context;
+    const struct records *records = &attempt->records;
+    struct quarantine_replace replace = { .source = attempt->record_context.source,
+                                          .endpoint = attempt->record_context.endpoint,
+                                          .provider_ids = records->current,
+                                          .count = records->current_count,
+                                          .by = CREATED_BY,
+                                          .now_us = attempt->record_context.now_us };
+    char note[128];
+    int64_t resolved;
+
+    if (records->current_count == 0)
+        return true;
+    (void)snprintf(note, sizeof(note),
+                   "it came well with task %" PRId64 ", run %" PRId64 ", batch %" PRId64,
+                   context->task->id, context->run->id, attempt->batch->batch_no);
+    replace.note = str_of(note);
+    return store_quarantine_replace(context->store, &replace, &resolved, err);
+}
+
 /* A text that no store can keep as one is told without the bytes that are none: those stand in the
  * payload anyway. */
 static struct str text_or_nothing(struct str text)
@@ -302,6 +327,7 @@ static bool judge(struct attempt *attempt, struct error *err)
 
     attempt->result->quarantined = (int64_t)attempt->batch->bad_count;
     return records_judge(&attempt->records, &attempt->record_context, attempt->result, err) &&
+           replace_quarantined(attempt, err) &&
            (attempt->signal_count == 0 ||
             store_signal_add(context->store, attempt->signals, attempt->signal_count,
                              &attempt->result->signals, err));

@@ -1,6 +1,6 @@
 /* commit: what one fetched batch leaves behind, in one transaction.
  *
- *      fence ─ judge ─ signals ─ batch row ─ write, touch ─ quarantine, ids ─ run ─ commit
+ *      fence ─ judge ─ replace, signals ─ batch row ─ write, touch ─ quarantine, ids ─ run ─ commit
  *        │                           ╰ known: read old, write nothing
  *        ╰ overtaken: write nothing
  *

@@ -179,8 +179,10 @@ static bool make_lists(struct records *records, struct error *err)
 {
     records->writes = ARENA_ARRAY(records->arena, struct records_write, records->count);
     records->touches = ARENA_ARRAY(records->arena, int64_t, records->count);
+    records->current = ARENA_ARRAY(records->arena, struct str, records->count);
     records->write_count = 0;
     records->touch_count = 0;
+    records->current_count = 0;
     return !records->arena->failed || arena_error(records->arena, err);
 }
 
@@ -221,7 +223,10 @@ bool records_judge(struct records *records, const struct record_context *context
             result->older++;
             if (records->touches_older)
                 records->touches[records->touch_count++] = states[i].id;
-        } else if (judgement == OVERWRITE_UNCHANGED) {
+            continue;
+        }
+        records->current[records->current_count++] = item->record->provider_id;
+        if (judgement == OVERWRITE_UNCHANGED) {
             result->unchanged++;
             records->touches[records->touch_count++] = states[i].id;
         } else {

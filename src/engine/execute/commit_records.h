@@ -44,6 +44,8 @@ struct records {
     size_t write_count;
     int64_t *touches;
     size_t touch_count;
+    struct str *current; /* ids of both: what the source has now, not what it had before */
+    size_t current_count;
 };
 
 bool records_init(struct records *records, const struct fetch_batch *batch,
