@@ -122,7 +122,7 @@ static bool prepare(struct store *store, struct arena *arena, struct plan_draft 
         return true;
     return (draft_is_by_id(draft) || draft_cover(store, arena, draft, err)) &&
            draft_recall(store, arena, draft, err) && draft_spend(store, draft, err) &&
-           draft_pace(store, arena, draft, err) && draft_quota(store, arena, draft, err);
+           draft_pace(store, arena, draft, err) && draft_quota(store, draft, err);
 }
 
 static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,

@@ -94,8 +94,7 @@ bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *dra
                 struct error *err) MUST_CHECK;
 
 /* What the provider's quota leaves of the budget, and booking a part of it. The latter writes. */
-bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,
-                 struct error *err) MUST_CHECK;
+bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
 bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
                 struct error *err) MUST_CHECK;
 

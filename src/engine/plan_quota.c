@@ -18,14 +18,10 @@ static bool has_quota(const struct plan_draft *draft)
 }
 
 /* The lock is of the rate key: several namespaces share it. */
-static bool lock_key(struct store *store, struct arena *arena, const struct plan_draft *draft,
-                     struct error *err)
+static bool lock_key(struct store *store, const struct plan_draft *draft, struct error *err)
 {
-    const struct str name = arena_printf(arena, "quota:%.*s", STR_ARG(draft->rate_key));
-
-    if (name.data == NULL)
-        return arena_error(arena, err);
-    return store->state != STORE_WRITING || store_lock(store, name, err);
+    return store->state != STORE_WRITING ||
+           store_lock_named(store, err, "quota:%.*s", STR_ARG(draft->rate_key));
 }
 
 /* For the remarks: when there will be some again. */
@@ -37,14 +33,13 @@ static void note_gone(struct plan_draft *draft, enum quota_window window)
         draft->pace.quota_from_us = until_us;
 }
 
-bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,
-                 struct error *err)
+bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err)
 {
     const struct spec_rate *rate = &draft->spec.endpoint.rate;
 
     if (!has_quota(draft))
         return true;
-    if (!lock_key(store, arena, draft, err))
+    if (!lock_key(store, draft, err))
         return false;
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;

@@ -42,8 +42,10 @@
 #define PATRA_PORT_STORE_H
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/attr.h"
@@ -174,6 +176,21 @@ static inline bool MUST_CHECK store_lock(struct store *store, struct str name, s
 {
     assert(store->state == STORE_WRITING);
     return store->ops->lock(store, name, err);
+}
+
+/* The same by a name that is made: "registry:crossref". Names that are cut at the end are one
+ * name: somebody waits who need not. */
+enum { STORE_LOCK_NAME_MAX = 512 };
+static inline bool MUST_CHECK PRINTF_LIKE(3, 4)
+    store_lock_named(struct store *store, struct error *err, const char *format, ...)
+{
+    char name[STORE_LOCK_NAME_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(name, sizeof(name), format, args);
+    va_end(args);
+    return store_lock(store, str_of(name), err);
 }
 
 /* Takes the migrations that are missing, each in a transaction of its own. Any number of processes

@@ -8,8 +8,6 @@
 #ifndef PATRA_PORT_STORE_REGISTRY_H
 #define PATRA_PORT_STORE_REGISTRY_H
 
-#include <stdio.h>
-
 #include "core/registry.h"
 #include "port/store.h"
 
@@ -39,12 +37,7 @@ struct store_registry_ops {
 static inline bool MUST_CHECK store_registry_lock(struct store *store, struct str code,
                                                   struct error *err)
 {
-    char name[128];
-    const int len = snprintf(name, sizeof(name), "registry:%.*s", STR_ARG(code));
-
-    return store_lock(
-        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
-        err);
+    return store_lock_named(store, err, "registry:%.*s", STR_ARG(code));
 }
 
 /* The rows in force at that instant (effective_from <= at < effective_to), by table, endpoint,

@@ -1,4 +1,12 @@
-/* store_signal: "look at this record again", and what an executor asks of the planner. */
+/* store_signal: what others ask of the planner.
+ *
+ * A signal says "look at this record again": a person, the API or the quarantine gives one, an
+ * UPDATE takes it up (store_signal_consume) or finds that there is nothing to do. While it is open
+ * a record has no second one.
+ *
+ * A ticket says "cut the rest of this slice again" (core/reslice.h): an executor leaves it, and one
+ * planner alone gets it (store_reslice_claim).
+ */
 #ifndef PATRA_PORT_STORE_SIGNAL_H
 #define PATRA_PORT_STORE_SIGNAL_H
 

@@ -1,8 +1,15 @@
-/* store_task: the queue. One task per slice, added once however often it is asked for. */
+/* store_task: the queue, and what of time its tasks cover.
+ *
+ *      planner   store_coverage_lock, store_coverage_list, ..., store_task_add   in one transaction
+ *      executor  store_lease_claim (port/store_lease.h) takes the first that is due
+ *      cursor    store_coverage_lock, store_coverage_list: how far nothing is missing
+ *
+ * One task per slice, added once however often it is asked for: its idempotent_key decides. A task
+ * that has SUCCEEDED covers its window, or, cut by ids, its ids of that window; one that is PARTIAL
+ * covers what was finished; others cover nothing.
+ */
 #ifndef PATRA_PORT_STORE_TASK_H
 #define PATRA_PORT_STORE_TASK_H
-
-#include <stdio.h>
 
 #include "core/codes.h"
 #include "core/id_range.h"
@@ -79,16 +86,11 @@ static inline bool MUST_CHECK store_coverage_lock(struct store *store,
                                                   const struct coverage_namespace *of,
                                                   struct error *err)
 {
-    char name[512];
-    const int len = snprintf(
-        name, sizeof(name), "namespace:%.*s/%.*s/%.*s/%.*s/%.*s", STR_ARG(of->source),
-        STR_ARG(of->cursor_key.len > 0 ? of->cursor_key : of->endpoint),
-        STR_ARG(code_of(&OPERATION_CODES, (int)of->operation)),
-        STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)of->scope)), STR_ARG(of->namespace_key));
-
-    return store_lock(
-        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
-        err);
+    return store_lock_named(store, err, "namespace:%.*s/%.*s/%.*s/%.*s/%.*s", STR_ARG(of->source),
+                            STR_ARG(of->cursor_key.len > 0 ? of->cursor_key : of->endpoint),
+                            STR_ARG(code_of(&OPERATION_CODES, (int)of->operation)),
+                            STR_ARG(code_of(&NAMESPACE_SCOPE_CODES, (int)of->scope)),
+                            STR_ARG(of->namespace_key));
 }
 
 struct coverage_list {          /* in no order; windows may touch and overlap */

@@ -1,4 +1,4 @@
-/* The listed ids' part of MEMORY_RUN_OPS. */
+/* store_listed: the third of store_run_ops that is about the ids of phase one. */
 #ifndef PATRA_ADAPTER_MEMORY_STORE_LISTED_H
 #define PATRA_ADAPTER_MEMORY_STORE_LISTED_H
 

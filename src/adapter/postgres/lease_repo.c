@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "adapter/postgres/postgres.h"
 #include "adapter/sql/read.h"
@@ -53,14 +52,8 @@ static const char LIVE[] =
 static bool lock_partition(struct store *store, const struct task_partition *partition,
                            struct error *err)
 {
-    char name[512];
-    const int len =
-        snprintf(name, sizeof(name), "partition:%.*s/%.*s/%d", STR_ARG(partition->source),
-                 STR_ARG(partition->endpoint), (int)partition->operation);
-
-    return store_lock(
-        store, (struct str){ name, (size_t)len < sizeof(name) ? (size_t)len : sizeof(name) - 1 },
-        err);
+    return store_lock_named(store, err, "partition:%.*s/%.*s/%d", STR_ARG(partition->source),
+                            STR_ARG(partition->endpoint), (int)partition->operation);
 }
 
 static bool count_live(struct postgres_store *postgres, const struct task_partition *partition,

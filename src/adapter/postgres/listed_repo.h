@@ -1,4 +1,4 @@
-/* The listed ids' part of POSTGRES_RUN. */
+/* listed_repo: the third of store_run_ops that is about the ids of phase one. */
 #ifndef PATRA_ADAPTER_POSTGRES_LISTED_REPO_H
 #define PATRA_ADAPTER_POSTGRES_LISTED_REPO_H
 

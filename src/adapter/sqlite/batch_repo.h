@@ -1,4 +1,4 @@
-/* batch_repo: the half of store_run_ops that is about batches. */
+/* batch_repo: the third of store_run_ops that is about batches. */
 #ifndef PATRA_ADAPTER_SQLITE_BATCH_REPO_H
 #define PATRA_ADAPTER_SQLITE_BATCH_REPO_H
 
