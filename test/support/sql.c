@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "test.h"
 
@@ -42,8 +43,52 @@ static int64_t postgres_number(const char *dsn, const char *sql)
     return value;
 }
 
+static bool is_postgres(const char *dsn)
+{
+    return strncmp(dsn, "postgres", strlen("postgres")) == 0;
+}
+
 int64_t sql_number(const char *dsn, const char *sql)
 {
-    return strncmp(dsn, "postgres", strlen("postgres")) == 0 ? postgres_number(dsn, sql)
-                                                             : sqlite_number(dsn, sql);
+    return is_postgres(dsn) ? postgres_number(dsn, sql) : sqlite_number(dsn, sql);
+}
+
+static sqlite3 *sqlite_of(const char *path)
+{
+    sqlite3 *db = NULL;
+
+    REQUIRE(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_busy_timeout(db, 10000) == SQLITE_OK,
+            "the database is there");
+    return db;
+}
+
+void sql_run(const char *dsn, const char *sql)
+{
+    bool ok;
+
+    if (is_postgres(dsn)) {
+        PGconn *db = PQconnectdb(dsn);
+        PGresult *result = PQexec(db, sql);
+
+        ok = PQresultStatus(result) == PGRES_COMMAND_OK;
+        PQclear(result);
+        PQfinish(db);
+    } else {
+        sqlite3 *db = sqlite_of(dsn);
+
+        ok = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+        (void)sqlite3_close(db);
+    }
+    REQUIRE(ok, sql);
+}
+
+void sql_hold(const char *path, int64_t ms)
+{
+    const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+    sqlite3 *db = sqlite_of(path);
+
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK)
+        (void)nanosleep(&time, NULL);
+    (void)sqlite3_close(db);
 }

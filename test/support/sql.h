@@ -8,4 +8,10 @@
  * takes it: a SQLite file or postgresql://. */
 int64_t sql_number(const char *dsn, const char *sql);
 
+/* A statement that gives nothing back; ends the test when it fails. */
+void sql_run(const char *dsn, const char *sql);
+
+/* Keeps all others from writing for so long; a SQLite file's only. */
+void sql_hold(const char *path, int64_t ms);
+
 #endif
