@@ -5,6 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A text that was cut in the middle of a character (UTF-8) loses what there is of it: no store
+ * keeps half of one. */
+static void mend_cut(char text[ERROR_TEXT_MAX])
+{
+    const size_t len = strlen(text);
+    size_t first = len;
+    size_t needed = 1;
+
+    if (len < ERROR_TEXT_MAX - 1)
+        return;
+    do
+        first--;
+    while (first > 0 && len - first < 4 && ((unsigned char)text[first] & 0xC0) == 0x80);
+    if ((unsigned char)text[first] >= 0xC0)
+        needed = 2 + ((unsigned char)text[first] >= 0xE0) + ((unsigned char)text[first] >= 0xF0);
+    if (len - first < needed)
+        text[first] = '\0';
+}
+
 void error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
                   int line, const char *format, ...)
 {
@@ -19,6 +38,7 @@ void error_set_at(struct error *err, enum error_level level, const char *code, c
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
+    mend_cut(err->text);
 }
 
 static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
@@ -43,9 +63,11 @@ void error_wrap_with(struct error *err, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
+    mend_cut(err->text);
     len = strlen(err->text);
     append(err->text, &len, ": ");
     append(err->text, &len, inner);
+    mend_cut(err->text);
 }
 
 const char *error_level_name(enum error_level level)

@@ -28,7 +28,7 @@ struct error {
     const char *code; /* stable, dotted, a string literal: "json.syntax" */
     const char *file; /* where it was made */
     int line;
-    char text[ERROR_TEXT_MAX]; /* longer texts are cut at the end */
+    char text[ERROR_TEXT_MAX]; /* longer texts are cut at the end, between two characters */
 };
 
 /* Makes the error where its cause is known. It is false, so that one can write

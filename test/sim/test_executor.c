@@ -465,6 +465,45 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
     world_release(&w);
 }
 
+/* ---- an end that the store refuses ---- */
+
+static struct task only_task(struct world *w)
+{
+    const struct task_filter filter = { .source = STR("demo"), .limit = 10 };
+    struct task_list tasks;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_list(w->store, &w->arena, &filter, &tasks, &err), err);
+    REQUIRE(tasks.count > 0, "a task");
+    return tasks.items[0];
+}
+
+TEST(a_task_whose_end_can_not_be_stored_ends_all_the_same)
+{
+    static const char *const calls[] = { "lease_finish", "slice_move", "run_save" };
+
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        static struct world w;
+        struct plan_result result;
+        struct error err = { 0 };
+
+        world_init(&w, 1);
+        w.api.refused = (struct window){ 0, INT64_MAX };
+        REQUIRE_OK(trigger(&w, &result, &err), err);
+        memory_store_fail(w.store,
+                          &(struct memory_fault){ .call = i == 2 ? 2 : 1, /* behind the batch's */
+                                                  .name = calls[i],
+                                                  .level = ERROR_DATA,
+                                                  .code = "store.text" });
+        CHECK_EQ(step(&w, 0), EXECUTOR_WORKED, "the executor goes on");
+        CHECK_EQ(w.deaths, 0, "it does not die of it");
+        CHECK_EQ(only_task(&w).status, TASK_FAILED, "the task has ended");
+        CHECK(str_find(only_task(&w).last_error, STR("store.text")) < only_task(&w).last_error.len,
+              "and why");
+        world_release(&w);
+    }
+}
+
 /* ---- clocks that are wrong ---- */
 
 /* The database's clock: nobody sets it. */
@@ -502,17 +541,6 @@ static int64_t database_now(void)
 
     (void)!database_clock(NULL, 0, &now_us, &ignored);
     return now_us;
-}
-
-static struct task only_task(struct world *w)
-{
-    const struct task_filter filter = { .source = STR("demo"), .limit = 10 };
-    struct task_list tasks;
-    struct error err = { 0 };
-
-    REQUIRE_OK(store_task_list(w->store, &w->arena, &filter, &tasks, &err), err);
-    REQUIRE(tasks.count > 0, "a task");
-    return tasks.items[0];
 }
 
 static struct run only_run(struct world *w, const struct task *task)

@@ -5,14 +5,38 @@
 #include <string.h>
 
 #include "core/retry.h"
+#include "data/utf8.h"
 
 /* ---- parts ---- */
+
+/* As a store can keep it, whatever words of others are in it: a task whose end can not be stored
+ * never ends. */
+static void set_text(struct ending *ending, struct str text)
+{
+    size_t len = 0;
+
+    for (size_t at = 0; at < text.len;) {
+        const size_t count = utf8_sequence(text.data + at, text.data + text.len);
+        const bool is_one = count > 0 && text.data[at] != '\0';
+        const size_t taken = count > 0 ? count : 1;
+
+        if (len + taken >= sizeof(ending->text))
+            break;
+        if (is_one)
+            memcpy(ending->text + len, text.data + at, taken);
+        else
+            ending->text[len] = '?';
+        len += is_one ? taken : 1;
+        at += taken;
+    }
+    ending->text[len] = '\0';
+}
 
 static struct ending final(enum task_status status, const char *text)
 {
     struct ending ending = { .kind = ENDING_FINAL, .status = status };
 
-    snprintf(ending.text, sizeof(ending.text), "%s", text);
+    set_text(&ending, str_of(text));
     return ending;
 }
 
@@ -22,7 +46,7 @@ static struct ending later(int64_t retry_at_us, const char *text)
                              .retry_at_us = retry_at_us,
                              .why = WAIT_BACKOFF };
 
-    snprintf(ending.text, sizeof(ending.text), "%s", text);
+    set_text(&ending, str_of(text));
     return ending;
 }
 
@@ -34,7 +58,7 @@ static struct ending partial(enum partial_reason reason, struct window covered, 
                              .reason = reason,
                              .covered = covered };
 
-    snprintf(ending.text, sizeof(ending.text), "%.*s", STR_ARG(text));
+    set_text(&ending, text);
     return ending;
 }
 
@@ -68,7 +92,7 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struc
         if (verdict->lost_ids > 0)
             return partial(PARTIAL_HOLES, own_window(ask->slice), verdict->reason);
         ending = final(TASK_SUCCEEDED, "");
-        snprintf(ending.text, sizeof(ending.text), "%.*s", STR_ARG(verdict->reason));
+        set_text(&ending, verdict->reason);
         return ending;
     case FETCH_SHORTFALL:
         return partial(PARTIAL_HOLES, nothing, verdict->reason);
@@ -184,6 +208,14 @@ struct ending ending_paused(const struct ending_ask *ask)
 struct ending ending_cancelled(void)
 {
     return final(TASK_CANCELLED, "its plan was cancelled");
+}
+
+struct ending ending_unstorable(const struct error *err)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "its end could not be stored as it was (%s)", err->code);
+    return final(TASK_FAILED, text);
 }
 
 struct ending ending_overtaken(void)

@@ -66,6 +66,9 @@ struct ending ending_of_failure(const struct error *err, const struct ending_ask
 /* The store's failure: no fault of the source, nor (L1, L4) of the task. */
 struct ending ending_of_store(const struct error *err, const struct ending_ask *ask);
 
+/* The store refuses the end itself (L2, L3): then it is an end without particulars. */
+struct ending ending_unstorable(const struct error *err);
+
 /* Between two batches. */
 struct ending ending_told_to_stop(const struct ending_ask *ask);
 struct ending ending_paused(const struct ending_ask *ask);

@@ -467,16 +467,27 @@ static void follow_up(struct task_run *run, const struct ending *ending)
                   LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
 }
 
+/* An end that the store does not take must not come again with the next lease: somebody else would
+ * find it as impossible. */
+static bool is_refused(const struct error *err)
+{
+    return err->level == ERROR_REQUEST || err->level == ERROR_DATA;
+}
+
 static bool end(struct task_run *run, struct ending *ending, struct error *err)
 {
     struct steady steady = { 0 };
     bool held = true;
+    bool is_plain = false;
 
     if (ending->is_outage)
         note_outage(run);
     if (ending->kind != ENDING_OVERTAKEN) {
         while (!task_end(run, ending, &held, err)) {
-            if (!steady_again(run->executor, &steady, err))
+            if (is_refused(err) && !is_plain) {
+                *ending = ending_unstorable(err);
+                is_plain = true;
+            } else if (!steady_again(run->executor, &steady, err))
                 return false;
         }
         if (!held)

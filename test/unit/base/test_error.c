@@ -62,6 +62,30 @@ TEST(error_text_is_cut_at_its_end)
     CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "the outer words");
 }
 
+TEST(error_text_is_cut_between_two_characters)
+{
+    static const char *const characters[] = { "x", "\xc3\xb6", "\xe6\x96\x87", "\xf0\x9f\x93\x9a" };
+
+    for (size_t i = 0; i < ARRAY_LEN(characters); i++) {
+        for (int before = 0; before < 8; before++) {
+            char longer[2 * ERROR_TEXT_MAX] = "";
+            struct error err;
+
+            for (int k = 0; k < 300; k++)
+                strcat(longer, characters[i]);
+            while (strlen(longer) < ERROR_TEXT_MAX + 8)
+                strcat(longer, characters[i]);
+            (void)error_set(&err, ERROR_FATAL, "c", "%.*s%s", before, "01234567", longer);
+            CHECK(str_is_utf8(str_of(err.text)), characters[i]);
+            CHECK(strlen(err.text) > ERROR_TEXT_MAX - 1 - 4, "no more than that is lost");
+            (void)error_wrap(&err, "%.*s", before + 1, "76543210");
+            CHECK(str_is_utf8(str_of(err.text)), characters[i]);
+            (void)error_wrap(&err, "%.*s%s", before, "01234567", longer);
+            CHECK(str_is_utf8(str_of(err.text)), characters[i]);
+        }
+    }
+}
+
 TEST(error_levels_have_names)
 {
     CHECK_STR(str_of(error_level_name(ERROR_NONE)), STR("OK"), "none");

@@ -212,3 +212,28 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
             CHECK(ending.retry_at_us > NOW, "not at once");
     }
 }
+
+/* An error's text may have bytes of a source in it; no store keeps what is no UTF-8. */
+TEST(an_end_is_told_in_words_that_can_be_stored)
+{
+    static const struct {
+        const char *label, *text, *told;
+    } rows[] = {
+        { "words", "status 400: \"\xe6\x96\x87\"", "status 400: \"\xe6\x96\x87\"" },
+        { "half of a character", "caf\xc3", "caf?" },
+        { "Latin-1", "caf\xe9 au lait", "caf? au lait" },
+        { "a surrogate", "\xed\xa0\x80", "???" },
+    };
+    const struct ending_ask ask = ask_with(false, 0, 0);
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err;
+        const struct fetch_verdict verdict = { .kind = FETCH_SHORTFALL,
+                                               .reason = str_of(rows[i].text) };
+
+        (void)error_set(&err, ERROR_REQUEST, "answer.status", "%s", rows[i].text);
+        CHECK_STR(str_of(ending_of_failure(&err, &ask).text), str_of(rows[i].told), rows[i].label);
+        CHECK_STR(str_of(ending_of_verdict(&verdict, &ask).text), str_of(rows[i].told),
+                  rows[i].label);
+    }
+}
