@@ -411,6 +411,37 @@ TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
     contract_end();
 }
 
+/* ---- odd bytes ---- */
+
+/* A NUL has its place in JSON and none in the texts of some stores. */
+TEST(whatever_bytes_a_token_or_an_error_has_the_batch_is_stored)
+{
+    struct store *store = contract_store();
+    struct batch_list batches;
+    struct commit_result result;
+    struct worker worker;
+    struct error err = { 0 }, cause = { 0 };
+
+    worker_open(&worker, store, "tokens");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT(
+                              "01") "}],"
+                                    "\"next\":\"t\\u0000\\ud800\\u0001\xc3\xa9\\\"\"}");
+    result = worker_commit(&worker, NOW_US);
+    CHECK_EQ(result.created, 1, "its record");
+    worker_close(&worker);
+
+    worker_open(&worker, store, "tokens");
+    worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("01") "}],\"next\":\"t1\"}");
+    worker.status = 400;
+    CHECK(!worker_next(&worker, "{\"message\":\"no\\u0000\"}", &cause), "refused");
+    REQUIRE_OK(batch_commit_failed(&worker.context, &worker.batch, &cause, NOW_US, &result, &err),
+               err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    CHECK_EQ(batches.count, 1, "the row of the failure");
+    worker_close(&worker);
+    contract_end();
+}
+
 /* ---- once ---- */
 
 TEST(a_batch_that_is_there_is_read_and_not_written)

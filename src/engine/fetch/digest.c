@@ -45,6 +45,19 @@ static bool mask_addresses(struct arena *arena, struct str text, struct str *mas
     return buf_ok(&out, err);
 }
 
+/* ---- foreign bytes ---- */
+
+/* The beginning of a text of the source's, fit for every store: PostgreSQL's jsonb has no NUL. */
+static void write_told(struct json_writer *w, struct str member, struct str text)
+{
+    char told[DIGEST_TEXT_BYTES];
+    const size_t len = text.len < sizeof(told) ? text.len : sizeof(told);
+
+    for (size_t i = 0; i < len; i++)
+        told[i] = text.data[i] != '\0' ? text.data[i] : ' ';
+    json_write_member_str(w, member, (struct str){ told, len });
+}
+
 /* ---- parts ---- */
 
 static void write_hints(struct json_writer *w, const struct rate_hints *hints)
@@ -150,7 +163,7 @@ static bool write_failure(struct json_writer *w, const struct digest_ask *ask, s
         return true;
     if (!mask_addresses(arena, ask->answer->told, &text, err))
         return false;
-    json_write_member_str(w, STR("body"), text);
+    write_told(w, STR("body"), text);
     return true;
 }
 
@@ -160,7 +173,7 @@ static void write_listing(struct json_writer *w, const struct listing *listing)
     if (listing->has_total)
         json_write_member_i64(w, STR("total"), listing->total);
     if (listing->next.data != NULL)
-        json_write_member_str(w, STR("nextHint"), str_slice(listing->next, 0, DIGEST_TEXT_BYTES));
+        write_told(w, STR("nextHint"), listing->next);
 }
 
 bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
@@ -202,7 +215,7 @@ static void write_next_hint(struct json_writer *w, const struct fetch_batch *bat
     json_write_name(w, STR("nextHint"));
     json_write_object(w);
     if (batch->after.data != NULL)
-        json_write_member_str(w, batch->after_is_url ? STR("url") : STR("token"), batch->after);
+        write_told(w, batch->after_is_url ? STR("url") : STR("token"), batch->after);
     if (batch->has_page_no && batch->has_next)
         json_write_member_i64(w, STR("page"), batch->page_no + 1);
     json_write_end(w);

@@ -96,11 +96,16 @@ static bool join_id(const struct record_item *item, struct arena *arena, struct 
            record_id_normal(item->reader->endpoint, arena, buf_str(&joined), id, err);
 }
 
-/* What a store can keep as a key. */
+/* What a store can keep as text. */
+static bool is_storable(struct str text)
+{
+    return str_find_char(text, '\0') == text.len && str_is_utf8(text);
+}
+
+/* What it can keep as a key. */
 static bool is_usable(struct str id)
 {
-    return id.len > 0 && id.len <= RECORD_ID_MAX && str_find_char(id, '\0') == id.len &&
-           str_is_utf8(id);
+    return id.len > 0 && id.len <= RECORD_ID_MAX && is_storable(id);
 }
 
 bool record_id(const struct record_item *item, struct arena *arena, struct str *id,
@@ -258,9 +263,14 @@ static bool judge_fields(struct judging *judging)
 static bool judge_version(struct judging *judging)
 {
     const struct reader *reader = judging->item->reader;
+    struct str version = { NULL, 0 };
 
-    return !document_has_path(&reader->version) ||
-           find_text(judging, &reader->version, &judging->record->version);
+    if (document_has_path(&reader->version) && !find_text(judging, &reader->version, &version))
+        return false;
+    if (!is_storable(version))
+        return refuse(judging, "version.invalid", judging->response->version.text, version);
+    judging->record->version = version;
+    return true;
 }
 
 /* ---- the whole ---- */

@@ -292,6 +292,30 @@ TEST(bad_records_are_put_away_and_the_rest_goes_on)
     rig_release(&rig);
 }
 
+static bool odd_version(struct played *self, int n, struct memory_reply *reply)
+{
+    (void)self;
+    reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\","
+                      "\"version\":\"1\\u0000\"},{\"id\":\"b\",\"updated_at\":"
+                      "\"2026-01-01T00:00:00Z\",\"version\":\"2\"}],\"total\":2}");
+    return n >= 1;
+}
+
+/* In a text no store keeps it, and the whole batch would fail for one record. */
+TEST(a_version_with_a_nul_in_it_is_one_bad_record)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, GENERIC, "offset", 2);
+    played.spoil = odd_version;
+    rig_run(&rig);
+    CHECK(!rig.failed, "the page is good");
+    CHECK_EQ(rig.ids.count, 1, "one record");
+    REQUIRE(rig.bad.count == 1, "one bad one");
+    CHECK_STR(rig.bad.items[0], STR("a version.invalid"), "and why");
+    rig_release(&rig);
+}
+
 static bool bad_once(struct played *self, int n, struct memory_reply *reply)
 {
     return n == 1 && one_without_id(self, n, reply);
