@@ -173,7 +173,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_ask
     case ERROR_REQUEST:
     case ERROR_DATA:
         /* Behind the first page a shorter walk may get where a long one is refused. */
-        if (ask->batches > 0 && ask->can_cut)
+        if (ask->batches > 0 && ask->can_cut && !is_code(err, "fetch.refused"))
             return cut_again(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
                 RESLICE_TOO_DEEP);

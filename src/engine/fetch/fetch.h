@@ -55,7 +55,8 @@
  *
  * Errors, besides those of answer.h, listing.h, request.h and port/http.h: "fetch.cancelled" (L1),
  * "fetch.rejected" (L1: the gate said REJECT), "fetch.checkpoint" (L4: unreadable),
- * "fetch.restarts" (L1: the walk was lost too often). After a failure only fetch_close is allowed.
+ * "fetch.restarts" (L1: the walk was lost too often), "fetch.refused" (L2: too many ids were).
+ * After a failure only fetch_close is allowed.
  *
  * Threads: one at a time. Memory: two arenas of BATCH_BYTES_MAX, and the walk's own.
  */
@@ -88,6 +89,8 @@ enum { FETCH_RECORDS_MAX = 500 };
 enum { FETCH_SECOND_LOOKS_MAX = 3 };
 /* Ids that the source fails on (5xx) before it is the source that fails. */
 enum { FETCH_FAILED_IDS_MAX = 8 };
+/* Ids that the source refuses (L2), and of all how many, before it is the request that is wrong. */
+enum { FETCH_REFUSED_IDS_MAX = 8, FETCH_REFUSED_IDS_PERMILLE = 100 };
 /* A slice in which history expects at least this many records is not believed to be empty at once.
  */
 enum { FETCH_EXPECTED_MIN = 10 };

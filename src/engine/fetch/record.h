@@ -49,7 +49,7 @@ struct bad_record {
     size_t position;
     struct str provider_id; /* empty: none could be read */
     const char *reason;     /* "id.missing", "id.invalid", "date.missing", "date.syntax",
-                              * "field.missing", "version.invalid", "item.type" */
+                             * "field.missing", "version.invalid", "item.type" */
     struct str detail;      /* for people: the path, and a sample of what stands there */
     struct str payload;
 };

@@ -110,7 +110,8 @@ struct fetch {
     struct lost_list lost;
     int64_t lost_missing;
     int64_t lost_failed;
-    int failed_ids; /* that the source failed on */
+    int failed_ids;  /* that the source failed on */
+    int refused_ids; /* that it refuses to answer for */
 
     const struct listing_value *history;
     size_t history_count;

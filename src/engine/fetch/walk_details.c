@@ -178,6 +178,16 @@ static bool is_refusal(const struct exchange *exchange, const struct error *err)
            exchange->answer.kind == ANSWER_OVERSIZED || exchange->answer.kind == ANSWER_TOO_DEEP;
 }
 
+/* One bad id among many is let go. When it is one in ten, what is wrong is the request: to ask for
+ * all others one by one would only bring as many refusals. */
+static bool is_refused_much(struct fetch *fetch, const struct id_queue *queue)
+{
+    fetch->refused_ids++;
+    return fetch->refused_ids > FETCH_REFUSED_IDS_MAX &&
+           (int64_t)fetch->refused_ids * 1000 >
+               (int64_t)(queue->next + 1) * FETCH_REFUSED_IDS_PERMILLE;
+}
+
 /* True: the walk can go on, with smaller batches or without the id. */
 static bool give_way(struct fetch *fetch, struct id_queue *queue, const struct exchange_ask *ask,
                      const struct exchange *exchange, struct error *err)
@@ -201,6 +211,11 @@ static bool give_way(struct fetch *fetch, struct id_queue *queue, const struct e
     }
     if (is_failing && ++fetch->failed_ids > FETCH_FAILED_IDS_MAX)
         return false;
+    if (!is_failing && is_refused_much(fetch, queue)) {
+        err->code = "fetch.refused";
+        return error_wrap(err, "%d of the first %zu ids were refused, the last one",
+                          fetch->refused_ids, queue->next + 1);
+    }
     queue->next++;
     return lose(
         fetch,

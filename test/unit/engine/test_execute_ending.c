@@ -213,6 +213,18 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
     }
 }
 
+TEST(a_request_that_is_refused_for_most_ids_is_not_made_again_in_pieces)
+{
+    const struct ending_ask ask = ask_with(true, 3, 0);
+    struct error err;
+
+    (void)error_set(&err, ERROR_REQUEST, "answer.status", "status 400");
+    CHECK(ending_of_failure(&err, &ask).is_cut, "of a page a shorter walk may get further");
+    (void)error_set(&err, ERROR_REQUEST, "fetch.refused", "9 of the first 9 ids were refused");
+    CHECK(!ending_of_failure(&err, &ask).is_cut, "of ids it would not");
+    CHECK_EQ(ending_of_failure(&err, &ask).status, TASK_FAILED, "failed");
+}
+
 /* An error's text may have bytes of a source in it; no store keeps what is no UTF-8. */
 TEST(an_end_is_told_in_words_that_can_be_stored)
 {

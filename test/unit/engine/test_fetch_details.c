@@ -45,6 +45,30 @@ TEST(one_bad_id_is_found_by_halving)
     }
 }
 
+static bool refuse_details(struct played *self, int n, struct memory_reply *reply)
+{
+    const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
+
+    (void)n;
+    reply->status = 400;
+    return str_find(url, STR("/fetch")) < url.len;
+}
+
+TEST(a_request_that_is_wrong_for_all_ids_is_not_made_for_each)
+{
+    struct rig rig;
+
+    played_begin(&played, &rig, DETAILS, "harvest", 400);
+    rig.gate.no_prefetch = true;
+    played.spoil = refuse_details;
+    rig_run(&rig);
+    CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "the request is wrong");
+    CHECK_STR(str_of(rig.err.code), STR("fetch.refused"), "its code");
+    CHECK_EQ(rig.lost.count, FETCH_REFUSED_IDS_MAX, "a few were tried one by one");
+    CHECK(rig.http.sent.count < 40, "not four hundred");
+    rig_release(&rig);
+}
+
 TEST(a_batch_that_must_not_be_split_fails)
 {
     struct rig rig;
