@@ -108,8 +108,15 @@ static void add_head(struct line *line, const struct log *log, enum log_level le
     }
 }
 
+/* A line has each name once: readers of JSON take the last of two, or none. */
+static bool is_of_head(const char *key)
+{
+    return strcmp(key, "ts") == 0 || strcmp(key, "level") == 0 || strcmp(key, "event") == 0;
+}
+
 static void add_field(struct line *line, enum log_format format, const struct log_field *field)
 {
+    assert(!is_of_head(field->key));
     if (format == LOG_JSON) {
         add(line, ",", 1);
         add_quoted(line, str_of(field->key));

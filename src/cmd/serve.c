@@ -99,7 +99,7 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
         store_rollback(serve->session->store);
         if (!serve->is_lost)
             log_event(serve->log, LOG_ERROR, "planner failed", LOG_STR("code", str_of(err.code)),
-                      LOG_STR("level", str_of(error_level_name(err.level))),
+                      LOG_STR("errorLevel", str_of(error_level_name(err.level))),
                       LOG_STR("why", str_of(err.text)));
         serve->is_lost = true;
     }

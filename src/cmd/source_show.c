@@ -226,9 +226,7 @@ static bool each_operation(const struct invocation *invocation, const struct sou
     if (name != NULL) {
         row = source_find_operation(source, str_of(name));
         if (row == NULL)
-            return error_set(err, ERROR_REQUEST, "source.operation",
-                             "source %.*s has no operation '%s'", STR_ARG(source->registry.code),
-                             name);
+            return source_lacks_operation(source, str_of(name), err);
         return show(source, row, arena, invocation->out, err);
     }
     for (row = source_next_operation(source, NULL); row != NULL;

@@ -163,10 +163,12 @@ static bool print_page(const struct source_test *test, const struct probe *probe
 {
     const struct listing *listing = &probe->listing;
 
-    fprintf(out, "page     %zu items", listing->items);
+    fprintf(out, "page     %zu item%s", listing->items, listing->items == 1 ? "" : "s");
     if (!probe->lists_ids)
-        fprintf(out, ": %zu records, %zu bad, %zu outside of the window", listing->records.count,
-                listing->bad.count, listing->dropped);
+        fprintf(out, ": %zu record%s, %zu bad", listing->records.count,
+                listing->records.count == 1 ? "" : "s", listing->bad.count);
+    if (listing->dropped > 0)
+        fprintf(out, ", %zu left out because of their dates (client_filter)", listing->dropped);
     if (listing->has_total)
         fprintf(out, "; total %" PRId64, listing->total);
     fprintf(out, "\n");

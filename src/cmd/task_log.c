@@ -76,7 +76,7 @@ static void log_batch(struct task_log *mine, const struct executor_event *event)
     if (event->err != NULL) {
         log_event(mine->log, LOG_WARN, "batch failed", LINEAGE(event->task, event->run_id),
                   LOG_STR("correlationId", str_of(correlation)),
-                  LOG_STR("level", str_of(error_level_name(event->err->level))),
+                  LOG_STR("errorLevel", str_of(error_level_name(event->err->level))),
                   LOG_STR("code", str_of(event->err->code)),
                   LOG_STR("why", str_of(event->err->text)));
         return;
@@ -130,21 +130,33 @@ static void log_final(const struct task_log *mine, const struct executor_event *
         log_stop(mine, event);
 }
 
-static void log_ended(const struct task_log *mine, const struct executor_event *event)
+/* Given back is what may be taken up at once: told to stop, or paused. */
+static void log_later(const struct task_log *mine, const struct executor_event *event)
 {
     const struct ending *ending = event->ending;
     struct until until;
+
+    if (ending->retry_at_us > event->now_us)
+        log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task put off",
+                  LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
+                  LOG_STR("until", until_text(&until, ending->retry_at_us)),
+                  LOG_STR("for", why_text(ending->why)), LOG_STR("why", str_of(ending->text)));
+    else
+        log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task given back",
+                  LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
+                  LOG_STR("why", str_of(ending->text)));
+}
+
+static void log_ended(const struct task_log *mine, const struct executor_event *event)
+{
+    const struct ending *ending = event->ending;
 
     switch (ending->kind) {
     case ENDING_FINAL:
         log_final(mine, event);
         return;
     case ENDING_LATER:
-        log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO,
-                  ending->retry_at_us > event->now_us ? "task put off" : "task given back",
-                  LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
-                  LOG_STR("until", until_text(&until, ending->retry_at_us)),
-                  LOG_STR("for", why_text(ending->why)), LOG_STR("why", str_of(ending->text)));
+        log_later(mine, event);
         return;
     case ENDING_OVERTAKEN:
         log_event(mine->log, LOG_WARN, "task overtaken", LINEAGE(event->task, event->run_id),

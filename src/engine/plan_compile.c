@@ -2,13 +2,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "engine/plan_draft.h"
 #include "engine/source_store.h"
 #include "port/store_pause.h"
 #include "spec/check.h"
-
-enum { OPERATIONS_MAX = 64, OPERATION_NAME_MAX = 64 };
 
 static struct registry_value *value_in(const struct registry_row *row, const char *column)
 {
@@ -26,29 +23,6 @@ static struct str text_in(const struct registry_row *row, const char *column)
 }
 
 /* ---- operations ---- */
-
-static bool unknown_operation(const struct source *source, struct str name, struct error *err)
-{
-    const struct registry_row *row = NULL;
-    const char *names[OPERATIONS_MAX], *near;
-    char texts[OPERATIONS_MAX][OPERATION_NAME_MAX], all[512] = "none";
-    size_t count = 0, len = 0;
-
-    while ((row = source_next_operation(source, row)) != NULL && count < OPERATIONS_MAX) {
-        (void)snprintf(texts[count], OPERATION_NAME_MAX, "%.*s", STR_ARG(row->key));
-        if (len < sizeof(all))
-            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", count > 0 ? ", " : "",
-                                    texts[count]);
-        names[count] = texts[count];
-        count++;
-    }
-    near = suggest(name, names, count);
-    return error_set(err, ERROR_REQUEST, "plan.operation",
-                     "%.*s has no operation '%.*s'%s%s%s; its operations: %s",
-                     STR_ARG(source->registry.code), STR_ARG(name),
-                     near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                     near != NULL ? "?" : "", all);
-}
 
 static const struct registry_row *only_of(const struct source *source, enum operation operation)
 {
@@ -102,7 +76,7 @@ static bool find_operation(struct arena *arena, struct plan_draft *draft, struct
         row = source_find_operation(&draft->source, name);
     }
     if (row == NULL)
-        return unknown_operation(&draft->source, name, err);
+        return source_lacks_operation(&draft->source, name, err);
     draft->operation = row->key;
     draft->plan.endpoint = text_in(row, "target_endpoint");
     draft->plan.operation = (enum operation)(word >= 0 ? word : source_operation_code(row));

@@ -350,8 +350,7 @@ bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
     struct str proto;
 
     if (operation == NULL)
-        return error_set(err, ERROR_REQUEST, "spec.snapshot", "%.*s has no operation %.*s",
-                         STR_ARG(request->source->registry.code), STR_ARG(request->operation));
+        return source_lacks_operation(request->source, request->operation, err);
     resolve_request.operation = operation;
     resolve_request.endpoint = operation->values[setting_column(target)].text;
     if (source_row(request->source, REGISTRY_ENDPOINT, resolve_request.endpoint, STR("")) == NULL)

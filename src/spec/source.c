@@ -1,6 +1,11 @@
 #include "spec/source.h"
 
 #include <assert.h>
+#include <stdio.h>
+
+#include "base/suggest.h"
+
+enum { OPERATIONS_MAX = 64, OPERATION_NAME_MAX = 64 };
 
 const struct registry_row *source_row(const struct source *source, enum registry_table_id table,
                                       struct str endpoint, struct str key)
@@ -82,6 +87,29 @@ static const struct source_mark *mark_row(const struct source *source,
     assert(row >= source->registry.rows);
     assert(row < source->registry.rows + source->registry.count);
     return &source->marks[row - source->registry.rows];
+}
+
+bool source_lacks_operation(const struct source *source, struct str name, struct error *err)
+{
+    const struct registry_row *row = NULL;
+    const char *names[OPERATIONS_MAX], *near;
+    char texts[OPERATIONS_MAX][OPERATION_NAME_MAX], all[512] = "none";
+    size_t count = 0, len = 0;
+
+    while ((row = source_next_operation(source, row)) != NULL && count < OPERATIONS_MAX) {
+        (void)snprintf(texts[count], OPERATION_NAME_MAX, "%.*s", STR_ARG(row->key));
+        if (len < sizeof(all))
+            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", count > 0 ? ", " : "",
+                                    texts[count]);
+        names[count] = texts[count];
+        count++;
+    }
+    near = suggest(name, names, count);
+    return error_set(err, ERROR_REQUEST, "source.operation",
+                     "%.*s has no operation '%.*s'%s%s%s; its operations: %s",
+                     STR_ARG(source->registry.code), STR_ARG(name),
+                     near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                     near != NULL ? "?" : "", all);
 }
 
 bool source_is_broken(const struct source *source, const struct registry_row *row, int column)

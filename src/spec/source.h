@@ -72,6 +72,9 @@ const struct registry_row *source_next_endpoint(const struct source *source,
 const struct registry_row *source_next_operation(const struct source *source,
                                                  const struct registry_row *after);
 
+/* Returns false: "source.operation", with the operations that there are. */
+bool source_lacks_operation(const struct source *source, struct str name, struct error *err);
+
 /* True when the file says something there that could not be read. */
 bool source_is_broken(const struct source *source, const struct registry_row *row, int column);
 

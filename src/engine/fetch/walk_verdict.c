@@ -20,7 +20,9 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
 
     buf_init(&out, &fetch->own, 1024);
     if (fetch->list == NULL)
-        buf_printf(&out, "%zu ids were asked for", fetch->queue.count);
+        buf_printf(&out,
+                   fetch->queue.count == 1 ? "%zu id was asked for" : "%zu ids were asked for",
+                   fetch->queue.count);
     else if (verdict->has_total)
         buf_printf(&out, "%" PRId64 " of %" PRId64 " came", verdict->distinct, verdict->total);
     else

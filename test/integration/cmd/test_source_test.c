@@ -51,7 +51,13 @@ TEST(recorded_answers_are_shown_as_they_are_read)
     CHECK_EQ(run.code, 0, "exit code");
     CHECK(cli_has(run.out, "page     20 items: 20 records, 0 bad"), "the page");
     CHECK(cli_has(run.out, "next     token "), "what follows");
-    CHECK(cli_has(run.out, "outside of the window"), "the recording is of another day");
+    CHECK(cli_has(run.out, "20 of 20 records are dated outside of the window"),
+          "the recording is of another day");
+    CHECK(!cli_has(run.out, "left out"), "and patra leaves none of them out");
+    run = RUN("patra", "source", "test", "sources/crossref.yaml", "--operation", "updat");
+    CHECK_EQ(run.code, 4, "it has none of that name");
+    CHECK(cli_has(run.talk, "did you mean update?; its operations: harvest, backfill"),
+          "but these");
     run = RUN("patra", "source", "test", "sources/pubmed.yaml", "--fixture",
               recorded("fixtures/pubmed/esearch-json.json"));
     CHECK(cli_has(run.out, "page     25 items; total 65\n"), "a page of ids");

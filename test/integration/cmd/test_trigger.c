@@ -189,7 +189,7 @@ static const struct {
       4,
       "/no/such" },
     { "a source nobody knows", { "patra", "trigger", "dialy" }, 4, "source.unknown" },
-    { "an operation it has not", { "patra", "trigger", "daily", "metrics" }, 4, "plan.operation" },
+    { "an operation it has not", { "patra", "trigger", "daily", "metrics" }, 4, "source.operation" },
     { "a setting triggers may not change",
       { "patra", "trigger", "daily", "--set", "http.base_url=https://x.org" },
       4,

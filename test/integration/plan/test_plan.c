@@ -339,7 +339,7 @@ TEST(a_source_that_does_not_compile_makes_no_plan_and_every_fault_is_recorded)
 static const struct {
     const char *label, *operation, *path, *value, *code;
 } refusals[] = {
-    { "an operation that is not there", "havest", NULL, NULL, "plan.operation" },
+    { "an operation that is not there", "havest", NULL, NULL, "source.operation" },
     { "a setting nobody knows", "harvest", "window.maximum", "1d", "spec.override" },
     { "a setting triggers may not change", "harvest", "http.base_url", "https://x.org",
       "spec.override" },

@@ -119,6 +119,18 @@ TEST(how_a_task_ended_is_told_by_the_level)
     }
 }
 
+TEST(a_task_that_is_given_back_waits_for_nothing)
+{
+    struct executor_watch *watch = begin(LOG_INFO, 100);
+
+    see_ending(watch, &(struct ending){ .kind = ENDING_LATER,
+                                        .retry_at_us = T0,
+                                        .why = WAIT_BACKOFF,
+                                        .text = "told to stop" });
+    (void)end();
+    CHECK(says("why=\"told to stop\"") && !says("back-off") && !says("until="), "it may go on");
+}
+
 static void see_batch(struct executor_watch *watch, int64_t number, const struct error *err)
 {
     const struct commit_result commit = { .is_held = true, .created = 3 };
@@ -149,7 +161,7 @@ TEST(batches_are_sampled_and_failures_are_not)
     CHECK_EQ(lines(written), 1 + 2 + 1, "one batch of ten, both failures, the end");
     CHECK(says("correlationId=ing-9-1"), "the id that the request carried");
     CHECK(says("warn batch failed"), "failures");
-    CHECK(says("code=http.reset"), "by code");
+    CHECK(says("errorLevel=L1 code=http.reset"), "by code; the line has a level of its own");
     CHECK(says("batches=10 requests=12 created=30"), "and the sums at the end");
 }
 

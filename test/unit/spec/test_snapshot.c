@@ -529,6 +529,6 @@ TEST(an_operation_that_is_not_there_is_told)
                          &(struct snapshot_request){ .source = &source, .operation = STR("reap") },
                          &snapshot, &err),
           "refused");
-    CHECK_STR(str_of(err.code), STR("spec.snapshot"), "code");
+    CHECK_STR(str_of(err.code), STR("source.operation"), "code");
     arena_release(&arena);
 }
