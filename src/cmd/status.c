@@ -9,9 +9,40 @@
 
 #define SINCE_US US_PER_DAY
 
-enum { RUNNING_MAX = 100, TROUBLES_MAX = 100 };
+enum { RUNNING_MAX = 100, TROUBLES_MAX = 100, QUEUE_LOOKED_AT = 500 };
 
 /* ---- gathering ---- */
+
+static bool gather_put_off(struct session *session, struct status_source *source, int64_t now_us,
+                           struct error *err)
+{
+    struct arena *arena = &session->arena;
+    struct task_list tasks;
+
+    source->put_off = ARENA_ARRAY(arena, struct status_put_off, source->counts.count + 1);
+    if (source->put_off == NULL)
+        return arena_error(arena, err);
+    for (size_t i = 0; i < source->counts.count; i++) {
+        const struct partition_count *count = &source->counts.items[i];
+        struct status_put_off *put_off = &source->put_off[i];
+
+        if (count->queued > 0 && !store_task_live(session->store, arena, &count->partition, 0,
+                                                  QUEUE_LOOKED_AT, &tasks, err))
+            return false;
+        for (size_t t = 0; count->queued > 0 && t < tasks.count; t++) {
+            const struct task *task = &tasks.items[t];
+
+            if (task->status != TASK_QUEUED || task->scheduled_us <= now_us ||
+                task->last_error.len == 0)
+                continue;
+            if (put_off->count++ > 0 && put_off->until_us <= task->scheduled_us)
+                continue;
+            put_off->until_us = task->scheduled_us;
+            put_off->why = task->last_error;
+        }
+    }
+    return true;
+}
 
 static bool gather_running(struct session *session, struct status_source *source, struct error *err)
 {
@@ -86,6 +117,7 @@ static bool gather_source(struct session *session, struct status *status, struct
         return arena_error(arena, err);
     source->code = code;
     return (store_status_counts(store, arena, code, status->since_us, &source->counts, err) &&
+            gather_put_off(session, source, status->now_us, err) &&
             gather_cursors(session, source, err) &&
             store_pause_list(store, arena, code, &source->pauses, err) &&
             gather_running(session, source, err) &&

@@ -32,6 +32,14 @@ struct status_task_list {
     size_t count;
 };
 
+/* Tasks of a partition's queue that wait for a later time because of what happened to them. Where
+ * the queue is long its first ones alone are looked at: these are tried first. */
+struct status_put_off {
+    int64_t count;
+    int64_t until_us; /* of the one that is due first */
+    struct str why;   /* its own words */
+};
+
 struct status_cursor {
     struct cursor cursor;
     struct cursor_way way;
@@ -45,6 +53,7 @@ struct status_cursor_list {
 struct status_source {
     struct str code;
     struct partition_count_list counts; /* since status.since_us */
+    struct status_put_off *put_off;     /* of each of them */
     struct status_cursor_list cursors;
     struct pause_list pauses;
     struct status_task_list running;

@@ -25,6 +25,14 @@ static void write_counts(struct json_writer *w, const struct status_source *sour
         json_write_member_i64(w, STR("partial"), count->ended[TASK_PARTIAL]);
         json_write_member_i64(w, STR("failed"), count->ended[TASK_FAILED]);
         json_write_member_i64(w, STR("cancelled"), count->ended[TASK_CANCELLED]);
+        if (source->put_off[i].count > 0) {
+            json_write_name(w, STR("putOff"));
+            json_write_object(w);
+            json_write_member_i64(w, STR("tasks"), source->put_off[i].count);
+            json_write_member_instant(w, STR("until"), source->put_off[i].until_us);
+            json_write_member_str(w, STR("why"), source->put_off[i].why);
+            json_write_end(w);
+        }
         json_write_end(w);
     }
     json_write_end(w);

@@ -56,6 +56,14 @@ static struct str at_text(struct arena *arena, int64_t at_us, int64_t now_us)
     return buf_str(&text);
 }
 
+static struct str put_off_text(struct arena *arena, const struct status_put_off *put_off,
+                               int64_t now_us)
+{
+    return arena_printf(arena, "put off: %" PRId64 " task%s, the first until %.*s: %.*s",
+                        put_off->count, put_off->count == 1 ? "" : "s",
+                        STR_ARG(at_text(arena, put_off->until_us, now_us)), STR_ARG(put_off->why));
+}
+
 static bool print_counts(const struct status_source *source, int64_t now_us, struct arena *arena,
                          FILE *out, struct error *err)
 {
@@ -84,6 +92,8 @@ static bool print_counts(const struct status_source *source, int64_t now_us, str
                                : count->first_us <= now_us
                                    ? STR("now")
                                    : at_text(arena, count->first_us, now_us));
+        if (source->put_off[i].count > 0)
+            columns_note(&columns, put_off_text(arena, &source->put_off[i], now_us));
     }
     return columns_print(&columns, out, err);
 }

@@ -187,8 +187,11 @@ static void begin(struct task_log *mine, const struct executor_event *event)
 {
     char window[WINDOW_MAX];
 
-    *mine =
-        (struct task_log){ .watch = mine->watch, .log = mine->log, .started_us = event->now_us };
+    *mine = (struct task_log){ .watch = mine->watch,
+                               .log = mine->log,
+                               .worker = mine->worker,
+                               .rest_us = mine->rest_us,
+                               .started_us = event->now_us };
     log_event(mine->log, LOG_DEBUG, "task started", LINEAGE(event->task, event->run_id),
               LOG_STR("window", window_text(event->task->window, window)),
               LOG_I64("attempt", event->task->attempts));

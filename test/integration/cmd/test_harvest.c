@@ -526,6 +526,30 @@ TEST(a_secret_that_is_not_set_is_told_before_anything_is_sent)
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run"), 0, "no task was taken");
 }
 
+/* A queue that does not move says why, before any of its tasks has failed for good. */
+TEST(tasks_that_are_put_off_tell_why)
+{
+    const char *store = cli_sqlite("dead");
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    REQUIRE(RUN("patra", "source", "apply", "test/data/sim-sources/generic-offset.yaml", "--set",
+                "http.base_url=http://127.0.0.1:1", "--set", "retry.max_delay=10m", "--store",
+                store)
+                    .code == 0,
+            "apply");
+    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+              "--wait", "1s", "--store", store);
+    CHECK_EQ(run.code, 3, "nobody is there");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    CHECK_EQ(run.code, 0, "it heals by itself");
+    CHECK(cli_has(run.out, "    put off: 1 task, the first until "), "put off");
+    CHECK(cli_has(run.out, "could not connect"), "why");
+    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK(cli_has(cli_value(run.out, "sources.0.operations.0.putOff.why"), "could not connect"),
+          "for programs");
+}
+
 TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
 {
     const char *store = cli_sqlite("wrong");

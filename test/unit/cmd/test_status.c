@@ -15,6 +15,7 @@ static struct pause pause;
 static struct status_task running;
 static struct trouble trouble;
 static struct status_source source;
+static struct status_put_off put_off;
 
 /* A source with nothing wrong: tasks wait and run. */
 static struct status well(void)
@@ -46,6 +47,7 @@ static struct status well(void)
                             .created_us = NOW - US_PER_DAY };
     source = (struct status_source){ .code = STR("crossref"),
                                      .counts = { &count, 1 },
+                                     .put_off = &put_off,
                                      .running = { &running, 1 },
                                      .troubles = { &trouble, 1, 0, 0 } };
     return (

@@ -171,6 +171,7 @@ TEST(a_store_that_is_out_of_reach_is_told_once)
     struct error err;
 
     (void)error_set(&err, ERROR_TRANSIENT, "store.lost", "connection refused");
+    see(watch, (struct executor_event){ .kind = EXECUTOR_STARTED }); /* whose worker is known */
     for (int i = 0; i < 5; i++) {
         see(watch, (struct executor_event){ .kind = EXECUTOR_TROUBLE, .err = &err });
         see(watch, (struct executor_event){ .kind = EXECUTOR_WAITING });
