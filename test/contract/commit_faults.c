@@ -162,8 +162,6 @@ static void failing_init(struct failing *failing, struct store *inner)
 
 /* ---- the batches, and all they leave behind as one text ---- */
 
-#define AT(second) "\"at\":\"2026-01-05T00:00:" second "Z\""
-
 static const char *const PAGES[] = {
     "{\"items\":[{\"id\":\"a\"," AT("01") "},{\"id\":\"b\"," AT("01") "},{\"id\":\"bad\"}]}",
     "{\"items\":[{\"id\":\"b\"," AT("02") "},{\"id\":\"a\"," AT("01") "},{\"id\":\"c\"," AT(

@@ -161,3 +161,8 @@ struct outbox_event_list commit_events(struct store *store, const char *endpoint
                err);
     return list;
 }
+
+const char *commit_page(const char *id, const char *members)
+{
+    return arena_printf(contract_arena(), "{\"items\":[{\"id\":\"%s\",%s}]}", id, members).data;
+}

@@ -47,4 +47,8 @@ struct commit_result worker_commit(struct worker *worker, int64_t now_us);
 struct stored_record commit_record(struct store *store, const char *endpoint, const char *id);
 struct outbox_event_list commit_events(struct store *store, const char *endpoint, const char *id);
 
+/* An item's date, and a page of one item: its id and its other members. */
+#define AT(second) "\"at\":\"2026-01-05T00:00:" second "Z\""
+const char *commit_page(const char *id, const char *members);
+
 #endif
