@@ -56,20 +56,34 @@ static int64_t silence_of(const struct fetch_feedback *feedback)
     return 0;
 }
 
+/* Its instants by the monotonic clock: what is told later must not depend on a calendar that was
+ * set meanwhile. */
+static struct bucket_signal monotonic_of(const struct bucket_signal *signal, int64_t now_us)
+{
+    const int64_t shift_us = now_us - signal->now_us;
+    struct bucket_signal told = *signal;
+
+    told.now_us = now_us;
+    told.sent_at_us += shift_us;
+    if (told.reset_at_us != 0)
+        told.reset_at_us += shift_us;
+    return told;
+}
+
 static struct gate_news news_of(const struct gate *gate, const struct target *target,
-                                const struct fetch_feedback *feedback)
+                                const struct fetch_feedback *feedback, int64_t now_us)
 {
     const bool is_bad = feedback->signal.outcome != BUCKET_OK || silence_of(feedback) != 0;
     struct gate_news news = { .is_any = true };
 
     if (feedback->is_quota) {
-        news.park_until_us = park_until(feedback);
+        news.park_until_us = park_until(feedback) + now_us - feedback->signal.now_us;
     } else if (is_bad) {
         news.has_bad = true;
-        news.bad = feedback->signal;
+        news.bad = monotonic_of(&feedback->signal, now_us);
     } else if (feedback->requests > 0) {
         news.has_ok = true;
-        news.ok = feedback->signal;
+        news.ok = monotonic_of(&feedback->signal, now_us);
     }
     news.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
     if (feedback->requests > 1) /* under one permit: the others are owed */
@@ -82,8 +96,8 @@ static void hear(struct gate *gate, const struct target *target,
                  const struct fetch_feedback *feedback)
 {
     struct gate_key *key = target->key;
-    const struct gate_news news = news_of(gate, target, feedback);
     const int64_t now_us = worker_now(gate);
+    const struct gate_news news = news_of(gate, target, feedback, now_us);
     const int64_t silence_us = silence_of(feedback);
     const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
 

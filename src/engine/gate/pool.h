@@ -25,7 +25,7 @@ struct gate_permit {
     bool is_alone; /* not out of the shared bucket */
 };
 
-/* Heard and not written yet. Times in here are the calendar's, of this machine. */
+/* Heard and not written yet. */
 struct gate_news {
     bool is_any;
     bool has_ok;

@@ -25,7 +25,6 @@ struct turn {
     struct rate_gate row;
     int64_t now_us;  /* by the store's clock */
     int64_t mono_us; /* the same instant here */
-    int64_t wall_us;
     struct gate_news news;
     int64_t quota_left;
     bool is_again; /* somebody else was first: once more */
@@ -35,8 +34,7 @@ static bool turn_clock(struct turn *turn, struct error *err)
 {
     struct clock *clock = turn->shared->clock;
 
-    turn->wall_us = clock_now_us(clock);
-    if (!store_clock(turn->shared->store, turn->wall_us, &turn->now_us, err))
+    if (!store_clock(turn->shared->store, clock_now_us(clock), &turn->now_us, err))
         return false;
     turn->mono_us = clock_monotonic_us(clock); /* not before the store said so: never too early */
     return true;
@@ -57,10 +55,10 @@ static void fit_row(struct turn *turn)
 /* A signal's instants, as the store would have told them. */
 static struct bucket_signal translate(const struct turn *turn, const struct bucket_signal *signal)
 {
-    const int64_t shift_us = turn->now_us - turn->wall_us;
+    const int64_t shift_us = turn->now_us - turn->mono_us;
     struct bucket_signal told = *signal;
 
-    told.retry_after_us -= turn->wall_us - signal->now_us; /* some of it may be over */
+    told.retry_after_us -= turn->mono_us - signal->now_us; /* some of it may be over */
     if (signal->retry_after_us <= 0)
         told.retry_after_us = 0;
     told.now_us = turn->now_us;
@@ -86,7 +84,7 @@ static void hand_in(struct turn *turn)
         bucket_feedback(&turn->row.bucket, config, &signal);
     }
     if (news->park_until_us != 0) {
-        const int64_t until_us = news->park_until_us + turn->now_us - turn->wall_us;
+        const int64_t until_us = news->park_until_us + turn->now_us - turn->mono_us;
 
         if (until_us > turn->row.parked_until_us)
             turn->row.parked_until_us = until_us;

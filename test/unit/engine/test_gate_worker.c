@@ -164,6 +164,69 @@ TEST(requests_beyond_a_permit_are_paid_before_the_next_one)
     end();
 }
 
+/* Another process, which knows what the store tells and no more. */
+static enum rate_decision ask_of_another(void)
+{
+    const struct fetch_permit_ask question = { .endpoint = &world.endpoint };
+    struct gate_pool *pool;
+    struct gate *gate;
+    struct store *session;
+    struct fetch_permit permit;
+
+    REQUIRE_OK(store_another(world.store, &session, &world.err), world.err);
+    REQUIRE_OK(gate_pool_open(&pool, &world.err), world.err);
+    REQUIRE_OK(gate_open(&gate,
+                         &(struct gate_parts){ .pool = pool,
+                                               .store = session,
+                                               .clock = &world.clock.clock,
+                                               .random = &world.random.source,
+                                               .secrets = &world.secrets.source,
+                                               .owner = STR("other"),
+                                               .wake_fd = CLOCK_NO_WAKE },
+                         &world.err),
+               world.err);
+    gate_begin(gate, &(struct gate_task){ .source = STR("example"), .wait_max_us = 1 });
+    REQUIRE_OK(gate_port(gate)->acquire(gate_port(gate), &question, &permit, &world.err),
+               world.err);
+    if (permit.decision == RATE_ALLOW)
+        gate_port(gate)->feedback(
+            gate_port(gate),
+            &(struct fetch_feedback){ .endpoint = &world.endpoint,
+                                      .requests = 1,
+                                      .signal = { .now_us = clock_now_us(&world.clock.clock) } });
+    gate_close(gate);
+    gate_pool_close(pool);
+    store_close(session);
+    return permit.decision;
+}
+
+/* The store fails when the wait is to be told, and somebody sets the calendar before it is back. */
+TEST(a_wait_that_is_told_late_is_as_long_whatever_the_calendar_says)
+{
+    static const int64_t jumps_us[] = { 0, US_PER_HOUR, -US_PER_HOUR };
+
+    for (size_t i = 0; i < ARRAY_LEN(jumps_us); i++) {
+        begin(10, 5);
+        CHECK_EQ(ask(true), RATE_ALLOW, "at once");
+        memory_store_fail(world.store,
+                          &(struct memory_fault){ .name = "rate_save", .code = "store.busy" });
+        hear((struct fetch_feedback){
+            .requests = 1,
+            .status = 429,
+            .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 100 * US_PER_SECOND } });
+        memory_clock_set(&world.clock, NOW_US + jumps_us[i]);
+        memory_clock_advance(&world.clock, 5 * US_PER_SECOND);
+        gate_close(world.gate); /* writes what is not written yet */
+        world.gate = NULL;
+        CHECK_EQ(ask_of_another(), RATE_WAIT, "silence");
+        memory_clock_advance(&world.clock, 90 * US_PER_SECOND);
+        CHECK_EQ(ask_of_another(), RATE_WAIT, "still");
+        memory_clock_advance(&world.clock, 25 * US_PER_SECOND);
+        CHECK_EQ(ask_of_another(), RATE_ALLOW, "it is over");
+        end();
+    }
+}
+
 TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
 {
     struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + US_PER_SECOND,
