@@ -133,8 +133,8 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
 static const char *holes_advice(const struct task *task, bool takes_signals)
 {
     if (!window_is_valid(task->window))
-        return "what the source has no record for is let be; what it failed on is asked for by "
-               "the next update";
+        return "what the source has no record for is let be; what it refused or failed on is a "
+               "signal still";
     return takes_signals ? "the ids without a record are signals: patra update looks at them again"
                          : "the ids without a record are signals, and no update looks at them: "
                            "patra signal list";

@@ -458,8 +458,13 @@ static void parse_placeholder(struct parser *p)
             add_piece(p, str_slice(p->text, from, p->at), node);
             return;
         }
-        (void)fault(p, p->at < p->text.len ? p->at : from,
-                    arena_printf(p->arena, "the closing } is missing"), STR(""));
+        if (p->at < p->text.len)
+            (void)fault(p, p->at,
+                        arena_printf(p->arena, "%s can not stand here, where } ends an expression",
+                                     QUOTE(str_slice(p->text, p->at, p->at + 1))),
+                        STR(""));
+        else
+            (void)fault(p, from, arena_printf(p->arena, "the closing } is missing"), STR(""));
     }
     recover(p);
 }

@@ -92,7 +92,7 @@ TEST(template_faults_have_an_offset_and_a_hint)
         { "ab${", 4, "missing", "as in" },
         { "ab${}", 4, "missing", "as in" },
         { "ab${page.no", 2, "closing }", "" },
-        { "${page.no x}", 10, "closing }", "" },
+        { "${page.no x}", 10, "\"x\" can not stand here", "" },
         { "${page.}", 7, "name is missing", "" },
         { "${rows}", 2, "no scope", "expr.rows" },
         { "${pge.no}", 2, "unknown scope \"pge\"", "page" },
@@ -102,6 +102,7 @@ TEST(template_faults_have_an_offset_and_a_hint)
         { "${window.form}", 2, "no variable", "from" },
         { "${dat(window.from)}", 2, "unknown function \"dat\"", "date" },
         { "${system('ls')}", 2, "unknown function", "" },
+        { "${window.from[0]}", 13, "\"[\" can not stand here", "" },
         { "${date()}", 2, "0 arguments", "date(instant)" },
         { "${date(window.from, window.to)}", 2, "2 arguments", "date(instant)" },
         { "${date(page.no)}", 7, "argument 1", "" },
@@ -119,7 +120,7 @@ TEST(template_faults_have_an_offset_and_a_hint)
         { "${99999999999999999999}", 2, "64 bits", "quotes" },
         { "${-}", 2, "64 bits", "" },
         { "${${page.no}}", 2, "missing", "" },
-        { "${page.no + 1}", 10, "closing }", "" },
+        { "${page.no + 1}", 10, "\"+\" can not stand here", "" },
     };
 
     begin();
