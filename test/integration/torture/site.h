@@ -57,6 +57,7 @@ struct site {
     int sources[SITE_SOURCES_MAX];
     int source_count;
     bool has_long_slices;
+    bool is_narrow; /* few requests at once, and slower ones after a refusal */
     struct site_process processes[SITE_PROCESSES_MAX];
     char log[4096];
     /* for the report */
