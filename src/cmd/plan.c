@@ -21,13 +21,18 @@ static bool read_code(const struct invocation *invocation, const char *option,
                       const struct code_table *codes, bool *has, int *value, struct error *err)
 {
     const char *given = invocation_value(invocation, option);
+    char words[256] = "";
+    size_t len = 0;
 
     *has = given != NULL;
     *value = given != NULL ? code_find_written(codes, str_of(given)) : 0;
     if (*value >= 0)
         return true;
-    return error_set(err, ERROR_REQUEST, "plan.option", "--%s: '%s' is no word of %.*s", option,
-                     given, STR_ARG(codes->type));
+    for (size_t i = 0; i < codes->count && len < sizeof(words); i++)
+        len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%.*s", i > 0 ? ", " : "",
+                                STR_ARG(codes->items[i].code));
+    return error_set(err, ERROR_REQUEST, "plan.option", "--%s: '%s' is none of %s", option, given,
+                     words);
 }
 
 static bool get_plan(const struct invocation *invocation, struct session *session,

@@ -8,6 +8,7 @@
 #include "cmd/session.h"
 #include "cmd/text.h"
 #include "data/json.h"
+#include "port/store_plan.h"
 #include "port/store_run.h"
 
 enum { TASKS_SHOWN = 50, BATCHES_SHOWN = 10, SHOWN_MAX = 10000 };
@@ -93,6 +94,21 @@ static bool list_text(const struct task_list *list, struct session *session, FIL
     return columns_print(&columns, out, err);
 }
 
+/* For a list that came out empty: a plan or a source that is not there may be a typing error. */
+static bool is_there(struct session *session, const struct task_filter *filter, struct error *err)
+{
+    struct plan plan;
+    bool found = true;
+
+    if (filter->plan_id > 0 &&
+        !store_plan_get(session->store, &session->arena, filter->plan_id, &plan, &found, err))
+        return false;
+    if (!found)
+        return error_set(err, ERROR_REQUEST, "plan.id", "there is no plan %" PRId64,
+                         filter->plan_id);
+    return session_knows(session, filter->source, err);
+}
+
 static bool list_tasks(const struct invocation *invocation, struct session *session,
                        enum exit_code *code, struct error *err)
 {
@@ -102,7 +118,7 @@ static bool list_tasks(const struct invocation *invocation, struct session *sess
     (void)code;
     if (!read_filter(invocation, &filter, err) ||
         !store_task_list(session->store, &session->arena, &filter, &list, err) ||
-        (list.count == 0 && !session_knows(session, filter.source, err)))
+        (list.count == 0 && !is_there(session, &filter, err)))
         return false;
     if (invocation_flag(invocation, "json"))
         return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
