@@ -62,6 +62,11 @@ struct http_limits {
 
 struct http_auth; /* port/http_auth.h */
 
+/* Who wants to know that a reply, however slow, is on its way. Embed it first. */
+struct http_watch {
+    void (*moved)(struct http_watch *watch); /* bytes have gone either way since the last call */
+};
+
 struct http_request {
     struct str method; /* empty is GET */
     struct str url;    /* absolute; without user or password, which belong into auth */
@@ -94,6 +99,7 @@ struct http_request {
     struct str tracestate;
 
     const struct http_auth *auth; /* NULL: none */
+    struct http_watch *watch;     /* told by the thread that waits for the reply; NULL: nobody */
 };
 
 struct http_timings { /* since the beginning of the (last) request; 0 for what did not happen */

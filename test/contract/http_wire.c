@@ -437,6 +437,42 @@ TEST(silence_has_an_end)
     }
 }
 
+struct counter {
+    struct http_watch watch; /* first */
+    pthread_t thread;
+    int moves;
+};
+
+static void count_move(struct http_watch *watch)
+{
+    struct counter *counter = (struct counter *)watch;
+
+    CHECK(pthread_equal(pthread_self(), counter->thread), "in the thread that waits");
+    counter->moves++;
+}
+
+TEST(who_waits_is_told_that_bytes_come)
+{
+    for (int is_started = 0; is_started < 2; is_started++) {
+        struct counter counter = { .watch = { count_move }, .thread = pthread_self() };
+        struct http_request request;
+        struct http_ticket *ticket;
+
+        begin();
+        raw_server_reply(wire.server, STR(OK("10", "hello")), RAW_HANG);
+        request = request_of("/");
+        request.timeouts.idle_us = 200 * US_PER_MS;
+        request.watch = &counter.watch;
+        if (is_started) {
+            REQUIRE_OK(http_start(wire.http, &wire.arena, &request, &ticket, &wire.err), wire.err);
+            CHECK(!http_wait(ticket, &wire.reply, &wire.err), "it hangs");
+        } else
+            CHECK(!http_send(wire.http, &wire.arena, &request, &wire.reply, &wire.err), "it hangs");
+        CHECK(counter.moves > 0, "half a body has come");
+        end();
+    }
+}
+
 TEST(a_request_as_a_whole_has_an_end)
 {
     struct http_request request;

@@ -200,6 +200,7 @@ static void make(void *context, struct arena *arena, const struct http_request *
     struct played_api *api = context;
 
     api->requests++;
+    api->watch = request->watch;
     if (api->before != NULL)
         api->before(api->context, api);
     *reply = (struct memory_reply){ .status = 200, .took_us = 20 * US_PER_MS };

@@ -32,6 +32,7 @@ struct played_api {
     /* Called before each reply, for what shall happen in the middle of a walk. */
     void (*before)(void *context, struct played_api *api);
     void *context;
+    struct http_watch *watch; /* of the request that is answered */
 };
 
 void played_api_init(struct played_api *api, struct memory_clock *clock, uint64_t seed);

@@ -217,6 +217,40 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
     world_release(&w);
 }
 
+/* ---- a reply that takes longer than the lease ---- */
+
+static void drip(void *context, struct played_api *api)
+{
+    struct world *w = context;
+
+    if (api->requests != 3)
+        return;
+    for (int64_t passed_us = 0; passed_us < 2 * LEASE_US; passed_us += US_PER_SECOND) {
+        memory_clock_advance(&w->clock, US_PER_SECOND);
+        api->watch->moved(api->watch);
+    }
+    CHECK_EQ(world_step(w, 1), EXECUTOR_NOTHING, "the other one finds nothing to take over");
+}
+
+TEST(a_slow_reply_that_keeps_coming_keeps_the_lease)
+{
+    static struct world w;
+    struct plan_result result;
+    struct error err = { 0 };
+
+    world_init(&w, 1);
+    for (int i = 0; i < 45; i++)
+        played_api_change(&w.api, START_US + i * US_PER_MINUTE);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    w.api.before = drip;
+    w.api.context = &w;
+    REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "there was a task");
+    CHECK(!w.last_was_overtaken, "which stayed with the one that waited");
+    for (int i = 0; i < w.api.count; i++)
+        world_check_record(&w, i);
+    world_release(&w);
+}
+
 /* ---- an end that the store refuses ---- */
 
 static struct task only_task(struct world *w)

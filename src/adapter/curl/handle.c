@@ -30,6 +30,7 @@ struct slot {
     struct transfer transfer; /* first: a ticket is a slot */
     enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_RUNNING, SLOT_DONE } state;
     bool is_unwanted; /* cancelled */
+    int64_t moved_us; /* of the transfer, as it was published */
 };
 
 struct curl_handle {
@@ -139,6 +140,16 @@ static void drive(struct curl_handle *handle, struct slot *const *running, size_
         (void)curl_multi_poll(handle->multi, NULL, 0, (int)((wait_us + 999) / 1000), NULL);
 }
 
+/* Tells what was not told yet; returns what is told now. */
+static int64_t tell_moved(const struct transfer *transfer, int64_t moved_us, int64_t told_us)
+{
+    struct http_watch *watch = transfer->request.watch;
+
+    if (watch != NULL && moved_us > told_us)
+        watch->moved(watch);
+    return moved_us;
+}
+
 /* ---- the thread ---- */
 
 /* The slots that are to be driven, the queued ones begun. Holds the lock. */
@@ -162,6 +173,7 @@ static size_t take_running(struct curl_handle *handle, struct slot **running)
 static void publish(struct curl_handle *handle, struct slot *const *running, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        running[i]->moved_us = running[i]->transfer.moved_us;
         if (running[i]->transfer.is_settled)
             running[i]->state = SLOT_DONE;
     }
@@ -236,6 +248,7 @@ static struct slot *take_slot(struct curl_handle *handle, struct arena *arena,
         return NULL;
     }
     slot->is_unwanted = false;
+    slot->moved_us = 0;
     if (slot->transfer.easy == NULL && !transfer_open(&slot->transfer, &handle->http, err))
         return NULL;
     slot->transfer.user_agent = handle->user_agent;
@@ -255,11 +268,20 @@ static void queue(struct curl_handle *handle, struct slot *slot)
     (void)curl_multi_wakeup(handle->multi);
 }
 
+/* The driver wakes all who wait after each of its rounds. */
 static void wait_for(struct curl_handle *handle, struct slot *slot)
 {
+    int64_t told_us = 0;
+    int64_t moved_us;
+
     (void)pthread_mutex_lock(&handle->lock);
-    while (slot->state != SLOT_DONE)
+    while (slot->state != SLOT_DONE) {
         (void)pthread_cond_wait(&handle->done, &handle->lock);
+        moved_us = slot->moved_us;
+        (void)pthread_mutex_unlock(&handle->lock);
+        told_us = tell_moved(&slot->transfer, moved_us, told_us);
+        (void)pthread_mutex_lock(&handle->lock);
+    }
     slot->state = SLOT_FREE;
     handle->under_way--;
     (void)pthread_mutex_unlock(&handle->lock);
@@ -318,6 +340,7 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
 {
     struct curl_handle *handle = handle_of(http);
     struct slot *slot = take_slot(handle, arena, request, err);
+    int64_t told_us = 0;
 
     if (slot == NULL)
         return false;
@@ -327,8 +350,10 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
         return give_result(slot, reply, err);
     }
     begin(handle, &slot->transfer);
-    while (!slot->transfer.is_settled)
+    while (!slot->transfer.is_settled) {
         drive(handle, &slot, 1);
+        told_us = tell_moved(&slot->transfer, slot->transfer.moved_us, told_us);
+    }
     return give_result(slot, reply, err);
 }
 

@@ -63,6 +63,11 @@ struct lease_gate {
     int64_t renewed_us; /* monotonic */
 };
 
+struct run_watch {
+    struct http_watch watch; /* first */
+    struct lease_gate *gate;
+};
+
 struct run_waiter {
     struct fetch_waiter waiter; /* first */
     const struct task_run *run;
@@ -79,6 +84,7 @@ struct task_run {
     struct retry_policy retry;
     struct lease_gate lease_gate;
     struct run_waiter waiter;
+    struct run_watch watch;
     struct commit_context commit;
     char traceparent[64];
     int64_t batches;      /* committed */

@@ -1,6 +1,6 @@
 /* Between the walk and the rate gate. Each attempt at a request passes here, and is progress: it
- * renews the lease when a third of it is over. A walk that stands still asks for no permit, and its
- * lease runs out.
+ * renews the lease when a third of it is over. So do the bytes of a reply, however slowly they
+ * come. A walk that stands still asks for no permit and hears nothing, and its lease runs out.
  */
 #include "engine/execute/inside.h"
 
@@ -46,6 +46,14 @@ static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feed
     gate->inner->feedback(gate->inner, feedback);
 }
 
+/* Who has lost the lease finds out with the next attempt, or the commit. */
+static void hear_bytes(struct http_watch *watch)
+{
+    struct error ignored;
+
+    (void)!keep_lease(((struct run_watch *)watch)->gate, &ignored);
+}
+
 static void tell_wait(struct fetch_waiter *port, int64_t until_us, enum wait_why why)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
@@ -66,5 +74,6 @@ void lease_gate_init(struct task_run *run, struct fetch_gate *inner)
         .run = run,
         .renewed_us = clock_monotonic_us(run->executor->parts.clock),
     };
+    run->watch = (struct run_watch){ { hear_bytes }, &run->lease_gate };
     run->waiter = (struct run_waiter){ .waiter = { tell_wait }, .run = run };
 }

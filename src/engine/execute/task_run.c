@@ -169,6 +169,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
                       &(struct fetch_parts){ .http = parts->http,
                                              .gate = &run->lease_gate.gate,
                                              .waiter = &run->waiter.waiter,
+                                             .watch = &run->watch.watch,
                                              .clock = parts->clock,
                                              .random = parts->random,
                                              .secrets = parts->secrets,

@@ -152,6 +152,7 @@ struct fetch_parts {   /* all must outlive the fetch */
     struct secret_source *secrets;
     const struct xml *xml;       /* NULL: loaded when a source answers in XML */
     struct fetch_waiter *waiter; /* NULL: nobody watches */
+    struct http_watch *watch;    /* of slow replies; NULL: nobody does */
     int wake_fd;                 /* CLOCK_NO_WAKE: none */
 };
 

@@ -145,9 +145,12 @@ static bool render(struct fetch *fetch, const struct exchange_ask *ask, struct a
 
     if (request_ask.correlation_id.data == NULL)
         return arena_error(arena, err);
-    return request_render(&fetch->request,
-                          (struct request_memory){ .scratch = &fetch->scratch, .arena = arena },
-                          &request_ask, err);
+    if (!request_render(&fetch->request,
+                        (struct request_memory){ .scratch = &fetch->scratch, .arena = arena },
+                        &request_ask, err))
+        return false;
+    fetch->request.http.watch = fetch->parts.watch;
+    return true;
 }
 
 static bool is_url_too_long(const struct fetch *fetch, const struct exchange_ask *ask)

@@ -362,8 +362,9 @@ static void choose_sources(struct site *site)
 
 /* The audit watches the rate. It can not blame for a Retry-After: who is killed, stopped or locked
  * out of the store between hearing it and telling it does not silence the others. Nor for requests
- * at once: it counts one until the simulator has ended it, a client that has given up or died does
- * not. */
+ * at once: leases here are shorter than the silence a source is allowed, and the request of one who
+ * lost its task is made again by another while the simulator still counts the first.
+ */
 static void start_sim(struct site *site)
 {
     char seed[32], limits[SITE_SOURCES_MAX + 1][128];
