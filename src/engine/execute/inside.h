@@ -3,6 +3,7 @@
  *      executor.c    choosing, claiming, housekeeping; the loop
  *      task_run.c    one task: from its lease to its end
  *      task_end.c    the end as rows
+ *      task_after.c  what it means for others
  *      lease_gate.c  between the walk and the rate gate: keeps the lease, tells of waiting
  *      steady.c      a store that comes and goes
  */
@@ -104,10 +105,23 @@ void lease_gate_init(struct task_run *run, struct fetch_gate *inner);
 /* One claimed task, to its end. False only for what the executor itself can not bear. */
 bool task_run(struct executor *executor, const struct task *task, struct error *err) MUST_CHECK;
 
+static inline struct task_partition task_partition_of(const struct task *task)
+{
+    return (struct task_partition){ task->source, task->endpoint, task->operation };
+}
+
 /* ---- task_end.c ---- */
 
 /* The end in one transaction. *held is false, and nothing written, when the lease is gone. */
 bool task_end(struct task_run *run, const struct ending *ending, bool *held,
               struct error *err) MUST_CHECK;
+
+/* ---- task_after.c ---- */
+
+/* Before the end is written, which tells what became of the circuit. */
+void task_note_outage(struct task_run *run, const struct ending *ending);
+
+/* Once it is written. */
+void task_after(struct task_run *run, const struct ending *ending);
 
 #endif

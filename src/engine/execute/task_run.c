@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/cursor/cursor_advance.h"
-#include "engine/plan_reslice.h"
 #include "engine/retry_policy.h"
 
 /* How often a run looks whether it has been paused or cancelled. */
@@ -196,11 +194,6 @@ static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us, enum 
     };
 }
 
-static struct task_partition partition_of(const struct task *task)
-{
-    return (struct task_partition){ task->source, task->endpoint, task->operation };
-}
-
 static bool is_told_to_stop(struct executor *executor)
 {
     struct clock *clock = executor->parts.clock;
@@ -249,7 +242,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
 static void note_batch(struct task_run *run, const struct fetch_batch *batch,
                        const struct commit_result *result)
 {
-    const struct task_partition partition = partition_of(run->task);
+    const struct task_partition partition = task_partition_of(run->task);
     const struct health_sample sample = {
         .now_us = executor_now_us(run->executor),
         .requests = batch->counts.requests,
@@ -404,70 +397,6 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
 
 /* ---- ending ---- */
 
-static void note_outage(struct task_run *run)
-{
-    struct executor *executor = run->executor;
-    const struct task_partition partition = partition_of(run->task);
-
-    run->is_circuit_open =
-        crew_note(executor->parts.crew, &partition,
-                  &(struct health_sample){ .now_us = executor_now_us(executor),
-                                           .is_failure = true,
-                                           .random = random_source_u64(executor->parts.random) });
-}
-
-/* Who has no place in the line for now (WAIT_RATE) stops nobody else. */
-static bool is_silence(const struct ending *ending)
-{
-    return ending->kind == ENDING_LATER && !ending->is_outage &&
-           (ending->why == WAIT_RETRY_AFTER || ending->why == WAIT_QUOTA);
-}
-
-static void note_end(struct task_run *run, const struct ending *ending)
-{
-    struct executor *executor = run->executor;
-    const struct task_partition partition = partition_of(run->task);
-
-    if (is_silence(ending))
-        crew_rest_note(executor->parts.crew, &partition,
-                       &(struct crew_rest){ ending->retry_at_us, ending->why });
-    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
-                                                      .task = run->task,
-                                                      .run_id = run->run.id,
-                                                      .ending = ending });
-}
-
-/* What an ended task means for others. What fails here is made up for by the next trigger, which
- * moves the cursor and plans what is missing. */
-static void follow_up(struct task_run *run, const struct ending *ending)
-{
-    struct executor *executor = run->executor;
-    struct cursor_advance_request request;
-    struct cursor_advance_result moved;
-    struct plan_reslice_result cut;
-    struct error err;
-
-    if (ending->kind != ENDING_FINAL || run->assignment.spec.source.len == 0)
-        return; /* how far its source looks back can not be told */
-    arena_reset(&executor->batch);
-    request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
-    request.of.late_us = spec_late_us(&run->assignment.spec);
-    request.lineage.batch_id = run->batch_id;
-    request.batch_no = run->batch_no;
-    request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
-    if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
-        log_event(executor->parts.log, LOG_WARN, "cursor not moved",
-                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
-    if (ending->is_cut &&
-        !plan_reslice(executor->parts.store,
-                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
-                                                      .now_us = executor_now_us(executor),
-                                                      .limit = 16 },
-                      &cut, &err))
-        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
-                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
-}
-
 /* An end that the store does not take must not come again with the next lease: somebody else would
  * find it as impossible. */
 static bool is_refused(const struct error *err)
@@ -481,8 +410,7 @@ static bool end(struct task_run *run, struct ending *ending, struct error *err)
     bool held = true;
     bool is_plain = false;
 
-    if (ending->is_outage)
-        note_outage(run);
+    task_note_outage(run, ending);
     if (ending->kind != ENDING_OVERTAKEN) {
         while (!task_end(run, ending, &held, err)) {
             if (is_refused(err) && !is_plain) {
@@ -494,8 +422,7 @@ static bool end(struct task_run *run, struct ending *ending, struct error *err)
         if (!held)
             *ending = ending_overtaken();
     }
-    note_end(run, ending);
-    follow_up(run, ending);
+    task_after(run, ending);
     return true;
 }
 

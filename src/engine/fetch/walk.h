@@ -3,6 +3,7 @@
  *      fetch.c           opening, resuming, closing; batches as the caller sees them
  *      walk_exchange.c   one request until it is answered: permit, attempts, waits, prefetch
  *      walk_pages.c      pages: doubts, sweeps, restarts, smaller pages
+ *      walk_astray.c     ids where they should not be
  *      walk_details.c    ids: batches, halves, second tries
  *      walk_verdict.c    the end
  *
@@ -173,6 +174,12 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
 
 /* Remembers a token beyond the page that gave it. */
 bool leg_set_token(struct leg *leg, struct str token, struct error *err) MUST_CHECK;
+
+/* ---- walk_astray.c ---- */
+
+/* True: the walk is at its end, for parts by id would not be what they claim to be. is_over: there
+ * is more than the source hands out, and the slice is about to be cut. */
+bool walk_ends_astray(struct fetch *fetch, const struct listing *listing, bool is_over);
 
 /* ---- walk_details.c ---- */
 

@@ -1,0 +1,76 @@
+/* What the end of a task means for others: the crew, who watches, the cursor, a slice to be cut. */
+#include "engine/cursor/cursor_advance.h"
+#include "engine/execute/inside.h"
+#include "engine/plan_reslice.h"
+
+void task_note_outage(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    const struct task_partition partition = task_partition_of(run->task);
+
+    if (!ending->is_outage)
+        return;
+    run->is_circuit_open =
+        crew_note(executor->parts.crew, &partition,
+                  &(struct health_sample){ .now_us = executor_now_us(executor),
+                                           .is_failure = true,
+                                           .random = random_source_u64(executor->parts.random) });
+}
+
+/* Who has no place in the line for now (WAIT_RATE) stops nobody else. */
+static bool is_silence(const struct ending *ending)
+{
+    return ending->kind == ENDING_LATER && !ending->is_outage &&
+           (ending->why == WAIT_RETRY_AFTER || ending->why == WAIT_QUOTA);
+}
+
+static void tell_end(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    const struct task_partition partition = task_partition_of(run->task);
+
+    if (is_silence(ending))
+        crew_rest_note(executor->parts.crew, &partition,
+                       &(struct crew_rest){ ending->retry_at_us, ending->why });
+    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
+                                                      .task = run->task,
+                                                      .run_id = run->run.id,
+                                                      .ending = ending });
+}
+
+/* What fails here is made up for by the next trigger, which moves the cursor and plans what is
+ * missing. */
+static void follow_up(struct task_run *run, const struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    struct cursor_advance_request request;
+    struct cursor_advance_result moved;
+    struct plan_reslice_result cut;
+    struct error err;
+
+    if (ending->kind != ENDING_FINAL || run->assignment.spec.source.len == 0)
+        return; /* how far its source looks back can not be told */
+    arena_reset(&executor->batch);
+    request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
+    request.of.late_us = spec_late_us(&run->assignment.spec);
+    request.lineage.batch_id = run->batch_id;
+    request.batch_no = run->batch_no;
+    request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
+    if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+        log_event(executor->parts.log, LOG_WARN, "cursor not moved",
+                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+    if (ending->is_cut &&
+        !plan_reslice(executor->parts.store,
+                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
+                                                      .now_us = executor_now_us(executor),
+                                                      .limit = 16 },
+                      &cut, &err))
+        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
+                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+}
+
+void task_after(struct task_run *run, const struct ending *ending)
+{
+    tell_end(run, ending);
+    follow_up(run, ending);
+}
