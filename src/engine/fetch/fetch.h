@@ -83,7 +83,7 @@ enum { FETCH_SWEEPS_MAX = 3 };
 enum { FETCH_RESTARTS_MAX = 8 };
 /* Records in one batch, which is one transaction: the time it takes stays short enough for others
  * that wait for the same rows. */
-enum { FETCH_RECORDS_MAX = 500 };
+enum { FETCH_RECORDS_MAX = 250 };
 /* Pages asked for once more because records on them could not be judged, per walk. (A batch of ids
  * that is answered by nothing at all is always asked for once more.) */
 enum { FETCH_SECOND_LOOKS_MAX = 3 };

@@ -66,7 +66,7 @@ static void look_at_long(struct rig *rig, struct fetch *fetch, const struct fetc
 static void begin_long(struct rig *rig, int records)
 {
     played_begin(&played, rig, GENERIC, "offset", records);
-    rig->spec.endpoint.page.size = 1000;
+    rig->spec.endpoint.page.size = 500;
     rig->look = look_at_long;
     seen_long = (struct long_answer){ 0 };
 }
@@ -75,13 +75,13 @@ TEST(a_long_answer_comes_in_even_batches)
 {
     struct rig rig;
 
-    begin_long(&rig, 1600); /* pages of 1,000 and 600 */
+    begin_long(&rig, 800); /* pages of 500 and 300 */
     rig_run(&rig);
     played_require_complete(&played, &rig, "long pages");
     CHECK(rig.last.verdict.is_proven, "all of the total came");
-    CHECK_EQ(rig.records, 1600, "each record once");
-    CHECK_EQ(seen_long.items, 1600, "items");
-    CHECK_EQ(seen_long.rests, 2, "1,000 in two, 600 in two");
+    CHECK_EQ(rig.records, 800, "each record once");
+    CHECK_EQ(seen_long.items, 800, "items");
+    CHECK_EQ(seen_long.rests, 2, "500 in two, 300 in two");
     CHECK_EQ(rig.batches, 4, "batches");
     CHECK_EQ(seen_long.requests, 2, "requests");
     rig_release(&rig);
@@ -93,7 +93,7 @@ TEST(a_long_answer_that_was_not_stored_whole_is_asked_for_again)
         struct rig rig;
         int wanted;
 
-        begin_long(&rig, 2400); /* 500+500, 500+500, 400 */
+        begin_long(&rig, 1200); /* 250+250, 250+250, 200 */
         rig.gate.no_prefetch = true;
         rig.stop_after = stop;
         rig_run(&rig);
@@ -104,7 +104,7 @@ TEST(a_long_answer_that_was_not_stored_whole_is_asked_for_again)
         played_require_complete(&played, &rig, "after a break");
         CHECK(rig.last.verdict.is_proven, "numbers survive the break");
         CHECK_EQ((int64_t)rig.http.sent.count, wanted, "only the page in hand is asked for again");
-        CHECK_EQ(rig.records, 2400 + (stop % 2 == 1 && stop < 5 ? 500 : 0),
+        CHECK_EQ(rig.records, 1200 + (stop % 2 == 1 && stop < 5 ? 250 : 0),
                  "and only its first part comes twice");
         rig_release(&rig);
     }
