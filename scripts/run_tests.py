@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run_tests.py BUILD... -- [NAME...]
 
-Runs the test programs of each build folder, several at a time, those that may take longest first.
+Runs the test programs of each build folder, several at a time, those that may take longest first;
+those that the machine's other work would make fail (is_parallel: false) one by one behind them.
 Prints what failed or was skipped and every note of a suite, the slowest programs, and at the end
 "N passed, N failed, N skipped". Exit code 1 on any failure.
 """
@@ -43,33 +44,42 @@ def run(job):
             time.monotonic() - begin)
 
 
+def results(jobs):
+    """In the order of their ends."""
+    together = [job for job in jobs if job[1]['is_parallel']]
+    # One more than it may have processors: many programs wait, for clocks and for each other.
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run, job) for job in together]):
+            yield done.result()
+    for job in jobs:
+        if not job[1]['is_parallel']:
+            yield run(job)
+
+
 def main():
     split = sys.argv.index('--')
     jobs = [job for build in sys.argv[1:split] for job in programs(build, sys.argv[split + 1:])]
     jobs.sort(key=lambda job: -job[1]['timeout'])  # no long one is left for the end
     passed = failed = skipped = 0
     times = []
-    # One more than it may have processors: many programs wait, for clocks and for each other.
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
-            name, code, output, seconds = done.result()
-            times.append((seconds, name))
-            total = TOTAL.findall(output)
-            if total:
-                p, f, s = map(int, total[-1])
-            else:
-                p, f, s = 0, 1, 0
-            if code != 0 and f == 0:
-                f = 1  # it died after its last check: a leak, a sanitizer, a signal
-            passed, failed, skipped = passed + p, failed + f, skipped + s
-            print(f'{"FAIL" if f else "ok  "} {name}: {p} passed, {f} failed, {s} skipped'
-                  f' ({seconds:.1f} s)')
-            for line in output.splitlines():
-                if f or line.startswith('  '):
-                    print('    ' + line)
-            if f and code == 124:
-                print(f'    still running after {SECONDS_MAX} s')
-            sys.stdout.flush()
+    for name, code, output, seconds in results(jobs):
+        times.append((seconds, name))
+        total = TOTAL.findall(output)
+        if total:
+            p, f, s = map(int, total[-1])
+        else:
+            p, f, s = 0, 1, 0
+        if code != 0 and f == 0:
+            f = 1  # it died after its last check: a leak, a sanitizer, a signal
+        passed, failed, skipped = passed + p, failed + f, skipped + s
+        print(f'{"FAIL" if f else "ok  "} {name}: {p} passed, {f} failed, {s} skipped'
+              f' ({seconds:.1f} s)')
+        for line in output.splitlines():
+            if f or line.startswith('  '):
+                print('    ' + line)
+        if f and code == 124:
+            print(f'    still running after {SECONDS_MAX} s')
+        sys.stdout.flush()
     for seconds, name in sorted(times, reverse=True)[:SLOWEST]:
         print(f'{seconds:6.1f} s {name}')
     print(f'{passed} passed, {failed} failed, {skipped} skipped')
