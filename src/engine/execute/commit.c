@@ -1,9 +1,9 @@
 /* One try of a batch, and what ends it:
  *
- *      begin ─ renew ─ judge ─ replace, signals ─ batch row ─ write ─ quarantine, ids ─ run ─
- * commit ╰ not held: rollback                 │         │                        ╰ ended: rollback
- *                                                     │         ╰ raced: rollback, another try
- *                                                     ╰ known: rollback
+ *      begin ─ renew ─ judge, signals ─ batch row ─ write ─ quarantine, ids ─ run ─ commit
+ *                ╰ not held: rollback       │         │                        ╰ ended: rollback
+ *                                           │         ╰ raced: rollback, another try
+ *                                           ╰ known: rollback
  *
  * Judging comes before the batch row because the row's stats tell what was found; a race that makes
  * them wrong undoes the row as well. The order of locks is the same in every try of every worker:

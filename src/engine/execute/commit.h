@@ -1,7 +1,7 @@
 /* commit: what one fetched batch leaves behind, in one transaction.
  *
  *      fence ─ judge ─ replace, signals ─ batch row ─ write, touch ─ quarantine, ids ─ run ─ commit
- *        │                           ╰ known: read old, write nothing
+ *        │                                    ╰ known: read old, write nothing
  *        ╰ overtaken: write nothing
  *
  * Exactly once. The batch row has three keys; whoever commits a batch that is there gets its

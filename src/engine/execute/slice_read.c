@@ -89,7 +89,6 @@ static void read_time(struct reading *in, struct json_node root, struct slice *s
 static void read_ids(struct reading *in, struct json_node bounds, struct slice_ids *ids)
 {
     const struct json_node id = member(in, bounds, "id");
-
     const int64_t buckets = number(in, id, "hashBuckets", 0);
     const int64_t bucket = number(in, id, "hashBucket", 0);
 
