@@ -1,9 +1,9 @@
-/* The program around a file of tests: runs them in the order of the source, counts, prints.
+/* The main function of every test program: runs its tests in source order, counts and reports.
  *
  *      PROGRAM            all tests
  *      PROGRAM NAME...    the tests whose name contains one of the NAMEs
  *
- * Ends with "NAME: N passed, N failed, N skipped" and exit code 1 when one failed or none ran.
+ * Ends with "NAME: N passed, N failed, N skipped" and exit code 1 if one failed or none ran.
  */
 #include "test.h"
 
@@ -29,7 +29,7 @@ static struct {
     bool skipped;
     jmp_buf end;
     char folder[64];
-    void *files[FILES_MAX]; /* handed out by test_read */
+    void *files[FILES_MAX]; /* returned by test_read */
     size_t file_count;
     char shared[4096];
 } state;
@@ -97,7 +97,7 @@ int test_rounds(int count)
 
     if (part <= 1)
         return count;
-    test_note("made smaller: %d of %d rounds (TEST_ROUNDS_PART=%d)", count / part, count, part);
+    test_note("shortened: %d of %d rounds (TEST_ROUNDS_PART=%d)", count / part, count, part);
     return count / part;
 }
 
@@ -177,7 +177,7 @@ static void run_one(const char *name, void (*run)(void))
     took = seconds_now() - begin;
     printf("%s %s", state.failures > 0 ? "FAIL" : state.skipped ? "skip" : "ok  ", name);
     if (took >= 1)
-        printf(" (%.1f s)", took); /* who is slow is seen */
+        printf(" (%.1f s)", took); /* shows slow tests */
     printf("\n");
 }
 

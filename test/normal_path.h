@@ -1,6 +1,6 @@
-/* normal_path: where a node stands in its document, as RFC 9535 (2.7) writes it:
- * $['items'][0]['id']. Suites tell the places of results so, and a path written so leads back to
- * its node. */
+/* normal_path: the position of a node in its document as a normalized path (RFC 9535, 2.7):
+ * $['items'][0]['id']. Public suites give the positions of results this way, and the path leads
+ * back to its node. */
 #ifndef PATRA_TEST_NORMAL_PATH_H
 #define PATRA_TEST_NORMAL_PATH_H
 
@@ -33,7 +33,7 @@ static inline void normal_path_add_name(struct buf *out, struct str name)
     buf_add(out, STR("']"));
 }
 
-/* The child of `parent` that holds the node: the last one that does not begin behind it. */
+/* The child of `parent` that holds the node: the last one that does not begin after it. */
 static inline struct json_iter normal_path_child(const struct json_doc *doc,
                                                  struct json_node parent, struct json_node node)
 {

@@ -1,10 +1,10 @@
-/* random: chance for tests that can be had again.
+/* random: reproducible random numbers for tests.
  *
- * splitmix64: a counter whose every value is scrambled. Seeds are fixed, so that every run is the
- * same one. Two calls in one expression have no order in C: draw one by one.
+ * splitmix64: a counter whose values are scrambled. Seeds are fixed, so that every run is the same.
+ * Two calls in one expression have no order in C: call one at a time.
  *
- * A test of many histories has a seed for each, prints the one that failed, and with PATRA_SEED in
- * the environment plays that one alone:
+ * A test of many histories has a seed for each and prints the seed that failed. PATRA_SEED in the
+ * environment runs only that history:
  *
  *      const struct random_seeds seeds = random_seeds(HISTORIES);
  *
@@ -44,7 +44,7 @@ static inline bool random_chance(struct random *random, int in_hundred)
 struct random_seeds {
     uint64_t from;
     uint64_t to;
-    bool is_one; /* that was asked for: what holds of all together need not hold of it */
+    bool is_one; /* one seed was chosen: checks over all histories do not apply */
 };
 
 static inline struct random_seeds random_seeds(uint64_t count)

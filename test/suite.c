@@ -1,3 +1,4 @@
+/* suite: the tokenizer for public test suites. */
 #include "suite.h"
 
 #include <stdint.h>

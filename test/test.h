@@ -1,4 +1,4 @@
-/* test: what a test file needs.
+/* test: the macros and functions of a test file.
  *
  *      TEST(watermark_stops_at_the_first_gap)
  *      {
@@ -6,8 +6,8 @@
  *      }
  *
  * A file of tests is linked with test/main.c into one program; TEST registers itself. A failed
- * check is printed with its place and its label, and the test goes on; REQUIRE ends the test at
- * once. TEST_SKIP ends it too, and says why: it is counted apart and shown.
+ * check is printed with its location and label, and the test continues; REQUIRE ends the test at
+ * once. TEST_SKIP ends it too and prints the reason; skipped tests are counted separately.
  */
 #ifndef PATRA_TEST_TEST_H
 #define PATRA_TEST_TEST_H
@@ -20,8 +20,8 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-/* 1 in a sanitized build, whose programs are several times slower: there a test by chance makes do
- * with fewer rounds. */
+/* 1 in a sanitized build, whose programs are several times slower: random tests run fewer rounds
+ * there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_IS_SLOW 1
 #elif defined(__has_feature)
@@ -35,24 +35,24 @@ void test_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));
 void test_abort(void) __attribute__((noreturn));
 
-/* Checks of the running test that have failed so far: for tests of many cases that print which. */
+/* How many checks of the running test have failed so far: for tests that print the failing case. */
 size_t test_failures(void);
 
 /* Prints a line that belongs to the report, e.g. the count of a public suite's cases. */
 void test_note(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* How many of `count` rounds a test by chance plays: all of them, or the TEST_ROUNDS_PART-th part
- * where the environment asks for that because every step takes many times as long (memcheck does,
- * see scripts/valgrind). Then a note tells both numbers. */
+/* How many of `count` rounds a random test runs: all of them, or a TEST_ROUNDS_PART-th if the
+ * environment sets that because every step is much slower (under memcheck, see scripts/valgrind). A
+ * note then reports both numbers. */
 int test_rounds(int count);
 
-/* A folder of its own for this test program, removed at its end. */
+/* A temporary folder for this test program, removed at its end. */
 const char *test_folder(void);
 
-/* The path of a file below ../shared, or NULL when the folder is not there: skip then. */
+/* The path of a file below ../shared, or NULL if the folder does not exist: skip the test then. */
 const char *test_shared(const char *path);
 
-/* A whole file in memory that lives until the program ends; data is NULL when it can't be read. */
+/* A whole file in memory that lives until the program ends; data is NULL if it cannot be read. */
 struct str test_read(const char *path);
 
 #define TEST(name)                                                      \
@@ -89,7 +89,7 @@ struct str test_read(const char *path);
                       STR_ARG(test_got_), STR_ARG(test_wanted_));                           \
     } while (0)
 
-/* For what the rest of the test can not do without. `err` is a struct error. */
+/* For conditions that the rest of the test needs. `err` is a struct error. */
 #define REQUIRE(condition, label)                                                   \
     do {                                                                            \
         if (!(condition)) {                                                         \

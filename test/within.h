@@ -1,4 +1,4 @@
-/* within: what a window is, one instant at a time; models of the code that thinks in stretches. */
+/* within: whether an instant is in a window; for models that check the interval code. */
 #ifndef PATRA_TEST_WITHIN_H
 #define PATRA_TEST_WITHIN_H
 

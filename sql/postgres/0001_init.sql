@@ -1,10 +1,10 @@
--- The dictionaries, and the road of the work: trigger -> plan -> slice -> task -> run -> batch,
--- and how far it got: cursors and their events.
+-- The dictionaries, the path of the work (trigger -> plan -> slice -> task -> run -> batch), and its
+-- progress: cursors and their events.
 --
--- Windows are half-open [from, to). JSON that is hashed (snapshots, slice_spec, params) or may hold
--- any byte of a token (checkpoint) is text, which comes back unchanged; the rest is jsonb. The
--- check casts to json, not jsonb: that one refuses \u0000.
--- A code column's words are those of the dictionary named in core/codes.h.
+-- Windows are half-open [from, to). JSON that is hashed (snapshots, slice_spec, params) or may
+-- contain any byte of a token (checkpoint) is stored as text, unchanged; the rest is jsonb. The
+-- check casts to json, because jsonb refuses \u0000.
+-- The words of a code column are in the dictionary that core/codes.h names.
 
 -- ---- dictionaries ----
 
@@ -23,7 +23,7 @@ CREATE TABLE sys_dict_item (
 
 CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
 
--- Other words for the same item, as people write it.
+-- Other words for the same item, as people write them.
 CREATE TABLE sys_dict_item_alias (
     type_code  text NOT NULL,
     alias_code text NOT NULL CHECK (alias_code <> ''),
@@ -57,7 +57,7 @@ CREATE INDEX idx_sched_src
 CREATE INDEX idx_sched_time
     ON ing_schedule_instance (provenance_code, operation_code, triggered_at);
 
--- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
+-- One row per tick of a schedule that was fired: the server that inserts the row fires the tick.
 CREATE TABLE ing_schedule_tick (
     provenance_code text        NOT NULL CHECK (provenance_code <> ''),
     schedule_name   text        NOT NULL CHECK (schedule_name <> ''),
@@ -80,7 +80,7 @@ CREATE TABLE ing_plan (
     namespace_scope_code text        NOT NULL
         CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
     namespace_key        text        NOT NULL,
-    -- both NULL: the window came out empty, record_remarks says why
+    -- both NULL: the window is empty, record_remarks says why
     window_from          timestamptz,
     window_to            timestamptz,
     expr_proto_hash      text        NOT NULL,
@@ -102,7 +102,7 @@ CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
 CREATE TABLE ing_plan_slice (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     plan_id              bigint      NOT NULL REFERENCES ing_plan,
-    parent_slice_id      bigint      REFERENCES ing_plan_slice, -- the slice whose remainder this is
+    parent_slice_id      bigint      REFERENCES ing_plan_slice, -- the slice whose rest this is
     provenance_code      text        NOT NULL,
     slice_no             integer     NOT NULL CHECK (slice_no >= 1),
     dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID')),
@@ -129,8 +129,8 @@ CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_s
 
 CREATE TABLE ing_task (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Those of the slice, which holds on to them: checking them again for each task would add a
-    -- tenth to the time of planning.
+    -- No REFERENCES here: the slice has them. Checking them again for each task would make
+    -- planning slower by a tenth.
     schedule_instance_id bigint      NOT NULL,
     plan_id              bigint      NOT NULL,
     slice_id             bigint      NOT NULL REFERENCES ing_plan_slice,
@@ -143,13 +143,13 @@ CREATE TABLE ing_task (
     namespace_scope_code text        NOT NULL
         CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
     namespace_key        text        NOT NULL,
-    window_from          timestamptz, -- as its slice; NULL where success covers no instants
+    window_from          timestamptz, -- as its slice; NULL if success covers no instants
     window_to            timestamptz,
     covered_from         timestamptz, -- PARTIAL: the part of the window that was finished
     covered_to           timestamptz,
-    ids_from             bigint,      -- it has the records of its window with ids of [from, to);
-    ids_to               bigint,      -- NULL: all. Open ends are the least and the greatest bigint.
-    reset_at             timestamptz, -- its cursor was set back over it: it covers nothing since
+    ids_from             bigint,      -- only the records of its window with ids in [from, to);
+    ids_to               bigint,      -- NULL: all. Open ends are the smallest and the largest bigint.
+    reset_at             timestamptz, -- when its cursor was set back before it: it covers nothing since
     params               text        NOT NULL CHECK (params::json IS NOT NULL),
     expr_hash            text        NOT NULL,
     idempotent_key       text        COLLATE "C" NOT NULL,
@@ -157,7 +157,7 @@ CREATE TABLE ing_task (
         CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
             'FAILED', 'CANCELLED')),
     partial_reason_code  text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
-    -- smaller runs first
+    -- smaller numbers run first
     priority             integer     NOT NULL CHECK (priority BETWEEN 0 AND 1000),
     scheduled_at         timestamptz NOT NULL,
     lease_owner          text,
@@ -186,18 +186,18 @@ CREATE TABLE ing_task (
         (lease_owner IS NOT NULL OR status_code NOT IN ('DISPATCHED', 'EXECUTING'))
 );
 
--- Every state change rewrites a row: leave room for it on its page, and clean up early.
+-- Every state change rewrites a row: leave room for it on its page, and vacuum early.
 ALTER TABLE ing_task SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE UNIQUE INDEX uk_task_idem ON ing_task (idempotent_key);
--- The queue. It holds live tasks only, so its size is that of the backlog, not of history.
+-- The queue. It holds only live tasks, so its size is that of the backlog, not of the history.
 CREATE INDEX idx_task_queue
     ON ing_task (provenance_code, endpoint_name, operation_code, priority, scheduled_at, id)
     WHERE status_code = 'QUEUED';
 CREATE INDEX idx_task_pick ON ing_task (priority, scheduled_at, id) WHERE status_code = 'QUEUED';
 CREATE INDEX idx_task_lease ON ing_task (leased_until)
     WHERE status_code IN ('DISPATCHED', 'EXECUTING');
--- cursor_key and the scope follow from the rest, but for a source that was changed.
+-- cursor_key and the scope follow from the rest, unless the source was changed.
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
@@ -205,7 +205,7 @@ CREATE INDEX idx_task_slice ON ing_task (slice_id);
 CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);
 CREATE INDEX idx_task_cred ON ing_task (credential_id) WHERE credential_id <> '';
 
--- What an executor asks of the planner: cut the rest of this slice again.
+-- Requests of executors to the planner: re-slice the rest of this slice.
 CREATE TABLE ing_reslice_request (
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     task_id        bigint      NOT NULL REFERENCES ing_task,
@@ -224,7 +224,7 @@ CREATE TABLE ing_reslice_request (
     CONSTRAINT ck_reslice_claim CHECK ((claimed_by IS NULL) = (claimed_at IS NULL))
 );
 
-CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- asked once per task
+CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- one request per task
 CREATE INDEX idx_reslice_open ON ing_reslice_request (id) WHERE claimed_at IS NULL;
 
 -- ---- runs and batches ----
@@ -268,8 +268,8 @@ CREATE TABLE ing_task_run_batch (
     batch_no        integer     NOT NULL CHECK (batch_no >= 1),
     page_no         integer,
     page_size       integer,
-    before_token    bytea, -- the token or URL this batch was asked with, opaque bytes
-    after_token     bytea, -- and the one to go on with
+    before_token    bytea, -- the token or URL this batch was requested with, opaque bytes
+    after_token     bytea, -- and the one to continue with
     expr_hash       text        NOT NULL,
     idempotent_key  text        NOT NULL,
     status_code     text        NOT NULL
@@ -282,7 +282,7 @@ CREATE TABLE ing_task_run_batch (
 );
 
 CREATE UNIQUE INDEX uk_run_batch_no ON ing_task_run_batch (run_id, batch_no);
--- By its hash: tokens may be longer than a third of a page, which is all a B-tree takes.
+-- By its hash: tokens may be longer than a third of a page, the maximum of a B-tree.
 CREATE UNIQUE INDEX uk_run_before_tok ON ing_task_run_batch (run_id, sha256(before_token))
     WHERE before_token IS NOT NULL;
 CREATE UNIQUE INDEX uk_batch_idem ON ing_task_run_batch (idempotent_key);
@@ -379,7 +379,7 @@ CREATE INDEX idx_cur_evt_window
 CREATE INDEX idx_cur_evt_lineage
     ON ing_cursor_event (schedule_instance_id, plan_id, slice_id, task_id, run_id);
 
--- What is sent and proven once is never taken back.
+-- Cursor events are append-only.
 CREATE FUNCTION ing_cursor_event_kept() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE integrity_constraint_violation USING MESSAGE = 'ing_cursor_event is append-only';
@@ -391,11 +391,11 @@ CREATE TRIGGER ing_cursor_event_kept BEFORE UPDATE ON ing_cursor_event
 
 -- ---- pauses ----
 
--- A row is in force until it is deleted; endpoint_name '' stands for the whole source.
+-- A row is in force until it is deleted; endpoint_name '' is the whole source.
 CREATE TABLE ing_pause (
     provenance_code text        NOT NULL CHECK (provenance_code <> ''),
     endpoint_name   text        NOT NULL,
-    -- by a person; by an L4
+    -- by a person; by an L4 error
     kind_code       text        NOT NULL CHECK (kind_code IN ('PAUSED', 'STOPPED')),
     reason          text        NOT NULL,
     created_by      text        NOT NULL,

@@ -1,5 +1,6 @@
--- The Registry: what each source is. Every table has the same head (src/core/registry.h). Durations
--- are microseconds; JSON is canonical text, kept byte for byte because hashes are taken over it.
+-- The Registry: the configuration of each source. Every table begins with the same columns
+-- (src/core/registry.h). Durations are microseconds; JSON is canonical text, unchanged because it is
+-- hashed.
 -- effective_to IS NULL: in force.
 
 -- the source itself
@@ -21,7 +22,7 @@ CREATE TABLE reg_provenance (
 CREATE UNIQUE INDEX reg_provenance_in_force ON reg_provenance (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- an endpoint: what it is for, how it is asked, how its answer is read
+-- an endpoint: its role, how requests to it are made, how responses are read
 CREATE TABLE reg_prov_endpoint_def (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE reg_prov_endpoint_def (
 CREATE UNIQUE INDEX reg_prov_endpoint_def_in_force ON reg_prov_endpoint_def (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- row_key = its name, mostly that of the operation: which endpoint, how often, within what budget
+-- row_key = its name, usually that of the operation: which endpoint, how often, with what budget
 CREATE TABLE reg_prov_operation_cfg (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -173,7 +174,7 @@ CREATE TABLE reg_prov_pagination_cfg (
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how windows of time are cut and moved on
+-- how windows of time are divided and advanced
 CREATE TABLE reg_prov_window_offset_cfg (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -202,7 +203,7 @@ CREATE TABLE reg_prov_window_offset_cfg (
 CREATE UNIQUE INDEX reg_prov_window_offset_cfg_in_force ON reg_prov_window_offset_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- what is tried again, and after how long
+-- what is retried, and after how long
 CREATE TABLE reg_prov_retry_cfg (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -225,7 +226,7 @@ CREATE TABLE reg_prov_retry_cfg (
 CREATE UNIQUE INDEX reg_prov_retry_cfg_in_force ON reg_prov_retry_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how fast a source may be asked, and how much in a day
+-- how many requests may be sent to a source per second, hour and day
 CREATE TABLE reg_prov_rate_limit_cfg (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -263,7 +264,7 @@ CREATE TABLE reg_prov_rate_limit_cfg (
 CREATE UNIQUE INDEX reg_prov_rate_limit_cfg_in_force ON reg_prov_rate_limit_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how many ids one request may carry
+-- how many ids one request may contain
 CREATE TABLE reg_prov_batching_cfg (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,
@@ -336,7 +337,7 @@ CREATE TABLE reg_prov_expr_render_rule (
 CREATE UNIQUE INDEX reg_prov_expr_render_rule_in_force ON reg_prov_expr_render_rule (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- row_key = KIND:name: paths into an answer, and rules that judge it
+-- row_key = KIND:name: paths into a response, and rules that judge it
 CREATE TABLE reg_expr_field_dict (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text NOT NULL,

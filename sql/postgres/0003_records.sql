@@ -1,18 +1,18 @@
--- What came in (records, quarantine, signals), and the gate it came through (rate, quota).
+-- What was received (records, quarantine, signals), and the rate gate (rate, slots, quota).
 
 CREATE TABLE ing_record (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code      text COLLATE "C" NOT NULL CHECK (provenance_code <> ''),
     endpoint_name        text COLLATE "C" NOT NULL CHECK (endpoint_name <> ''),
     provider_id          text COLLATE "C" NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
-    updated_at           timestamptz, -- the source's own; NULL where it has none
-    provider_version     text        NOT NULL DEFAULT '', -- the source's own; '' where it has none
+    updated_at           timestamptz, -- the source's own; NULL if it has none
+    provider_version     text        NOT NULL DEFAULT '', -- the source's own; '' if it has none
     version              bigint      NOT NULL CHECK (version >= 1), -- +1 per visible change
     deleted              boolean     NOT NULL,
     content_hash         text COLLATE "C" NOT NULL,
     expr_hash            text COLLATE "C" NOT NULL, -- of the expression (its prototype) that read it
     checked_at           timestamptz NOT NULL,
-    checked_week         timestamp   NOT NULL -- all that is indexed of it: see below
+    checked_week         timestamp   NOT NULL -- the indexed form of checked_at: see below
         GENERATED ALWAYS AS (date_trunc('week', checked_at AT TIME ZONE 'UTC')) STORED,
     created_at           timestamptz NOT NULL,
     schedule_instance_id bigint,
@@ -24,9 +24,9 @@ CREATE TABLE ing_record (
     -- as received; last, so that reading the rest skips it
     payload              bytea       NOT NULL
 ) WITH (fillfactor = 50);
--- A record is looked at again and again, together with those that came with it. Where no indexed
--- value changes and its page has room, that writes the row and no index (HOT): so there is room for
--- all rows of a page once more, and the index of what is stale knows weeks. Payloads lie elsewhere.
+-- A record is checked many times, together with the other records of its batch. If no indexed value
+-- changes and its page has room, that updates the row and no index (HOT). Half of each page is
+-- therefore kept free, and the index of stale records has weeks only. Payloads are in TOAST.
 
 -- lz4 reads and writes several times faster than the default; a server may be built without it.
 DO $$
@@ -37,20 +37,20 @@ EXCEPTION WHEN feature_not_supported THEN
 END;
 $$;
 
--- The id first: it tells nearly all apart, so one comparison a step is enough.
+-- The id first: it is nearly unique, so one comparison per step is enough.
 CREATE UNIQUE INDEX uk_record_provider ON ing_record (provider_id, endpoint_name, provenance_code);
--- Partial, so that no planner takes them for the way to a record by its id.
+-- Partial, so that the query planner does not use them to find a record by its id.
 CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_week, id)
     WHERE NOT deleted;
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
--- A record that could not be judged, with all that is needed to see why.
+-- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code      text        NOT NULL CHECK (provenance_code <> ''),
     endpoint_name        text        NOT NULL,
-    provider_id          text        NOT NULL, -- '' where none could be read
+    provider_id          text        NOT NULL, -- '' if none could be read
     reason_code          text        NOT NULL CHECK (reason_code <> ''),
     detail               text        NOT NULL,
     batch_position       integer     NOT NULL CHECK (batch_position >= 0),
@@ -72,16 +72,16 @@ CREATE TABLE ing_quarantine (
 
 CREATE UNIQUE INDEX uk_quarantine_place ON ing_quarantine (batch_id, batch_position)
     WHERE batch_id IS NOT NULL;
--- A record that comes again as it was put aside is not put aside again.
+-- The same bytes are quarantined only once.
 CREATE INDEX idx_quarantine_record ON ing_quarantine
     (provenance_code, endpoint_name, provider_id, octet_length(payload));
 CREATE INDEX idx_quarantine_open ON ing_quarantine (provenance_code, endpoint_name, id)
     WHERE resolved_at IS NULL;
--- Asked by every batch: has one of its records been put aside before?
+-- For every batch: has one of its records been quarantined before?
 CREATE INDEX idx_quarantine_known ON ing_quarantine (provenance_code, endpoint_name, provider_id)
     WHERE resolved_at IS NULL AND provider_id <> '';
 
--- "Look at this record again": retracted, merged, incomplete. Open until a plan takes it up.
+-- A request to fetch a record again: retracted, merged, incomplete. Open until a plan takes it.
 CREATE TABLE ing_signal (
     id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text        NOT NULL CHECK (provenance_code <> ''),
@@ -90,7 +90,7 @@ CREATE TABLE ing_signal (
     reason          text        NOT NULL,
     created_by      text        NOT NULL,
     created_at      timestamptz NOT NULL,
-    plan_id         bigint, -- that took it up; none: settled without a plan
+    plan_id         bigint, -- the plan that took it; NULL: settled without a plan
     consumed_at     timestamptz,
     closed_by       text        NOT NULL DEFAULT '', -- who settled it without a plan
     CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL),
@@ -102,7 +102,7 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
--- How often was it tried?
+-- For the number of attempts.
 CREATE INDEX idx_signal_taken ON ing_signal (provenance_code, endpoint_name, provider_id)
     WHERE plan_id IS NOT NULL;
 
@@ -114,19 +114,19 @@ CREATE TABLE ing_rate_gate (
     tokens         bigint      NOT NULL,
     carry          bigint      NOT NULL,
     refilled_at    timestamptz NOT NULL,
-    rate           bigint      NOT NULL CHECK (rate > 0), -- as learned; survives restarts
+    rate           bigint      NOT NULL CHECK (rate > 0), -- the learned rate; survives restarts
     provider_rate  bigint      NOT NULL CHECK (provider_rate >= 0),
     raised_at      timestamptz NOT NULL,
     demoted_at     timestamptz NOT NULL,
     cooldown_until timestamptz NOT NULL,
     line_until     timestamptz NOT NULL,
     started_at     timestamptz NOT NULL,
-    parked_until   timestamptz NOT NULL, -- quota gone: not before the provider's reset
+    parked_until   timestamptz NOT NULL, -- quota used up: suspended until the provider's reset
     version        bigint      NOT NULL CHECK (version >= 1),
     updated_at     timestamptz NOT NULL
 );
 
--- Requests under way, where a source limits them; a slot whose holder died comes back by itself.
+-- Requests in progress, if a source limits them; the slot of a dead holder expires.
 CREATE TABLE ing_rate_permit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     rate_key   text        NOT NULL CHECK (rate_key <> ''),
@@ -136,7 +136,7 @@ CREATE TABLE ing_rate_permit (
 
 CREATE INDEX idx_permit_expiry ON ing_rate_permit (rate_key, expires_at);
 
--- Requests counted against the provider's hour or day, by the class of their operation.
+-- Requests counted towards the provider's hourly or daily quota, by the class of their operation.
 CREATE TABLE ing_rate_quota (
     rate_key    text        NOT NULL CHECK (rate_key <> ''),
     window_code text        NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),

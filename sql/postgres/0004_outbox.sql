@@ -1,7 +1,7 @@
--- What goes out: events, the lanes they are published through, and where each consumer is.
+-- What is published: events, the lanes they are published through, and the offset of each consumer.
 
--- An event, written in the transaction of the change it tells of, after the record's row is locked.
--- Keys hash to lanes; a lane has one owner at a time, who numbers what it published without gaps.
+-- An event, written in the transaction of the change it describes, after the record's row is locked.
+-- Keys hash to lanes; a lane has one owner at a time, which numbers published events without gaps.
 CREATE TABLE ing_outbox (
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id       uuid        NOT NULL,
@@ -14,8 +14,8 @@ CREATE TABLE ing_outbox (
     occurred_at    timestamptz NOT NULL,
     published_at   timestamptz,
     stream_pos     bigint      CHECK (stream_pos >= 1), -- in its lane, without gaps
-    attempts_begun integer     NOT NULL DEFAULT 0, -- begun and ended apart: a difference that stays
-    attempts_ended integer     NOT NULL DEFAULT 0, -- is an event that kills its publisher
+    attempts_begun integer     NOT NULL DEFAULT 0, -- counted separately: a lasting difference
+    attempts_ended integer     NOT NULL DEFAULT 0, -- means that the event kills its publisher
     payload        bytea       NOT NULL,
     CONSTRAINT ck_outbox_published CHECK ((published_at IS NULL) = (stream_pos IS NULL))
 );
@@ -24,19 +24,19 @@ CREATE UNIQUE INDEX uk_outbox_event ON ing_outbox (event_id);
 CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (aggregate_id, aggregate_type, version);
 CREATE UNIQUE INDEX uk_outbox_stream ON ing_outbox (lane, stream_pos) WHERE stream_pos IS NOT NULL;
 CREATE INDEX idx_outbox_unpublished ON ing_outbox (lane, id) WHERE published_at IS NULL;
--- Events lie in the order of their times, near enough: a few pages tell where each day is.
+-- Events are stored roughly in order of time: a small BRIN index finds each day.
 CREATE INDEX idx_outbox_time ON ing_outbox USING brin (occurred_at);
 
 CREATE TABLE ing_outbox_lane (
     lane         integer     NOT NULL PRIMARY KEY CHECK (lane >= 0),
-    stream_pos   bigint      NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one given
+    stream_pos   bigint      NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one assigned
     lease_owner  text,
     leased_until timestamptz,
     lease_epoch  bigint      NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
     CONSTRAINT ck_lane_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
 );
 
--- Keys whose first unpublished event failed. While a key stands here, none of its events goes out.
+-- Keys whose first unpublished event failed. While a key is here, none of its events is published.
 CREATE TABLE ing_outbox_key (
     aggregate_type text        NOT NULL,
     aggregate_id   text        NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE ing_offset (
     PRIMARY KEY (consumer_group, subscription, lane)
 );
 
--- Who set an offset back or ahead, from where to where, and why.
+-- Who moved an offset, from where to where, and why.
 CREATE TABLE ing_offset_reset (
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     consumer_group text        NOT NULL,

@@ -1,5 +1,5 @@
--- What phase one of a task has listed, in order, for phase two: a run that takes over reads the ids
--- here instead of listing them again.
+-- The ids that phase one of a task has listed, in order, for phase two: a run that takes over reads
+-- them here instead of listing them again.
 
 CREATE TABLE ing_listed_id (
     task_id     bigint NOT NULL REFERENCES ing_task (id),

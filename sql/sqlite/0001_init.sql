@@ -1,9 +1,9 @@
--- The dictionaries, and the road of the work: trigger -> plan -> slice -> task -> run -> batch,
--- and how far it got: cursors and their events.
+-- The dictionaries, the path of the work (trigger -> plan -> slice -> task -> run -> batch), and its
+-- progress: cursors and their events.
 --
 -- Instants are INTEGER microseconds since 1970-01-01T00:00:00Z, windows half-open [from, to).
--- JSON is kept as the text that was given: snapshots are hashed, so they must come back unchanged.
--- A code column's words are those of the dictionary named in core/codes.h.
+-- JSON is stored as text, unchanged, because snapshots are hashed.
+-- The words of a code column are in the dictionary that core/codes.h names.
 
 -- ---- dictionaries ----
 
@@ -22,7 +22,7 @@ CREATE TABLE sys_dict_item (
 
 CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
 
--- Other words for the same item, as people write it.
+-- Other words for the same item, as people write them.
 CREATE TABLE sys_dict_item_alias (
     type_code  TEXT NOT NULL,
     alias_code TEXT NOT NULL CHECK (alias_code <> ''),
@@ -56,7 +56,7 @@ CREATE INDEX idx_sched_src
 CREATE INDEX idx_sched_time
     ON ing_schedule_instance (provenance_code, operation_code, triggered_at);
 
--- One row per tick of a schedule that was fired: of several servers, the one that inserts it fires.
+-- One row per tick of a schedule that was fired: the server that inserts the row fires the tick.
 CREATE TABLE ing_schedule_tick (
     provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
     schedule_name   TEXT    NOT NULL CHECK (schedule_name <> ''),
@@ -79,7 +79,7 @@ CREATE TABLE ing_plan (
     namespace_scope_code TEXT    NOT NULL
         CHECK (namespace_scope_code IN ('GLOBAL', 'EXPR', 'CUSTOM')),
     namespace_key        TEXT    NOT NULL,
-    window_from          INTEGER, -- both NULL: the window came out empty, record_remarks says why
+    window_from          INTEGER, -- both NULL: the window is empty, record_remarks says why
     window_to            INTEGER,
     expr_proto_hash      TEXT    NOT NULL,
     expr_proto_snapshot  TEXT    NOT NULL CHECK (json_valid(expr_proto_snapshot)),
@@ -97,12 +97,12 @@ CREATE TABLE ing_plan (
 CREATE INDEX idx_plan_src_op_time ON ing_plan (provenance_code, operation_code, created_at);
 CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
 
--- Slices and tasks come by the thousand. Their words are told apart by OR: for an IN of more than
--- two, SQLite fills a table in every statement and looks the word up in it for every row.
+-- Slices and tasks are inserted by the thousand. Their words are checked with OR: for an IN of more
+-- than two words, SQLite builds a table in every statement and looks the word up for every row.
 CREATE TABLE ing_plan_slice (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
     plan_id              INTEGER NOT NULL REFERENCES ing_plan,
-    parent_slice_id      INTEGER REFERENCES ing_plan_slice, -- the slice whose remainder this is
+    parent_slice_id      INTEGER REFERENCES ing_plan_slice, -- the slice whose rest this is
     provenance_code      TEXT    NOT NULL,
     slice_no             INTEGER NOT NULL CHECK (slice_no >= 1),
     dimension_code       TEXT    NOT NULL
@@ -147,13 +147,13 @@ CREATE TABLE ing_task (
         CHECK (namespace_scope_code = 'GLOBAL' OR namespace_scope_code = 'EXPR'
             OR namespace_scope_code = 'CUSTOM'),
     namespace_key        TEXT    NOT NULL,
-    window_from          INTEGER, -- as its slice; NULL where success covers no instants
+    window_from          INTEGER, -- as its slice; NULL if success covers no instants
     window_to            INTEGER,
     covered_from         INTEGER, -- PARTIAL: the part of the window that was finished
     covered_to           INTEGER,
-    ids_from             INTEGER, -- it has the records of its window with ids of [from, to);
-    ids_to               INTEGER, -- NULL: all. Open ends are the least and the greatest bigint.
-    reset_at             INTEGER, -- its cursor was set back over it: it covers nothing since
+    ids_from             INTEGER, -- only the records of its window with ids in [from, to);
+    ids_to               INTEGER, -- NULL: all. Open ends are the smallest and the largest bigint.
+    reset_at             INTEGER, -- when its cursor was set back before it: it covers nothing since
     params               TEXT    NOT NULL CHECK (json_valid(params)),
     expr_hash            TEXT    NOT NULL,
     idempotent_key       TEXT    NOT NULL,
@@ -163,7 +163,7 @@ CREATE TABLE ing_task (
             OR status_code = 'PARTIAL' OR status_code = 'FAILED'
             OR status_code = 'CANCELLED'),
     partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
-    priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller runs first
+    priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller numbers run first
     scheduled_at         INTEGER NOT NULL,
     lease_owner          TEXT,
     leased_until         INTEGER,
@@ -192,14 +192,14 @@ CREATE TABLE ing_task (
 ) STRICT;
 
 CREATE UNIQUE INDEX uk_task_idem ON ing_task (idempotent_key);
--- The queue. It holds live tasks only, so its size is that of the backlog, not of history.
+-- The queue. It holds only live tasks, so its size is that of the backlog, not of the history.
 CREATE INDEX idx_task_queue
     ON ing_task (provenance_code, endpoint_name, operation_code, priority, scheduled_at, id)
     WHERE status_code = 'QUEUED';
 CREATE INDEX idx_task_pick ON ing_task (priority, scheduled_at, id) WHERE status_code = 'QUEUED';
 CREATE INDEX idx_task_lease ON ing_task (leased_until)
     WHERE status_code IN ('DISPATCHED', 'EXECUTING');
--- cursor_key and the scope follow from the rest, but for a source that was changed.
+-- cursor_key and the scope follow from the rest, unless the source was changed.
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
@@ -207,7 +207,7 @@ CREATE INDEX idx_task_slice ON ing_task (slice_id);
 CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);
 CREATE INDEX idx_task_cred ON ing_task (credential_id) WHERE credential_id <> '';
 
--- What an executor asks of the planner: cut the rest of this slice again.
+-- Requests of executors to the planner: re-slice the rest of this slice.
 CREATE TABLE ing_reslice_request (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     task_id        INTEGER NOT NULL REFERENCES ing_task,
@@ -226,7 +226,7 @@ CREATE TABLE ing_reslice_request (
     CONSTRAINT ck_reslice_claim CHECK ((claimed_by IS NULL) = (claimed_at IS NULL))
 ) STRICT;
 
-CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- asked once per task
+CREATE UNIQUE INDEX uk_reslice_task ON ing_reslice_request (task_id); -- one request per task
 CREATE INDEX idx_reslice_open ON ing_reslice_request (id) WHERE claimed_at IS NULL;
 
 -- ---- runs and batches ----
@@ -270,8 +270,8 @@ CREATE TABLE ing_task_run_batch (
     batch_no        INTEGER NOT NULL CHECK (batch_no >= 1),
     page_no         INTEGER,
     page_size       INTEGER,
-    before_token    BLOB, -- the token or URL this batch was asked with, opaque bytes
-    after_token     BLOB, -- and the one to go on with
+    before_token    BLOB, -- the token or URL this batch was requested with, opaque bytes
+    after_token     BLOB, -- and the one to continue with
     expr_hash       TEXT    NOT NULL,
     idempotent_key  TEXT    NOT NULL,
     status_code     TEXT    NOT NULL
@@ -379,7 +379,7 @@ CREATE INDEX idx_cur_evt_window
 CREATE INDEX idx_cur_evt_lineage
     ON ing_cursor_event (schedule_instance_id, plan_id, slice_id, task_id, run_id);
 
--- What is sent and proven once is never taken back.
+-- Cursor events are append-only.
 CREATE TRIGGER ing_cursor_event_kept BEFORE UPDATE ON ing_cursor_event
 BEGIN
     SELECT RAISE(ABORT, 'ing_cursor_event is append-only');
@@ -387,11 +387,11 @@ END;
 
 -- ---- pauses ----
 
--- A row is in force until it is deleted; endpoint_name '' stands for the whole source.
+-- A row is in force until it is deleted; endpoint_name '' is the whole source.
 CREATE TABLE ing_pause (
     provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
     endpoint_name   TEXT    NOT NULL,
-    -- by a person; by an L4
+    -- by a person; by an L4 error
     kind_code       TEXT    NOT NULL CHECK (kind_code IN ('PAUSED', 'STOPPED')),
     reason          TEXT    NOT NULL,
     created_by      TEXT    NOT NULL,

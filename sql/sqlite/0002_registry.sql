@@ -1,5 +1,6 @@
--- The Registry: what each source is. Every table has the same head (src/core/registry.h). Durations
--- are microseconds, truth values 0 or 1, JSON is canonical text. effective_to IS NULL: in force.
+-- The Registry: the configuration of each source. Every table begins with the same columns
+-- (src/core/registry.h). Durations are microseconds, booleans 0 or 1, JSON is canonical text.
+-- effective_to IS NULL: in force.
 
 -- the source itself
 CREATE TABLE reg_provenance (
@@ -20,7 +21,7 @@ CREATE TABLE reg_provenance (
 CREATE UNIQUE INDEX reg_provenance_in_force ON reg_provenance (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- an endpoint: what it is for, how it is asked, how its answer is read
+-- an endpoint: its role, how requests to it are made, how responses are read
 CREATE TABLE reg_prov_endpoint_def (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -45,7 +46,7 @@ CREATE TABLE reg_prov_endpoint_def (
 CREATE UNIQUE INDEX reg_prov_endpoint_def_in_force ON reg_prov_endpoint_def (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- row_key = its name, mostly that of the operation: which endpoint, how often, within what budget
+-- row_key = its name, usually that of the operation: which endpoint, how often, with what budget
 CREATE TABLE reg_prov_operation_cfg (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -172,7 +173,7 @@ CREATE TABLE reg_prov_pagination_cfg (
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how windows of time are cut and moved on
+-- how windows of time are divided and advanced
 CREATE TABLE reg_prov_window_offset_cfg (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -201,7 +202,7 @@ CREATE TABLE reg_prov_window_offset_cfg (
 CREATE UNIQUE INDEX reg_prov_window_offset_cfg_in_force ON reg_prov_window_offset_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- what is tried again, and after how long
+-- what is retried, and after how long
 CREATE TABLE reg_prov_retry_cfg (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -224,7 +225,7 @@ CREATE TABLE reg_prov_retry_cfg (
 CREATE UNIQUE INDEX reg_prov_retry_cfg_in_force ON reg_prov_retry_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how fast a source may be asked, and how much in a day
+-- how many requests may be sent to a source per second, hour and day
 CREATE TABLE reg_prov_rate_limit_cfg (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -262,7 +263,7 @@ CREATE TABLE reg_prov_rate_limit_cfg (
 CREATE UNIQUE INDEX reg_prov_rate_limit_cfg_in_force ON reg_prov_rate_limit_cfg (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- how many ids one request may carry
+-- how many ids one request may contain
 CREATE TABLE reg_prov_batching_cfg (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,
@@ -335,7 +336,7 @@ CREATE TABLE reg_prov_expr_render_rule (
 CREATE UNIQUE INDEX reg_prov_expr_render_rule_in_force ON reg_prov_expr_render_rule (provenance_code, endpoint_name, row_key)
     WHERE effective_to IS NULL;
 
--- row_key = KIND:name: paths into an answer, and rules that judge it
+-- row_key = KIND:name: paths into a response, and rules that judge it
 CREATE TABLE reg_expr_field_dict (
     id INTEGER PRIMARY KEY,
     provenance_code TEXT NOT NULL,

@@ -1,12 +1,12 @@
--- What came in (records, quarantine, signals), and the gate it came through (rate, quota).
+-- What was received (records, quarantine, signals), and the rate gate (rate, slots, quota).
 
 CREATE TABLE ing_record (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
     provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
     endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
     provider_id          TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
-    updated_at           INTEGER, -- the source's own; NULL where it has none
-    provider_version     TEXT    NOT NULL DEFAULT '', -- the source's own; '' where it has none
+    updated_at           INTEGER, -- the source's own; NULL if it has none
+    provider_version     TEXT    NOT NULL DEFAULT '', -- the source's own; '' if it has none
     version              INTEGER NOT NULL CHECK (version >= 1), -- +1 per visible change
     deleted              INTEGER NOT NULL CHECK (deleted IN (0, 1)),
     content_hash         TEXT    NOT NULL,
@@ -22,19 +22,19 @@ CREATE TABLE ing_record (
     payload              BLOB    NOT NULL -- as received; last, so that reading the rest skips it
 ) STRICT;
 
--- The id first: it tells nearly all apart, so one comparison a step is enough.
+-- The id first: it is nearly unique, so one comparison per step is enough.
 CREATE UNIQUE INDEX uk_record_provider ON ing_record (provider_id, endpoint_name, provenance_code);
 CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id)
     WHERE NOT deleted;
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
--- A record that could not be judged, with all that is needed to see why.
+-- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
     provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
     endpoint_name        TEXT    NOT NULL,
-    provider_id          TEXT    NOT NULL, -- '' where none could be read
+    provider_id          TEXT    NOT NULL, -- '' if none could be read
     reason_code          TEXT    NOT NULL CHECK (reason_code <> ''),
     detail               TEXT    NOT NULL,
     batch_position       INTEGER NOT NULL CHECK (batch_position >= 0),
@@ -56,16 +56,16 @@ CREATE TABLE ing_quarantine (
 
 CREATE UNIQUE INDEX uk_quarantine_place ON ing_quarantine (batch_id, batch_position)
     WHERE batch_id IS NOT NULL;
--- A record that comes again as it was put aside is not put aside again.
+-- The same bytes are quarantined only once.
 CREATE INDEX idx_quarantine_record ON ing_quarantine
     (provenance_code, endpoint_name, provider_id, length(payload));
 CREATE INDEX idx_quarantine_open ON ing_quarantine (provenance_code, endpoint_name, id)
     WHERE resolved_at IS NULL;
--- Asked by every batch: has one of its records been put aside before?
+-- For every batch: has one of its records been quarantined before?
 CREATE INDEX idx_quarantine_known ON ing_quarantine (provenance_code, endpoint_name, provider_id)
     WHERE resolved_at IS NULL AND provider_id <> '';
 
--- "Look at this record again": retracted, merged, incomplete. Open until a plan takes it up.
+-- A request to fetch a record again: retracted, merged, incomplete. Open until a plan takes it.
 CREATE TABLE ing_signal (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
@@ -74,7 +74,7 @@ CREATE TABLE ing_signal (
     reason          TEXT    NOT NULL,
     created_by      TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    plan_id         INTEGER, -- that took it up; none: settled without a plan
+    plan_id         INTEGER, -- the plan that took it; NULL: settled without a plan
     consumed_at     INTEGER,
     closed_by       TEXT    NOT NULL DEFAULT '', -- who settled it without a plan
     CONSTRAINT ck_signal_consumed CHECK (plan_id IS NULL OR consumed_at IS NOT NULL),
@@ -86,7 +86,7 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
--- How often was it tried?
+-- For the number of attempts.
 CREATE INDEX idx_signal_taken ON ing_signal (provenance_code, endpoint_name, provider_id)
     WHERE plan_id IS NOT NULL;
 
@@ -98,19 +98,19 @@ CREATE TABLE ing_rate_gate (
     tokens         INTEGER NOT NULL,
     carry          INTEGER NOT NULL,
     refilled_at    INTEGER NOT NULL,
-    rate           INTEGER NOT NULL CHECK (rate > 0), -- as learned; survives restarts
+    rate           INTEGER NOT NULL CHECK (rate > 0), -- the learned rate; survives restarts
     provider_rate  INTEGER NOT NULL CHECK (provider_rate >= 0),
     raised_at      INTEGER NOT NULL,
     demoted_at     INTEGER NOT NULL,
     cooldown_until INTEGER NOT NULL,
     line_until     INTEGER NOT NULL,
     started_at     INTEGER NOT NULL,
-    parked_until   INTEGER NOT NULL, -- quota gone: not before the provider's reset
+    parked_until   INTEGER NOT NULL, -- quota used up: suspended until the provider's reset
     version        INTEGER NOT NULL CHECK (version >= 1),
     updated_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Requests under way, where a source limits them; a slot whose holder died comes back by itself.
+-- Requests in progress, if a source limits them; the slot of a dead holder expires.
 CREATE TABLE ing_rate_permit (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     rate_key   TEXT    NOT NULL CHECK (rate_key <> ''),
@@ -120,7 +120,7 @@ CREATE TABLE ing_rate_permit (
 
 CREATE INDEX idx_permit_expiry ON ing_rate_permit (rate_key, expires_at);
 
--- Requests counted against the provider's hour or day, by the class of their operation.
+-- Requests counted towards the provider's hourly or daily quota, by the class of their operation.
 CREATE TABLE ing_rate_quota (
     rate_key    TEXT    NOT NULL CHECK (rate_key <> ''),
     window_code TEXT    NOT NULL CHECK (window_code IN ('HOUR', 'DAY')),

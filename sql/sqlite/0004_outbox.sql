@@ -1,7 +1,7 @@
--- What goes out: events, the lanes they are published through, and where each consumer is.
+-- What is published: events, the lanes they are published through, and the offset of each consumer.
 
--- An event, written in the transaction of the change it tells of, after the record's row is locked.
--- Keys hash to lanes; a lane has one owner at a time, who numbers what it published without gaps.
+-- An event, written in the transaction of the change it describes, after the record's row is locked.
+-- Keys hash to lanes; a lane has one owner at a time, which numbers published events without gaps.
 CREATE TABLE ing_outbox (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     event_id        TEXT    NOT NULL CHECK (length(event_id) = 36),
@@ -14,8 +14,8 @@ CREATE TABLE ing_outbox (
     occurred_at     INTEGER NOT NULL,
     published_at    INTEGER,
     stream_pos      INTEGER CHECK (stream_pos >= 1), -- in its lane, without gaps
-    attempts_begun  INTEGER NOT NULL DEFAULT 0, -- begun and ended apart: a difference that stays
-    attempts_ended  INTEGER NOT NULL DEFAULT 0, -- is an event that kills its publisher
+    attempts_begun  INTEGER NOT NULL DEFAULT 0, -- counted separately: a lasting difference
+    attempts_ended  INTEGER NOT NULL DEFAULT 0, -- means that the event kills its publisher
     payload         BLOB    NOT NULL,
     CONSTRAINT ck_outbox_published CHECK ((published_at IS NULL) = (stream_pos IS NULL))
 ) STRICT;
@@ -28,14 +28,14 @@ CREATE INDEX idx_outbox_time ON ing_outbox (occurred_at);
 
 CREATE TABLE ing_outbox_lane (
     lane         INTEGER NOT NULL PRIMARY KEY CHECK (lane >= 0),
-    stream_pos   INTEGER NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one given
+    stream_pos   INTEGER NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one assigned
     lease_owner  TEXT,
     leased_until INTEGER,
     lease_epoch  INTEGER NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
     CONSTRAINT ck_lane_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
 ) STRICT;
 
--- Keys whose first unpublished event failed. While a key stands here, none of its events goes out.
+-- Keys whose first unpublished event failed. While a key is here, none of its events is published.
 CREATE TABLE ing_outbox_key (
     aggregate_type TEXT    NOT NULL,
     aggregate_id   TEXT    NOT NULL,
@@ -78,7 +78,7 @@ CREATE TABLE ing_offset (
     PRIMARY KEY (consumer_group, subscription, lane)
 ) STRICT, WITHOUT ROWID;
 
--- Who set an offset back or ahead, from where to where, and why.
+-- Who moved an offset, from where to where, and why.
 CREATE TABLE ing_offset_reset (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     consumer_group TEXT    NOT NULL,

@@ -1,3 +1,4 @@
+/* arena: chunks, zeroing and growth in place. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -15,7 +16,7 @@ struct arena_chunk {
     struct arena_chunk *next;
     size_t size;
     size_t used;
-    size_t dirty; /* what lies behind was never handed out, and is zero */
+    size_t dirty; /* bytes after this were never handed out and are zero */
     alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -41,7 +42,7 @@ void arena_release(struct arena *arena)
     *arena = (struct arena){ 0 };
 }
 
-/* The largest chunk is the one that held a page, and will hold the next: it is kept. */
+/* Keeps the largest chunk: it held a page, and will hold the next one. */
 void arena_reset(struct arena *arena)
 {
     struct arena_chunk *chunk = arena->chunks, *kept = chunk;
@@ -87,7 +88,7 @@ static bool add_chunk(struct arena *arena, size_t size)
 
     if (wanted > CHUNK_MAX)
         wanted = CHUNK_MAX;
-    if (wanted < size) /* with room for a page that is a little larger, once it is kept */
+    if (wanted < size) /* with room for a slightly larger page after a reset */
         wanted = size > CHUNK_MAX && size < SIZE_MAX / 2 ? size + size / 8 : size;
     chunk = calloc(1, sizeof(*chunk) + wanted);
     if (chunk == NULL)
@@ -98,7 +99,7 @@ static bool add_chunk(struct arena *arena, size_t size)
     return true;
 }
 
-/* Zeroes what an earlier use left between two places of the chunk. */
+/* Zeroes what an earlier use left between two offsets of the chunk. */
 static void clean(struct arena_chunk *chunk, size_t from, size_t to)
 {
     const size_t end = to < chunk->dirty ? to : chunk->dirty;
@@ -140,7 +141,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 {
     void *bytes = arena_alloc_raw(arena, size);
 
-    if (bytes != NULL) /* it ends where the chunk's used part does, padding included */
+    if (bytes != NULL) /* it ends at the chunk's `used`, padding included */
         clean(arena->chunks, (size_t)((unsigned char *)bytes - arena->chunks->bytes),
               arena->chunks->used);
     return bytes;

@@ -1,9 +1,9 @@
-/* arena: memory that is made piece by piece and ended at once.
+/* arena: memory that is allocated piece by piece and freed all at once.
  *
- * A function that makes memory takes an arena; whoever made the arena ends it; nobody else frees.
- * An arena has a ceiling in bytes. Meeting it (or the system's) makes arena_alloc return NULL and
- * marks the arena as failed; arena_error() turns that into an ordinary error that tells the number.
- * Not for use by two threads at once.
+ * A function that allocates takes an arena. The code that initialised the arena releases it; no
+ * other code frees anything. An arena has a limit in bytes. When it is reached, or the system has
+ * no memory left, arena_alloc() returns NULL and marks the arena as failed; arena_error() turns
+ * that into an ordinary error that names the limit. Not for use by two threads at once.
  */
 #ifndef PATRA_BASE_ARENA_H
 #define PATRA_BASE_ARENA_H
@@ -27,20 +27,20 @@ struct arena {
 
 void arena_init(struct arena *arena, size_t limit);
 void arena_release(struct arena *arena); /* accepts the zero value */
-void arena_reset(struct arena *arena);   /* all that was made is gone; one chunk is kept */
-void arena_wipe(struct arena *arena);    /* overwrites all that was made, then resets: secrets */
+void arena_reset(struct arena *arena);   /* frees everything; one chunk is kept for reuse */
+void arena_wipe(struct arena *arena);    /* overwrites everything, then resets: for secrets */
 
-/* Zeroed, aligned for any type; NULL when the ceiling is met. size 0 gives a valid pointer. */
+/* Zeroed, aligned for any type; NULL at the limit. size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size) MUST_CHECK;
-/* The same with whatever bytes lie there: for what is overwritten at once, a page above all. */
+/* The same, not zeroed: for memory that is overwritten at once, such as a page. */
 void *arena_alloc_raw(struct arena *arena, size_t size) MUST_CHECK;
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size) MUST_CHECK;
 
-/* Makes the last allocation longer in place when it can, else copies it. Bytes beyond the old
+/* Extends the last allocation in place if it can, else copies it. Bytes beyond the old
  * size are zero. `old` may be NULL with old_size 0. */
 void *arena_grow(struct arena *arena, void *old, size_t old_size, size_t new_size) MUST_CHECK;
 
-/* A copy with a NUL behind it (not counted); data is NULL when the ceiling is met. */
+/* A copy followed by a NUL (not counted in len); data is NULL at the limit. */
 struct str arena_copy(struct arena *arena, struct str s) MUST_CHECK;
 struct str arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;
 

@@ -1,8 +1,8 @@
-/* attr: the few compiler attributes patra uses, under names that say why they are there. */
+/* attr: the compiler attributes patra uses, under names that say what they are for. */
 #ifndef PATRA_BASE_ATTR_H
 #define PATRA_BASE_ATTR_H
 
-/* The caller must look at the result: ignoring it would swallow a failure. */
+/* The caller must check the result: ignoring it would hide a failure. */
 #define MUST_CHECK __attribute__((warn_unused_result))
 
 /* The compiler checks the format string at position f against the arguments from position a. */

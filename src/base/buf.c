@@ -1,3 +1,4 @@
+/* buf: growth up to the limit, and appending. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -12,7 +13,7 @@ void buf_init(struct buf *buf, struct arena *arena, size_t limit)
     *buf = (struct buf){ .arena = arena, .limit = limit };
 }
 
-/* Room for `more` bytes, which count against the limit, and for `spare` ones, which do not. */
+/* Makes room for `more` bytes, which count towards the limit, and `spare` ones, which do not. */
 static bool reserve(struct buf *buf, size_t more, size_t spare)
 {
     size_t wanted;

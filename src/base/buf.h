@@ -1,6 +1,6 @@
-/* buf: bytes that grow inside an arena, up to a limit given at its making.
+/* buf: bytes that grow inside an arena, up to a limit given to buf_init().
  *
- * Appends remember the first failure, so it is asked about once, at the end:
+ * A buf remembers the first append that failed, so callers check once, at the end:
  *
  *      struct buf body;
  *      buf_init(&body, arena, limit);
@@ -35,11 +35,11 @@ void buf_add_char(struct buf *buf, char c);
 void buf_add_i64(struct buf *buf, int64_t value);
 void buf_add_hex(struct buf *buf, const unsigned char *bytes, size_t count); /* lower case */
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
-void buf_clear(struct buf *buf); /* empty again; the memory is kept, a failure is forgotten */
+void buf_clear(struct buf *buf); /* empties it; keeps the memory, clears a failure */
 
 struct str buf_str(const struct buf *buf); /* valid until the next append */
 
-/* False when any append failed; the error tells which ceiling was met. */
+/* False if any append failed; the error names the limit that was reached. */
 bool buf_ok(const struct buf *buf, struct error *err) MUST_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* duration: parsing both notations, formatting, and calendar arithmetic. */
 #include "base/duration.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@ struct unit {
     int64_t us;
 };
 
-/* Largest first: the order in which a duration names them. */
+/* Largest first, the order in which a duration must name them. */
 static const struct unit short_units[] = {
     { STR_INIT("y"), 12, 0 },
     { STR_INIT("mo"), 1, 0 },
@@ -43,8 +44,8 @@ static const char BAD_ORDER[] = "larger units come first and each at most once, 
 static const char BAD_ISO[] =
     "an ISO duration names its units in order and without a gap, as in P1DT12H or P1Y2M3D";
 
-/* What the text came to so far; `fault` is NULL as long as it is well-formed. A number too large is
- * remembered apart, so that a text is called too long only when nothing else is wrong with it. */
+/* The state of parsing; `fault` is NULL as long as the text is well-formed. A number that is too
+ * large is remembered separately: it is reported only if nothing else is wrong with the text. */
 struct parse {
     struct str rest;
     struct duration sum;
@@ -122,7 +123,7 @@ static void parse_short(struct parse *p)
     } while (p->rest.len > 0);
 }
 
-/* Units that follow each other without a gap, as the RFC's grammar nests them. At least one. */
+/* One or more units that follow each other without a gap, as the RFC's grammar nests them. */
 static void parse_iso_run(struct parse *p, const struct unit *units, size_t count)
 {
     size_t next = count;
@@ -176,7 +177,7 @@ bool duration_parse(struct str text, struct duration *duration, struct error *er
     }
     if (p.too_long) {
         return error_set(err, ERROR_REQUEST, "duration.range",
-                         "too long a duration: %s: at most 10000 years are allowed", QUOTE(text));
+                         "duration too long: %s: at most 10000 years are allowed", QUOTE(text));
     }
     *duration = p.sum;
     return true;
@@ -204,7 +205,7 @@ static void add_units(struct duration *left, size_t from, char text[DURATION_TEX
         const struct unit *unit = &short_units[i];
         const int64_t number = unit->months > 0 ? left->months / unit->months : left->us / unit->us;
 
-        /* Weeks are only written when they are all there is: 10d reads better than 1w3d. */
+        /* Weeks are only written if nothing else is left: 10d reads better than 1w3d. */
         if (number == 0 || (unit->us == 7 * US_PER_DAY && left->us % unit->us != 0))
             continue;
         left->months -= number * unit->months;

@@ -1,12 +1,12 @@
 /* duration: a length of time as people write it.
  *
  *      15m  1d  2w  1h30m  500ms  1y2mo       number and unit, larger units first
- *      PT10M  P1D  P2W  P1Y2M  P4DT12H30M5S   ISO 8601, exactly as RFC 3339 appendix A has it
+ *      PT10M  P1D  P2W  P1Y2M  P4DT12H30M5S   ISO 8601, as defined in RFC 3339 appendix A
  *
- * Units are y, mo, w, d, h, m, s, ms, us. A day is 24 hours and a week seven days: patra lives in
- * UTC, where that is true. Months and years have no fixed length, so they are kept apart, and
- * whoever needs a number of microseconds refuses them. Durations are never negative; a bare "0"
- * is one, any other number without a unit is not.
+ * Units are y, mo, w, d, h, m, s, ms, us. A day is 24 hours and a week seven days: patra works
+ * in UTC, where that is true. Months and years have no fixed length, so they are kept separately,
+ * and duration_parse_us() refuses them. Durations are never negative. A bare "0" is a duration; any
+ * other number without a unit is not.
  */
 #ifndef PATRA_BASE_DURATION_H
 #define PATRA_BASE_DURATION_H
@@ -28,8 +28,8 @@ struct duration {
     int64_t us; /* added after the months */
 };
 
-/* Both give "duration.syntax" (L2) with the value and a hint, or "duration.range" (L2) for what is
- * well-formed but longer than the maximum. */
+/* Both fail with "duration.syntax" (L2), which has the value and a hint, or with "duration.range"
+ * (L2) if the duration is well-formed but longer than the maximum. */
 bool duration_parse(struct str text, struct duration *duration, struct error *err) MUST_CHECK;
 /* ... of a fixed length: months and years are refused. */
 bool duration_parse_us(struct str text, int64_t *us, struct error *err) MUST_CHECK;
@@ -39,8 +39,8 @@ enum { DURATION_TEXT_MAX = 64 };
 size_t duration_format(struct duration duration, char text[DURATION_TEXT_MAX]);
 size_t duration_format_us(int64_t us, char text[DURATION_TEXT_MAX]);
 
-/* The calendar's months first (the 31st becomes the month's last day), then the rest. False when
- * the result leaves the years 0000 to 9999. */
+/* Adds the calendar months first (the 31st becomes the last day of a shorter month), then the rest.
+ * False if the result is outside the years 0000 to 9999. */
 bool duration_add(int64_t at_us, struct duration duration, int64_t *sum_us) MUST_CHECK;
 bool duration_subtract(int64_t at_us, struct duration duration, int64_t *rest_us) MUST_CHECK;
 

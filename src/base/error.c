@@ -1,3 +1,4 @@
+/* error: formatting, wrapping and truncating error texts. */
 #include "base/error.h"
 
 #include <assert.h>
@@ -5,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that was cut in the middle of a character (UTF-8) loses what there is of it: no store
- * keeps half of one. */
-static void mend_cut(char text[ERROR_TEXT_MAX])
+/* Removes an incomplete UTF-8 character from the end of a truncated text: stores refuse it. */
+static void trim_incomplete_char(char text[ERROR_TEXT_MAX])
 {
     const size_t len = strlen(text);
     size_t first = len;
@@ -38,7 +38,7 @@ void error_set_at(struct error *err, enum error_level level, const char *code, c
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
-    mend_cut(err->text);
+    trim_incomplete_char(err->text);
 }
 
 static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
@@ -63,11 +63,11 @@ void error_wrap_with(struct error *err, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
-    mend_cut(err->text);
+    trim_incomplete_char(err->text);
     len = strlen(err->text);
     append(err->text, &len, ": ");
     append(err->text, &len, inner);
-    mend_cut(err->text);
+    trim_incomplete_char(err->text);
 }
 
 const char *error_level_name(enum error_level level)

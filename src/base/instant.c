@@ -1,3 +1,4 @@
+/* instant: calendar arithmetic on the proleptic Gregorian calendar, and formatting. */
 #include "base/instant.h"
 
 #include <assert.h>
@@ -87,12 +88,12 @@ int instant_weekday(int64_t at_us)
     return (int)(shifted - floor_div(shifted, 7) * 7);
 }
 
-/* Plans are full of instants: printf would take most of the time that making one takes. */
-static char *put(char *at, int value, int digits, char behind)
+/* Plans contain many instants: printf would take most of the time of writing one. */
+static char *put(char *at, int value, int digits, char after)
 {
     for (int i = digits - 1; i >= 0; i--, value /= 10)
         at[i] = (char)('0' + value % 10);
-    at[digits] = behind;
+    at[digits] = after;
     return at + digits + 1;
 }
 

@@ -1,6 +1,6 @@
 /* instant: a moment in UTC, signed 64-bit microseconds since 1970-01-01T00:00:00Z.
  *
- * Everything in patra that is a moment is such a number, named ..._us. Days have 86,400 seconds;
+ * Every moment in patra is a number of this kind, named ..._us. Days have 86,400 seconds;
  * the calendar is the proleptic Gregorian one. Nothing here reads a clock or a time zone.
  */
 #ifndef PATRA_BASE_INSTANT_H
@@ -16,7 +16,7 @@
 #define US_PER_HOUR (60 * US_PER_MINUTE)
 #define US_PER_DAY (24 * US_PER_HOUR)
 
-/* Years 0000 to 9999: what four digits can write. */
+/* Years 0000 to 9999: four digits. */
 #define INSTANT_MIN INT64_C(-62167219200000000)
 #define INSTANT_MAX INT64_C(253402300799999999)
 
@@ -37,10 +37,10 @@ bool civil_is_valid(struct civil civil);        /* leap years included */
 int instant_weekday(int64_t at_us); /* 0 = Monday ... 6 = Sunday */
 int instant_days_in_month(int year, int month);
 
-/* Days since 1970-01-01, towards minus infinity. */
+/* Days since 1970-01-01, rounded towards minus infinity. */
 int64_t instant_day_number(int64_t at_us);
 
-/* "2026-01-02T03:04:05Z", with ".678901" only where microseconds are not zero. */
+/* "2026-01-02T03:04:05Z", with ".678901" only if the microseconds are not zero. */
 enum { INSTANT_TEXT_MAX = 32 };
 size_t instant_format(int64_t at_us, char text[INSTANT_TEXT_MAX]);
 

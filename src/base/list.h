@@ -6,7 +6,8 @@
  *      struct plan *plan = LIST_ADD(arena, &list);
  *      if (plan == NULL) return arena_error(arena, err);
  *
- * The new item is zero. Items move when the list grows: take indexes, not pointers, along.
+ * The new item is zero. Items move when the list grows: keep indexes, not
+ * pointers.
  */
 #ifndef PATRA_BASE_LIST_H
 #define PATRA_BASE_LIST_H
@@ -17,7 +18,7 @@
     ((list)->items = list_grow((arena), (list)->items, (list)->count, sizeof((list)->items[0])), \
      (list)->items == NULL ? NULL : &(list)->items[(list)->count++])
 
-/* Room for one more behind `count` items; capacities are powers of two, so `count` tells them. */
+/* Room for one item after `count`. Capacities are powers of two, so `count` determines them. */
 static inline void *list_grow(struct arena *arena, void *items, size_t count, size_t size)
 {
     const size_t least = 8;

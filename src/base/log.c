@@ -1,3 +1,4 @@
+/* log: formatting one line as text or JSON, and writing it. */
 #include "base/log.h"
 
 #include <assert.h>
@@ -12,14 +13,14 @@
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
-/* A line is put together on the stack; what would not fit is left out and marked. */
+/* A line is built on the stack; fields that do not fit are left out, and the line is marked. */
 struct line {
     char bytes[LOG_LINE_MAX];
     size_t len;
     bool cut;
 };
 
-enum { LINE_RESERVE = 32 }; /* room for the mark of a cut line and its end */
+enum { LINE_RESERVE = 32 }; /* room for the mark of a truncated line and its end */
 
 static void add(struct line *line, const char *bytes, size_t len)
 {
@@ -108,7 +109,7 @@ static void add_head(struct line *line, const struct log *log, enum log_level le
     }
 }
 
-/* A line has each name once: readers of JSON take the last of two, or none. */
+/* A line has each name once: JSON readers disagree about duplicates. */
 static bool is_of_head(const char *key)
 {
     return strcmp(key, "ts") == 0 || strcmp(key, "level") == 0 || strcmp(key, "event") == 0;
@@ -163,12 +164,12 @@ void log_write(struct log *log, enum log_level level, bool sampled, const char *
 
         add_field(&line, log->format, &fields[i]);
         if (line.cut) {
-            line.len = whole; /* a field is written whole or not at all */
+            line.len = whole; /* a field is written completely or not at all */
             break;
         }
     }
     add_end(&line, log->format);
-    /* There is nobody to tell that the log itself can not be written. */
+    /* There is no place to report that the log itself cannot be written. */
     (void)!write(log->fd, line.bytes, line.len);
 }
 

@@ -3,15 +3,14 @@
  *      log_event(log, LOG_INFO, "batch committed", LOG_STR("source", source),
  *                LOG_I64("records", 500), LOG_I64("took_us", took_us));
  *
- * The event's words are fixed and free of data; data goes into fields. As text a line reads
+ * The words of an event are fixed and contain no data; data goes into fields. As text a line is
  *      2026-01-02T03:04:05Z info batch committed source=crossref records=500 took_us=41200
  * and as JSON
- *      {"ts":"2026-01-02T03:04:05Z","level":"info","event":"batch
- * committed","source":"crossref",...}
+ *      {"ts":"2026-01-02T03:04:05Z","level":"info","event":"batch committed",...}
  *
- * Successful routine is noise: LOG_INFO events marked by log_sampled() are written one in
- * `sample_every`, always the first; warnings and errors are always written. One line is one write,
- * so lines of several threads do not mix; a log may be shared between threads.
+ * Of LOG_INFO events marked by log_sampled(), one in `sample_every` is written, always including
+ * the first; warnings and errors are always written. A line is written with one write(), so the
+ * lines of several threads do not mix. A log may be shared between threads.
  */
 #ifndef PATRA_BASE_LOG_H
 #define PATRA_BASE_LOG_H
@@ -43,7 +42,7 @@ struct log {
     enum log_format format;
     int64_t (*now_us)(void *context); /* the clock, so that logs of a simulation show its time */
     void *context;
-    uint32_t sample_every; /* 0 and 1 write all */
+    uint32_t sample_every; /* 0 and 1: write all */
     atomic_uint_fast32_t sampled;
 };
 
@@ -55,7 +54,7 @@ struct log {
     log_write((log), (level), true, (event), (struct log_field[]){ __VA_ARGS__ }, \
               sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
 
-/* log may be NULL: nothing is written. Lines longer than LOG_LINE_MAX are cut, and say so. */
+/* log may be NULL: nothing is written. Lines longer than LOG_LINE_MAX are truncated and marked. */
 enum { LOG_LINE_MAX = 8192 };
 void log_write(struct log *log, enum log_level level, bool sampled, const char *event,
                const struct log_field *fields, size_t count);

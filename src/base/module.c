@@ -1,3 +1,4 @@
+/* module: finding, loading and checking patra-NAME.so. */
 #include "base/module.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,7 @@ static void program_folder(char folder[PATH_MAX])
         *slash = '\0';
 }
 
-/* True when the file is there; whether it can be loaded is another question. */
+/* True if the file exists; it may still fail to load. */
 static bool find(const char *folder, const char *below, const char *name, char path[PATH_MAX])
 {
     const int len = snprintf(path, PATH_MAX, "%s%s/patra-%s.so", folder, below, name);
@@ -63,5 +64,5 @@ const void *module_load(const char *name, struct error *err)
         (void)dlclose(handle);
         return NULL;
     }
-    return head; /* cppcheck-suppress resourceLeak ; a module stays loaded to the end */
+    return head; /* cppcheck-suppress resourceLeak ; a module is never unloaded */
 }

@@ -1,3 +1,4 @@
+/* quote: escaping and shortening bytes for error texts. */
 #include "base/quote.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ static size_t add_escaped(char *at, unsigned char c)
     return (size_t)snprintf(at, 5, "\\x%02x", c);
 }
 
-/* How many bytes from s.data[i] on can be shown as they are: a whole character, or none. */
+/* How many bytes from s.data[i] on can be printed unchanged: one whole character, or none. */
 static size_t plain_len(struct str s, size_t i)
 {
     const unsigned char first = (unsigned char)s.data[i];

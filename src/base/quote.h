@@ -1,9 +1,9 @@
-/* quote: foreign bytes made fit for an error text.
+/* quote: makes untrusted bytes printable in an error text.
  *
  *      error_set(err, ERROR_DATA, "date.syntax", "not a date: %s", QUOTE(text));
  *
- * The bytes come out between double quotes; controls, quotes, backslashes and whatever is not
- * UTF-8 as \n, \" or \x1f; longer values are cut, end in "... and tell how long they were.
+ * The bytes are put between double quotes. Controls, quotes, backslashes and invalid UTF-8 are
+ * escaped as \n, \" or \x1f. Long values are shortened, end in "... and show their length.
  */
 #ifndef PATRA_BASE_QUOTE_H
 #define PATRA_BASE_QUOTE_H
@@ -18,7 +18,7 @@ struct quote {
 
 struct quote quote_of(struct str s);
 
-/* Lives to the end of the full expression, which is as long as a call that prints it needs. */
+/* Lives to the end of the full expression: long enough for the call that prints it. */
 #define QUOTE(s) (quote_of(s).text)
 
 #endif

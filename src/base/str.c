@@ -1,3 +1,4 @@
+/* str: comparing, searching, splitting and parsing views; UTF-8 validation. */
 #include "base/str.h"
 
 #include <string.h>
@@ -120,7 +121,7 @@ bool str_to_i64(struct str s, int64_t *value)
 
         if (digit < 0 || digit > 9)
             return false;
-        /* Summed on the negative side, which reaches one further than the positive. */
+        /* Summed as a negative number: the negative range is larger by one. */
         if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_sub_overflow(sum, digit, &sum))
             return false;
     }
@@ -130,7 +131,7 @@ bool str_to_i64(struct str s, int64_t *value)
     return true;
 }
 
-/* The least code point that needs a sequence of this many bytes. */
+/* The smallest code point that needs a sequence of this many bytes. */
 static const uint32_t utf8_least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t utf8_sequence_len(unsigned char first)
@@ -146,7 +147,7 @@ static size_t utf8_sequence_len(unsigned char first)
     return 0;
 }
 
-/* How many ASCII bytes are in front, by eights: most texts have nothing else. */
+/* How many ASCII bytes the text starts with, eight at a time: most texts have nothing else. */
 static size_t ascii_run(struct str s)
 {
     size_t i = 0;

@@ -1,6 +1,6 @@
 /* str: a borrowed view of bytes.
  *
- * A str owns nothing and is not NUL-terminated; it is valid as long as the memory it looks at.
+ * A str owns nothing and is not NUL-terminated; it is valid as long as the memory it points to.
  * Pass it by value. The empty view may have data == NULL.
  */
 #ifndef PATRA_BASE_STR_H
@@ -34,18 +34,18 @@ bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 struct str str_trim(struct str s); /* ASCII white space at both ends */
 
-/* Position of the first occurrence, or s.len when there is none. */
+/* Position of the first occurrence, or s.len if there is none. */
 size_t str_find(struct str s, struct str needle);
 size_t str_find_char(struct str s, char c);
 
-/* Cuts `rest` at the first `separator`: returns what stands before it and leaves what stands
- * behind. Without a separator all is returned and rest becomes empty. */
+/* Splits `rest` at the first `separator`: returns the part before it and leaves the part after it
+ * in `rest`. Without a separator everything is returned and `rest` becomes empty. */
 struct str str_cut(struct str *rest, char separator);
 
-/* Whole-string decimal number; false on anything else, overflow included. */
+/* The whole string as a decimal number; false for anything else, overflow included. */
 bool str_to_i64(struct str s, int64_t *value);
 
-/* True when every byte belongs to well-formed UTF-8 (no surrogates, no overlong forms). */
+/* True if every byte belongs to well-formed UTF-8 (no surrogates, no overlong forms). */
 bool str_is_utf8(struct str s);
 
 #endif

@@ -1,8 +1,9 @@
+/* suggest: edit distance to each candidate. */
 #include "base/suggest.h"
 
 #include <string.h>
 
-enum { NAME_MAX_LEN = 63 }; /* nobody means a longer name */
+enum { NAME_MAX_LEN = 63 }; /* longer names get no suggestion */
 
 static size_t least(size_t a, size_t b)
 {

@@ -7,8 +7,8 @@
 
 #include "base/str.h"
 
-/* The candidate nearest to what was typed, or NULL when none is near enough to be meant: at most a
- * third of its letters may differ (two neighbours swapped count as one difference). */
+/* The candidate closest to what was typed, or NULL if none is close enough: at most a third of its
+ * letters may differ (two swapped neighbours count as one difference). */
 const char *suggest(struct str typed, const char *const *candidates, size_t count);
 
 #endif

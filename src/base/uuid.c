@@ -1,3 +1,4 @@
+/* uuid: the counter of version 7, and formatting. */
 #include "base/uuid.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ enum { COUNTER_MAX = 0xFFF, COUNTER_START_MAX = 0x7FF };
 
 static const int64_t MS_MAX = INT64_C(0xFFFFFFFFFFFF);
 
-/* Moves the state on to the next pair of milliseconds and counter. */
+/* Advances the state to the next pair of milliseconds and counter. */
 static void next(struct uuid_state *state, int64_t now_ms, uint32_t random)
 {
     if (!state->started || now_ms > state->last_ms) {

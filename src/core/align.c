@@ -1,3 +1,4 @@
+/* align: rounding instants to calendar boundaries. */
 #include "core/align.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@ static int64_t clamped(int64_t at_us)
     return at_us > INSTANT_MAX ? INSTANT_MAX : at_us;
 }
 
-/* The first instant of a month that may lie a few months outside 1..12. */
+/* The first instant of a month; `month` may be a few months outside 1..12. */
 static int64_t month_start(int year, int month)
 {
     if (month > 12) {
@@ -30,7 +31,7 @@ static int64_t month_start(int year, int month)
     return instant_from_civil((struct civil){ .year = year, .month = month, .day = 1 });
 }
 
-/* Months in one unit of the calendar's larger kind; 0 for the kinds of fixed length. */
+/* The months in a unit of variable length; 0 for units of fixed length. */
 static int months_of(enum align_unit unit)
 {
     switch (unit) {

@@ -1,13 +1,13 @@
 /* align: calendar boundaries in UTC.
  *
  * A boundary is the first instant of a minute, an hour, a day, an ISO week (they begin on Monday),
- * a month, a quarter or a year. With ALIGN_NONE every microsecond is one. There is no summer time
- * and no leap second here: all that varies is the length of months and years.
+ * a month, a quarter or a year. With ALIGN_NONE every microsecond is one. There is no daylight
+ * saving time and no leap second: only the length of months and years varies.
  *
  *      floor <= at < next            floor <= at <= ceil
  *
- * `at_us` lies within INSTANT_MIN and INSTANT_MAX, and so do all results: a boundary that would
- * lie outside is replaced by the end of the range.
+ * `at_us` is between INSTANT_MIN and INSTANT_MAX, and so are all results: a boundary that would be
+ * outside is replaced by the end of the range.
  */
 #ifndef PATRA_CORE_ALIGN_H
 #define PATRA_CORE_ALIGN_H

@@ -1,3 +1,4 @@
+/* bucket: refill, waiting line, demotion and recovery of the rate. */
 #include "core/bucket.h"
 
 #include <assert.h>
@@ -45,8 +46,8 @@ struct bucket bucket_start(const struct bucket_config *config, int64_t now_us)
     };
 }
 
-/* What has flowed in since the last look. The remainder of the division is carried: at a tenth of a
- * permit per second a look every microsecond would otherwise find nothing, for ever. */
+/* Adds the tokens since the last refill. The remainder of the division is carried: at a tenth of a
+ * permit per second, a refill every microsecond would otherwise never add anything. */
 static void refill(struct bucket *bucket, const struct bucket_config *config, int64_t now_us)
 {
     const int64_t rate = least(bucket->rate, ceiling_of(bucket, config));
@@ -65,7 +66,7 @@ static void refill(struct bucket *bucket, const struct bucket_config *config, in
     }
 }
 
-/* How long until `amount` more have flowed in. */
+/* The time it takes to add `amount`. */
 static int64_t time_for(const struct bucket *bucket, const struct bucket_config *config,
                         int64_t amount)
 {
@@ -77,7 +78,7 @@ static int64_t time_for(const struct bucket *bucket, const struct bucket_config 
 
 /* ---- before a request ---- */
 
-/* When one who can not go now should come back. */
+/* When a request that cannot be sent now should try again. */
 static int64_t place_in_line(const struct bucket *bucket, const struct bucket_config *config,
                              const struct bucket_ask *ask)
 {
@@ -85,7 +86,7 @@ static int64_t place_in_line(const struct bucket *bucket, const struct bucket_co
     const int64_t step_us = time_for(bucket, config, ask->cost);
     const int64_t open_us = most(ask->now_us, bucket->cooldown_until_us);
 
-    /* One who wakes a little early waits that little, and keeps the place. */
+    /* A waiter that wakes slightly early waits the rest and keeps its place. */
     if (ask->is_waking && open_us == ask->now_us && need_us < step_us)
         return ask->now_us + need_us;
     if (bucket->line_until_us > ask->now_us)
@@ -117,7 +118,7 @@ struct bucket_answer bucket_acquire(struct bucket *bucket, const struct bucket_c
     return (struct bucket_answer){ .decision = RATE_WAIT, .at_us = at_us };
 }
 
-/* ---- after it ---- */
+/* ---- after a request ---- */
 
 /* 5 to 15 % of a length, at most five seconds. */
 static int64_t jitter_us(int64_t length_us, uint64_t random)
@@ -136,8 +137,9 @@ static void cool_down(struct bucket *bucket, int64_t now_us, int64_t until_us, u
     bucket->cooldown_until_us = most(bucket->cooldown_until_us, until_us);
 }
 
-/* A 429 says that we are too fast, and may take all but rate_min. A 5xx may be anything: many in a
- * row would grind a healthy rate to nothing, so it counts once per cool_down, and leaves 30 %. */
+/* A 429 says that the rate is too high, and may lower it to rate_min. A 5xx may have any cause, and
+ * many in a row would reduce a healthy rate to nothing: it counts once per cool_down and leaves at
+ * least 30 %. */
 static void demote(struct bucket *bucket, const struct bucket_config *config,
                    const struct bucket_signal *signal)
 {
@@ -147,7 +149,7 @@ static void demote(struct bucket *bucket, const struct bucket_config *config,
         is_failing ? most(config->rate_min, config->rate_max / 10 * 3) : config->rate_min;
     int64_t rate;
 
-    /* Answers to what was sent before the last demotion tell nothing about the new rate. */
+    /* Responses to requests sent before the last demotion say nothing about the new rate. */
     if (has_demoted && signal->sent_at_us <= bucket->demoted_at_us)
         return;
     if (has_demoted && is_failing && signal->now_us - bucket->demoted_at_us < config->cool_down_us)
@@ -198,7 +200,7 @@ void bucket_feedback(struct bucket *bucket, const struct bucket_config *config,
                   signal->now_us + least(signal->retry_after_us, INSTANT_MAX - signal->now_us),
                   signal->random);
     if (signal->has_remaining) {
-        /* Only ever less: what the source has left does not make us faster than agreed. */
+        /* Only ever less: a large remainder does not raise the configured rate. */
         if (signal->remaining < bucket->tokens / MICRO)
             bucket->tokens = most(signal->remaining, 0) * MICRO;
         if (signal->remaining <= 0 && signal->reset_at_us > 0)
@@ -216,7 +218,7 @@ void bucket_fit(struct bucket *bucket, const struct bucket_config *config)
     bucket->tokens = least(bucket->tokens, config->burst);
 }
 
-/* How long the rate takes to rise to its ceiling. */
+/* How long the rate takes to rise to its maximum. */
 static int64_t rise_us(const struct bucket *bucket, const struct bucket_config *config,
                        int64_t now_us)
 {

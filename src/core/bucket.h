@@ -1,11 +1,11 @@
-/* bucket: how fast a source may be asked.
+/* bucket: how fast requests may be sent to a source.
  *
- * A token bucket whose rate learns. Tokens flow in at `rate` up to `burst`; a request takes its
- * cost out, or is told when to come back. The rate rises by small steps while all goes well and is
- * divided when the source says 429, down to rate_min. When it fails (5xx, timeouts) the rate is
- * divided as well, but once per `cool_down` and not below 30 % of rate_max: a source that breaks
- * one request in ten is not a source that is asked too often. What the source says itself
- * (Retry-After, what remains, its own limit) goes before anything inferred.
+ * A token bucket with an adaptive rate. Tokens are added at `rate` up to `burst`; a request takes
+ * its cost, or gets the time at which to try again. The rate rises in small steps while requests
+ * succeed. A 429 divides it, down to rate_min. A failure (5xx, timeout) divides it too, but once
+ * per `cool_down` and not below 30 % of rate_max: a source that fails one request in ten is not
+ * receiving too many. What the source says (Retry-After, remaining requests, its own limit) takes
+ * precedence over anything inferred.
  *
  *      rate_max  - - - - -/|- - - - - - - - - -/- -
  *                       /  | 429            /
@@ -14,18 +14,18 @@
  *      rate_min  - - - - - - - - - - - - - - - - - -
  *                              ^ cool-down: nothing at all until the Retry-After is over
  *
- * The promise: whatever is asked, fed back and forgotten, the permits given in any stretch of time
- * t are at most burst + rate_max * t, and none is given in a cool-down. A permit is for now: who
- * was told to wait comes back and asks again, because much may have happened meanwhile.
+ * The guarantee: in any period t at most burst + rate_max * t permits are given, and none during a
+ * cool-down, whatever the sequence of calls. A permit is valid now: a caller that had to wait asks
+ * again, because the state may have changed meanwhile.
  *
- * Those who wait stand in line: each is told a time of its own, one behind the other, so nobody
- * wakes in vain, and newcomers do not overtake. That is why waits need no jitter; cool-downs have
- * some, 5 to 15 % but at most five seconds.
+ * Waiting callers form a line: each gets a time of its own, one after the other, so no caller wakes
+ * in vain and newcomers do not overtake. Waits therefore need no jitter; cool-downs have some, 5 to
+ * 15 % but at most five seconds.
  *
- * All is whole numbers: microseconds, and millionths of a permit. The state is a plain row; the
- * caller reads it, lets it be changed, and writes it back under a lock or version of its own. A
- * clock that goes back gives no tokens twice; still, all who share a bucket should share a clock
- * (the store's), for the promise holds by the time that the bucket is told.
+ * All values are whole numbers: microseconds, and millionths of a permit. The state is a plain row;
+ * the caller reads it, passes it here, and writes it back under a lock or version check. A clock
+ * that goes back gives no token twice. Still, all processes that share a bucket should share a
+ * clock (the store's), because the guarantee holds in the time that is passed in.
  */
 #ifndef PATRA_CORE_BUCKET_H
 #define PATRA_CORE_BUCKET_H
@@ -41,7 +41,7 @@ struct bucket_config {
     int64_t rate_max; /* millionths of a permit per second: 10 a second are 10 * MICRO */
     int64_t rate_min; /* more than 0 */
     int64_t burst;    /* millionths of a permit; at least the cost of any request */
-    bool is_adaptive; /* false: the rate stays; cool-downs hold all the same */
+    bool is_adaptive; /* false: the rate is fixed; cool-downs still apply */
     int64_t increase;
     int64_t cool_down_us;
     int demote_permille; /* 2000 halves */
@@ -52,12 +52,12 @@ struct bucket {
     int64_t tokens;
     int64_t carry; /* less than one millionth, in units of MICRO parts; keeps slow rates exact */
     int64_t refilled_at_us;
-    int64_t rate;          /* as learned; survives a restart with the row */
-    int64_t provider_rate; /* the source's own limit, when it told one; 0: it did not */
+    int64_t rate;          /* the learned rate; the row keeps it across restarts */
+    int64_t provider_rate; /* the limit reported by the source; 0: none */
     int64_t raised_at_us;
     int64_t demoted_at_us; /* INT64_MIN: never */
     int64_t cooldown_until_us;
-    int64_t line_until_us; /* when the last in line was told to come */
+    int64_t line_until_us; /* when the last caller in line will try again */
     int64_t started_at_us;
 };
 
@@ -69,22 +69,22 @@ struct bucket bucket_start(const struct bucket_config *config, int64_t now_us);
 struct bucket_ask {
     int64_t now_us;
     int64_t cost;        /* millionths of a permit; MICRO for an ordinary request */
-    int64_t deadline_us; /* nobody waits beyond this instant */
-    bool is_waking;      /* true for one who was told WAIT and has waited */
+    int64_t deadline_us; /* the caller does not wait beyond this instant */
+    bool is_waking;      /* true after a WAIT that was waited out */
 };
 
 enum bucket_refusal { BUCKET_REFUSED_NOT, BUCKET_REFUSED_DEADLINE, BUCKET_REFUSED_COST };
 
 struct bucket_answer {
     enum rate_decision decision;
-    int64_t at_us; /* WAIT: come back then. REJECT by deadline: it would have been then. */
+    int64_t at_us; /* WAIT: try again then. REJECT by deadline: it would have been then. */
     enum bucket_refusal refusal;
 };
 
 struct bucket_answer bucket_acquire(struct bucket *bucket, const struct bucket_config *config,
                                     const struct bucket_ask *ask);
 
-/* ---- after it ---- */
+/* ---- after a request ---- */
 
 enum bucket_outcome {
     BUCKET_OK,
@@ -95,7 +95,7 @@ enum bucket_outcome {
 struct bucket_signal {
     enum bucket_outcome outcome;
     int64_t now_us;
-    int64_t sent_at_us; /* of the request: what was sent before a demotion does not cause another */
+    int64_t sent_at_us;     /* of the request: one sent before a demotion causes no other */
     int64_t retry_after_us; /* from now; 0 (or less): not given */
     bool has_remaining;     /* X-RateLimit-Remaining, in whole requests */
     int64_t remaining;
@@ -109,10 +109,10 @@ void bucket_feedback(struct bucket *bucket, const struct bucket_config *config,
 
 /* ---- between times ---- */
 
-/* The settings may have changed since the state was written. */
+/* Adapts the state to settings that may have changed since it was written. */
 void bucket_fit(struct bucket *bucket, const struct bucket_config *config);
 
-/* What is to be expected of a bucket when all goes well, for whoever plans ahead; changes nothing.
+/* A forecast for the planner of what a bucket will give if no request fails; changes nothing.
  *
  *      steady_rate  - - - - - - - - - - - ._________
  *                                      .  |            the rise by steps, taken as its mean: never
@@ -121,17 +121,17 @@ void bucket_fit(struct bucket *bucket, const struct bucket_config *config);
  *                      open_us         steady_us
  */
 struct bucket_outlook {
-    int64_t open_us; /* nothing is given before: a cool-down */
-    int64_t tokens;  /* there are then; not negative */
-    int64_t rate;    /* until steady_us, the learned one on its way up */
+    int64_t open_us; /* no permit before this: a cool-down */
+    int64_t tokens;  /* available at open_us; not negative */
+    int64_t rate;    /* until steady_us: the learned rate while it rises */
     int64_t steady_us;
-    int64_t steady_rate; /* the highest: of the settings, or the source's own */
+    int64_t steady_rate; /* the maximum: of the settings, or the source's own */
 };
 
 struct bucket_outlook bucket_outlook(const struct bucket *bucket,
                                      const struct bucket_config *config, int64_t now_us);
 
-/* Whole permits to be had until a horizon. */
+/* How many whole permits will be available until the horizon. */
 int64_t bucket_estimate(const struct bucket_outlook *outlook, int64_t horizon_us);
 
 #endif

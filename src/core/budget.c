@@ -1,3 +1,4 @@
+/* budget: limits of a plan, shares of a quota, and the due times of tasks. */
 #include "core/budget.h"
 
 #include <assert.h>
@@ -9,8 +10,8 @@
 static const struct code_item STOP_ITEMS[] = {
     [BUDGET_GO] = CODE_ITEM("GO", "nothing stops it"),
     [BUDGET_STOP_INVENTORY] = CODE_ITEM("INVENTORY", "enough tasks wait in the queue"),
-    [BUDGET_STOP_REQUESTS] = CODE_ITEM("REQUESTS", "the requests allowed are booked"),
-    [BUDGET_STOP_RECORDS] = CODE_ITEM("RECORDS", "the records allowed are expected already"),
+    [BUDGET_STOP_REQUESTS] = CODE_ITEM("REQUESTS", "the allowed requests are booked"),
+    [BUDGET_STOP_RECORDS] = CODE_ITEM("RECORDS", "the allowed records are already expected"),
 };
 const struct code_table BUDGET_STOP_CODES =
     CODE_TABLE("ing_budget_stop", "why a plan stopped before its end", STOP_ITEMS);
@@ -101,14 +102,14 @@ int64_t quota_available(const struct quota *quota, enum quota_class rank)
         const int64_t share = permille_of(usable, quota->shares_permille[other]);
 
         if (share > taken_by(quota, other))
-            available -= share - taken_by(quota, other); /* still to come: leave it */
+            available -= share - taken_by(quota, other); /* reserved for it */
     }
     return available > 0 ? available : 0;
 }
 
 /* ---- when tasks run ---- */
 
-/* How long `requests` take at a rate; 0: no time at all. */
+/* How long `requests` take at a rate; a rate of 0 takes no time. */
 static __int128 time_of(__int128 requests, int64_t micro_per_second)
 {
     return micro_per_second > 0 ? requests * US_PER_SECOND * 1000000 / micro_per_second : 0;

@@ -1,3 +1,4 @@
+/* canon: separators, escapes and the forms of values. */
 #include "core/canon.h"
 
 #include <assert.h>
@@ -29,7 +30,7 @@ static void quoted(struct buf *out, struct str s)
     buf_add_char(out, '"');
 }
 
-/* What stands before a value: the comma, and the key in an object. */
+/* Writes what precedes a value: the comma and, in an object, the key. */
 static void lead(struct canon *canon, const char *key)
 {
     const int level = canon->depth - 1;
@@ -117,7 +118,7 @@ void canon_null(struct canon *canon, const char *key)
 void canon_instant(struct canon *canon, const char *key, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX + 2] = "\"";
-    const size_t len = instant_format(at_us, text + 1); /* has nothing that needs an escape */
+    const size_t len = instant_format(at_us, text + 1); /* contains nothing that needs an escape */
 
     text[len + 1] = '"';
     lead(canon, key);

@@ -1,8 +1,8 @@
 /* canon: writes canonical JSON (RFC 8785), value by value.
  *
- * What is hashed, compared or stored for audit must have one form only: keys sorted, no blanks, one
- * way to escape. The writer does the commas and the escapes; the caller names keys in sorted order
- * (asserted), and closes what it opened.
+ * What is hashed, compared or stored for audit must have exactly one form: sorted keys, no white
+ * space, one way to escape. The writer adds commas and escapes; the caller writes keys in sorted
+ * order (asserted) and closes what it opened.
  *
  *      struct canon canon = canon_begin(&buf);              {
  *      canon_i64(&canon, "batch", 7);                       "batch":7,
@@ -10,8 +10,8 @@
  *      canon_end(&canon);                                   }
  *
  * Inside an array the key is NULL. Numbers are whole and at most CANON_NUMBER_MAX from zero: beyond
- * it a double, which is what a JSON number is, can not tell neighbours apart. A failed append is
- * remembered by the buf and asked about there.
+ * it a double, the type of a JSON number, cannot represent every integer. The buf remembers a
+ * failed append; check it there.
  */
 #ifndef PATRA_CORE_CANON_H
 #define PATRA_CORE_CANON_H
@@ -43,7 +43,7 @@ void canon_object(struct canon *canon, const char *key);
 void canon_array(struct canon *canon, const char *key);
 void canon_close(struct canon *canon); /* the innermost object or array */
 
-/* Well-formed UTF-8 gives well-formed JSON; other bytes are passed on as they are. */
+/* Well-formed UTF-8 gives well-formed JSON; other bytes are copied unchanged. */
 void canon_str(struct canon *canon, const char *key, struct str value);
 void canon_i64(struct canon *canon, const char *key, int64_t value);
 void canon_bool(struct canon *canon, const char *key, bool value);
@@ -53,7 +53,7 @@ void canon_instant(struct canon *canon, const char *key, int64_t at_us); /* "202
 void canon_duration(struct canon *canon, const char *key, int64_t duration_us);
 void canon_code(struct canon *canon, const char *key, const struct code_table *table, int value);
 
-/* A whole number of any size, as a string: database ids are not bound by CANON_NUMBER_MAX. */
+/* A whole number of any size, as a string: database ids may exceed CANON_NUMBER_MAX. */
 void canon_id(struct canon *canon, const char *key, int64_t value);
 
 #endif

@@ -1,3 +1,4 @@
+/* codes: the words and meanings of the dictionaries. */
 #include "core/codes.h"
 
 #include <assert.h>

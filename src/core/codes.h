@@ -1,15 +1,15 @@
-/* codes: the words of the dictionaries, and the enums that stand for them inside the program.
+/* codes: the words of the dictionaries, and the enums that represent them in the program.
  *
  * In C a choice is an enum, so that a switch over it is checked; in tables, snapshots, YAML and
- * events it is a stable upper-case word. The tables below are the only place where the two meet:
+ * events it is a stable upper-case word. The tables below map one to the other:
  *
  *      struct str word = code_of(&OPERATION_CODES, OPERATION_HARVEST);      "HARVEST"
  *      int value = code_find(&OPERATION_CODES, STR("HARVEST"));             OPERATION_HARVEST
  *      if (value < 0) ... the word is not in the dictionary ...
  *
- * The same tables fill sys_dict_type and sys_dict_item, and make the lists in error texts. Words
- * are never renamed and never reused: databases hold them. Enum values are for this process alone
- * and must not be stored. Every enum counts from 0 without holes.
+ * The same tables fill sys_dict_type and sys_dict_item, and the lists in error texts. Words are
+ * never renamed and never reused, because databases contain them. Enum values are valid in this
+ * process only and must not be stored. Every enum counts from 0 without gaps.
  */
 #ifndef PATRA_CORE_CODES_H
 #define PATRA_CORE_CODES_H
@@ -41,13 +41,13 @@ struct code_table {
         STR_INIT(type), STR_INIT(text), items, ARRAY_LEN(items) \
     }
 
-/* The word of a value, which must be one of the table's enum. Lives as long as the program. */
+/* The word of a value, which must be one of the table's enum. Never freed. */
 struct str code_of(const struct code_table *table, int value);
 
-/* The value of a word as stored, letter by letter; -1 when the table has no such word. */
+/* The value of a word as stored, compared exactly; -1 if the table does not have the word. */
 int code_find(const struct code_table *table, struct str code);
 
-/* The same for words that people write: any case, '-' as good as '_' ("api-key" is API_KEY). */
+/* The same for words that people write: any case, '-' equals '_' ("api-key" is API_KEY). */
 int code_find_written(const struct code_table *table, struct str word);
 
 /* Every table of this header and of core/source_codes.h, for filling and checking dictionaries. */
@@ -60,7 +60,7 @@ enum operation {
     OPERATION_HARVEST,
     OPERATION_BACKFILL,
     OPERATION_UPDATE,
-    OPERATION_METRICS, /* like UPDATE, over endpoints of role METRICS, in a namespace of its own */
+    OPERATION_METRICS, /* like UPDATE, for endpoints of role METRICS, in a separate namespace */
     OPERATION_REPLAY,  /* harvests a window again; moves no forward cursor */
 };
 extern const struct code_table OPERATION_CODES;
@@ -90,7 +90,7 @@ enum cursor_event_reason {
     CURSOR_EVENT_ADVANCE,
     CURSOR_EVENT_NO_FORWARD,
     CURSOR_EVENT_COMPENSATE,
-    CURSOR_EVENT_RESET, /* a person's doing; the only one that may go back */
+    CURSOR_EVENT_RESET, /* made by a person; the only one that may go back */
 };
 extern const struct code_table CURSOR_EVENT_REASON_CODES;
 
@@ -123,7 +123,7 @@ enum reslice_reason {
 };
 extern const struct code_table RESLICE_REASON_CODES;
 
-/* ---- states; which may follow which is told in core/states.h ---- */
+/* ---- states; for the transitions see core/states.h ---- */
 
 enum plan_status {
     PLAN_DRAFT,
@@ -175,7 +175,7 @@ enum batch_status {
 };
 extern const struct code_table BATCH_STATUS_CODES;
 
-/* Why a source or endpoint rests. */
+/* Why a source or endpoint is paused. */
 enum pause_kind { PAUSE_PAUSED, PAUSE_STOPPED };
 extern const struct code_table PAUSE_KIND_CODES;
 

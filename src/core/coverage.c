@@ -1,3 +1,4 @@
+/* coverage: sorting, the normal form, and set operations on windows. */
 #include "core/coverage.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ static void swap(struct window *a, struct window *b)
     *b = kept;
 }
 
-/* Lets the item at `root` sink until both its children begin before it. */
+/* Moves the item at `root` down until both its children begin before it. */
 static void sink(struct window *items, size_t root, size_t count)
 {
     for (;;) {
@@ -42,7 +43,7 @@ static void sink(struct window *items, size_t root, size_t count)
 static void sort(struct window_list list)
 {
     if (is_sorted(list))
-        return; /* the usual case: a store gives them in order */
+        return; /* the usual case: a store returns them in order */
     for (size_t root = list.count / 2; root > 0; root--)
         sink(list.items, root - 1, list.count);
     for (size_t end = list.count - 1; end > 0; end--) {
@@ -53,7 +54,7 @@ static void sort(struct window_list list)
 
 /* ---- the normal form ---- */
 
-/* Adds a window that does not begin before the last one did; joins the two where they meet. */
+/* Adds a window that does not begin before the last one; joins the two if they meet. */
 static void add(struct window_list *list, struct window window)
 {
     struct window *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
@@ -139,7 +140,7 @@ bool coverage_subtract(struct arena *arena, struct window_list from, struct wind
 
     assert(coverage_is_normal(from));
     assert(coverage_is_normal(what));
-    /* Each window taken out splits at most one other. */
+    /* Each window that is removed splits at most one other. */
     if (!make(arena, from.count + what.count, out, err))
         return false;
     for (size_t i = 0; i < from.count; i++) {
@@ -174,7 +175,7 @@ bool coverage_contains(struct window_list set, struct window window)
 
     if (!window_is_valid(window))
         return true;
-    while (low < high) { /* the first window that ends behind the start */
+    while (low < high) { /* the first window that ends after the start */
         const size_t middle = low + (high - low) / 2;
 
         if (set.items[middle].to_us > window.from_us)
@@ -187,8 +188,8 @@ bool coverage_contains(struct window_list set, struct window window)
 
 /* ---- the plan ---- */
 
-/* Only what lies at or behind the cursor; keeps the normal form. */
-static void cut_before(struct window_list *set, int64_t at_us)
+/* Keeps only what is at or after `at_us`, in normal form. */
+static void remove_before(struct window_list *set, int64_t at_us)
 {
     size_t kept = 0;
 
@@ -212,7 +213,7 @@ bool coverage_plan(struct arena *arena, const struct coverage_request *request,
         return false;
     if (!coverage_of(arena, request->live, &live, err))
         return false;
-    cut_before(&covered, request->cursor_us);
+    remove_before(&covered, request->cursor_us);
     if (!coverage_union(arena, covered, live, &spared, err))
         return false;
     return coverage_gaps(arena, spared, request->wanted, out, err);

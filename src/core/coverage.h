@@ -1,7 +1,7 @@
 /* coverage: sets of instants, kept as lists of half-open windows.
  *
- * Which stretches of a source have been fetched, which are being fetched, and which are therefore
- * still to be planned, is interval arithmetic:
+ * Interval arithmetic answers which periods of a source have been fetched, which are being fetched,
+ * and which must therefore still be planned:
  *
  *      wanted     |=========================================|
  *      covered       |=====|        |====|
@@ -9,11 +9,11 @@
  *      to plan    |=|      |========|          |============|
  *
  * A list is in *normal form* when its windows are valid, sorted, and neither overlap nor touch:
- * every set then has exactly one form. coverage_normalise() makes it; all other functions
- * expect it of their inputs and give it back. Results live in the arena; inputs are not changed.
- * Each is linear but the sorting, which is O(n log n) in place; nothing recurses.
+ * every set then has exactly one form. coverage_normalise() produces it; all other functions
+ * require it of their inputs and preserve it. Results are in the arena; inputs are not changed.
+ * Everything is linear except sorting, which is O(n log n) in place; nothing recurses.
  *
- * What fails, fails by the arena's ceiling alone.
+ * These functions fail only if the arena reaches its limit.
  */
 #ifndef PATRA_CORE_COVERAGE_H
 #define PATRA_CORE_COVERAGE_H
@@ -40,7 +40,7 @@ bool coverage_union(struct arena *arena, struct window_list a, struct window_lis
 bool coverage_subtract(struct arena *arena, struct window_list from, struct window_list what,
                        struct window_list *out, struct error *err) MUST_CHECK;
 
-/* What of `within` the set does not hold. */
+/* The parts of `within` that the set does not contain. */
 bool coverage_gaps(struct arena *arena, struct window_list set, struct window within,
                    struct window_list *out, struct error *err) MUST_CHECK;
 
@@ -49,23 +49,24 @@ bool coverage_contains(struct window_list set, struct window window);
 
 /* What a plan has to fetch. `covered` and `live` may be in any order and overlap.
  *
- * What lies before `cursor_us` is wanted because the window decision reached back for it
- * (lookback, alignment): records may have arrived late there, so having been covered once does not
- * spare it. A live slice does spare it: it will be fetched soon enough. For an operation
- * without lookback pass wanted.from_us.
+ * The window begins before `cursor_us` because of the lookback or the alignment. Records may have
+ * arrived late there, so this part is planned even if it was covered before. A live slice is
+ * enough, though: it will fetch the period soon. For an operation without lookback pass
+ * wanted.from_us.
  *
- * The caller's part: reading covered and live, deciding, and writing the new slices is one step
- * under one lock per namespace (that of the cursor's row will do). Two planners that read the same
- * and write apart would plan the same time twice, and with a moving `to` no unique key can see it.
+ * The caller must read covered and live, decide, and write the new slices under one lock per
+ * namespace (the lock of the cursor's row is enough). Otherwise two planners could plan the same
+ * period twice, and because `to` moves, no unique key would detect it.
  */
 struct coverage_request {
     struct window wanted;
     int64_t cursor_us;
-    struct window_list covered; /* slices that succeeded, and the finished parts of cut ones */
-    struct window_list live;    /* slices that wait or run */
+    struct window_list
+        covered;             /* slices that succeeded, and the finished parts of re-sliced ones */
+    struct window_list live; /* slices that wait or run */
 };
 
-/* `out` is in normal form: sorted, oldest first. Empty when there is nothing to do. */
+/* `out` is in normal form: sorted, oldest first. Empty if there is nothing to do. */
 bool coverage_plan(struct arena *arena, const struct coverage_request *request,
                    struct window_list *out, struct error *err) MUST_CHECK;
 

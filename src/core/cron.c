@@ -1,3 +1,4 @@
+/* cron: parsing a line, and finding its ticks. */
 #include "core/cron.h"
 
 #include <assert.h>
@@ -53,9 +54,9 @@ static bool field_fault(struct parser *p, const struct field *f, size_t at, cons
 {
     *p->fault_at = at;
     return error_set(p->err, ERROR_REQUEST, "cron.syntax",
-                     "cron line %s, offset %zu: %s %s; a value lies within %d..%d%s",
-                     QUOTE(p->text), at, f->name, what, f->min, f->max,
-                     f->names[0] != NULL ? " or is a name such as MON or JAN" : "");
+                     "cron line %s, offset %zu: %s %s; values are %d..%d%s", QUOTE(p->text), at,
+                     f->name, what, f->min, f->max,
+                     f->names[0] != NULL ? " or names such as MON or JAN" : "");
 }
 
 static char peek(const struct parser *p)
@@ -125,7 +126,7 @@ static bool parse_value(struct parser *p, const struct field *f, int *value)
     return true;
 }
 
-/* "/n" behind a range; without it every value counts. */
+/* "/n" after a range; without it every value matches. */
 static bool parse_step(struct parser *p, const struct field *f, bool is_range, int *step)
 {
     const size_t start = p->at;
@@ -185,15 +186,15 @@ static bool parse_field(struct parser *p, const struct field *f, uint64_t *mask)
         p->at++;
     }
     if (p->at < p->text.len && !is_blank(peek(p)))
-        return field_fault(p, f, p->at, "has something behind it");
+        return field_fault(p, f, p->at, "is followed by something else");
     return true;
 }
 
-/* Whether any day of the calendar can ever match. */
+/* Whether any day of the calendar matches. */
 static bool can_fire(const struct cron *cron)
 {
     if (!cron->is_any_day && !cron->is_any_weekday)
-        return true; /* either will do, and every month has all weekdays */
+        return true; /* either one matches, and every month has all weekdays */
     for (int month = 1; month <= 12; month++) {
         const int days = instant_days_in_month(2000, month); /* a leap year */
 
@@ -264,7 +265,7 @@ bool cron_parse(struct str text, struct cron *cron, size_t *fault_at, struct err
 
 enum { MINUTES_PER_DAY = 24 * 60 };
 
-/* The calendar repeats after 400 years: what does not match by then never will. */
+/* The calendar repeats after 400 years: a line that does not match by then never will. */
 #define SEARCH_MAX_US (146097 * US_PER_DAY)
 
 static bool day_matches(const struct cron *cron, struct civil day, int64_t day_us)
@@ -289,7 +290,7 @@ static int64_t day_of(int64_t at_us)
     return instant_day_number(at_us) * US_PER_DAY;
 }
 
-/* The first matching minute of a day at or behind `minute`, going up or down; -1 when none. */
+/* The first matching minute of a day from `minute` on, going up or down; -1 if there is none. */
 static int minute_from(const struct cron *cron, int minute, int step)
 {
     for (; minute >= 0 && minute < MINUTES_PER_DAY; minute += step) {
@@ -299,7 +300,7 @@ static int minute_from(const struct cron *cron, int minute, int step)
     return -1;
 }
 
-/* The day after (or before), or the next (or last) day of a month that matches. */
+/* The next (or previous) day, skipping the rest of a month that does not match. */
 static int64_t step_day(const struct cron *cron, int64_t day_us, int step)
 {
     const struct civil day = instant_to_civil(day_us);

@@ -1,3 +1,4 @@
+/* cursor: order of values, folding events into a value, and the identity of events. */
 #include "core/cursor.h"
 
 #include <assert.h>
@@ -95,8 +96,9 @@ bool cursor_fold_value(const struct cursor_fold *fold, struct cursor_value *valu
     return fold->has_value;
 }
 
-/* An event tells from where it went. It may have read an older value than the current one (a race
- * that it lost), but never one that no event before it had reached. TOKENs can not tell. */
+/* An event names the value it started from. That may be older than the current one (it lost a
+ * race), but an earlier event must have reached it. TOKENs have no order, so they cannot be
+ * checked. */
 static bool is_gap(const struct cursor_fold *fold, const struct cursor_value *state,
                    const struct cursor_value *prev)
 {

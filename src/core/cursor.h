@@ -1,18 +1,18 @@
-/* cursor: how far an operation is, and which of two values is further.
+/* cursor: how far an operation has progressed, and which of two values is further.
  *
- * A cursor's current value is a convenience; its events are the truth. An event is written first,
- * then the current value moves, and only forward. So the value can always be had again by
- * reading the events in order (cursor_fold), and whoever loses a race has lost nothing:
+ * The events of a cursor are authoritative; its current value is derived from them. An event is
+ * written first, then the current value moves, and only forward. The value can therefore always be
+ * rebuilt by reading the events in order (cursor_fold), and losing a race loses nothing:
  *
  *      events      none -> 10    10 -> 20    10 -> 15    20 -> 20 (no forward)    20 -> 35
  *      value       10            20          20          20                       35
  *
- * Only a person may set a cursor back, and that is an event as well, of reason RESET: whatever came
- * before it no longer counts, and reading goes on from its value.
+ * Only a person may set a cursor back. That is an event too, with the reason RESET: earlier events
+ * no longer count, and reading continues from its value.
  *
- * What "further" means is the type's business. TIME compares instants. ID compares whole numbers of
- * up to 38 digits, so that "9" comes before "10" and "007" is "7". TOKENs have no order: any
- * other token is taken for progress, and the last one written stands.
+ * The type defines the order. TIME compares instants. ID compares whole numbers of up to 38 digits,
+ * so that "9" comes before "10" and "007" equals "7". TOKENs have no order: any different token
+ * counts as progress, and the last one written is the value.
  */
 #ifndef PATRA_CORE_CURSOR_H
 #define PATRA_CORE_CURSOR_H
@@ -29,13 +29,13 @@
 #include "core/limits.h"
 #include "core/window.h"
 
-/* The namespace key of GLOBAL: what a hash would be, were there anything to hash. */
+/* The namespace key of GLOBAL, in place of a hash: there is nothing to hash. */
 #define CURSOR_NAMESPACE_GLOBAL "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* A cursor belongs to an endpoint, and its key says so: two endpoints of a source may call their
- * dates alike. "works.updated_at"; an endpoint's name has no dot. */
+/* A cursor belongs to an endpoint, and its key says so: two endpoints of a source may use the
+ * same name for their dates. "works.updated_at"; an endpoint's name has no dot. */
 struct str cursor_key_make(struct arena *arena, struct str endpoint, struct str key) MUST_CHECK;
-struct str cursor_key_endpoint(struct str cursor_key); /* '' for a key that names none */
+struct str cursor_key_endpoint(struct str cursor_key); /* '' if the key names none */
 
 struct cursor_value {
     enum cursor_type type;
@@ -45,14 +45,14 @@ struct cursor_value {
 
 /* ---- order ---- */
 
-/* 1 to 38 decimal digits and nothing else (leading zeros are not counted). Values from outside
- * must be asked before they become a cursor_value of type ID. */
+/* 1 to 38 decimal digits and nothing else (leading zeros are not counted). Check values from
+ * outside with this before making a cursor_value of type ID. */
 bool cursor_id_is_valid(struct str id);
 struct str cursor_id_normal(struct str id); /* the same without leading zeros; "0" for zero */
 int cursor_id_compare(struct str a, struct str b); /* below, at or above 0 */
 
-/* True when a cursor at `current` may move to `next`; NULL stands for no cursor yet. Both have the
- * same type: a cursor never changes it. */
+/* True if a cursor at `current` may move to `next`; NULL: no cursor yet. Both have the same type: a
+ * cursor never changes it. */
 bool cursor_is_forward(const struct cursor_value *current, const struct cursor_value *next);
 bool cursor_value_eq(const struct cursor_value *a, const struct cursor_value *b);
 
@@ -69,24 +69,24 @@ struct cursor_fold {
     int64_t event_count;
     int64_t no_forward_count; /* events that did not move the value */
     int64_t reset_count;
-    int64_t gap_count; /* events whose previous value nobody had reached: one is missing before */
+    int64_t gap_count; /* events whose previous value no event reached: an event is missing */
 };
 
 void cursor_fold_init(struct cursor_fold *fold, enum cursor_type type);
 /* `prev` is NULL for an event that started the cursor. */
 void cursor_fold_add(struct cursor_fold *fold, const struct cursor_value *prev,
                      const struct cursor_value *next);
-/* The same for an event of reason RESET: the value is `next`, wherever it was. */
+/* The same for an event with the reason RESET: the value becomes `next`. */
 void cursor_fold_reset(struct cursor_fold *fold, const struct cursor_value *prev,
                        const struct cursor_value *next);
 /* A view into the fold; false when there was no event. */
 bool cursor_fold_value(const struct cursor_fold *fold, struct cursor_value *value);
-/* The check of `patra cursor verify`: `current` is NULL where there is no cursor row. */
+/* The check of `patra cursor verify`: `current` is NULL if there is no cursor row. */
 bool cursor_fold_agrees(const struct cursor_fold *fold, const struct cursor_value *current);
 
 /* ---- identity ---- */
 
-/* What makes an event the same event, however often it is written. */
+/* What identifies an event, so that writing it again has no effect. */
 struct cursor_event_identity {
     struct str source;
     enum operation operation;
@@ -96,8 +96,8 @@ struct cursor_event_identity {
     const struct cursor_value *prev; /* NULL: the first */
     const struct cursor_value *next;
     const struct window *window; /* NULL for ID and TOKEN */
-    int64_t version; /* of the cursor it starts from; 0: none yet. After a reset the same way is
-                        gone again, and is another event. */
+    int64_t version; /* of the cursor it starts from; 0: none yet. After a reset the same move is
+                        made again, as another event. */
     int64_t run_id;
     int64_t batch_id;
 };

@@ -1,3 +1,4 @@
+/* errors: HTTP statuses to error levels. */
 #include "core/errors.h"
 
 enum error_level errors_of_status(int status, const int *transient, size_t count)

@@ -1,11 +1,11 @@
-/* errors: what an HTTP status means for the one who asked.
+/* errors: the error level of an HTTP status.
  *
  *      2xx, 304               no error          429, 5xx       L1, try again later
  *      401, 407               L4, credentials   other 4xx      L2, the request is wrong
- *      3xx, 1xx, no status    L2, not what was asked for (redirects are off)
+ *      3xx, 1xx, no status    L2, not the expected response (redirects are off)
  *
- * A source may declare more statuses as transient (408, 409, 423 are the usual ones). What the body
- * says comes later and is the source's business: rules over a 200 with an error inside.
+ * A source may declare more statuses as transient (408, 409, 423 are the usual ones). The
+ * rules of the source judge the body later, such as a 200 with an error inside.
  */
 #ifndef PATRA_CORE_ERRORS_H
 #define PATRA_CORE_ERRORS_H
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-/* `transient` lists the statuses that the source declares worth another try. */
+/* `transient` lists the statuses that the source declares transient. */
 enum error_level errors_of_status(int status, const int *transient, size_t count);
 
 #endif

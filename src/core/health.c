@@ -1,3 +1,4 @@
+/* health: the circuit, and the shares measured over two spans. */
 #include "core/health.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@ struct health_policy health_default(void)
     };
 }
 
-/* The present span becomes the last one when it has had its time. */
+/* Starts a new span when the current one is over. */
 static void turn_span(struct health *health, const struct health_policy *policy, int64_t now_us)
 {
     const int64_t age_us = now_us - health->span_from_us;
@@ -50,7 +51,7 @@ void health_note(struct health *health, const struct health_policy *policy,
     }
     if (health->failures < policy->failures_max)
         health->failures++;
-    if (health->failures == policy->failures_max) /* and again with every further one */
+    if (health->failures == policy->failures_max) /* and again with every further failure */
         health->open_until_us =
             sample->now_us + policy->open_us +
             (policy->open_us > 0 ? (int64_t)(sample->random % (uint64_t)policy->open_us) : 0);
@@ -80,7 +81,7 @@ int64_t health_live_max(const struct health *health, const struct health_policy 
 
     assert(live_max >= 1);
     if (health->failures >= policy->failures_max)
-        return 1; /* the one that finds out */
+        return 1; /* the probe */
     if (is_old || (!is_throttled && !is_failing && !is_slow))
         return live_max;
     return live_max > 1 ? live_max / 2 : 1;

@@ -1,3 +1,4 @@
+/* id_range: ranges as text, and which ids the parts of a window cover. */
 #include "core/id_range.h"
 
 #include <assert.h>
@@ -56,7 +57,7 @@ void id_parts_sort(struct id_part_list parts)
         qsort(parts.items, parts.count, sizeof(*parts.items), compare_parts);
 }
 
-/* The first part that is of this window or a later one. */
+/* The first part of this window or of a later one. */
 static size_t first_of(struct id_part_list parts, struct window window)
 {
     size_t from = 0, to = parts.count;
@@ -82,7 +83,7 @@ bool id_parts_whole(struct arena *arena, struct id_part_list parts, struct windo
 {
     for (size_t i = 0; i < parts.count;) {
         const struct window window = parts.items[i].window;
-        int64_t reached = ID_LOWEST; /* all ids below are held */
+        int64_t reached = ID_LOWEST; /* all ids below are covered */
         struct window *slot;
 
         for (; is_at(parts, i, window); i++) {

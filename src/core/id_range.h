@@ -1,14 +1,14 @@
-/* id_range: a half-open stretch of ids that are whole numbers, [from, to), and parts of windows.
+/* id_range: a half-open range of numeric ids, [from, to), and parts of windows.
  *
- * A day that time can not cut any further is cut by ids. Its parts have the same window, and of the
- * window's records each has those whose ids are in its range:
+ * A day that cannot be divided further by time is divided by ids. Its parts have the same window,
+ * and each part holds the window's records whose ids are in its range:
  *
  *      ids    (... 100)     [100 ... 200)     [200 ...)
  *      window |== 1 ==|     |==== 2 ====|     |== 3 ==|
  *
- * The first range has no lower end and the last no upper one, so that ranges laid end to end hold
- * every id there is, and every one there will be. A window is covered when its parts hold all ids:
- * of whichever plan they are, and however often they were cut.
+ * The first range has no lower end and the last no upper one, so that adjacent ranges hold every id
+ * that exists or will exist. A window is covered when its parts hold all ids, no matter which plans
+ * they belong to and how often they were divided.
  */
 #ifndef PATRA_CORE_ID_RANGE_H
 #define PATRA_CORE_ID_RANGE_H
@@ -35,8 +35,8 @@ struct id_range_list {
     size_t count;
 };
 
-/* True for a range that holds at least one id. The zero value, which holds none, stands for "not
- * cut by ids" wherever a range is optional. */
+/* True for a range that holds at least one id. The zero value, which holds none, means "not
+ * divided by ids" where a range is optional. */
 bool id_range_is_valid(struct id_range range);
 
 bool id_range_has(struct id_range range, int64_t id);
@@ -58,14 +58,14 @@ struct id_part_list {
     size_t count;
 };
 
-/* By window, then by ids; in place. The questions below want it done. */
+/* By window, then by ids; in place. The functions below require sorted parts. */
 void id_parts_sort(struct id_part_list parts);
 
 /* Adds to `whole` the windows, each once, whose parts hold all ids. */
 bool id_parts_whole(struct arena *arena, struct id_part_list parts, struct window_list *whole,
                     struct error *err) MUST_CHECK;
 
-/* What of `of.ids` no part of the very window `of.window` holds; from the lowest. */
+/* The ranges of `of.ids` that no part of exactly the window `of.window` holds, lowest first. */
 bool id_parts_missing(struct arena *arena, struct id_part_list parts, struct id_part of,
                       struct id_range_list *missing, struct error *err) MUST_CHECK;
 

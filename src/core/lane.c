@@ -1,8 +1,9 @@
+/* lane: hashing a key to its lane. */
 #include "core/lane.h"
 
 #include "core/limits.h"
 
-/* FNV-1a; the step behind the bytes keeps "ab","c" from being "a","bc". */
+/* FNV-1a; the extra step after the bytes makes "ab","c" differ from "a","bc". */
 static uint64_t add_bytes(uint64_t hash, struct str bytes)
 {
     for (size_t i = 0; i < bytes.len; i++)

@@ -1,7 +1,7 @@
 /* lane: the part of the outbox that a key is published through.
  *
- * Keys hash to OUTBOX_LANES lanes. The lane of a key is the same on every machine and for ever:
- * events of one key that stood in two lanes would be published in any order.
+ * Keys hash to OUTBOX_LANES lanes. The lane of a key never changes and is the same on every
+ * machine: if the events of a key were in two lanes, they could be published out of order.
  */
 #ifndef PATRA_CORE_LANE_H
 #define PATRA_CORE_LANE_H

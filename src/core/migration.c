@@ -1,3 +1,4 @@
+/* migration: comparing the known migrations with those a database has applied. */
 #include "core/migration.h"
 
 #include <assert.h>
@@ -28,16 +29,18 @@ bool migration_check(const struct migration_set *known, const struct migration_r
 
         if (step == NULL)
             return error_set(err, ERROR_FATAL, "store.newer",
-                             "the database took migration %" PRId64
-                             " (%.*s), this patra knows up to %" PRId64 ": use a newer patra",
+                             "the database has migration %" PRId64
+                             " (%.*s), but this patra only has migrations up to %" PRId64
+                             ": use a newer patra",
                              record->number, STR_ARG(record->name), migration_latest(known));
         if (!str_eq(step->sha256, record->sha256))
-            return error_set(err, ERROR_FATAL, "store.migration",
-                             "migration %" PRId64
-                             " (%.*s) is not the one the database took: another build of patra made"
-                             " it. Nothing was changed. Use that build, or make a new store (patra"
-                             " init --store ANOTHER), apply the sources and harvest them again",
-                             record->number, STR_ARG(record->name));
+            return error_set(
+                err, ERROR_FATAL, "store.migration",
+                "migration %" PRId64
+                " (%.*s) differs from the one the database has: another build of patra made"
+                " it. Nothing was changed. Use that build, or make a new store (patra"
+                " init --store ANOTHER), apply the sources and harvest them again",
+                record->number, STR_ARG(record->name));
     }
     return true;
 }

@@ -1,9 +1,9 @@
-/* migration: the numbered steps a database's schema is made of, and which of them a database may
- * still take.
+/* migration: the numbered steps that make up a database's schema, and which of them a database
+ * still lacks.
  *
- * A database remembers the steps it took, each with the hash of its text. It is refused when it
- * took a step this program does not know (a newer patra made it), or one whose text has changed
- * since (migrations are never edited once released): nobody can say what such a schema is.
+ * A database records the migrations applied to it, each with the hash of its text. A database is
+ * refused if it has a migration that this program does not know (a newer patra made it), or one
+ * whose text has changed since (migrations are never edited once released): its schema is unknown.
  */
 #ifndef PATRA_CORE_MIGRATION_H
 #define PATRA_CORE_MIGRATION_H
@@ -28,7 +28,7 @@ struct migration_set {
     size_t count;
 };
 
-struct migration_record { /* a step as the database remembers it */
+struct migration_record { /* a migration as the database records it */
     int64_t number;
     struct str name;
     struct str sha256;
@@ -41,15 +41,15 @@ struct migration_record_list {
 
 int64_t migration_latest(const struct migration_set *known);
 
-/* The last step up to which all were taken; 0 before the first. */
+/* The last migration up to which all were applied; 0 before the first. */
 int64_t migration_version(const struct migration_set *known,
                           const struct migration_record_list *taken);
 
-/* False, L4, for a database that this program must not touch. */
+/* False (L4) for a database that this program must not change. */
 bool migration_check(const struct migration_set *known, const struct migration_record_list *taken,
                      struct error *err) MUST_CHECK;
 
-/* The first step that was not taken yet; NULL when there is none. */
+/* The first migration that was not applied yet; NULL if there is none. */
 const struct migration *migration_next(const struct migration_set *known,
                                        const struct migration_record_list *taken);
 

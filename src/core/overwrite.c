@@ -1,3 +1,4 @@
+/* overwrite: the judgement, and the order of versions. */
 #include "core/overwrite.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits at `at`, without leading zeros; moves `at` behind them. */
+/* The digits at `at`, without leading zeros; moves `at` past them. */
 static struct str number_at(struct str text, size_t *at)
 {
     size_t from;
@@ -46,7 +47,7 @@ int overwrite_version_order(struct str a, struct str b)
     return (i < a.len) - (j < b.len);
 }
 
-/* By the provider's version, where both tell one. A source that has begun to tell it is ahead. */
+/* Compares the provider's versions. A state with a version is newer than one without. */
 static enum overwrite judge_version(struct str stored, struct str incoming)
 {
     int order;
@@ -57,7 +58,7 @@ static enum overwrite judge_version(struct str stored, struct str incoming)
     return order == 0 ? OVERWRITE_UNCHANGED : order > 0 ? OVERWRITE_NEWER : OVERWRITE_OLDER;
 }
 
-/* At the same date, or without dates; `is_sharp`: the date tells two changes apart. */
+/* At the same date, or without dates; `is_sharp`: two changes would have different dates. */
 static enum overwrite judge_equal(const struct overwrite_state *stored,
                                   const struct overwrite_state *incoming, bool is_sharp)
 {

@@ -1,3 +1,4 @@
+/* registry: the columns of each reg_* table, and comparison of rows. */
 #include "core/registry.h"
 
 #include <assert.h>

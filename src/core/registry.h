@@ -1,11 +1,11 @@
-/* registry: what a source's configuration is made of, independent of YAML above and SQL below.
+/* registry: the configuration of a source as rows, independent of YAML and SQL.
  *
  * A source is a set of rows in the reg_* tables. Authors write YAML (src/spec reads and writes it),
- * stores keep rows (adapters bind them), and both know the tables from the one description here:
+ * stores keep rows (adapters bind them), and both use the table descriptions of this header:
  *
  *      sources/x.yaml --src/spec--> rows --store--> reg_* --store--> rows --src/spec--> snapshot
  *
- * Every table has the same head, so that one piece of SQL serves all:
+ * Every table begins with the same columns, so that the same SQL works for all:
  *      id, provenance_code, endpoint_name ('' = the whole source), row_key ('' = the only row),
  *      position (order in the file), version, effective_from, effective_to (NULL = in force)
  * and then the columns listed by registry_table(). At any instant at most one row per (table,
@@ -41,11 +41,11 @@ enum registry_table_id {
 
 enum registry_type {
     REGISTRY_TEXT,
-    REGISTRY_INT,  /* also codes of numbers: limits, sizes, statuses */
+    REGISTRY_INT,  /* also limits, sizes, statuses */
     REGISTRY_REAL, /* rates */
     REGISTRY_BOOL,
     REGISTRY_DURATION, /* microseconds */
-    REGISTRY_JSON,     /* canonical JSON text: lists and maps that are never searched by */
+    REGISTRY_JSON,     /* canonical JSON text: lists and maps that no query searches */
 };
 
 struct registry_column {
@@ -60,14 +60,14 @@ struct registry_table {
 };
 
 struct registry_value {
-    bool is_set;     /* false: NULL, "not said here"; inherited from the level below */
+    bool is_set;     /* false: NULL, not set here; inherited from the level below */
     struct str text; /* TEXT, JSON */
     int64_t number;  /* INT, BOOL, DURATION */
     double real;     /* REAL */
 };
 
 struct registry_row {
-    int64_t id; /* the store's; 0 before it was stored */
+    int64_t id; /* assigned by the store; 0 before that */
     enum registry_table_id table;
     struct str endpoint; /* '' = the whole source */
     struct str key;      /* '' = the only row of its table and endpoint */
@@ -88,7 +88,7 @@ const struct registry_table *registry_table(enum registry_table_id id);
 /* The column's index in the table, or -1. */
 int registry_column(enum registry_table_id id, struct str name);
 
-/* Both unset, or both set to the same; numbers are compared exactly. */
+/* Both unset, or both set to the same value; numbers are compared exactly. */
 bool registry_value_eq(enum registry_type type, const struct registry_value *a,
                        const struct registry_value *b);
 

@@ -1,3 +1,4 @@
+/* reslice: dividing the rest of a slice by time, pages or ids. */
 #include "core/reslice.h"
 
 #include <assert.h>
@@ -16,7 +17,7 @@ static struct window rest_of(const struct reslice_request *r)
     return (struct window){ r->window.from_us, r->finished.from_us };
 }
 
-/* In how many equal parts to cut: a power of two. */
+/* The number of equal parts: a power of two. */
 static int64_t part_count(enum reslice_reason reason, int64_t total, int64_t record_cap)
 {
     int64_t parts = 2;
@@ -33,8 +34,8 @@ static int64_t floor_to_granule(int64_t at_us, int64_t granule_us)
     return at_us - ((at_us % granule_us) + granule_us) % granule_us;
 }
 
-/* A cut near `at` that leaves `least` on both sides: on a calendar boundary if one will do, else
- * where the source's granularity allows it. Gives `from` when there is none. */
+/* A cut near `at` that leaves `least` on both sides: on a calendar boundary if possible, else on a
+ * step of the source's granularity. Returns `from` if there is none. */
 static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cut *cut,
                         int64_t least_us)
 {
@@ -46,8 +47,8 @@ static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cu
         floor_to_granule(at_us, granule_us) + granule_us,
     };
 
-    /* Without a calendar every instant is a boundary; the source's steps count all the same, or
-     * both neighbours would ask for the step that was cut. */
+    /* Without a calendar every instant is a boundary. The source's steps still count: otherwise
+     * both neighbours would request the step that was cut. */
     for (size_t i = cut->align == ALIGN_NONE ? 2 : 0; i < ARRAY_LEN(candidates); i++) {
         if (candidates[i] - rest.from_us >= least_us && rest.to_us - candidates[i] >= least_us)
             return candidates[i];
@@ -61,7 +62,7 @@ void reslice_time(const struct reslice_request *r, struct reslice *out)
     const int64_t granule_us = granularity_us(r->cut.granularity);
     const int64_t least_us = r->cut.min_us > granule_us ? r->cut.min_us : granule_us;
     const int64_t parts = part_count(r->reason, r->total, r->record_cap);
-    struct window left = rest; /* what is not given to a child yet */
+    struct window left = rest; /* not assigned to a child yet */
 
     assert(window_is_valid(rest));
     assert(least_us > 0);
@@ -76,7 +77,7 @@ void reslice_time(const struct reslice_request *r, struct reslice *out)
         out->children[out->count++] = (struct window){ left.from_us, cut_us };
         left.from_us = cut_us;
     }
-    /* One child alone makes sense only when the parent has kept something. */
+    /* A single child makes sense only if the parent finished something. */
     if (out->count > 0 || window_is_valid(r->finished))
         out->children[out->count++] = left;
 }

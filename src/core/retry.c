@@ -1,3 +1,4 @@
+/* retry: the growth and spread of delays. */
 #include "core/retry.h"
 
 #include <assert.h>
@@ -34,7 +35,7 @@ static int64_t grown(const struct retry_policy *policy, int attempt)
     return delay_us < policy->delay_max_us ? (int64_t)delay_us : policy->delay_max_us;
 }
 
-/* A value between the two, in proportion to 64 bits of chance. */
+/* A value between the two, in proportion to 64 random bits. */
 static int64_t between(int64_t low, int64_t high, uint64_t random)
 {
     return low + (int64_t)((unsigned __int128)(uint64_t)(high - low + 1) * random >> 64);

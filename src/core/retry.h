@@ -1,13 +1,13 @@
-/* retry: whether to try again, and after how long.
+/* retry: whether to retry, and after how long.
  *
  * Delays grow from `delay_min` by `multiplier` up to `delay_max`, and are spread by `jitter` so
- * that many workers that failed together do not come back together. Chance is a parameter.
+ * that workers that failed together do not retry together. Random bits are a parameter.
  *
  *      attempt that failed   1        2        3        4     ...   from the ninth on
  *      delay, +-20 %         100 ms   200 ms   400 ms   800 ms      25.6 s, then 24 to 30 s
  *
- * What the server says goes first: a Retry-After is never shortened; one of zero, or in the past,
- * says nothing, and the own delay holds.
+ * What the server says takes precedence: a Retry-After is never shortened. A Retry-After of zero,
+ * or in the past, is ignored, and the computed delay applies.
  */
 #ifndef PATRA_CORE_RETRY_H
 #define PATRA_CORE_RETRY_H
@@ -30,11 +30,11 @@ struct retry_policy {
 /* Exponential with jitter, 100 ms, 30 s, 2.0, 20 %, five attempts. */
 struct retry_policy retry_default(void);
 
-/* True when another attempt may be made after `attempts` that failed, the last one at `level`. */
+/* True if another attempt may be made after `attempts` failures, the last one at `level`. */
 bool retry_may(const struct retry_policy *policy, enum error_level level, int attempts);
 
 /* The wait before the next attempt. `attempt` counts those that failed, from 1; `random` is any 64
- * bits of chance; `retry_after_us` is what the server asked for, 0 when nothing. */
+ * random bits; `retry_after_us` is the server's Retry-After, 0 if there is none. */
 int64_t retry_delay_us(const struct retry_policy *policy, int attempt, uint64_t random,
                        int64_t retry_after_us);
 

@@ -1,3 +1,4 @@
+/* schedule: ticks of fixed intervals and of cron lines. */
 #include "core/schedule.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* slice: estimates, queries, and the iterator over the slices of a plan. */
 #include "core/slice.h"
 
 #include <assert.h>
@@ -39,7 +40,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 
 int64_t slice_expected_requests(struct slice_cost cost, int64_t expected_records)
 {
-    int64_t requests = 1; /* even an empty answer has to be asked for */
+    int64_t requests = 1; /* even an empty slice takes one request */
 
     if (expected_records == SLICE_UNKNOWN)
         return SLICE_UNKNOWN;
@@ -73,7 +74,7 @@ static int64_t saturated(int64_t at_us)
     return at_us > INSTANT_MAX ? INSTANT_MAX : at_us;
 }
 
-/* How far an instant lies behind the last step of the source's granularity, and before the next. */
+/* How far an instant is after the last step of the source's granularity, and before the next. */
 static int64_t after_granule(int64_t at_us, enum granularity granularity)
 {
     const int64_t granule_us = granularity_us(granularity);
@@ -152,7 +153,7 @@ void slice_iter_init(struct slice_iter *iter, const struct slice_request *reques
         iter->position = request->ids.from;
 }
 
-/* The next piece to cut: the oldest of those left, or the newest. */
+/* The next piece to slice: the oldest or the newest of those left. */
 static bool next_piece(struct slice_iter *iter, bool is_newest_first)
 {
     const struct window_list pieces = iter->request.pieces;
@@ -165,9 +166,9 @@ static bool next_piece(struct slice_iter *iter, bool is_newest_first)
     return true;
 }
 
-/* Where a slice that begins at `from` ends: on the farthest calendar boundary within the step; else
- * where the source can tell two instants apart, so that neighbours do not ask for the same; else
- * wherever the step ends. */
+/* The end of a slice that begins at `from`: the farthest calendar boundary within the step; else
+ * the farthest step of the source's granularity, so that neighbours do not request the same; else
+ * the end of the step. */
 static int64_t end_of(const struct slice_cut *cut, int64_t from_us, int64_t step_us)
 {
     const int64_t end_us = from_us + step_us;

@@ -1,23 +1,22 @@
 /* slice: a piece of a plan, small enough for one task.
  *
- * A plan is cut along time (HARVEST, BACKFILL, REPLAY and whatever is driven by time), along pages
- * (sources that can not filter by time), or along ids (UPDATE and METRICS driven by ids). The cuts
- * are made one at a time by an iterator: a plan of a hundred years needs no more memory than one
- * of a day.
+ * A plan is divided by time (HARVEST, BACKFILL, REPLAY and everything driven by time), by pages
+ * (sources that cannot filter by time), or by ids (UPDATE and METRICS driven by ids). An iterator
+ * makes one slice at a time: a plan of a hundred years needs no more memory than one of a day.
  *
  *      wanted pieces      |------------|       |------------------------|
  *      slices, max = 5    |-1--|-2--|3-|       |-4--|-5--|-6--|-7--|-8--|
  *      BACKFILL           |-8--|-7--|6-|       |-5--|-4--|-3--|-2--|-1--|
  *
- * The promise: the slices of a plan tile its pieces, or its pages, or its ids, exactly: nothing
- * twice, nothing left out. No slice is longer than `max`. With an alignment a cut falls on the
- * farthest calendar boundary within `max`, where there is one, so that plans made at different
- * moments cut at the same places; and else on a step of the source's granularity.
+ * The guarantee: the slices of a plan tile its pieces, pages or ids exactly: nothing twice, nothing
+ * left out. No slice is longer than `max`. With an alignment, a slice ends on the farthest calendar
+ * boundary within `max` if there is one, so that plans made at different times cut at the same
+ * places; otherwise it ends on a step of the source's granularity.
  *
- * A slice's *own* window is what is covered when it succeeds. Its *query* is what the source is
- * asked for, and may be wider: by `overlap` towards the past, and by the source's granularity,
- * for one that filters by whole days can only be asked for whole days. What the query brings
- * beyond `keep` is dropped by the client (`needs_filter`).
+ * A slice's *own* window is what is covered when it succeeds. Its *query* is what is requested from
+ * the source. It may be wider: by `overlap` towards the past, and by the source's granularity,
+ * because a source that filters by whole days can only be queried for whole days. Records of the
+ * query outside of `keep` are dropped by the client (`needs_filter`).
  *
  *      own                        |==============|
  *      keep           |- overlap -|==============|
@@ -39,9 +38,9 @@
 /* ---- what a slice is ---- */
 
 struct slice_query {
-    struct window window; /* what the source is asked for */
+    struct window window; /* what is requested from the source */
     struct window keep;   /* records dated outside are dropped */
-    bool needs_filter;    /* false when the two are the same */
+    bool needs_filter;    /* false if the two are the same */
 };
 
 /* Half-open, in the source's own numbering: the first page is 0 or 1 (its `base`). */
@@ -63,27 +62,27 @@ struct slice {
     enum slice_dimension dimension;
     struct window window;      /* TIME: its own; PAGE and ID: the plan's, for pace and audit */
     struct slice_query query;  /* TIME */
-    struct id_range part;      /* TIME: of its records those with these ids; not valid: all */
+    struct id_range part;      /* TIME: only its records with these ids; not valid: all */
     struct page_range pages;   /* PAGE */
     struct slice_ids ids;      /* ID */
     int64_t number;            /* within the plan, from 0, in the order of fetching */
-    int64_t expected_records;  /* SLICE_UNKNOWN when there is no history */
-    int64_t expected_requests; /* at least 1; SLICE_UNKNOWN likewise */
+    int64_t expected_records;  /* SLICE_UNKNOWN without history */
+    int64_t expected_requests; /* at least 1, or SLICE_UNKNOWN */
 };
 
 #define SLICE_UNKNOWN INT64_C(-1)
 
-/* ---- how a plan is cut ---- */
+/* ---- how a plan is divided ---- */
 
 struct slice_cut {      /* TIME */
     int64_t max_us;     /* the longest slice */
-    int64_t min_us;     /* the shortest that history or a re-slice may ask for; 0 < min <= max */
+    int64_t min_us;     /* the shortest that history or a re-slice may make; 0 < min <= max */
     int64_t overlap_us; /* how far a query reaches back before its slice */
     enum align_unit align;
     enum granularity granularity; /* what the source can filter by */
 };
 
-/* How many records there were in how much time. A span of 0 means that nothing is known. */
+/* How many records there were in how much time. A span of 0: unknown. */
 struct slice_density {
     int64_t records;
     int64_t span_us;
@@ -102,17 +101,17 @@ struct slice_request {
     struct slice_cut cut;      /* TIME */
     struct slice_density density;
     struct slice_cost cost;
-    int64_t record_cap;      /* most records that one query hands out; 0: no cap */
+    int64_t record_cap;      /* the most records that one query returns; 0: no cap */
     struct page_range pages; /* PAGE: all of them */
     int64_t pages_per_slice; /* PAGE */
-    struct slice_ids ids;    /* ID: HASH needs bucket_count alone, RANGE all of [from, to) */
+    struct slice_ids ids;    /* ID: HASH uses only bucket_count, RANGE all of [from, to) */
     int64_t ids_per_slice;   /* ID, RANGE */
     int64_t ids_total;       /* ID: how many candidates there are; SLICE_UNKNOWN */
 };
 
 struct slice_iter {
     struct slice_request request;
-    int64_t step_us;    /* TIME: the length aimed at */
+    int64_t step_us;    /* TIME: the target length */
     size_t piece;       /* TIME: pieces already begun */
     struct window rest; /* TIME: what is left of the current piece */
     int64_t position;   /* PAGE, ID: where the next slice begins */
@@ -126,18 +125,18 @@ bool slice_iter_next(struct slice_iter *iter, struct slice *slice); /* false: th
 
 struct slice_query slice_query_of(const struct slice_cut *cut, struct window own);
 
-/* The history of a source as one density: all that was found, in all the time asked for. Samples
- * without length count for nothing. */
+/* The history of a source as one density: all records found, over all the time requested. Samples
+ * without length do not count. */
 struct slice_sample {
     struct window window;
     int64_t records;
 };
 struct slice_density slice_density_of(const struct slice_sample *samples, size_t count);
 
-/* The length of slice whose query, longer by the overlap, is to be expected to bring three quarters
- * of the cap; never more than cut.max, never less than cut.min or one step of the source's
- * granularity. cut.max when there is no cap or no history. A quarter is left for busy days: an
- * expectation is wrong half the time, and a slice that meets the cap costs a wasted request and a
+/* The slice length whose query, overlap included, is expected to return three quarters of the cap;
+ * never more than cut.max, never less than cut.min or one step of the source's granularity. Returns
+ * cut.max without a cap or history. The remaining quarter is for busy days: half of all
+ * expectations are too low, and a slice that reaches the cap costs a wasted request and a
  * re-slice. */
 int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
                       int64_t record_cap);
@@ -146,8 +145,8 @@ int64_t slice_step_us(const struct slice_cut *cut, struct slice_density density,
 int64_t slice_expected_records(struct slice_density density, int64_t length_us);
 int64_t slice_expected_requests(struct slice_cost cost, int64_t expected_records);
 
-/* FNV-1a, 64 bits, over the bytes of the id, modulo the count. Stable for ever: buckets are stored.
- * Doubling the count splits bucket b into b and b + count. */
+/* FNV-1a, 64 bits, over the bytes of the id, modulo the count. Must never change: buckets are
+ * stored. Doubling the count splits bucket b into b and b + count. */
 uint64_t slice_hash(struct str id);
 uint32_t slice_bucket(struct str id, uint32_t bucket_count);
 

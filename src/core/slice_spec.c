@@ -1,3 +1,4 @@
+/* slice_spec: the canonical JSON of a slice, its signature, and the identity of a task. */
 #include "core/slice_spec.h"
 
 #include "base/instant.h"
@@ -146,7 +147,7 @@ static void write_window(struct canon *canon, const struct slice_spec *spec, boo
     canon_close(canon);
 }
 
-/* The signature's part leaves out what does not change the records that are fetched. */
+/* The signature leaves out what does not change the records that are fetched. */
 static void write_spec(struct canon *canon, const struct slice_spec *spec, bool is_signature)
 {
     write_bounds(canon, spec);

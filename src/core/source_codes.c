@@ -1,3 +1,4 @@
+/* source_codes: the words and meanings of the source dictionaries. */
 #include "core/source_codes.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-/* source_codes: the dictionaries that only the description of a source speaks of.
+/* source_codes: the dictionaries that are used only in the description of a source.
  *
- * They are tables like those of core/codes.h, which lists them too.
+ * They are tables like those of core/codes.h, whose list includes them.
  */
 #ifndef PATRA_CORE_SOURCE_CODES_H
 #define PATRA_CORE_SOURCE_CODES_H
@@ -21,7 +21,7 @@ enum granularity {
 extern const struct code_table GRANULARITY_CODES;
 int64_t granularity_us(enum granularity granularity);
 
-/* What is done when a trigger asks for more than now - lag. */
+/* What to do when --to is after now - lag. */
 enum beyond_now { BEYOND_CLAMP, BEYOND_REFUSE };
 extern const struct code_table BEYOND_NOW_CODES;
 
@@ -42,21 +42,21 @@ extern const struct code_table MEANING_429_CODES;
 enum letter_case { LETTER_CASE_KEEP, LETTER_CASE_LOWER };
 extern const struct code_table LETTER_CASE_CODES;
 
-/* What a rule about an answer says when it applies. */
+/* What a rule says about a response it matches. */
 enum rule_meaning {
     RULE_ERROR,     /* the request failed, at the rule's level */
-    RULE_THROTTLED, /* too fast: wait */
-    RULE_QUOTA,     /* the quota is gone: park the source until its reset */
-    RULE_EXPIRED,   /* token or history is gone: walk again from the last stable place */
-    RULE_TOO_DEEP,  /* beyond what the source hands out: cut the slice */
-    RULE_EMPTY,     /* no records, and that is an answer */
+    RULE_THROTTLED, /* too many requests: wait */
+    RULE_QUOTA,     /* the quota is used up: suspend the source until it resets */
+    RULE_EXPIRED,   /* token or history has expired: walk again from the last stable position */
+    RULE_TOO_DEEP,  /* deeper than the source allows: re-slice */
+    RULE_EMPTY,     /* a valid response without records */
 };
 extern const struct code_table RULE_MEANING_CODES;
 
 /* The words of enum error_level. */
 extern const struct code_table ERROR_LEVEL_CODES;
 
-/* Patra writes in one zone and one form; templates have functions for all others. */
+/* patra writes one zone and one form; templates have functions for all others. */
 enum time_zone { TIME_ZONE_UTC };
 extern const struct code_table TIME_ZONE_CODES;
 enum time_format { TIME_FORMAT_ISO };

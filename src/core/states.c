@@ -1,3 +1,4 @@
+/* states: the transition tables of plans, tasks and runs. */
 #include "core/states.h"
 
 #include <assert.h>

@@ -1,14 +1,14 @@
-/* states: which state may follow which.
+/* states: the allowed transitions between states.
  *
  *      plan     DRAFT > SLICING > READY | PARTIAL | FAILED         PARTIAL > SLICING, when resumed
  *      task     QUEUED > DISPATCHED > EXECUTING > SUCCEEDED | PARTIAL | FAILED
- *               DISPATCHED, EXECUTING > QUEUED, when a lease ran out or was given back
+ *               DISPATCHED, EXECUTING > QUEUED, when a lease expired or was returned
  *      run      PLANNED > RUNNING > SUCCEEDED | PARTIAL | FAILED
  *
- * All may be CANCELLED until they have ended. A table, not code: callers of the store are held to
- * it by assertions, SQL says the same in its WHERE clauses. A state never follows itself. Slices
- * and batches need no table: a slice is what became of its task, a batch is written when it is
- * over.
+ * All may be CANCELLED until they have ended. Assertions in the store's callers check the table,
+ * and the WHERE clauses of the SQL say the same. A state never follows itself. Slices and batches
+ * need no table: the state of a slice follows from its task, and a batch is written when it has
+ * ended.
  */
 #ifndef PATRA_CORE_STATES_H
 #define PATRA_CORE_STATES_H
@@ -21,7 +21,7 @@
 
 struct state_machine {
     const struct code_table *codes; /* its states, by enum value */
-    const uint32_t *next;           /* by state: a bit for each that may follow */
+    const uint32_t *next;           /* by state: a bit for each state that may follow */
     int first;                      /* the state of a new row */
 };
 

@@ -1,3 +1,4 @@
+/* turn: choosing the next partition. */
 #include "core/turn.h"
 
 static bool goes_before(const struct turn *a, const struct turn *b)

@@ -1,3 +1,4 @@
+/* watermark: the end of the covered run, held back by second looks. */
 #include "core/watermark.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@ int64_t watermark_low(int64_t cursor_us, const struct window *covered, size_t co
         assert(window_is_valid(covered[i]));
         assert(i == 0 || covered[i - 1].from_us <= covered[i].from_us);
         if (covered[i].from_us > low_us)
-            break; /* the first gap; whatever lies behind it must wait */
+            break; /* the first gap; everything after it must wait */
         if (covered[i].to_us > low_us)
             low_us = covered[i].to_us;
     }
@@ -28,7 +29,7 @@ int64_t watermark_held(int64_t cursor_us, int64_t late_us, struct window_list ow
         const int64_t from_us = owed.items[i].from_us > reach_us ? owed.items[i].from_us : reach_us;
 
         if (owed.items[i].to_us <= reach_us)
-            continue; /* the cursor passed it before it was owed: the lookback was made longer */
+            continue; /* the cursor had passed it before: the lookback was extended later */
         return from_us + late_us < low_us ? from_us + late_us : low_us;
     }
     return low_us;

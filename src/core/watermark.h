@@ -1,19 +1,19 @@
 /* watermark: how far a source is known to be complete.
  *
  * The low watermark is the end of the longest run of covered instants that starts at the
- * cursor. Slices finish in any order, and one that failed holds back all that lies behind it:
+ * cursor. Slices finish in any order, and one that failed holds back everything after it:
  *
  *      cursor |==1==|==2==|  3 failed  |==4==|==5==|
  *                         ^ low watermark
  *
- * It is never before the cursor, and never simply the latest date seen. Nothing here reads a
- * clock or a database: the caller brings what is covered, and saves what comes back.
+ * It is never before the cursor, and not simply the latest date seen. Nothing here reads a clock or
+ * a database: the caller passes the coverage in and saves the result.
  *
- * Where records turn up late, triggers look back from the cursor for late_us. So it must not pass
- * an instant by more than that before the instant has been read for the last time: what was covered
- * too early for all to be there is owed a second look, and holds the cursor back from late_us
- * behind it on, be it that the second look failed, or that the first one was long ago because
- * another slice had held the cursor back:
+ * If records appear late, triggers look back late_us from the cursor. The cursor must therefore not
+ * pass an instant by more than late_us before that instant has been read for the last time. An
+ * instant that was covered too early is owed a second look, and the cursor stops late_us after it
+ * until then. A second look can be missing because it failed, or because the first one was long ago
+ * while another slice held the cursor back:
  *
  *              late_us                 late_us
  *           |<--------->|           |<--------->|
@@ -30,8 +30,8 @@
 /* `covered` is sorted by from_us; windows may touch, overlap, or begin before the cursor. */
 int64_t watermark_low(int64_t cursor_us, const struct window *covered, size_t count);
 
-/* low_us, or as much less as is owed. `owed` is in normal form (core/coverage.h); what lies before
- * the reach of a lookback from the cursor does not count. Never before the cursor. */
+/* low_us, or less if a second look is owed. `owed` is in normal form (core/coverage.h); windows
+ * further back than a lookback from the cursor do not count. Never before the cursor. */
 int64_t watermark_held(int64_t cursor_us, int64_t late_us, struct window_list owed, int64_t low_us);
 
 #endif

@@ -1,3 +1,4 @@
+/* window: the few operations on one or two windows. */
 #include "core/window.h"
 
 bool window_is_valid(struct window window)

@@ -1,7 +1,7 @@
-/* window: a half-open stretch of time, [from, to), in UTC microseconds.
+/* window: a half-open period of time, [from, to), in UTC microseconds.
  *
  * A record dated exactly `to` belongs to the next window, one dated exactly `from` to this one; so
- * windows laid end to end share nothing and leave nothing out.
+ * adjacent windows neither overlap nor leave a gap.
  */
 #ifndef PATRA_CORE_WINDOW_H
 #define PATRA_CORE_WINDOW_H
@@ -12,10 +12,10 @@
 
 struct window {
     int64_t from_us; /* the first instant inside */
-    int64_t to_us;   /* the first instant behind */
+    int64_t to_us;   /* the first instant after it */
 };
 
-/* A list somebody else owns; its order is told where it is used. */
+/* A borrowed list; each use documents its order. */
 struct window_list {
     struct window *items;
     size_t count;
@@ -24,12 +24,12 @@ struct window_list {
 /* True for a window that holds at least one instant. */
 bool window_is_valid(struct window window);
 
-int64_t window_length_us(struct window window); /* 0 when it is not valid */
+int64_t window_length_us(struct window window); /* 0 if it is not valid */
 
-/* True when `inner` lies wholly inside; an inner window without an instant always does. */
+/* True if `inner` is completely inside; an empty inner window always is. */
 bool window_contains(struct window outer, struct window inner);
 
-/* What both hold. Without a common instant the result is not valid. */
+/* The common part. Without a common instant the result is not valid. */
 struct window window_intersect(struct window a, struct window b);
 
 #endif

@@ -1,3 +1,4 @@
+/* window_decision: the candidates of each bound, empty windows, and the explanation. */
 #include "core/window_decision.h"
 
 #include <assert.h>
@@ -88,7 +89,7 @@ static void decide_from(struct window_decision *d)
     if (is_harvest && d->from.candidate_count == 0)
         consider_maybe(&d->from, WINDOW_RULE_START, r->start);
     if (d->from.candidate_count == 0) {
-        /* BACKFILL reaches back from its anchor; the others from the present. */
+        /* BACKFILL counts back from its upper bound; the others from now. */
         const int64_t end_us = is_backfill ? d->to.candidate_us : d->now_safe_us;
 
         consider(&d->from, WINDOW_RULE_DEFAULT_SIZE, before(end_us, r->size_us));
@@ -112,7 +113,7 @@ static void align(struct window_decision *d)
 
 /* ---- why it is empty ---- */
 
-/* The candidate that won before BACKFILL's clamp put the anchor in its place. */
+/* The candidate that won before BACKFILL's lower bound was clamped to the upper one. */
 static enum window_rule lower_rule(const struct window_bound *from)
 {
     const struct window_candidate *best = &from->candidates[0];
@@ -174,7 +175,7 @@ struct window_decision window_decide(const struct window_request *request)
     return d;
 }
 
-/* ---- telling it ---- */
+/* ---- explaining it ---- */
 
 static const struct code_item RULE_ITEMS[] = {
     [WINDOW_RULE_USER_FROM] = CODE_ITEM("USER_FROM", "--from"),
@@ -229,7 +230,7 @@ static void explain_bound(const struct window_decision *d, const char *name,
     if (bound->at_us != bound->candidate_us) {
         buf_add(out, STR("\n        "));
         add_instant(out, bound->candidate_us);
-        buf_add(out, STR(", taken down to "));
+        buf_add(out, STR(", rounded down to "));
         buf_add(out, code_of(&ALIGN_UNIT_CODES, d->request.align));
     }
     for (size_t i = 0; i < bound->candidate_count; i++) {

@@ -1,6 +1,6 @@
-/* window_decision: which window a plan is for, and why.
+/* window_decision: the window of a plan, and the reason for each bound.
  *
- * Every bound is the smallest (or largest) of a few candidates, then taken down to a calendar
+ * Every bound is the smallest (or largest) of a few candidates, then rounded down to a calendar
  * boundary in CALENDAR mode:
  *
  *                    from                                     to
@@ -15,19 +15,19 @@
  *      REPLAY        user.from, else now - lag - size         min(user.to, now - lag)
  *
  * The cursor is the operation's own: HARVEST's forward watermark, BACKFILL's progress within its
- * campaign, UPDATE's refresh_checked_at. `forward` is HARVEST's, and only BACKFILL looks at it.
- * REPLAY looks at no cursor. `start` is the source's own first instant (start_at). Overlap and the
- * longest slice are no business of the window: they belong to the slices (core/slice.h).
+ * campaign, UPDATE's refresh_checked_at. `forward` is HARVEST's, and only BACKFILL uses it.
+ * REPLAY uses no cursor. `start` is the source's own first instant (start_at). Overlap and the
+ * longest slice do not affect the window; they belong to the slices (core/slice.h).
  *
  * The decision keeps every input and every candidate, so that it can be explained to a person
- * (window_decision_explain) and stored for audit (window_decision_json) without asking anyone.
+ * (window_decision_explain) and stored for audit (window_decision_json) without further queries.
  *
- * The caller's part: when a decision has `starts_cursor`, window.from_us is where coverage begins,
- * and the caller must save it as the cursor's first value together with the plan. Otherwise
- * the default lower bound would slide along with the clock, and a first slice that failed would
- * drop out of the window and never be fetched. A BACKFILL campaign also keeps the end of its first
- * window and gives it as campaign_to when it is resumed; without it the anchor would rise with the
- * forward watermark, and the campaign would fetch what HARVEST has fetched since.
+ * If a decision has `starts_cursor`, coverage begins at window.from_us, and the caller must save it
+ * as the cursor's first value together with the plan. Otherwise the default lower bound would move
+ * with the clock, and a first slice that failed would drop out of the window and never be fetched.
+ * For a BACKFILL campaign the caller also saves the end of the first window and passes it as
+ * campaign_to when the campaign is resumed. Without it the upper bound would rise with the forward
+ * watermark, and the campaign would fetch what HARVEST has fetched since.
  */
 #ifndef PATRA_CORE_WINDOW_DECISION_H
 #define PATRA_CORE_WINDOW_DECISION_H
@@ -56,12 +56,12 @@ struct window_request {
     struct maybe_instant user_to;
     struct maybe_instant cursor;
     struct maybe_instant forward;
-    struct maybe_instant campaign_to; /* BACKFILL that is resumed: where its first window ended */
-    struct maybe_instant start;       /* HARVEST: where a source without cursor begins */
-    enum beyond_now beyond;           /* what becomes of a --to after now - lag */
-    int64_t lag_us;                   /* what is younger may not be complete at the source yet */
+    struct maybe_instant campaign_to; /* a resumed BACKFILL: the end of its first window */
+    struct maybe_instant start;       /* HARVEST: the start of a source without a cursor */
+    enum beyond_now beyond;           /* what to do with a --to after now - lag */
+    int64_t lag_us;                   /* more recent data may not be complete at the source yet */
     int64_t lookback_us; /* HARVEST: how far before the cursor late records are looked for */
-    int64_t size_us;     /* more than 0: the window where nothing else tells where to begin */
+    int64_t size_us; /* more than 0: the length of the window if nothing else says where to begin */
     enum window_mode mode;
     enum align_unit align; /* CALENDAR */
 };
@@ -122,11 +122,11 @@ struct window_decision {
 
 struct window_decision window_decide(const struct window_request *request);
 
-/* Three lines and more for a terminal, such as
+/* Three or more lines for a terminal, such as
  *
  *      window  2026-03-01T00:00:00Z .. 2026-03-02T00:00:00Z
  *      from    2026-03-01T00:00:00Z: the cursor less the lookback
- *              2026-03-01T07:30:00Z, taken down to DAY
+ *              2026-03-01T07:30:00Z, rounded down to DAY
  *              also considered: --from (2026-02-01T00:00:00Z)
  *      to      ...
  */

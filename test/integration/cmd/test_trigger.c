@@ -86,14 +86,14 @@ static void trigger_show_cancel(const char *store)
     CHECK_STR(cli_value(run.out, "sliceCount"), STR("10"), "what was cancelled is planned again");
 }
 
-/* A window that is taken down to days, with every candidate for its bounds. */
+/* A window whose bounds are rounded down to days, with every candidate for its bounds. */
 TEST(lists_fit_into_a_terminal)
 {
     const char *store = cli_with_daily(cli_sqlite("narrow"));
     struct run run = RUN("patra", "trigger", "daily", "backfill", "--from", "2020-01-01T12:34:56Z",
                          "--to", "2020-01-04T11:22:33.456789Z", "--dry-run", "--store", store);
 
-    CHECK(cli_has(run.out, "2020-01-04T11:22:33.456789Z, taken down to DAY"), "a dry run");
+    CHECK(cli_has(run.out, "2020-01-04T11:22:33.456789Z, rounded down to DAY"), "a dry run");
     CHECK(cli_width(run.out) <= 80, "and what it explains");
     run = RUN("patra", "trigger", "daily", "backfill", "--from", "2020-01-01T12:34:56Z", "--to",
               "2020-01-04T11:22:33.456789Z", "--store", store);

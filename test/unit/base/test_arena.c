@@ -17,7 +17,7 @@ static bool is_zero(const void *bytes, size_t size)
     return true;
 }
 
-/* Sizes around the chunks' own, many of them: aligned, zeroed, and none over another. */
+/* Many sizes around the chunk size: aligned, zeroed, and no overlap. */
 TEST(arena_pieces_are_aligned_zeroed_and_apart)
 {
     enum { PIECES = 600 };
@@ -36,7 +36,7 @@ TEST(arena_pieces_are_aligned_zeroed_and_apart)
     }
     for (size_t i = 0; i < PIECES; i++) {
         for (size_t k = 0; k < sizes[i]; k++)
-            REQUIRE(pieces[i][k] == i % 255 + 1, "what was written is still there");
+            REQUIRE(pieces[i][k] == i % 255 + 1, "the written bytes are unchanged");
     }
     arena_release(&arena);
 }
@@ -60,7 +60,7 @@ TEST(arena_ceiling_is_exact_and_told)
     struct error err;
 
     arena_init(&arena, 1000);
-    CHECK(arena_alloc(&arena, 1001) == NULL, "more than the ceiling");
+    CHECK(arena_alloc(&arena, 1001) == NULL, "more than the limit");
     CHECK(arena.failed, "it remembers");
     arena_reset(&arena);
     CHECK(!arena.failed, "reset forgets");
@@ -117,7 +117,7 @@ TEST(arena_reset_gives_zeroed_memory_again)
     arena_release(&arena); /* and the zero value */
 }
 
-/* Raw pieces leave their bytes behind; nothing that promises zeroes may show them. */
+/* Raw pieces leave old bytes; functions that promise zeroes must not return them. */
 TEST(arena_zeroes_what_raw_pieces_left)
 {
     struct arena arena;
@@ -159,7 +159,7 @@ TEST(arena_reset_keeps_the_memory_of_a_page)
     REQUIRE(arena_alloc(&arena, 1000) != NULL, "headers");
     again = arena_alloc_raw(&arena, PAGE + PAGE / 16);
     CHECK(again > page && again < page + 2000,
-          "a page a little larger lies where the last one lay");
+          "a slightly larger page reuses the memory of the last one");
     arena_release(&arena);
 }
 
@@ -200,7 +200,7 @@ TEST(arena_grows_the_last_piece_in_place)
     moved = arena_grow(&arena, moved, 200, 100000);
     REQUIRE(moved != NULL, "room in a chunk of its own");
     CHECK(memcmp(moved, "0123456789", 10) == 0 && is_zero(moved + 10, 99990), "copied, then zero");
-    CHECK(arena_grow(&arena, moved, 100000, 2 << 20) == NULL, "beyond the ceiling");
+    CHECK(arena_grow(&arena, moved, 100000, 2 << 20) == NULL, "beyond the limit");
     CHECK(moved[0] == '0', "the old piece stays");
     CHECK(arena_grow(&arena, NULL, 0, 10) != NULL, "from nothing");
     arena_release(&arena);
@@ -221,6 +221,6 @@ TEST(arena_copies_are_terminated)
     CHECK_STR(copy, STR("42-x"), "printed");
     CHECK_EQ(copy.data[copy.len], '\0', "terminated");
     copy = arena_printf(&arena, "%200d", 1);
-    CHECK(copy.data == NULL && copy.len == 0, "beyond the ceiling");
+    CHECK(copy.data == NULL && copy.len == 0, "beyond the limit");
     arena_release(&arena);
 }

@@ -29,7 +29,7 @@ TEST(buf_holds_what_was_added)
     arena_release(&arena);
 }
 
-/* Against a plain array, byte by byte, while other pieces take the room behind it. */
+/* Compared with a plain array, while other allocations take the memory after it. */
 TEST(buf_grows_while_others_use_the_arena)
 {
     static char model[20000];
@@ -92,9 +92,9 @@ TEST(buf_remembers_the_first_failure)
     buf_init(&buf, &arena, 5);
     buf_add(&buf, STR("abc"));
     buf_add(&buf, STR("defg"));
-    buf_add(&buf, STR("h")); /* would fit, but there is a hole before it */
+    buf_add(&buf, STR("h")); /* would fit, but an earlier append failed */
     CHECK(!buf_ok(&buf, &err), "failed");
-    CHECK_STR(buf_str(&buf), STR("abc"), "nothing behind the hole");
+    CHECK_STR(buf_str(&buf), STR("abc"), "nothing after the failed append");
     buf_clear(&buf);
     buf_add(&buf, STR("h"));
     REQUIRE_OK(buf_ok(&buf, &err), err);
@@ -116,7 +116,7 @@ TEST(buf_tells_when_it_was_the_arena)
     arena_release(&arena);
 }
 
-/* The limit is what the caller counted on: no doubling may ask the arena for more than that. */
+/* Callers rely on the limit: doubling must not allocate more than that. */
 TEST(buf_takes_no_more_than_its_limit)
 {
     struct arena arena;

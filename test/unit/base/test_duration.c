@@ -15,7 +15,7 @@ TEST(duration_reads_the_iso_cases_of_the_json_schema_suite)
     bool is_text = false;
 
     if (path == NULL)
-        TEST_SKIP("the suite jsonschema-duration is not here");
+        TEST_SKIP("the suite jsonschema-duration is missing");
     suite = suite_of(test_read(path));
     while (suite_next(&suite, &token)) {
         if (suite_is_key(&token, "data")) {

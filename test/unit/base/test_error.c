@@ -50,13 +50,13 @@ TEST(error_text_is_cut_at_its_end)
     CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
     CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "its beginning");
 
-    /* The outer words stay whole, the inner ones lose their end. */
+    /* The outer text stays whole, the inner one loses its end. */
     (void)error_wrap(&err, "outer");
     CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
     CHECK(str_starts(str_of(err.text), STR("outer: xxx")), err.text);
     CHECK(is_all(err.text, 7, ERROR_TEXT_MAX - 1, 'x'), "its beginning");
 
-    /* Outer words that fill the text leave nothing of the inner ones, and break nothing. */
+    /* An outer text that fills the buffer leaves nothing of the inner one. */
     (void)error_wrap(&err, "%s", longer);
     CHECK_EQ(strlen(err.text), ERROR_TEXT_MAX - 1, "as long as there is room");
     CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "the outer words");

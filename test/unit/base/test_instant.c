@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-/* An almanac that knows only how many days follow each other. */
+/* A calendar that only counts days one by one. */
 struct almanac {
     int year, month, day;
 };

@@ -28,7 +28,7 @@ static struct log open_log(enum log_format format)
     return log;
 }
 
-/* All that was written; the log is ended. */
+/* Everything that was written; closes the log. */
 static struct str close_log(struct log *log)
 {
     static char text[4 * LOG_LINE_MAX];
@@ -74,7 +74,7 @@ TEST(log_lines_read_as_json)
               "a line");
 }
 
-/* A field is written whole or not at all, and the line says that something is missing. */
+/* A field is written completely or not at all, and the line says that something is missing. */
 TEST(log_lines_that_are_too_long_are_cut_and_say_so)
 {
     static char longer[LOG_LINE_MAX];
@@ -129,7 +129,7 @@ TEST(log_levels_below_the_log_s_own_are_left_out)
               STR("2026-01-02T03:04:05.678901Z warn warn n=1\n"
                   "2026-01-02T03:04:05.678901Z error error n=1\n"),
               "warnings and errors");
-    log_event((struct log *)NULL, LOG_ERROR, "nobody listens", LOG_I64("n", 1));
+    log_event((struct log *)NULL, LOG_ERROR, "a NULL log", LOG_I64("n", 1));
 }
 
 TEST(log_samples_routine_and_never_warnings)

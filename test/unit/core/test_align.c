@@ -57,7 +57,7 @@ TEST(floor_and_next_by_hand)
     }
 }
 
-/* The calendar's own fields say whether an instant is a boundary. */
+/* The calendar fields show whether an instant is a boundary. */
 static bool is_boundary(int64_t at_us, enum align_unit unit)
 {
     const struct civil c = instant_to_civil(at_us);

@@ -324,7 +324,7 @@ TEST(the_outlook_is_never_behind_a_bucket_that_recovers)
     CHECK(bucket_estimate(&outlook, 60 * S) <= given + 5 + 20 + 18 * 2, "and not far ahead");
 }
 
-/* ---- the promise, over simulated workers ---- */
+/* ---- the guarantee, with simulated workers ---- */
 
 enum { WORKERS_MAX = 12, PERMITS_MAX = 3000 };
 
@@ -375,7 +375,7 @@ static struct bucket_signal random_signal(struct random *random, int64_t now_us)
     return signal;
 }
 
-/* Lets workers ask until the permits are many; they oversleep, die, and feed back at will. */
+/* Workers request permits until there are many; they oversleep, die, and report at random. */
 static void play(struct random *random, const struct bucket_config *config, struct bucket *bucket,
                  struct permits *permits)
 {
@@ -444,7 +444,7 @@ TEST(never_more_than_burst_and_rate_in_any_window)
     test_note("%" PRId64 " permits, every window between two of them looked at", permits_total);
 }
 
-/* Several workers that always have work and keep time: nearly all of the rate is used. */
+/* Several workers that always have work and wake on time: nearly all of the rate is used. */
 TEST(the_rate_is_used_when_there_is_work)
 {
     for (int64_t workers = 1; workers <= WORKERS_MAX; workers++) {

@@ -46,7 +46,7 @@ TEST(written_words_may_have_any_case_and_dashes)
     CHECK_EQ(code_find_written(&AUTH_TYPE_CODES, STR("")), -1, "nothing");
 }
 
-/* Databases and other programs hold these words: a changed one is a broken promise. */
+/* Databases and other programs contain these words: they must never change. */
 TEST(the_words_of_the_tables_stay_as_they_are)
 {
     CHECK_STR(code_of(&OPERATION_CODES, OPERATION_HARVEST), STR("HARVEST"), "operation");

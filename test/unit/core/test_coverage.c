@@ -6,7 +6,7 @@
 #include "test.h"
 #include "within.h"
 
-/* ---- the model: time is 0..47, a set is an array of truths ---- */
+/* ---- the model: time is 0..47, a set is an array of booleans ---- */
 
 enum { INSTANTS = 48, WINDOWS_MAX = 10 };
 

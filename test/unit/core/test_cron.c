@@ -98,13 +98,13 @@ TEST(faults_point_at_their_place_and_give_a_hint)
         { "0 22-4 * * *", 2, "22-23,0-4" },
         { "0 0 * * ?", 8, "not a cron field" },
         { "0 0 L * *", 4, "not a cron field" },
-        { "0 0 * * 5#2", 9, "day of week has something behind it" },
+        { "0 0 * * 5#2", 9, "day of week is followed by something else" },
         { "99999999999 0 * * *", 0, "minute is too large" },
         { "0 0 30 2 *", 0, "never fire" },
         { "0 0 31 4,6,9,11 *", 0, "never fire" },
         { "@reboot", 0, "unknown word" },
         { "@", 0, "unknown word" },
-        { "0 0 * * *\n", 9, "day of week has something behind it" },
+        { "0 0 * * *\n", 9, "day of week is followed by something else" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -119,9 +119,9 @@ TEST(faults_point_at_their_place_and_give_a_hint)
     }
 }
 
-/* ---- against a reading of the line that goes minute by minute ---- */
+/* ---- compared with a model that checks minute by minute ---- */
 
-/* Understands the same lines in another way: asks of one value whether the text allows it. */
+/* An independent parser: does the text allow this value? */
 static bool allows(const char *field, int value)
 {
     for (const char *part = field; *part != '\0'; part += *part == ',') {

@@ -101,7 +101,7 @@ TEST(forward_is_what_the_type_says)
     }
 }
 
-/* The algorithm as it stands in the reference, over instants. */
+/* The algorithm of the reference, for instants. */
 TEST(replay_is_the_largest_event_so_far)
 {
     struct random random = { 10 };
@@ -141,7 +141,7 @@ TEST(a_lost_event_shows_as_a_gap_and_a_lost_race_does_not)
     cursor_fold_add(&fold, &ten, &fifteen); /* read 10, lost against 20 */
     CHECK_EQ(fold.no_forward_count, 1, "the loser does not move it");
     CHECK_EQ(fold.gap_count, 0, "and is no gap");
-    cursor_fold_add(&fold, &thirty, &thirty); /* who wrote 30? */
+    cursor_fold_add(&fold, &thirty, &thirty); /* no event reached 30 */
     CHECK_EQ(fold.gap_count, 1, "an event before this one is missing");
     cursor_fold_init(&fold, CURSOR_TIME);
     cursor_fold_add(&fold, &ten, &twenty);

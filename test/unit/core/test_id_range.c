@@ -36,11 +36,11 @@ TEST(a_range_says_what_it_holds)
     CHECK(strlen(text) < sizeof(text) - 1, "the longest fits");
 }
 
-/* ---- against a model that looks at every id ---- */
+/* ---- compared with a model that checks every id ---- */
 
 enum { WINDOWS = 3, CELLS = 12, PARTS_MOST = 14 };
 
-/* Cell 0 stands for all that is below 0, the last for all that is above. */
+/* Cell 0 is everything below 0, the last cell everything above. */
 static struct id_range range_of_cells(int64_t from, int64_t to)
 {
     return (struct id_range){ from == 0 ? ID_LOWEST : from, to == CELLS ? ID_HIGHEST : to };
@@ -61,7 +61,7 @@ struct model {
 
 static struct window window_of(int number)
 {
-    /* Two share their begin: a part of one is none of the other. */
+    /* Two share their beginning: a part of one is not a part of the other. */
     return (struct window){ 100 * (number / 2), 100 * (number / 2) + 50 + number };
 }
 

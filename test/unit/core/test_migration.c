@@ -21,7 +21,7 @@ static const struct {
     struct migration_record taken[4];
     size_t count;
     const char *refused; /* NULL = accepted */
-    const char *help;    /* what the text says is to be done */
+    const char *help;    /* the advice in the text */
     int64_t next;        /* 0 = none */
     int64_t version;
 } cases[] = {

@@ -170,7 +170,7 @@ TEST(children_and_finished_part_tile_the_slice)
     }
 }
 
-/* Cutting again and again must come to an end, and lose nothing on the way. */
+/* Repeated re-slicing must end, and lose nothing. */
 TEST(halving_ends_at_the_minimum)
 {
     struct window window = { 0, 90 * D };
@@ -255,7 +255,7 @@ TEST(one_id_can_not_be_cut)
     CHECK_EQ(out.count, 0, "beyond what the source can have");
 }
 
-/* A source of these ids, cut as executors and planner do it. */
+/* A source of these ids, divided the way executors and planner do it. */
 enum { IDS_MOST = 4096 };
 struct cutting {
     const int64_t *ids; /* sorted */
@@ -300,7 +300,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Spread out, or in clusters one behind the other; sorted and distinct. */
+/* Spread out, or in consecutive clusters; sorted and distinct. */
 static size_t make_ids(struct random *random, int64_t id_max, int64_t *ids, size_t count)
 {
     const int64_t step = random_between(random, 0, 3);

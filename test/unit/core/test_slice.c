@@ -89,7 +89,7 @@ TEST(backfill_goes_from_the_newest_to_the_oldest)
     CHECK(!slice_iter_next(&iter, &slice), "no more");
 }
 
-/* True when a boundary lies strictly between the two: found by walking all of them. */
+/* True if a boundary is strictly between the two: found by walking all of them. */
 static bool has_boundary_inside(struct window window, enum align_unit align)
 {
     return align_next(window.from_us, align) < window.to_us;
@@ -129,7 +129,7 @@ TEST(slices_tile_their_pieces_exactly)
             REQUIRE(window_is_valid(own), "not empty");
             CHECK_EQ(is_backfill ? own.to_us : own.from_us, edge_us, "begins where the last ended");
             CHECK(window_length_us(own) <= max_us, "not longer than max");
-            if (far_us != end_us) { /* a cut of our own: on a boundary, or there was none */
+            if (far_us != end_us) { /* a cut made by the slicer: on a boundary, or there was none */
                 CHECK(align_floor(far_us, align) == far_us ||
                           (window_length_us(own) == max_us && !has_boundary_inside(own, align)),
                       "cuts fall on boundaries");

@@ -11,7 +11,7 @@ static const struct {
     { "run", &RUN_STATES },
 };
 
-/* The ways as they are written down, word by word; whatever is not here is forbidden. */
+/* The allowed transitions, written out; all others are forbidden. */
 static const struct {
     const struct state_machine *machine;
     const char *from;

@@ -11,7 +11,7 @@ TEST(watermark_stops_at_the_first_gap)
         size_t count;
         int64_t low_us;
     } cases[] = {
-        /* the cursor stands at 100 */
+        /* the cursor is at 100 */
         { "nothing covered", { { 0 } }, 0, 100 },
         { "all four", { { 100, 110 }, { 110, 120 }, { 120, 130 }, { 130, 140 } }, 4, 140 },
         { "the third failed", { { 100, 110 }, { 110, 120 }, { 130, 140 } }, 3, 120 },

@@ -1,4 +1,4 @@
-/* What a decision is besides its two bounds: where cursors start, what is refused, how it tells. */
+/* Everything but the bounds: where cursors start, what is refused, the explanation. */
 #include "core/window_decision.h"
 
 #include "base/instant.h"
@@ -100,10 +100,10 @@ TEST(a_decision_explains_itself)
     CHECK_STR(buf_str(&out),
               STR("window  2026-03-09T00:00:00Z .. 2026-03-10T00:00:00Z\n"
                   "from    2026-03-09T00:00:00Z: the cursor less the lookback\n"
-                  "        2026-03-09T06:00:00Z, taken down to DAY\n"
+                  "        2026-03-09T06:00:00Z, rounded down to DAY\n"
                   "        also considered: --from (2026-02-08T12:00:00Z)\n"
                   "to      2026-03-10T00:00:00Z: now less the lag\n"
-                  "        2026-03-10T11:50:00Z, taken down to DAY\n"),
+                  "        2026-03-10T11:50:00Z, rounded down to DAY\n"),
               "text");
     buf_clear(&out);
     window_decision_json(&d, &out);
@@ -130,7 +130,7 @@ TEST(a_decision_explains_itself)
     arena_release(&arena);
 }
 
-/* Its anchor does not rise with the forward watermark: what HARVEST has fetched is HARVEST's. */
+/* Its upper bound does not rise with the forward watermark: it must not fetch HARVEST's part. */
 TEST(a_campaign_that_is_resumed_keeps_its_first_end)
 {
     struct window_request request = { .operation = OPERATION_BACKFILL,

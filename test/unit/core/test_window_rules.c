@@ -1,11 +1,11 @@
-/* A table per paragraph of the window rules; each row names the rule it keeps. */
+/* A table per paragraph of the window rules; each row names the rule it checks. */
 #include "core/window_decision.h"
 
 #include "base/instant.h"
 #include "test.h"
 #include "window_times.h"
 
-struct row { /* what is not named is absent, and the window not empty */
+struct row { /* members not named are absent, and the window is not empty */
     const char *rule;
     struct maybe_instant user_from, user_to, cursor, forward;
     struct {

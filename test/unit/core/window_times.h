@@ -1,4 +1,4 @@
-/* window_times: the instants that tests of window decisions speak of. */
+/* window_times: the instants that tests of window decisions use. */
 #ifndef PATRA_TEST_UNIT_CORE_WINDOW_TIMES_H
 #define PATRA_TEST_UNIT_CORE_WINDOW_TIMES_H
 
