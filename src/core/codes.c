@@ -21,10 +21,10 @@ static const struct code_item TRIGGER_TYPE_ITEMS[] = {
     [TRIGGER_SCHEDULE] = CODE_ITEM("SCHEDULE", "a tick of the source's schedule"),
     [TRIGGER_MANUAL] = CODE_ITEM("MANUAL", "a person, by the command line"),
     [TRIGGER_API] = CODE_ITEM("API", "a person or program, by the HTTP API"),
-    [TRIGGER_SIGNAL] = CODE_ITEM("SIGNAL", "a signal about records that need a fresh look"),
+    [TRIGGER_SIGNAL] = CODE_ITEM("SIGNAL", "a signal about records that must be fetched again"),
 };
 const struct code_table TRIGGER_TYPE_CODES =
-    CODE_TABLE("ing_trigger_type", "who asked for a plan", TRIGGER_TYPE_ITEMS);
+    CODE_TABLE("ing_trigger_type", "who requested a plan", TRIGGER_TYPE_ITEMS);
 
 static const struct code_item UPDATE_DRIVE_ITEMS[] = {
     [UPDATE_BY_TIME] = CODE_ITEM("TIME", "the window filters the records"),
@@ -34,9 +34,9 @@ const struct code_table UPDATE_DRIVE_CODES =
     CODE_TABLE("ing_update_drive", "what chooses the records of an UPDATE", UPDATE_DRIVE_ITEMS);
 
 static const struct code_item CANDIDATE_SOURCE_ITEMS[] = {
-    [CANDIDATE_STALENESS] = CODE_ITEM("STALENESS", "not looked at for long"),
+    [CANDIDATE_STALENESS] = CODE_ITEM("STALENESS", "not checked for a long time"),
     [CANDIDATE_EXPR_CHANGE] =
-        CODE_ITEM("EXPR_CHANGE", "made by an expression that has changed since"),
+        CODE_ITEM("EXPR_CHANGE", "read with an expression that has changed since"),
     [CANDIDATE_SIGNAL] = CODE_ITEM("SIGNAL", "named by a signal: retracted, merged, incomplete"),
 };
 const struct code_table CANDIDATE_SOURCE_CODES = CODE_TABLE(
@@ -48,7 +48,7 @@ static const struct code_item CURSOR_TYPE_ITEMS[] = {
     [CURSOR_TOKEN] = CODE_ITEM("TOKEN", "an opaque handle; not ordered"),
 };
 const struct code_table CURSOR_TYPE_CODES =
-    CODE_TABLE("ing_cursor_type", "what a cursor counts", CURSOR_TYPE_ITEMS);
+    CODE_TABLE("ing_cursor_type", "the type of a cursor's values", CURSOR_TYPE_ITEMS);
 
 static const struct code_item NAMESPACE_SCOPE_ITEMS[] = {
     [NAMESPACE_GLOBAL] = CODE_ITEM("GLOBAL", "one cursor for the source's operation"),
@@ -71,17 +71,17 @@ static const struct code_item CURSOR_EVENT_REASON_ITEMS[] = {
         CODE_ITEM("NO_FORWARD", "the candidate was not ahead; kept for audit"),
     [CURSOR_EVENT_COMPENSATE] = CODE_ITEM("TOKEN_COMPENSATE", "a token expired and was replaced"),
     [CURSOR_EVENT_RESET] =
-        CODE_ITEM("RESET", "a person set the cursor; what follows goes on from there"),
+        CODE_ITEM("RESET", "a person set the cursor; later events continue from there"),
 };
 const struct code_table CURSOR_EVENT_REASON_CODES = CODE_TABLE(
     "ing_cursor_event_reason", "why a cursor event was written", CURSOR_EVENT_REASON_ITEMS);
 
 static const struct code_item WINDOW_MODE_ITEMS[] = {
-    [WINDOW_SLIDING] = CODE_ITEM("SLIDING", "bounds as they come out"),
-    [WINDOW_CALENDAR] = CODE_ITEM("CALENDAR", "bounds taken down to a calendar boundary"),
+    [WINDOW_SLIDING] = CODE_ITEM("SLIDING", "bounds are not rounded"),
+    [WINDOW_CALENDAR] = CODE_ITEM("CALENDAR", "bounds are rounded down to a calendar boundary"),
 };
 const struct code_table WINDOW_MODE_CODES =
-    CODE_TABLE("reg_window_mode", "how the bounds of a window lie", WINDOW_MODE_ITEMS);
+    CODE_TABLE("reg_window_mode", "how the bounds of a window are rounded", WINDOW_MODE_ITEMS);
 
 static const struct code_item ALIGN_UNIT_ITEMS[] = {
     [ALIGN_NONE] = CODE_ITEM("NONE", "no alignment"),
@@ -98,22 +98,22 @@ const struct code_table ALIGN_UNIT_CODES =
 
 static const struct code_item SLICE_DIMENSION_ITEMS[] = {
     [SLICE_TIME] = CODE_ITEM("TIME", "a piece of the window"),
-    [SLICE_PAGE] = CODE_ITEM("PAGE", "a run of pages"),
+    [SLICE_PAGE] = CODE_ITEM("PAGE", "a range of pages"),
     [SLICE_ID] = CODE_ITEM("ID", "a hash bucket or range of ids"),
 };
 const struct code_table SLICE_DIMENSION_CODES =
-    CODE_TABLE("ing_slice_dimension", "along what a plan is cut", SLICE_DIMENSION_ITEMS);
+    CODE_TABLE("ing_slice_dimension", "what a plan is divided by", SLICE_DIMENSION_ITEMS);
 
 static const struct code_item RESLICE_REASON_ITEMS[] = {
     [RESLICE_TOO_DEEP] = CODE_ITEM("TOO_DEEP", "more pages than estimated or allowed"),
     [RESLICE_TOO_MANY_429] =
-        CODE_ITEM("TOO_MANY_429", "the source says too often: too many requests"),
-    [RESLICE_OVER_CAP] = CODE_ITEM("OVER_CAP", "the source's total exceeds what it hands out"),
+        CODE_ITEM("TOO_MANY_429", "the source refuses too many requests with 429"),
+    [RESLICE_OVER_CAP] = CODE_ITEM("OVER_CAP", "the source's total exceeds what it returns"),
     [RESLICE_OVERSIZED] = CODE_ITEM("OVERSIZED", "a response beyond the size limit"),
     [RESLICE_SLOW] = CODE_ITEM("SLOW", "the slice's time or quota ran out"),
 };
 const struct code_table RESLICE_REASON_CODES =
-    CODE_TABLE("ing_reslice_reason", "why a slice is cut again", RESLICE_REASON_ITEMS);
+    CODE_TABLE("ing_reslice_reason", "why a slice is re-sliced", RESLICE_REASON_ITEMS);
 
 static const struct code_item PLAN_STATUS_ITEMS[] = {
     [PLAN_DRAFT] = CODE_ITEM("DRAFT", "created, window known"),
@@ -130,7 +130,7 @@ static const struct code_item SLICE_STATUS_ITEMS[] = {
     [SLICE_PENDING] = CODE_ITEM("PENDING", "without a task yet"),
     [SLICE_READY] = CODE_ITEM("READY", "has its task"),
     [SLICE_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "proved complete; its window is covered"),
-    [SLICE_PARTIAL] = CODE_ITEM("PARTIAL", "keeps what it finished; the rest was cut again"),
+    [SLICE_PARTIAL] = CODE_ITEM("PARTIAL", "keeps what it finished; the rest was re-sliced"),
     [SLICE_FAILED] = CODE_ITEM("FAILED", "given up; its window is not covered"),
     [SLICE_CANCELLED] = CODE_ITEM("CANCELLED", "ended by a person"),
 };
@@ -140,7 +140,7 @@ const struct code_table SLICE_STATUS_CODES =
 static const struct code_item TASK_STATUS_ITEMS[] = {
     [TASK_QUEUED] = CODE_ITEM("QUEUED", "waits for a worker"),
     [TASK_DISPATCHED] = CODE_ITEM("DISPATCHED", "leased by a worker"),
-    [TASK_EXECUTING] = CODE_ITEM("EXECUTING", "a run is under way"),
+    [TASK_EXECUTING] = CODE_ITEM("EXECUTING", "a run is in progress"),
     [TASK_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "complete"),
     [TASK_PARTIAL] = CODE_ITEM("PARTIAL", "ended with holes or cut short"),
     [TASK_FAILED] = CODE_ITEM("FAILED", "given up"),
@@ -151,7 +151,7 @@ const struct code_table TASK_STATUS_CODES =
 
 static const struct code_item RUN_STATUS_ITEMS[] = {
     [RUN_PLANNED] = CODE_ITEM("PLANNED", "about to begin"),
-    [RUN_RUNNING] = CODE_ITEM("RUNNING", "under way"),
+    [RUN_RUNNING] = CODE_ITEM("RUNNING", "in progress"),
     [RUN_SUCCEEDED] = CODE_ITEM("SUCCEEDED", "complete"),
     [RUN_PARTIAL] = CODE_ITEM("PARTIAL", "ended with holes or cut short"),
     [RUN_FAILED] = CODE_ITEM("FAILED", "ended by an error"),
@@ -175,7 +175,7 @@ static const struct code_item PAUSE_KIND_ITEMS[] = {
     [PAUSE_STOPPED] = CODE_ITEM("STOPPED", "by a fatal error, until a person lifts it"),
 };
 const struct code_table PAUSE_KIND_CODES =
-    CODE_TABLE("ing_pause_kind", "why a source rests", PAUSE_KIND_ITEMS);
+    CODE_TABLE("ing_pause_kind", "why a source is paused", PAUSE_KIND_ITEMS);
 
 static const struct code_item PARTIAL_REASON_ITEMS[] = {
     [PARTIAL_HOLES] = CODE_ITEM("HOLES", "walked to the end, some records or pages missing"),
@@ -186,8 +186,8 @@ const struct code_table PARTIAL_REASON_CODES =
 
 static const struct code_item ENDPOINT_ROLE_ITEMS[] = {
     [ENDPOINT_SEARCH] = CODE_ITEM("SEARCH", "lists records or their ids"),
-    [ENDPOINT_DETAIL] = CODE_ITEM("DETAIL", "gives records by id"),
-    [ENDPOINT_METRICS] = CODE_ITEM("METRICS", "gives figures about records by id"),
+    [ENDPOINT_DETAIL] = CODE_ITEM("DETAIL", "returns records by id"),
+    [ENDPOINT_METRICS] = CODE_ITEM("METRICS", "returns figures about records by id"),
 };
 const struct code_table ENDPOINT_ROLE_CODES =
     CODE_TABLE("reg_endpoint_role", "what an endpoint is for", ENDPOINT_ROLE_ITEMS);
@@ -232,11 +232,12 @@ static const struct code_item PAGINATION_TYPE_ITEMS[] = {
     [PAGINATION_PAGE] = CODE_ITEM("PAGE", "page number and size"),
     [PAGINATION_TOKEN] = CODE_ITEM("TOKEN", "a handle on the next page, from body or header"),
     [PAGINATION_URL] = CODE_ITEM("URL", "the next page's whole URL, from body or Link header"),
-    [PAGINATION_TIME] = CODE_ITEM("TIME", "the window itself moves on"),
-    [PAGINATION_SINGLE] = CODE_ITEM("SINGLE", "one response is all"),
+    [PAGINATION_TIME] =
+        CODE_ITEM("TIME", "the window advances; there are no page numbers or tokens"),
+    [PAGINATION_SINGLE] = CODE_ITEM("SINGLE", "a single response has everything"),
 };
 const struct code_table PAGINATION_TYPE_CODES =
-    CODE_TABLE("reg_pagination_type", "how pages follow one another", PAGINATION_TYPE_ITEMS);
+    CODE_TABLE("reg_pagination_type", "how the next page is requested", PAGINATION_TYPE_ITEMS);
 
 static const struct code_item RESPONSE_FORMAT_ITEMS[] = {
     [RESPONSE_JSON] = CODE_ITEM("JSON", "read with JSONPath"),
@@ -251,15 +252,15 @@ static const struct code_item NULL_POLICY_ITEMS[] = {
     [NULL_ERROR] = CODE_ITEM("ERROR", "a parameter without value stops the request"),
 };
 const struct code_table NULL_POLICY_CODES =
-    CODE_TABLE("reg_null_policy", "what becomes of a missing value", NULL_POLICY_ITEMS);
+    CODE_TABLE("reg_null_policy", "what happens to a parameter without a value", NULL_POLICY_ITEMS);
 
 static const struct code_item RATE_DECISION_ITEMS[] = {
     [RATE_ALLOW] = CODE_ITEM("ALLOW", "send now"),
     [RATE_WAIT] = CODE_ITEM("WAIT", "send at the time given"),
-    [RATE_REJECT] = CODE_ITEM("REJECT", "not before the deadline; schedule again"),
+    [RATE_REJECT] = CODE_ITEM("REJECT", "not possible before the deadline; schedule again"),
 };
 const struct code_table RATE_DECISION_CODES =
-    CODE_TABLE("ing_rate_decision", "answers of the rate gate", RATE_DECISION_ITEMS);
+    CODE_TABLE("ing_rate_decision", "decisions of the rate gate", RATE_DECISION_ITEMS);
 
 const struct code_table *const CODE_TABLES[] = {
     &ALIGN_UNIT_CODES,       &AUTH_LOCATION_CODES,       &AUTH_TYPE_CODES,

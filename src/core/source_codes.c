@@ -32,10 +32,10 @@ static const struct code_item BEYOND_NOW_ITEMS[] = {
     [BEYOND_REFUSE] = ITEM("REFUSE", "make no plan"),
 };
 const struct code_table BEYOND_NOW_CODES =
-    TABLE("reg_beyond_now", "a window asked for beyond now - lag", BEYOND_NOW_ITEMS);
+    TABLE("reg_beyond_now", "what to do with a --to after now - lag", BEYOND_NOW_ITEMS);
 
 static const struct code_item BACKOFF_ITEMS[] = {
-    [BACKOFF_EXPONENTIAL_JITTER] = ITEM("EXPONENTIAL_JITTER", "longer each time, a little uneven"),
+    [BACKOFF_EXPONENTIAL_JITTER] = ITEM("EXPONENTIAL_JITTER", "longer each time, with jitter"),
     [BACKOFF_EXPONENTIAL] = ITEM("EXPONENTIAL", "longer each time"),
     [BACKOFF_FIXED] = ITEM("FIXED", "always the same"),
 };
@@ -44,14 +44,15 @@ const struct code_table BACKOFF_CODES =
 
 static const struct code_item SAME_TOKEN_ITEMS[] = {
     [SAME_TOKEN_END] = ITEM("END", "the last page was reached"),
-    [SAME_TOKEN_CONTINUE] = ITEM("CONTINUE", "the server keeps the place; ask again with it"),
+    [SAME_TOKEN_CONTINUE] =
+        ITEM("CONTINUE", "the server keeps the position; send the same token again"),
     [SAME_TOKEN_ERROR] = ITEM("ERROR", "the source is broken; stop the walk"),
 };
 const struct code_table SAME_TOKEN_CODES =
     TABLE("reg_same_token", "a next token equal to the one sent", SAME_TOKEN_ITEMS);
 
 static const struct code_item RATE_SCOPE_ITEMS[] = {
-    [RATE_SCOPE_ENDPOINT] = ITEM("ENDPOINT", "each endpoint has a bucket of its own"),
+    [RATE_SCOPE_ENDPOINT] = ITEM("ENDPOINT", "each endpoint has its own bucket"),
     [RATE_SCOPE_SOURCE] = ITEM("SOURCE", "all endpoints of the source share one"),
     [RATE_SCOPE_HOST] = ITEM("HOST", "all sources on the same host share one"),
 };
@@ -59,35 +60,36 @@ const struct code_table RATE_SCOPE_CODES =
     TABLE("reg_rate_scope", "who shares a bucket of the rate gate", RATE_SCOPE_ITEMS);
 
 static const struct code_item MEANING_429_ITEMS[] = {
-    [MEANING_429_TOO_FAST] = ITEM("TOO_FAST", "wait, then go on more slowly"),
-    [MEANING_429_QUOTA] = ITEM("QUOTA", "the quota is gone; park the source until its reset"),
+    [MEANING_429_TOO_FAST] = ITEM("TOO_FAST", "wait, then continue more slowly"),
+    [MEANING_429_QUOTA] = ITEM("QUOTA", "the quota is used up; suspend the source until it resets"),
 };
 const struct code_table MEANING_429_CODES =
-    TABLE("reg_meaning_429", "what HTTP status 429 says", MEANING_429_ITEMS);
+    TABLE("reg_meaning_429", "what HTTP status 429 means", MEANING_429_ITEMS);
 
 static const struct code_item LETTER_CASE_ITEMS[] = {
     [LETTER_CASE_KEEP] = ITEM("KEEP", "as received"),
     [LETTER_CASE_LOWER] = ITEM("LOWER", "ASCII letters made lower case"),
 };
 const struct code_table LETTER_CASE_CODES =
-    TABLE("reg_letter_case", "the letters of an id", LETTER_CASE_ITEMS);
+    TABLE("reg_letter_case", "the case of the letters of an id", LETTER_CASE_ITEMS);
 
 static const struct code_item RULE_MEANING_ITEMS[] = {
     [RULE_ERROR] = ITEM("ERROR", "the request failed, at the rule's level"),
-    [RULE_THROTTLED] = ITEM("THROTTLED", "too fast: wait, then go on more slowly"),
-    [RULE_QUOTA] = ITEM("QUOTA", "the quota is gone: park the source until its reset"),
-    [RULE_EXPIRED] = ITEM("EXPIRED", "the token is gone: walk again from the last stable place"),
-    [RULE_TOO_DEEP] = ITEM("TOO_DEEP", "beyond what the source hands out: cut the slice"),
-    [RULE_EMPTY] = ITEM("EMPTY", "no records, and that is an answer"),
+    [RULE_THROTTLED] = ITEM("THROTTLED", "too many requests: wait, then continue more slowly"),
+    [RULE_QUOTA] = ITEM("QUOTA", "the quota is used up: suspend the source until it resets"),
+    [RULE_EXPIRED] =
+        ITEM("EXPIRED", "the token has expired: walk again from the last stable position"),
+    [RULE_TOO_DEEP] = ITEM("TOO_DEEP", "deeper than the source allows: re-slice"),
+    [RULE_EMPTY] = ITEM("EMPTY", "a valid response without records"),
 };
 const struct code_table RULE_MEANING_CODES =
-    TABLE("reg_rule_meaning", "what a rule about an answer says", RULE_MEANING_ITEMS);
+    TABLE("reg_rule_meaning", "what a rule says about a response", RULE_MEANING_ITEMS);
 
 static const struct code_item ERROR_LEVEL_ITEMS[] = {
     [ERROR_NONE] = ITEM("OK", "no error"),
-    [ERROR_TRANSIENT] = ITEM("L1", "may yet succeed: back off and try again"),
-    [ERROR_REQUEST] = ITEM("L2", "never will: stop the batch"),
-    [ERROR_DATA] = ITEM("L3", "one bad record: quarantine it and go on"),
+    [ERROR_TRANSIENT] = ITEM("L1", "may succeed later: back off and retry"),
+    [ERROR_REQUEST] = ITEM("L2", "will not succeed: stop the batch"),
+    [ERROR_DATA] = ITEM("L3", "one bad record: quarantine it and continue"),
     [ERROR_FATAL] = ITEM("L4", "stop the source and call a person"),
 };
 const struct code_table ERROR_LEVEL_CODES =
@@ -107,7 +109,7 @@ const struct code_table TIME_FORMAT_CODES =
 
 static const struct code_item ID_SLICING_ITEMS[] = {
     [ID_SLICING_HASH] = ITEM("HASH", "by a hash of the id, into buckets of equal size"),
-    [ID_SLICING_RANGE] = ITEM("RANGE", "by runs of neighbouring ids"),
+    [ID_SLICING_RANGE] = ITEM("RANGE", "by ranges of neighbouring ids"),
 };
 const struct code_table ID_SLICING_CODES =
     TABLE("reg_id_slicing", "how ids are divided into slices", ID_SLICING_ITEMS);
