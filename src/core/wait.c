@@ -1,10 +1,11 @@
+/* wait: the words and meanings of the reasons. */
 #include "core/wait.h"
 
 static const struct code_item ITEMS[] = {
     [WAIT_RATE] = CODE_ITEM("RATE", "rate"),
     [WAIT_RETRY_AFTER] = CODE_ITEM("RETRY_AFTER", "Retry-After"),
     [WAIT_QUOTA] = CODE_ITEM("QUOTA", "quota"),
-    [WAIT_LANE] = CODE_ITEM("LANE", "other workers hold the lane"),
+    [WAIT_SLOT] = CODE_ITEM("SLOT", "all slots taken"),
     [WAIT_BACKOFF] = CODE_ITEM("BACKOFF", "back-off after a failure"),
     [WAIT_STORE] = CODE_ITEM("STORE", "store out of reach"),
     [WAIT_CIRCUIT] = CODE_ITEM("CIRCUIT", "circuit open"),

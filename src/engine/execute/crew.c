@@ -164,7 +164,7 @@ static struct crew_rest rest_of(struct crew *crew, const struct crew_ask *ask,
         return m->rest;
     if (!state->has_due)
         return (struct crew_rest){ state->scheduled_us, WAIT_DUE };
-    return (struct crew_rest){ 0, WAIT_LANE };
+    return (struct crew_rest){ 0, WAIT_SLOT };
 }
 
 struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask)

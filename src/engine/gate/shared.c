@@ -301,7 +301,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
         return false;
     if (ask->needs_slot && answer->slot.id == 0) {
         answer->kind = SHARED_AGAIN;
-        answer->why = WAIT_LANE;
+        answer->why = WAIT_SLOT;
         return true;
     }
     turn->row.bucket = bucket;

@@ -151,10 +151,10 @@ TEST(a_wait_without_an_end_lasts_until_something_happens)
     struct progress_view view;
 
     progress_init(&progress, 2, T0);
-    wait_for(0, EXECUTOR_WAITING, 0, WAIT_LANE);
+    wait_for(0, EXECUTOR_WAITING, 0, WAIT_SLOT);
     view = progress_view(&progress, SECONDS(100));
     CHECK_EQ(view.waiting, 1, "still");
-    CHECK_EQ(view.wait.why, WAIT_LANE, "why");
+    CHECK_EQ(view.wait.why, WAIT_SLOT, "why");
     wait_for(1, EXECUTOR_WAITING, SECONDS(200), WAIT_RATE);
     CHECK_EQ(progress_view(&progress, SECONDS(100)).wait.until_us, SECONDS(200), "one is known");
 }

@@ -241,7 +241,7 @@ TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
     REQUIRE_OK(store_commit(world.store, &world.err), world.err);
     CHECK_EQ(ask(true), RATE_ALLOW, "when the other is done");
     CHECK(waits.count >= 1 && waits.count <= 2, "not for every look");
-    CHECK_EQ(waits.why, WAIT_LANE, "the other");
+    CHECK_EQ(waits.why, WAIT_SLOT, "the other");
     CHECK_EQ(waits.until_us, 0, "nobody knows when");
     done();
     CHECK_EQ(ask(true), RATE_REJECT, "one a day");
