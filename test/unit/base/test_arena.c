@@ -1,3 +1,4 @@
+/* Tests: limits, zeroing, growth and resets of arenas. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -18,7 +19,7 @@ static bool is_zero(const void *bytes, size_t size)
 }
 
 /* Many sizes around the chunk size: aligned, zeroed, and no overlap. */
-TEST(arena_pieces_are_aligned_zeroed_and_apart)
+TEST(arena_pieces_are_aligned_zeroed_and_distinct)
 {
     enum { PIECES = 600 };
     unsigned char *pieces[PIECES];
@@ -54,7 +55,7 @@ TEST(arena_size_zero_gives_a_pointer_of_its_own)
     arena_release(&arena);
 }
 
-TEST(arena_ceiling_is_exact_and_told)
+TEST(arena_limit_is_exact_and_reported)
 {
     struct arena arena;
     struct error err;
@@ -192,7 +193,7 @@ TEST(arena_grows_the_last_piece_in_place)
     CHECK(grown == first, "in place");
     CHECK(memcmp(grown, "0123456789", 10) == 0 && is_zero(grown + 10, 90), "kept, then zero");
     CHECK_EQ(arena.used, 100, "counted once");
-    CHECK(arena_alloc(&arena, 1) != NULL, "another piece behind it");
+    CHECK(arena_alloc(&arena, 1) != NULL, "another piece after it");
     moved = arena_grow(&arena, grown, 100, 200);
     REQUIRE(moved != NULL, "room");
     CHECK(moved != grown, "no longer the last");

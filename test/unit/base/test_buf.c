@@ -1,3 +1,4 @@
+/* Tests: appending to a buf up to its limit. */
 #include "base/buf.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ TEST(buf_grows_while_others_use_the_arena)
     arena_release(&arena);
 }
 
-TEST(buf_limit_is_exact_whichever_way_it_is_met)
+TEST(buf_limit_is_exact_for_every_append)
 {
     struct arena arena;
     struct error err;
@@ -101,7 +102,7 @@ TEST(buf_remembers_the_first_failure)
     arena_release(&arena);
 }
 
-TEST(buf_tells_when_it_was_the_arena)
+TEST(buf_reports_a_full_arena)
 {
     struct arena arena;
     struct error err;

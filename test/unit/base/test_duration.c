@@ -1,3 +1,4 @@
+/* Tests: durations: a public suite, tables of both notations, calendar arithmetic. */
 #include "base/duration.h"
 
 #include "base/instant.h"

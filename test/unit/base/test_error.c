@@ -1,3 +1,4 @@
+/* Tests: setting, wrapping and truncating errors. */
 #include "base/error.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ static bool is_all(const char *text, size_t from, size_t to, char c)
     return true;
 }
 
-TEST(error_text_is_cut_at_its_end)
+TEST(error_text_is_truncated_at_its_end)
 {
     char longer[ERROR_TEXT_MAX + 100];
     struct error err;
@@ -62,7 +63,7 @@ TEST(error_text_is_cut_at_its_end)
     CHECK(is_all(err.text, 0, ERROR_TEXT_MAX - 1, 'x'), "the outer words");
 }
 
-TEST(error_text_is_cut_between_two_characters)
+TEST(error_text_is_truncated_between_two_characters)
 {
     static const char *const characters[] = { "x", "\xc3\xb6", "\xe6\x96\x87", "\xf0\x9f\x93\x9a" };
 

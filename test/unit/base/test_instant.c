@@ -1,3 +1,4 @@
+/* Tests: instants compared with a calendar that counts days one by one. */
 #include "base/instant.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Tests: the lines of a log, as text and as JSON. */
 #include "base/log.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ TEST(log_lines_read_as_json)
 }
 
 /* A field is written completely or not at all, and the line says that something is missing. */
-TEST(log_lines_that_are_too_long_are_cut_and_say_so)
+TEST(log_lines_that_are_too_long_are_truncated_and_marked)
 {
     static char longer[LOG_LINE_MAX];
     static const struct {

@@ -1,3 +1,4 @@
+/* Tests: quoting bytes for error texts. */
 #include "base/quote.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ TEST(quote_shows_foreign_bytes_safely)
         CHECK_STR(str_of(QUOTE(cases[i].in)), str_of(cases[i].out), cases[i].label);
 }
 
-TEST(quote_cuts_long_values_and_tells_their_length)
+TEST(quote_shortens_long_values_and_shows_their_length)
 {
     char bytes[1000];
     struct str text;

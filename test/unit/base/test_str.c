@@ -1,3 +1,4 @@
+/* Tests: views of bytes, numbers and UTF-8. */
 #include "base/str.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ TEST(str_slices_are_clamped)
     CHECK_STR(str_slice(s, 1, 3), STR("bc"), "inside");
     CHECK_STR(str_slice(s, 0, 6), s, "all");
     CHECK_STR(str_slice(s, 4, 99), STR("ef"), "beyond the end");
-    CHECK_STR(str_slice(s, 99, 100), STR(""), "behind the end");
+    CHECK_STR(str_slice(s, 99, 100), STR(""), "past the end");
     CHECK_STR(str_slice(s, 3, 1), STR(""), "the wrong way round");
     CHECK_STR(str_slice(NOTHING, 0, 5), STR(""), "of nothing");
     CHECK_EQ(str_of(NULL).len, 0, "no string");
@@ -83,7 +84,7 @@ TEST(str_cut_takes_one_piece_after_the_other)
     CHECK_STR(str_cut(&rest, ','), STR("a"), "first");
     CHECK_STR(str_cut(&rest, ','), STR(""), "empty");
     CHECK_STR(str_cut(&rest, ','), STR("b"), "third");
-    CHECK_STR(rest, STR(""), "nothing behind the last separator");
+    CHECK_STR(rest, STR(""), "nothing after the last separator");
     CHECK_STR(str_cut(&rest, ','), STR(""), "of nothing");
     rest = STR("abc");
     CHECK_STR(str_cut(&rest, ','), STR("abc"), "no separator");

@@ -1,3 +1,4 @@
+/* Tests: which name is suggested for a typing error. */
 #include "base/suggest.h"
 
 #include "test.h"

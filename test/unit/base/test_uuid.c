@@ -1,3 +1,4 @@
+/* Tests: version 7 ids increase, whatever the clock does. */
 #include "base/uuid.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ TEST(uuid_has_the_layout_of_the_rfc)
     CHECK_STR(str_of(text), STR("00000000-0000-7000-8000-000000000000"), "version and variant");
 }
 
-TEST(uuid_increases_whatever_the_clock_and_the_dice_do)
+TEST(uuid_increases_for_any_clock_and_random_bits)
 {
     /* now_us: stands still, goes back by an hour, jumps ahead, goes before 1970 */
     static const int64_t clock_us[] = { 5000000000, 5000000000, 1400000000, 5000000999,

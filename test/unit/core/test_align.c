@@ -1,3 +1,4 @@
+/* Tests: calendar boundaries, by tables and against the calendar fields. */
 #include "core/align.h"
 
 #include "base/instant.h"
@@ -84,7 +85,7 @@ static bool is_boundary(int64_t at_us, enum align_unit unit)
     return false;
 }
 
-TEST(floor_is_the_last_boundary_and_next_the_first_behind)
+TEST(floor_is_the_last_boundary_and_next_the_first_after)
 {
     struct random random = { 1 };
 

@@ -1,3 +1,4 @@
+/* Tests: the rate bucket: its rules, and its guarantee under simulated workers. */
 #include "core/bucket.h"
 
 #include <string.h>
@@ -46,10 +47,10 @@ TEST(a_full_bucket_gives_its_burst_and_then_the_rate)
     for (int i = 0; i < 3; i++)
         CHECK_EQ(ask(&bucket, &config, 0).decision, RATE_ALLOW, "the burst");
     CHECK_EQ(ask(&bucket, &config, 0).at_us, S / 2, "the first in line");
-    CHECK_EQ(ask(&bucket, &config, 0).at_us, S, "the second comes behind");
-    CHECK_EQ(wake(&bucket, &config, S / 2).decision, RATE_ALLOW, "as told");
+    CHECK_EQ(ask(&bucket, &config, 0).at_us, S, "the second comes after it");
+    CHECK_EQ(wake(&bucket, &config, S / 2).decision, RATE_ALLOW, "at its time");
     CHECK_EQ(ask(&bucket, &config, S / 2).at_us, 3 * S / 2, "newcomers go to the end");
-    CHECK_EQ(wake(&bucket, &config, S).decision, RATE_ALLOW, "as told");
+    CHECK_EQ(wake(&bucket, &config, S).decision, RATE_ALLOW, "at its time");
 }
 
 TEST(newcomers_do_not_overtake_those_who_wait)
@@ -59,12 +60,12 @@ TEST(newcomers_do_not_overtake_those_who_wait)
 
     CHECK_EQ(ask(&bucket, &config, 0).decision, RATE_ALLOW, "the first");
     CHECK_EQ(ask(&bucket, &config, 0).at_us, S, "one waits");
-    CHECK_EQ(ask(&bucket, &config, S - 1).at_us, 2 * S, "a newcomer waits behind");
+    CHECK_EQ(ask(&bucket, &config, S - 1).at_us, 2 * S, "a newcomer waits after it");
     CHECK_EQ(wake(&bucket, &config, S - 1).at_us, S, "a little early: the place is kept");
     CHECK_EQ(wake(&bucket, &config, S).decision, RATE_ALLOW, "on time");
 }
 
-TEST(who_would_wait_too_long_is_refused_at_once)
+TEST(a_wait_beyond_the_deadline_is_refused_at_once)
 {
     const struct bucket_config config = config_of(1, 1);
     struct bucket bucket = bucket_start(&config, 0);
@@ -84,7 +85,7 @@ TEST(who_would_wait_too_long_is_refused_at_once)
              "more than the burst is never to be had");
 }
 
-TEST(slow_rates_are_exact_however_often_one_looks)
+TEST(slow_rates_are_exact_however_often_they_are_refilled)
 {
     struct bucket_config config = config_of(1, 1);
     struct bucket bucket;
@@ -142,7 +143,7 @@ TEST(the_rate_is_divided_by_a_429_and_rises_by_steps)
     CHECK_EQ(bucket.rate, 8 * MICRO, "and not beyond the configured rate");
 }
 
-TEST(a_source_that_breaks_one_request_in_ten_is_not_ground_to_nothing)
+TEST(a_source_that_fails_one_request_in_ten_keeps_most_of_its_rate)
 {
     const struct bucket_config config = config_of(20, 1); /* cool_down 10 s */
     struct bucket bucket = bucket_start(&config, 0);
@@ -287,10 +288,9 @@ TEST(the_estimate_is_what_a_horizon_holds)
     CHECK_EQ(estimate(&bucket, &config, 9 * S, 19 * S), 15, "the source's own limit counts");
 }
 
-/* A bucket that was demoted, asked as often as it gives, and told each time that all is well: the
- * outlook is never less than what it gave by then, nor more than a burst and half the rise above.
- */
-TEST(the_outlook_is_never_behind_a_bucket_that_recovers)
+/* A demoted bucket that gives as many permits as it can, with a success after each: the outlook is
+ * never lower than what it gave by then, and at most a burst and half the rise higher. */
+TEST(the_outlook_is_never_below_a_bucket_that_recovers)
 {
     struct bucket_config config = config_of(20, 5);
     struct bucket bucket;
@@ -316,7 +316,7 @@ TEST(the_outlook_is_never_behind_a_bucket_that_recovers)
         if (bucket_acquire(&bucket, &config, &ask).decision != RATE_ALLOW)
             continue;
         given++;
-        CHECK(bucket_estimate(&outlook, now_us + 1) >= given - 1, "not behind");
+        CHECK(bucket_estimate(&outlook, now_us + 1) >= given - 1, "not too low");
         signal = signal_at(BUCKET_OK, now_us);
         bucket_feedback(&bucket, &config, &signal);
     }
@@ -376,8 +376,8 @@ static struct bucket_signal random_signal(struct random *random, int64_t now_us)
 }
 
 /* Workers request permits until there are many; they oversleep, die, and report at random. */
-static void play(struct random *random, const struct bucket_config *config, struct bucket *bucket,
-                 struct permits *permits)
+static void simulate(struct random *random, const struct bucket_config *config,
+                     struct bucket *bucket, struct permits *permits)
 {
     struct worker workers[WORKERS_MAX] = { { 0, false } };
     const int64_t count = random_between(random, 1, WORKERS_MAX + 1);
@@ -395,7 +395,7 @@ static void play(struct random *random, const struct bucket_config *config, stru
         now_us = next->at_us > now_us ? next->at_us : now_us;
         request = (struct bucket_ask){ .now_us = now_us, .is_waking = next->is_waking };
         if (random_chance(random, 5))
-            request.now_us -= S; /* a clock that is behind */
+            request.now_us -= S; /* a clock that is late */
         request.cost = random_between(random, 1, 3) * MICRO;
         request.deadline_us = now_us + random_between(random, 0, 60 * S);
         answer = bucket_acquire(bucket, config, &request);
@@ -437,7 +437,7 @@ TEST(never_more_than_burst_and_rate_in_any_window)
         config.warmup_us = random_chance(&random, 20) ? 20 * S : 0;
         bucket = bucket_start(&config, 0);
         permits.count = 0;
-        play(&random, &config, &bucket, &permits);
+        simulate(&random, &config, &bucket, &permits);
         CHECK(bound_holds(&permits, &config), "burst + rate * t");
         permits_total += permits.count;
     }

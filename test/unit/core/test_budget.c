@@ -1,3 +1,4 @@
+/* Tests: the budget of a plan, the shares of a quota, and the spread of tasks. */
 #include "core/budget.h"
 
 #include <string.h>
@@ -161,7 +162,7 @@ TEST(tasks_are_spread_by_the_expected_rate)
              "unknown counts as one");
 }
 
-TEST(what_begins_slowly_goes_on_at_the_full_rate)
+TEST(a_slow_start_continues_at_the_full_rate)
 {
     struct spread spread = { .start_us = 0,
                              .micro_per_second = 10 * 1000000,
@@ -172,7 +173,7 @@ TEST(what_begins_slowly_goes_on_at_the_full_rate)
 
     for (int i = 0; i <= 40; i++)
         at_us[i] = spread_next(&spread, 1);
-    CHECK_EQ(at_us[1], 0, "the burst is behind the first");
+    CHECK_EQ(at_us[1], 0, "the burst comes after the first");
     CHECK_EQ(at_us[11], 10 * US_PER_SECOND, "one a second");
     CHECK_EQ(at_us[21], 20 * US_PER_SECOND, "to the end of the slow time");
     CHECK_EQ(at_us[31], 21 * US_PER_SECOND, "then ten");

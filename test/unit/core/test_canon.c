@@ -1,3 +1,4 @@
+/* Tests: canonical JSON. */
 #include "core/canon.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* Tests: the dictionaries: complete, unique, and unchanged. */
 #include "core/codes.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* Tests: set operations on windows, against an array of booleans. */
 #include "core/coverage.h"
 
 #include <string.h>
@@ -136,7 +137,7 @@ TEST(gaps_and_containment_agree_with_the_bitmap)
     arena_release(&f.arena);
 }
 
-TEST(a_plan_is_wanted_less_covered_behind_the_cursor_less_live)
+TEST(a_plan_is_wanted_less_covered_after_the_cursor_less_live)
 {
     struct fixture f = start(6);
 
@@ -195,7 +196,7 @@ TEST(a_hundred_thousand_windows_in_reverse_are_sorted)
     arena_release(&arena);
 }
 
-TEST(the_ceiling_of_the_arena_is_an_ordinary_error)
+TEST(the_limit_of_the_arena_is_an_ordinary_error)
 {
     struct window items[] = { { 0, 10 } };
     const struct window_list set = { items, 1 };

@@ -1,3 +1,4 @@
+/* Tests: cron lines: tables of ticks and faults, and a model that checks minute by minute. */
 #include "core/cron.h"
 
 #include <stdio.h>

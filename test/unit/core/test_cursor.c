@@ -1,3 +1,4 @@
+/* Tests: order of cursor values, folding of events, and their identity. */
 #include "core/cursor.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ TEST(ids_agree_with_64_bit_arithmetic)
     }
 }
 
-TEST(what_is_not_a_number_is_no_id)
+TEST(only_numbers_are_ids)
 {
     CHECK(cursor_id_is_valid(STR("0")), "zero");
     CHECK(cursor_id_is_valid(STR("0000000000000000000000000000000000000000000001")), "zeros");
@@ -165,7 +166,7 @@ TEST(tokens_fold_to_the_last_one_written)
     CHECK_EQ(fold.gap_count, 0, "no gaps among tokens");
 }
 
-TEST(replay_goes_on_from_a_reset)
+TEST(replay_continues_from_a_reset)
 {
     const struct cursor_value ten = at(10), twenty = at(20), five = at(5), seven = at(7);
     struct cursor_value value;
@@ -182,9 +183,9 @@ TEST(replay_goes_on_from_a_reset)
     CHECK_EQ(value.instant_us, 7, "forward again from there");
     CHECK_EQ(fold.gap_count, 0, "nothing is missing");
     CHECK_EQ(fold.reset_count, 1, "one reset");
-    CHECK_EQ(fold.no_forward_count, 0, "it is no event that did nothing");
+    CHECK_EQ(fold.no_forward_count, 0, "a reset does not count as no-forward");
     cursor_fold_add(&fold, &twenty, &twenty);
-    CHECK_EQ(fold.gap_count, 1, "nobody has come to 20 since");
+    CHECK_EQ(fold.gap_count, 1, "no event has reached 20 since");
 }
 
 TEST(a_key_names_its_endpoint)
@@ -205,7 +206,7 @@ static struct str written(struct buf *out, const struct cursor_event_identity *i
     return buf_str(out);
 }
 
-TEST(an_event_is_known_by_all_that_made_it)
+TEST(an_event_is_identified_by_all_its_members)
 {
     const struct cursor_value prev = at(0), next = at(US_PER_DAY);
     const struct window window = { 0, US_PER_DAY };

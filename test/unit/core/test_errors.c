@@ -1,3 +1,4 @@
+/* Tests: the error level of each HTTP status. */
 #include "core/errors.h"
 
 #include <stdio.h>

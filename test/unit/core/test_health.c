@@ -1,3 +1,4 @@
+/* Tests: when a circuit opens, and when tasks are halved. */
 #include "core/health.h"
 
 #include "base/instant.h"
@@ -30,7 +31,7 @@ TEST(three_failures_in_a_row_open_the_circuit_for_one_to_two_minutes)
     }
 }
 
-TEST(a_success_between_failures_begins_the_count_anew)
+TEST(a_success_between_failures_restarts_the_count)
 {
     struct health health = { 0 };
 
@@ -42,7 +43,7 @@ TEST(a_success_between_failures_begins_the_count_anew)
     CHECK(!health_is_open(&health, T0), "never three in a row");
 }
 
-TEST(behind_an_open_circuit_one_task_finds_out)
+TEST(after_an_open_circuit_one_task_is_tried)
 {
     const struct health_policy policy = health_default();
     struct health health = { 0 };

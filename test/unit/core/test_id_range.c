@@ -1,3 +1,4 @@
+/* Tests: ranges of ids and the parts of windows, against a model of every id. */
 #include "core/id_range.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Tests: the lane of a key never changes. */
 #include "core/lane.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 #include "test.h"
 
 /* FNV-1a of the two texts, each closed by a byte 0xff, by another program. */
-TEST(a_key_has_its_lane_for_ever)
+TEST(the_lane_of_a_key_never_changes)
 {
     CHECK_EQ(lane_of(STR("crossref/works"), STR("10.1000/182")), 9, "a DOI");
     CHECK_EQ(lane_of(STR("pubmed/records"), STR("30000001")), 50, "a PMID");

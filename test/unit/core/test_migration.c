@@ -1,3 +1,4 @@
+/* Tests: which databases are accepted, and which migration comes next. */
 #include "core/migration.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static const struct {
       2 },
 };
 
-TEST(a_database_takes_what_is_missing_or_is_refused)
+TEST(a_database_gets_the_missing_migrations_or_is_refused)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct migration_record items[4] = { cases[i].taken[0], cases[i].taken[1],

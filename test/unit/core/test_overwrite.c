@@ -1,8 +1,9 @@
+/* Tests: which of two states of a record wins. */
 #include "core/overwrite.h"
 
 #include "test.h"
 
-/* A state in a few letters: a date in digits ('-' for none, '~' behind it for a coarse one), then
+/* A state in a few letters: a date in digits ('-' for none, followed by '~' for a coarse one), then
  * 'x' for a tombstone, then "v" and the provider's version. NULL: nothing here. */
 static struct overwrite_state state_of(const char *text)
 {
@@ -59,7 +60,7 @@ TEST(overwrite_goes_by_date_then_version_then_content)
         { "the tombstone again, without a date", "5x", "-x", OVERWRITE_UNCHANGED },
         { "a later tombstone", "5x", "6x", OVERWRITE_NEWER },
         { "undelete", "5x", "6", OVERWRITE_NEWER },
-        { "what was under way when it was deleted", "5x", "5", OVERWRITE_OLDER },
+        { "requested before it was deleted", "5x", "5", OVERWRITE_OLDER },
         { "what was deleted and came back in one day", "5x", "5~", OVERWRITE_NEWER },
         { "deleted in the day it was changed", "5", "5~x", OVERWRITE_NEWER },
         { "came back in the same instant by version", "5xv1", "5v2", OVERWRITE_NEWER },

@@ -1,3 +1,4 @@
+/* Tests: the registry tables match the columns of both schemas. */
 #include "core/registry.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Tests: re-slicing by time, pages and ids loses nothing and ends. */
 #include "core/reslice.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ TEST(a_slice_is_halved_and_keeps_what_it_finished)
           10,
           1,
           { { 25, 40 } } },
-        { "one instant can not be cut", { 7, 8 }, { 0, 0 }, 1, 0, { { 0, 0 } } },
+        { "one instant cannot be divided", { 7, 8 }, { 0, 0 }, 1, 0, { { 0, 0 } } },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -219,7 +220,7 @@ static void check_tiles(const struct reslice_ids_request *request, const struct 
     }
 }
 
-TEST(a_day_is_shared_out_by_ids_and_its_ends_stay_open)
+TEST(a_day_is_divided_by_ids_and_its_ends_stay_open)
 {
     const struct reslice_ids_request request = { .id_min = 1,
                                                  .id_max = 99999999,
@@ -231,12 +232,12 @@ TEST(a_day_is_shared_out_by_ids_and_its_ends_stay_open)
     reslice_ids(&request, &out);
     check_tiles(&request, &out);
     CHECK_EQ(out.count, 8, "50,000 in eight are 6,250, which is below three quarters of the cap");
-    CHECK_EQ(out.children[0].from, ID_LOWEST, "whatever lies below");
+    CHECK_EQ(out.children[0].from, ID_LOWEST, "everything below");
     CHECK_EQ(out.children[0].to, 12500000, "an eighth of the ids");
-    CHECK_EQ(out.children[7].to, ID_HIGHEST, "and whatever is to come");
+    CHECK_EQ(out.children[7].to, ID_HIGHEST, "and everything above");
 }
 
-TEST(one_id_can_not_be_cut)
+TEST(one_id_cannot_be_divided)
 {
     struct reslice_ids_request request = { .ids = { 7, 8 }, .id_max = 100 };
     struct reslice_ids out;
@@ -323,7 +324,7 @@ static size_t make_ids(struct random *random, int64_t id_max, int64_t *ids, size
     return distinct;
 }
 
-TEST(however_ids_are_clustered_each_is_in_one_part_and_the_cutting_ends)
+TEST(however_ids_are_clustered_each_is_in_one_part_and_division_ends)
 {
     static int64_t ids[IDS_MOST];
     static struct cutting c;

@@ -1,3 +1,4 @@
+/* Tests: delays between attempts. */
 #include "core/retry.h"
 
 #include "base/instant.h"
@@ -58,7 +59,7 @@ TEST(other_curves)
     CHECK_EQ(retry_delay_us(&policy, 100, 123, 0), 5, "min = max");
 }
 
-TEST(the_servers_word_is_never_shortened)
+TEST(a_retry_after_is_never_shortened)
 {
     const struct retry_policy policy = retry_default();
 

@@ -1,3 +1,4 @@
+/* Tests: ticks of schedules, and that each fires once. */
 #include "core/schedule.h"
 
 #include "base/instant.h"

@@ -1,3 +1,4 @@
+/* Tests: slices tile a plan; queries, estimates, hash buckets. */
 #include "core/slice.h"
 
 #include <stdio.h>
@@ -159,7 +160,7 @@ TEST(an_aligned_cut_is_the_farthest_boundary_within_the_maximum)
     CHECK_EQ(slice.window.to_us, day(2026, 1, 7), "then whole days");
 }
 
-TEST(neighbours_do_not_ask_a_source_for_the_same_day)
+TEST(neighbours_do_not_request_the_same_day)
 {
     struct window piece = { day(2026, 1, 1) + 5 * H, day(2026, 1, 9) };
     struct slice_request request = time_request(&piece, 1, 36 * H, ALIGN_NONE);
@@ -222,13 +223,13 @@ TEST(a_query_is_widened_while_the_own_window_stays)
           { at, at + D },
           { at, at + D },
           false },
-        { "a part of a day asks for the day",
+        { "a part of a day requests the day",
           { .granularity = GRANULARITY_DAY },
           { at + H, at + 2 * H },
           { at + H, at + 2 * H },
           { at, at + D },
           true },
-        { "over midnight asks for two",
+        { "over midnight requests two",
           { .granularity = GRANULARITY_DAY },
           { at - H, at + H },
           { at - H, at + H },
@@ -342,7 +343,7 @@ TEST(requests_are_at_least_one)
     const struct slice_cost one_phase = { .page_size = 100 };
     const struct slice_cost two_phase = { .page_size = 100, .id_batch_size = 10 };
 
-    CHECK_EQ(slice_expected_requests(one_phase, 0), 1, "an empty answer is asked for too");
+    CHECK_EQ(slice_expected_requests(one_phase, 0), 1, "an empty slice takes a request");
     CHECK_EQ(slice_expected_requests(one_phase, 100), 1, "one full page");
     CHECK_EQ(slice_expected_requests(one_phase, 101), 2, "one more");
     CHECK_EQ(slice_expected_requests(two_phase, 101), 2 + 11, "and details");
@@ -352,7 +353,7 @@ TEST(requests_are_at_least_one)
 
 /* ---- PAGE and ID ---- */
 
-TEST(pages_are_cut_in_the_numbering_of_the_source)
+TEST(pages_are_divided_in_the_numbering_of_the_source)
 {
     const struct slice_request request = {
         .operation = OPERATION_HARVEST,

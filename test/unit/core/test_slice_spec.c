@@ -1,3 +1,4 @@
+/* Tests: the stored form of slices, and the identities of slices and tasks. */
 #include "core/slice_spec.h"
 
 #include "base/instant.h"
@@ -160,7 +161,7 @@ TEST(the_signature_is_of_what_is_fetched)
     arena_release(&other.arena);
 }
 
-TEST(a_task_is_known_by_its_slice_purpose_and_generation)
+TEST(a_task_is_identified_by_its_slice_purpose_and_generation)
 {
     const struct task_identity identity = { .slice_signature = STR("s"),
                                             .expr_hash = STR("e"),

@@ -1,3 +1,4 @@
+/* Tests: the allowed transitions between states. */
 #include "core/states.h"
 
 #include "test.h"
@@ -43,7 +44,7 @@ static bool is_written_down(const struct state_machine *machine, int from, int t
     return false;
 }
 
-TEST(exactly_the_ways_written_down_are_open)
+TEST(exactly_the_listed_transitions_are_allowed)
 {
     for (size_t m = 0; m < ARRAY_LEN(MACHINES); m++) {
         const struct state_machine *machine = MACHINES[m].machine;
@@ -56,7 +57,7 @@ TEST(exactly_the_ways_written_down_are_open)
     }
 }
 
-TEST(every_state_can_be_reached_and_every_way_can_end)
+TEST(every_state_can_be_reached_and_can_end)
 {
     for (size_t m = 0; m < ARRAY_LEN(MACHINES); m++) {
         const struct state_machine *machine = MACHINES[m].machine;

@@ -1,3 +1,4 @@
+/* Tests: which partition is served next. */
 #include "core/turn.h"
 
 #include "test.h"
@@ -10,7 +11,7 @@ TEST(the_most_urgent_goes_first_and_equals_take_turns)
         size_t count;
         size_t wanted;
     } rows[] = {
-        { "nobody there", { { 0 } }, 0, 0 },
+        { "no partition", { { 0 } }, 0, 0 },
         { "smaller priority first", { { true, 50, 0, 4, 0 }, { true, 10, 0, 4, 9 } }, 2, 1 },
         { "longest without a turn", { { true, 10, 0, 4, 7 }, { true, 10, 0, 4, 3 } }, 2, 1 },
         { "never had one", { { true, 10, 0, 4, 1 }, { true, 10, 0, 4, 0 } }, 2, 1 },

@@ -1,3 +1,4 @@
+/* Tests: how far the watermark moves, and what holds it back. */
 #include "core/watermark.h"
 
 #include "random.h"
@@ -68,7 +69,7 @@ TEST(what_is_owed_a_second_look_holds_the_watermark_back)
         { "all that a trigger looks back for", 20, { { 80, 100 } }, 1, 100 },
         { "the last of it", 20, { { 95, 100 } }, 1, 115 },
         { "what was covered last", 20, { { 130, 150 } }, 1, 150 },
-        { "behind the cursor, read long ago", 20, { { 110, 120 }, { 130, 150 } }, 2, 130 },
+        { "beyond the cursor, read long ago", 20, { { 110, 120 }, { 130, 150 } }, 2, 130 },
         { "begins before the reach", 20, { { 70, 85 } }, 1, 100 },
         { "ends before the reach", 20, { { 60, 80 }, { 90, 95 } }, 2, 110 },
     };

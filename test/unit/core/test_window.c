@@ -1,3 +1,4 @@
+/* Tests: operations on one or two windows. */
 #include "core/window.h"
 
 #include "test.h"

@@ -87,7 +87,7 @@ static const struct row HARVEST_ROWS[] = {
       .cursor = AT(NOW - 3 * D),
       .from = { NOW - D, WINDOW_RULE_USER_FROM },
       .to = { SAFE, WINDOW_RULE_NOW_LAG } },
-    { .rule = "3.2.2 an earlier user.from does not reach behind cursor - lookback",
+    { .rule = "3.2.2 an earlier user.from does not reach before cursor - lookback",
       .user_from = AT(NOW - 90 * D),
       .cursor = AT(NOW - 3 * D),
       .from = { NOW - 3 * D - LOOKBACK, WINDOW_RULE_CURSOR_LOOKBACK },
@@ -196,7 +196,7 @@ static int64_t on(int year, int month, int day, int hour, int minute)
     return instant_from_civil((struct civil){ year, month, day, hour, minute, 0, 0 });
 }
 
-TEST(calendar_takes_both_bounds_down_3_2_3)
+TEST(calendar_rounds_both_bounds_down_3_2_3)
 {
     const struct {
         const char *rule;
@@ -304,7 +304,7 @@ static const struct row BACKFILL_ROWS[] = {
       .forward = AT(NOW - 3 * D),
       .from = { NOW - 20 * D, WINDOW_RULE_USER_FROM },
       .to = { NOW - 3 * D, WINDOW_RULE_FORWARD } },
-    { .rule = "4.2.2 an earlier user.from does not reach behind the cursor",
+    { .rule = "4.2.2 an earlier user.from does not reach before the cursor",
       .user_from = AT(NOW - 90 * D),
       .cursor = AT(NOW - 50 * D),
       .forward = AT(NOW - 3 * D),
@@ -444,7 +444,7 @@ static const struct row UPDATE_TIME_ROWS[] = {
 };
 
 static const struct row UPDATE_ID_ROWS[] = {
-    { .rule = "5.3 the user's window is taken as it is, whatever the cursor says",
+    { .rule = "5.3 the user's window is used unchanged, independent of the cursor",
       .user_from = AT(NOW - 9 * D),
       .user_to = AT(NOW - 8 * D),
       .cursor = AT(NOW - D),
@@ -508,7 +508,7 @@ TEST(update_in_calendar_mode_is_aligned_5_2_4)
 /* ---- REPLAY ---- */
 
 static const struct row REPLAY_ROWS[] = {
-    { .rule = "a replay takes the user's window whatever any cursor says",
+    { .rule = "a replay uses the user's window, independent of any cursor",
       .user_from = AT(NOW - 90 * D),
       .user_to = AT(NOW - 80 * D),
       .cursor = AT(NOW - D),
