@@ -1,4 +1,4 @@
-#include <assert.h>
+/* Making a connection, and texts that are run as they are. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 
 /* To answer at all: a server that is busy or starting up takes its time. */
 #define CONNECT_TIMEOUT_US (15 * US_PER_SECOND)
-
-enum { NAME_BYTES = 32 };
 
 static void ignore_notice(void *context, const PGresult *result)
 {
@@ -70,7 +68,7 @@ static bool refused(PGconn *connection, struct error *err)
 #define IDLE_IN_TRANSACTION_MS 15000
 
 /* A batch of records passes through unnest(), which goes to a file when it does not fit. */
-static bool configure(struct postgres_store *postgres, struct error *err)
+static bool configure(struct postgres_session *postgres, struct error *err)
 {
     char settings[256];
 
@@ -82,7 +80,7 @@ static bool configure(struct postgres_store *postgres, struct error *err)
     return postgres_run_text(postgres, settings, err);
 }
 
-bool postgres_connect(struct postgres_store *postgres, struct error *err)
+bool postgres_connect(struct postgres_session *postgres, struct error *err)
 {
     const char *const keywords[] = { "dbname", "client_encoding", "fallback_application_name",
                                      NULL };
@@ -93,8 +91,8 @@ bool postgres_connect(struct postgres_store *postgres, struct error *err)
 
     PQfinish(postgres->connection);
     postgres->connection = connection = PQconnectStartParams(keywords, values, 1);
-    memset(postgres->prepared, 0, sizeof(postgres->prepared));
-    postgres->prepared_count = 0;
+    postgres->connection_number++; /* nothing is prepared on it */
+    postgres->sent_count = 0;
     if (connection == NULL)
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a connection");
     (void)PQsetNoticeReceiver(connection, ignore_notice, NULL);
@@ -112,71 +110,7 @@ bool postgres_connect(struct postgres_store *postgres, struct error *err)
     return configure(postgres, err);
 }
 
-/* The text's place among the prepared ones; *prepared tells whether it stands there already. */
-static size_t place_of(struct postgres_store *postgres, const char *sql, bool *prepared)
-{
-    size_t i = (size_t)(((uintptr_t)sql >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-
-    for (;; i++) {
-        const size_t place = i % POSTGRES_STATEMENTS_MAX;
-
-        *prepared = postgres->prepared[place] == sql;
-        if (*prepared || postgres->prepared[place] == NULL)
-            return place;
-    }
-}
-
-static void name_of(size_t place, char name[NAME_BYTES])
-{
-    (void)snprintf(name, NAME_BYTES, "s%zu", place);
-}
-
-PGresult *postgres_prepare(struct query *q)
-{
-    struct postgres_store *postgres = q->owner;
-    bool prepared;
-    const size_t place = place_of(postgres, q->sql, &prepared);
-    char name[NAME_BYTES];
-    PGresult *result;
-
-    if (prepared)
-        return NULL;
-    name_of(place, name);
-    result = PQprepare(postgres->connection, name, q->sql, q->count, q->types);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        return result;
-    PQclear(result);
-    assert(postgres->prepared_count < POSTGRES_STATEMENTS_MAX / 2);
-    postgres->prepared[place] = q->sql;
-    postgres->prepared_count++;
-    return NULL;
-}
-
-PGresult *postgres_execute(struct query *q)
-{
-    PGresult *const failure = postgres_prepare(q);
-    char name[NAME_BYTES];
-    bool prepared;
-
-    if (failure != NULL)
-        return failure;
-    name_of(place_of(q->owner, q->sql, &prepared), name);
-    return PQexecPrepared(q->owner->connection, name, q->count, q->values, q->lengths, q->formats,
-                          1);
-}
-
-bool postgres_send(struct query *q)
-{
-    char name[NAME_BYTES];
-    bool prepared;
-
-    name_of(place_of(q->owner, q->sql, &prepared), name);
-    assert(prepared);
-    return PQsendQueryPrepared(q->owner->connection, name, q->count, q->values, q->lengths,
-                               q->formats, 1) == 1;
-}
-
-bool postgres_run_text(struct postgres_store *postgres, const char *sql, struct error *err)
+bool postgres_run_text(struct postgres_session *postgres, const char *sql, struct error *err)
 {
     PGresult *result = PQexec(postgres->connection, sql);
     const ExecStatusType status = PQresultStatus(result);

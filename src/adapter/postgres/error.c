@@ -1,3 +1,4 @@
+/* SQLSTATEs as error values. */
 #include "adapter/postgres/postgres.h"
 
 #include <string.h>
@@ -52,7 +53,8 @@ static struct str first_line(const char *message)
     return str_trim(str_cut(&rest, '\n'));
 }
 
-bool postgres_error_set(struct postgres_store *postgres, const PGresult *result, struct error *err)
+bool postgres_error_set(struct postgres_session *postgres, const PGresult *result,
+                        struct error *err)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);

@@ -1,21 +1,71 @@
+/* The table of migrations, and the steps that are missing from it. */
 #include "adapter/sql/migrate.h"
+
+#include "adapter/sql/session.h"
+#include "core/migration.h"
 
 enum { MIGRATE_ARENA_MAX = 1 << 20 };
 
-static bool take_next(const struct migrator *migrator, struct store *store, struct arena *arena,
-                      int64_t now_us, bool *more, struct error *err)
+static const char MAKE_TABLE[] = "{migration-table}";
+static const char EXISTS[] = "{has-migrations}";
+static const char TAKEN[] = "SELECT number, name, sha256 FROM schema_migration ORDER BY number";
+static const char RECORD[] = "INSERT INTO schema_migration (number, name, sha256, applied_at)"
+                             " VALUES (:number, :name, :sha256, :applied_at)";
+
+/* Empty where there is no table yet. */
+static bool load_taken(struct store *store, struct arena *arena,
+                       struct migration_record_list *taken, struct error *err)
 {
+    struct statement *st = statement_of(store, EXISTS);
+    struct migration_record *record;
+    int64_t exists = 0;
+
+    *taken = (struct migration_record_list){ 0 };
+    if (!rows_only_i64(&st->rows, &exists, err))
+        return false;
+    if (exists == 0)
+        return true;
+    st = statement_of(store, TAKEN);
+    while ((record = ROWS_NEXT(&st->rows, arena, taken)) != NULL) {
+        record->number = rows_i64(&st->rows);
+        record->name = rows_text(&st->rows, arena);
+        record->sha256 = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err);
+}
+
+static bool take(struct store *store, const struct migration *step, int64_t now_us,
+                 struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+    struct statement *st;
+
+    if (!session->driver->run_script(session, step->sql.data, err))
+        return false;
+    st = statement_of(store, RECORD);
+    bind_i64(st, ":number", step->number);
+    bind_text(st, ":name", step->name);
+    bind_text(st, ":sha256", step->sha256);
+    bind_instant(st, ":applied_at", now_us);
+    return statement_run(st, NULL, err);
+}
+
+static bool take_next(struct store *store, struct arena *arena, int64_t now_us, bool *more,
+                      struct error *err)
+{
+    const struct migration_set *set = sql_session_of(store)->driver->dialect->migrations;
     struct migration_record_list taken;
     const struct migration *step;
 
     if (!store_begin(store, err))
         return false;
-    if (!store_lock(store, STR("schema_migration"), err) || !migrator->prepare(store, err) ||
-        !migrator->taken(store, arena, &taken, err) || !migration_check(migrator->set, &taken, err))
+    if (!store_lock(store, STR("schema_migration"), err) ||
+        !statement_run(statement_of(store, MAKE_TABLE), NULL, err) ||
+        !load_taken(store, arena, &taken, err) || !migration_check(set, &taken, err))
         goto rollback;
-    step = migration_next(migrator->set, &taken);
+    step = migration_next(set, &taken);
     *more = step != NULL;
-    if (step != NULL && !migrator->take(store, step, now_us, err)) {
+    if (step != NULL && !take(store, step, now_us, err)) {
         (void)error_wrap(err, "migration %04d_%.*s", (int)step->number, STR_ARG(step->name));
         goto rollback;
     }
@@ -27,36 +77,35 @@ rollback:
     return false;
 }
 
-bool migrate_all(const struct migrator *migrator, struct store *store, int64_t now_us,
-                 int64_t *count, struct error *err)
+bool sql_migrate(struct store *store, int64_t now_us, int64_t *taken, struct error *err)
 {
     struct arena arena;
     bool more = true;
     bool ok = true;
 
     arena_init(&arena, MIGRATE_ARENA_MAX);
-    *count = 0;
+    *taken = 0;
     while (ok && more) {
         arena_reset(&arena);
-        ok = take_next(migrator, store, &arena, now_us, &more, err);
-        *count += ok && more;
+        ok = take_next(store, &arena, now_us, &more, err);
+        *taken += ok && more;
     }
     arena_release(&arena);
-    return ok;
+    return ok || error_wrap(err, "migrate");
 }
 
-bool migrate_schema(const struct migrator *migrator, struct store *store,
-                    struct store_schema *schema, struct error *err)
+bool sql_schema(struct store *store, struct store_schema *schema, struct error *err)
 {
+    const struct migration_set *set = sql_session_of(store)->driver->dialect->migrations;
     struct migration_record_list taken;
     struct arena arena;
     bool ok;
 
     arena_init(&arena, MIGRATE_ARENA_MAX);
-    ok = migrator->taken(store, &arena, &taken, err) && migration_check(migrator->set, &taken, err);
+    ok = load_taken(store, &arena, &taken, err) && migration_check(set, &taken, err);
     if (ok) {
-        schema->latest = migration_latest(migrator->set);
-        schema->version = migration_version(migrator->set, &taken);
+        schema->latest = migration_latest(set);
+        schema->version = migration_version(set, &taken);
     }
     arena_release(&arena);
     return ok;

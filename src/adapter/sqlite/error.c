@@ -1,3 +1,4 @@
+/* SQLite's result codes as error values. */
 #include "adapter/sqlite/sqlite.h"
 
 #include <stdio.h>
@@ -54,26 +55,30 @@ static const char UNIQUE_NAME[] =
     "   AND :columns = (SELECT group_concat(t.name || '.' || i.name, ', ')"
     "                     FROM pragma_index_info(l.name) i)";
 
-static void find_unique_name(sqlite3 *db, const char *columns, char *name, size_t size)
+static void find_unique_name(struct sqlite_session *session, const char *columns)
 {
     sqlite3_stmt *stmt = NULL;
 
-    if (sqlite3_prepare_v2(db, UNIQUE_NAME, -1, &stmt, NULL) == SQLITE_OK &&
+    if (sqlite3_prepare_v2(session->db, UNIQUE_NAME, -1, &stmt, NULL) == SQLITE_OK &&
         sqlite3_bind_text(stmt, 1, columns, -1, SQLITE_TRANSIENT) == SQLITE_OK &&
         sqlite3_step(stmt) == SQLITE_ROW)
-        (void)snprintf(name, size, " (%s)", (const char *)sqlite3_column_text(stmt, 0));
+        (void)snprintf(session->broken_key, sizeof(session->broken_key), "%s",
+                       (const char *)sqlite3_column_text(stmt, 0));
     (void)sqlite3_finalize(stmt);
 }
 
-bool sqlite_error_set(struct sqlite_store *store, int code, struct error *err)
+bool sqlite_error_set(struct sqlite_session *session, int code, struct error *err)
 {
     static const char UNIQUE[] = "UNIQUE constraint failed: ";
-    char message[512], key[128] = "";
+    char message[512];
     const char *name;
     const enum error_level level = sqlite_error_level(code, &name);
 
-    (void)snprintf(message, sizeof(message), "%s", sqlite3_errmsg(store->db));
+    session->broken_key[0] = '\0';
+    (void)snprintf(message, sizeof(message), "%s", sqlite3_errmsg(session->db));
     if (strncmp(message, UNIQUE, sizeof(UNIQUE) - 1) == 0)
-        find_unique_name(store->db, message + sizeof(UNIQUE) - 1, key, sizeof(key));
-    return error_set(err, level, name, "%s%s", message, key);
+        find_unique_name(session, message + sizeof(UNIQUE) - 1);
+    if (session->broken_key[0] != '\0')
+        return error_set(err, level, name, "%s (%s)", message, session->broken_key);
+    return error_set(err, level, name, "%s", message);
 }

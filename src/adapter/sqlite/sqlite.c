@@ -1,3 +1,4 @@
+/* Sessions on a SQLite file: opening, transactions, the writer's turn. */
 #include "adapter/sqlite/sqlite.h"
 
 #include <errno.h>
@@ -10,8 +11,6 @@
 
 #include "base/instant.h"
 
-enum { TEXTS_MAX = 1 << 20 };
-
 /* 32 KB pages: records are some KB each, and fewer, larger pages made inserts 1.5 times as fast.
  * The page size must be set before the first table, and before WAL. The log keeps the length that
  * checkpoint.h lets it reach: cutting it at each new beginning made that commit three times as
@@ -23,20 +22,15 @@ static const char SETTINGS[] = "PRAGMA page_size = 32768;"
                                "PRAGMA cache_size = -32768;"
                                "PRAGMA journal_size_limit = 268435456;";
 
-static bool run_text(struct sqlite_store *sqlite, const char *sql, struct error *err)
+static bool run_text(struct sqlite_session *sqlite, const char *sql, struct error *err)
 {
     const int code = sqlite3_exec(sqlite->db, sql, NULL, NULL, NULL);
 
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
-static const char BEGIN_WRITE[] = "BEGIN IMMEDIATE";
-static const char BEGIN_READ[] = "BEGIN DEFERRED";
-static const char COMMIT[] = "COMMIT";
-static const char ROLLBACK[] = "ROLLBACK";
-
 /* The writers of this process stand in line here, those of others at SQLite's lock. */
-static bool take_writer(struct sqlite_store *sqlite, struct error *err)
+static bool take_writer(struct sqlite_session *sqlite, struct error *err)
 {
     const int64_t wait_us = sqlite->file->busy_timeout_us;
     struct timespec until;
@@ -56,63 +50,71 @@ static bool take_writer(struct sqlite_store *sqlite, struct error *err)
     return true;
 }
 
-static void leave_writer(struct sqlite_store *sqlite)
+static void leave_writer(struct sqlite_session *sqlite)
 {
     if (sqlite->holds_writer)
         (void)pthread_mutex_unlock(&sqlite->file->writer);
     sqlite->holds_writer = false;
 }
 
-static bool sqlite_begin(struct store *store, bool for_write, struct error *err)
+static const char BEGIN_WRITE[] = "BEGIN IMMEDIATE";
+static const char BEGIN_READ[] = "BEGIN DEFERRED";
+static const char COMMIT[] = "COMMIT";
+static const char ROLLBACK[] = "ROLLBACK";
+
+static bool sqlite_begin(struct sql_session *session, bool for_write, struct error *err)
 {
-    struct sqlite_store *sqlite = sqlite_store_of(store);
+    struct sqlite_session *sqlite = sqlite_session_of(session);
+    struct statement *st = statement_of(&session->store, for_write ? BEGIN_WRITE : BEGIN_READ);
 
     if (for_write && !take_writer(sqlite, err))
         return false;
-    if (!statement_run(statement_of(sqlite, for_write ? BEGIN_WRITE : BEGIN_READ), err)) {
-        leave_writer(sqlite);
-        return error_wrap(err, "begin");
-    }
-    return true;
+    if (statement_run(st, NULL, err))
+        return true;
+    leave_writer(sqlite);
+    return false;
 }
 
-static void sqlite_rollback(struct store *store)
+static void sqlite_rollback(struct sql_session *session)
 {
-    struct sqlite_store *sqlite = sqlite_store_of(store);
-    struct error ignored; /* the transaction is gone either way */
+    struct sqlite_session *sqlite = sqlite_session_of(session);
+    struct error ignored; /* the transaction ends either way */
 
     if (sqlite3_get_autocommit(sqlite->db) == 0)
-        (void)!statement_run(statement_of(sqlite, ROLLBACK), &ignored);
+        (void)!statement_run(statement_of(&session->store, ROLLBACK), NULL, &ignored);
     leave_writer(sqlite);
 }
 
-static bool sqlite_commit(struct store *store, struct error *err)
+static bool sqlite_commit(struct sql_session *session, struct error *err)
 {
-    struct sqlite_store *sqlite = sqlite_store_of(store);
-
-    if (!statement_run(statement_of(sqlite, COMMIT), err)) {
-        sqlite_rollback(store);
-        return error_wrap(err, "commit");
+    if (!statement_run(statement_of(&session->store, COMMIT), NULL, err)) {
+        sqlite_rollback(session);
+        return false;
     }
-    leave_writer(sqlite);
+    leave_writer(sqlite_session_of(session));
     return true;
 }
 
-/* A writing transaction is alone in the file: it holds every lock there is. */
-static bool sqlite_lock(struct store *store, struct str name, struct error *err)
+/* A writing transaction is the only one in the file: it holds every lock there is. */
+static bool sqlite_lock(struct sql_session *session, struct str name, struct error *err)
 {
-    (void)store;
+    (void)session;
     (void)name;
     (void)err;
     return true;
 }
 
 /* A file is not a connection that could be lost. */
-static bool sqlite_reconnect(struct store *store, struct error *err)
+static bool sqlite_reconnect(struct sql_session *session, struct error *err)
 {
     (void)err;
-    sqlite_rollback(store);
+    sqlite_rollback(session);
     return true;
+}
+
+static bool sqlite_run_script(struct sql_session *session, const char *sql, struct error *err)
+{
+    return run_text(sqlite_session_of(session), sql, err);
 }
 
 static void release_file(struct sqlite_file *file)
@@ -130,23 +132,21 @@ static void release_file(struct sqlite_file *file)
     free(file);
 }
 
-static void sqlite_close(struct store *store)
+static void sqlite_close(struct sql_session *session)
 {
-    struct sqlite_store *sqlite = sqlite_store_of(store);
+    struct sqlite_session *sqlite = sqlite_session_of(session);
 
     if (sqlite->db != NULL)
-        sqlite_rollback(store);
-    for (size_t i = 0; i < SQLITE_STATEMENTS_MAX; i++)
-        (void)sqlite3_finalize(sqlite->statements[i].stmt);
+        sqlite_rollback(session);
+    sql_session_release(session);
     (void)sqlite3_close(sqlite->db);
-    arena_release(&sqlite->texts);
     release_file(sqlite->file);
     free(sqlite);
 }
 
 /* Two processes that open a new file at once both want to make it a WAL file. SQLite refuses the
  * second without asking the busy handler; a moment later it is one already. */
-static bool make_wal(struct sqlite_store *sqlite, struct error *err)
+static bool make_wal(struct sqlite_session *sqlite, struct error *err)
 {
     const struct timespec pause = { 0, 5000000 };
     const int64_t tries_max = sqlite->file->busy_timeout_us / 5000 + 1;
@@ -161,7 +161,7 @@ static bool make_wal(struct sqlite_store *sqlite, struct error *err)
 }
 
 /* SQLite says that it can not; the system says why, and a person what to do about it. */
-static void explain(const struct sqlite_store *sqlite, struct error *err)
+static void explain(const struct sqlite_session *sqlite, struct error *err)
 {
     const int code = sqlite3_errcode(sqlite->db) & 0xff;
     const int why = sqlite3_system_errno(sqlite->db);
@@ -175,14 +175,14 @@ static void explain(const struct sqlite_store *sqlite, struct error *err)
                         told.text);
 }
 
-static const struct store_ops SQLITE_STORE;
+static const struct sql_driver DRIVER;
 
-static bool open_session(struct sqlite_file *file, bool create, struct store **store,
+static bool open_session(struct sqlite_file *file, bool create, struct sql_session **session,
                          struct error *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                       (create ? SQLITE_OPEN_CREATE : 0);
-    struct sqlite_store *sqlite = calloc(1, sizeof(*sqlite));
+    struct sqlite_session *sqlite = calloc(1, sizeof(*sqlite));
     int code;
 
     if (sqlite == NULL) {
@@ -190,24 +190,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a session");
     }
     sqlite->file = file;
-    sqlite->store = (struct store){
-        .ops = &SQLITE_STORE,
-        .registry = &SQLITE_REGISTRY,
-        .schedule = &SQLITE_SCHEDULE,
-        .plan = &SQLITE_PLAN,
-        .task = &SQLITE_TASK,
-        .cursor = &SQLITE_CURSOR,
-        .pause = &SQLITE_PAUSE,
-        .signal = &SQLITE_SIGNAL,
-        .record = &SQLITE_RECORD,
-        .quarantine = &SQLITE_QUARANTINE,
-        .outbox = &SQLITE_OUTBOX,
-        .lease = &SQLITE_LEASE,
-        .run = &SQLITE_RUN,
-        .rate = &SQLITE_RATE,
-        .status = &SQLITE_STATUS,
-    };
-    arena_init(&sqlite->texts, TEXTS_MAX);
+    sql_session_init(&sqlite->sql, &DRIVER);
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);
     if (code != SQLITE_OK) {
         (void)sqlite_error_set(sqlite, code, err);
@@ -217,26 +200,28 @@ static bool open_session(struct sqlite_file *file, bool create, struct store **s
     if (!run_text(sqlite, SETTINGS, err) || !make_wal(sqlite, err))
         goto fail;
     checkpoint_follow(&file->checkpoint, sqlite->db);
-    *store = &sqlite->store;
+    *session = &sqlite->sql;
     return true;
 fail:
     explain(sqlite, err);
     (void)error_wrap(err, "open %s", file->path);
-    sqlite_close(&sqlite->store);
+    sqlite_close(&sqlite->sql);
     return false;
 }
 
-static bool sqlite_another(struct store *store, struct store **session, struct error *err)
+static bool sqlite_another(struct sql_session *session, struct sql_session **other,
+                           struct error *err)
 {
-    struct sqlite_file *file = sqlite_store_of(store)->file;
+    struct sqlite_file *file = sqlite_session_of(session)->file;
 
     (void)pthread_mutex_lock(&file->guard);
     file->sessions++;
     (void)pthread_mutex_unlock(&file->guard);
-    return open_session(file, false, session, err);
+    return open_session(file, false, other, err);
 }
 
-static const struct store_ops SQLITE_STORE = {
+static const struct sql_driver DRIVER = {
+    .dialect = &SQLITE_DIALECT,
     .close = sqlite_close,
     .another = sqlite_another,
     .reconnect = sqlite_reconnect,
@@ -244,14 +229,26 @@ static const struct store_ops SQLITE_STORE = {
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .lock = sqlite_lock,
-    .migrate = sqlite_migrate,
-    .schema = sqlite_schema,
+    .run_script = sqlite_run_script,
+    .start = sqlite_start,
+    .step = sqlite_step,
+    .end = sqlite_end,
+    .send = sqlite_send,
+    .settle = sqlite_settle,
+    .forget = sqlite_forget,
+    .width = sqlite_width,
+    .name = sqlite_name,
+    .is_null = sqlite_is_null,
+    .i64 = sqlite_i64,
+    .real = sqlite_real,
+    .view = sqlite_view,
 };
 
 bool sqlite_store_open(const struct sqlite_options *options, struct store **store,
                        struct error *err)
 {
     const size_t size = strlen(options->path) + 1;
+    struct sql_session *session;
     struct sqlite_file *file;
 
     if (!options->create && access(options->path, F_OK) != 0)
@@ -267,5 +264,8 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     (void)pthread_mutex_init(&file->writer, NULL);
     (void)pthread_mutex_init(&file->guard, NULL);
     checkpoint_init(&file->checkpoint, file->path, &file->writer);
-    return open_session(file, options->create, store, err);
+    if (!open_session(file, options->create, &session, err))
+        return false;
+    *store = &session->store;
+    return true;
 }

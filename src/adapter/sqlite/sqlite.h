@@ -9,13 +9,11 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "adapter/sql/session.h"
 #include "adapter/sqlite/checkpoint.h"
-#include "adapter/sqlite/statement.h"
-#include "core/migration.h"
-#include "core/registry.h"
-#include "port/store.h"
 
 extern const struct migration_set SQLITE_MIGRATIONS;
+extern const struct dialect SQLITE_DIALECT;
 
 struct sqlite_file { /* what the sessions of one process share */
     pthread_mutex_t writer;
@@ -26,25 +24,19 @@ struct sqlite_file { /* what the sessions of one process share */
     char path[];
 };
 
-enum { SQLITE_STATEMENTS_MAX = 512 };
-
-struct sqlite_store {
-    struct store store; /* first: the port */
+struct sqlite_session {
+    struct sql_session sql; /* first */
     sqlite3 *db;
     struct sqlite_file *file;
     bool holds_writer;
-    struct statement statements[SQLITE_STATEMENTS_MAX]; /* open addressing by address of the text */
-    size_t statement_count;
-    struct arena texts; /* SQL that is made from the description of the reg_* tables */
-    const char *registry_select[REGISTRY_TABLE_COUNT];
-    const char *registry_insert[REGISTRY_TABLE_COUNT];
-    const char *registry_close[REGISTRY_TABLE_COUNT];
-    const char *registry_list;
+    char broken_key[128]; /* the unique index that refused the statement that failed last; '' = none
+                           */
+    bool is_unexpected;   /* a statement that was sent did not change what it should */
 };
 
-static inline struct sqlite_store *sqlite_store_of(struct store *store)
+static inline struct sqlite_session *sqlite_session_of(struct sql_session *session)
 {
-    return (struct sqlite_store *)store;
+    return (struct sqlite_session *)session;
 }
 
 struct sqlite_options {
@@ -56,28 +48,22 @@ struct sqlite_options {
 bool sqlite_store_open(const struct sqlite_options *options, struct store **store,
                        struct error *err) MUST_CHECK;
 
-/* migrate.c */
-bool sqlite_migrate(struct store *store, int64_t now_us, int64_t *taken, struct error *err);
-bool sqlite_schema(struct store *store, struct store_schema *schema, struct error *err);
+/* statement.c: the statement part of the driver. */
+bool sqlite_start(struct statement *st, struct error *err);
+bool sqlite_step(struct statement *st, bool *has_row, struct error *err);
+int64_t sqlite_end(struct statement *st);
+bool sqlite_send(struct statement *st, const struct statement_send *send, struct error *err);
+bool sqlite_settle(struct sql_session *session, bool *as_expected, struct error *err);
+void sqlite_forget(struct statement *st);
+int sqlite_width(const struct statement *st);
+const char *sqlite_name(const struct statement *st, int column);
+bool sqlite_is_null(const struct statement *st, int column);
+int64_t sqlite_i64(const struct statement *st, int column);
+double sqlite_real(const struct statement *st, int column);
+struct str sqlite_view(struct statement *st, int column);
 
-/* The tables of functions, one per repository file. */
-extern const struct store_registry_ops SQLITE_REGISTRY;
-extern const struct store_schedule_ops SQLITE_SCHEDULE;
-extern const struct store_plan_ops SQLITE_PLAN;
-extern const struct store_task_ops SQLITE_TASK;
-extern const struct store_cursor_ops SQLITE_CURSOR;
-extern const struct store_pause_ops SQLITE_PAUSE;
-extern const struct store_signal_ops SQLITE_SIGNAL;
-extern const struct store_record_ops SQLITE_RECORD;
-extern const struct store_quarantine_ops SQLITE_QUARANTINE;
-extern const struct store_outbox_ops SQLITE_OUTBOX;
-extern const struct store_lease_ops SQLITE_LEASE;
-extern const struct store_run_ops SQLITE_RUN;
-extern const struct store_rate_ops SQLITE_RATE;
-extern const struct store_status_ops SQLITE_STATUS;
-
-/* error.c: the one place that knows SQLite's codes. `message` is SQLite's text. */
+/* error.c: the one place that knows SQLite's codes. */
 enum error_level sqlite_error_level(int code, const char **name);
-bool sqlite_error_set(struct sqlite_store *store, int code, struct error *err);
+bool sqlite_error_set(struct sqlite_session *session, int code, struct error *err);
 
 #endif

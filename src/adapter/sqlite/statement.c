@@ -1,259 +1,266 @@
-#include "adapter/sqlite/statement.h"
-
+/* Statements of SQLite. A statement over many rows is a prepared statement that runs for each row;
+ * an INSERT also runs for INSERT_ROWS rows at a time. */
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "adapter/sql/expand.h"
 #include "adapter/sqlite/sqlite.h"
+#include "core/cursor.h"
 
-static const struct rows_ops ROWS;
+struct use {
+    sqlite3_stmt *one;     /* for one row, or for none */
+    sqlite3_stmt *many;    /* for INSERT_ROWS rows */
+    sqlite3_stmt *current; /* one of these */
+    size_t row;            /* the first of the current run */
+    int64_t changes;       /* of the runs before it */
+};
 
-static struct statement *slot_of(struct sqlite_store *owner, const char *sql)
+static struct sqlite_session *session_of(const struct statement *st)
 {
-    size_t i = (size_t)(((uintptr_t)sql >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-
-    for (;; i++) {
-        struct statement *st = &owner->statements[i % SQLITE_STATEMENTS_MAX];
-
-        if (st->sql == NULL || st->sql == sql)
-            return st;
-    }
+    return sqlite_session_of(st->session);
 }
 
-struct statement *statement_of(struct sqlite_store *owner, const char *sql)
+static sqlite3_stmt *stmt_of(const struct statement *st)
 {
-    struct statement *st = slot_of(owner, sql);
-
-    if (st->sql == NULL) {
-        assert(owner->statement_count < SQLITE_STATEMENTS_MAX / 2);
-        owner->statement_count++;
-        *st = (struct statement){ .rows = { .ops = &ROWS }, .owner = owner, .sql = sql };
-    }
-    if (st->stmt == NULL)
-        st->code =
-            sqlite3_prepare_v3(owner->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &st->stmt, NULL);
-    return st;
+    return ((const struct use *)st->own)->current;
 }
 
-static void remember(struct statement *st, int code)
+static bool failed(const struct statement *st, int code, struct error *err)
 {
-    if (st->code == SQLITE_OK)
-        st->code = code;
+    return sqlite_error_set(session_of(st), code, err);
 }
 
-static int place_of(const struct statement *st, const char *name)
+static bool prepare(struct statement *st, int rows, sqlite3_stmt **stmt, struct error *err)
 {
-    const int place = sqlite3_bind_parameter_index(st->stmt, name);
+    struct arena arena;
+    const char *text;
+    int code = SQLITE_OK;
 
-    assert(st->stmt == NULL || place > 0);
-    return place;
-}
-
-static void put_text(struct statement *st, int place, struct str value)
-{
-    if (!store_text_ok(value) && st->bad_text == NULL && st->stmt != NULL) {
-        st->bad_text = sqlite3_bind_parameter_name(st->stmt, place);
-        if (st->bad_text == NULL)
-            st->bad_text = ":a value";
-    }
-    remember(st, sqlite3_bind_text64(st->stmt, place, value.data != NULL ? value.data : "",
-                                     value.len, SQLITE_STATIC, SQLITE_UTF8));
-}
-
-void bind_i64(struct statement *st, const char *name, int64_t value)
-{
-    remember(st, sqlite3_bind_int64(st->stmt, place_of(st, name), value));
-}
-
-void bind_bool(struct statement *st, const char *name, bool value)
-{
-    bind_i64(st, name, value);
-}
-
-void bind_real(struct statement *st, const char *name, double value)
-{
-    remember(st, sqlite3_bind_double(st->stmt, place_of(st, name), value));
-}
-
-void bind_text(struct statement *st, const char *name, struct str value)
-{
-    put_text(st, place_of(st, name), value);
-}
-
-void bind_bytes(struct statement *st, const char *name, struct str value)
-{
-    remember(st,
-             sqlite3_bind_blob64(st->stmt, place_of(st, name), value.data != NULL ? value.data : "",
-                                 value.len, SQLITE_STATIC));
-}
-
-void bind_code(struct statement *st, const char *name, const struct code_table *table, int value)
-{
-    bind_text(st, name, code_of(table, value));
-}
-
-void bind_id(struct statement *st, const char *name, int64_t id)
-{
-    if (id != 0)
-        bind_i64(st, name, id);
-}
-
-void bind_window(struct statement *st, const char *from, const char *to, struct window window)
-{
-    if (!window_is_valid(window))
-        return;
-    bind_i64(st, from, window.from_us);
-    bind_i64(st, to, window.to_us);
-}
-
-void bind_lineage(struct statement *st, const struct lineage *lineage)
-{
-    bind_id(st, ":schedule_instance", lineage->schedule_instance_id);
-    bind_id(st, ":plan", lineage->plan_id);
-    bind_id(st, ":slice", lineage->slice_id);
-    bind_id(st, ":task", lineage->task_id);
-    bind_id(st, ":run", lineage->run_id);
-    bind_id(st, ":batch", lineage->batch_id);
-}
-
-void many_i64(struct many *many, int64_t value)
-{
-    remember(many->st, sqlite3_bind_int64(many->st->stmt, ++many->place, value));
-}
-
-void many_text(struct many *many, struct str value)
-{
-    put_text(many->st, ++many->place, value);
-}
-
-void many_code(struct many *many, const struct code_table *table, int value)
-{
-    many_text(many, code_of(table, value));
-}
-
-void many_id(struct many *many, int64_t id)
-{
-    if (id != 0)
-        many_i64(many, id);
-    else
-        many->place++; /* what is not bound is NULL */
-}
-
-void many_window(struct many *many, struct window window)
-{
-    if (!window_is_valid(window)) {
-        many->place += 2;
-        return;
-    }
-    many_i64(many, window.from_us);
-    many_i64(many, window.to_us);
-}
-
-void many_id_range(struct many *many, struct id_range range)
-{
-    if (!id_range_is_valid(range)) {
-        many->place += 2;
-        return;
-    }
-    many_i64(many, range.from);
-    many_i64(many, range.to);
-}
-
-static bool next_row(struct rows *rows)
-{
-    struct statement *st = (struct statement *)rows;
-    int code;
-
-    if (st->code != SQLITE_OK || st->bad_text != NULL)
+    if (*stmt != NULL)
+        return true;
+    arena_init(&arena, 1 << 20);
+    text = expand_text(&arena, &SQLITE_DIALECT, st, rows, err);
+    if (text != NULL)
+        code =
+            sqlite3_prepare_v3(session_of(st)->db, text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+    arena_release(&arena);
+    if (text == NULL)
         return false;
-    code = sqlite3_step(st->stmt);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        remember(st, code);
-    return code == SQLITE_ROW;
+    return code == SQLITE_OK || failed(st, code, err);
 }
 
-static bool finish_rows(struct rows *rows, struct error *err)
+/* With leading zeros, texts compare like numbers. */
+static int bind_digits(sqlite3_stmt *stmt, int place, struct str digits)
 {
-    struct statement *st = (struct statement *)rows;
-    const struct statement end = *st;
+    char text[CURSOR_ID_DIGITS_MAX];
+
+    assert(digits.len <= sizeof(text));
+    memset(text, '0', sizeof(text));
+    memcpy(text + sizeof(text) - digits.len, digits.data, digits.len);
+    return sqlite3_bind_text(stmt, place, text, sizeof(text), SQLITE_TRANSIENT);
+}
+
+static int bind_one(sqlite3_stmt *stmt, int place, const struct sql_value *value)
+{
+    const char *data = value->text.data != NULL ? value->text.data : "";
+
+    if (!value->is_set)
+        return sqlite3_bind_null(stmt, place);
+    switch (value->type) {
+    case SQL_I64:
+    case SQL_BOOL:
+    case SQL_INSTANT:
+        return sqlite3_bind_int64(stmt, place, value->i64);
+    case SQL_REAL:
+        return sqlite3_bind_double(stmt, place, value->real);
+    case SQL_TEXT:
+    case SQL_JSON:
+    case SQL_UUID:
+        return sqlite3_bind_text64(stmt, place, data, value->text.len, SQLITE_STATIC, SQLITE_UTF8);
+    case SQL_BYTES:
+        return sqlite3_bind_blob64(stmt, place, data, value->text.len, SQLITE_STATIC);
+    case SQL_DIGITS:
+        return bind_digits(stmt, place, value->text);
+    }
+    return SQLITE_MISUSE;
+}
+
+static int bind_values(const struct statement *st)
+{
+    int code = SQLITE_OK;
+
+    for (int i = 0; i < st->values.count && code == SQLITE_OK; i++)
+        code = bind_one(stmt_of(st), i + 1, &st->bound[i]);
+    return code;
+}
+
+static int bind_cells(const struct statement *st, size_t from, size_t rows)
+{
+    int place = st->values.count;
+    int code = SQLITE_OK;
+
+    for (size_t row = from; row < from + rows; row++) {
+        for (int i = 0; i < st->columns.count && code == SQLITE_OK; i++)
+            code = bind_one(stmt_of(st), ++place, statement_cell(st, row, i));
+        if (st->has_place && code == SQLITE_OK)
+            code = sqlite3_bind_int64(stmt_of(st), ++place, (int64_t)row + 1);
+    }
+    return code;
+}
+
+static size_t run_rows(const struct statement *st)
+{
+    const struct use *use = st->own;
+
+    return use->current == use->many ? INSERT_ROWS : 1;
+}
+
+/* Chooses the statement for the rows from use->row on, and binds them. Values stay bound from run
+ * to run of the same statement. */
+static bool begin_run(struct statement *st, struct error *err)
+{
+    struct use *use = st->own;
+    sqlite3_stmt *const before = use->current;
+    const size_t left = statement_row_count(st) - use->row;
+    const bool is_many = left >= INSERT_ROWS && expand_is_insert(st);
+    sqlite3_stmt **stmt = is_many ? &use->many : &use->one;
+    int code = SQLITE_OK;
+
+    if (!prepare(st, is_many ? INSERT_ROWS : 1, stmt, err))
+        return false;
+    use->current = *stmt;
+    if (use->current != before)
+        code = bind_values(st);
+    if (code == SQLITE_OK && st->columns.count > 0)
+        code = bind_cells(st, use->row, run_rows(st));
+    return code == SQLITE_OK || failed(st, code, err);
+}
+
+bool sqlite_start(struct statement *st, struct error *err)
+{
+    struct use *use = st->own;
+
+    if (use == NULL && (st->own = use = calloc(1, sizeof(*use))) == NULL)
+        return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a statement");
+    use->row = 0;
+    use->changes = 0;
+    use->current = NULL;
+    return begin_run(st, err);
+}
+
+bool sqlite_step(struct statement *st, bool *has_row, struct error *err)
+{
+    struct use *use = st->own;
+
+    for (;;) {
+        const int code = sqlite3_step(use->current);
+
+        *has_row = code == SQLITE_ROW;
+        if (*has_row)
+            return true;
+        if (code != SQLITE_DONE)
+            return failed(st, code, err);
+        if (sqlite3_stmt_readonly(use->current) == 0)
+            use->changes += sqlite3_changes64(session_of(st)->db);
+        if (st->columns.count == 0)
+            return true;
+        use->row += run_rows(st);
+        if (use->row >= statement_row_count(st))
+            return true;
+        (void)sqlite3_reset(use->current);
+        if (!begin_run(st, err))
+            return false;
+    }
+}
+
+static void clear(sqlite3_stmt *stmt)
+{
+    if (stmt == NULL)
+        return;
+    (void)sqlite3_reset(stmt); /* returns the failure of the last step again */
+    (void)sqlite3_clear_bindings(stmt);
+}
+
+int64_t sqlite_end(struct statement *st)
+{
+    struct use *use = st->own;
+
+    if (use == NULL)
+        return 0;
+    clear(use->one);
+    clear(use->many);
+    use->current = NULL;
+    return use->changes;
+}
+
+/* There is nothing to wait for: it runs at once, unless one before it was not as expected. */
+bool sqlite_send(struct statement *st, const struct statement_send *send, struct error *err)
+{
+    struct sqlite_session *session = session_of(st);
+    bool has_row = false;
     bool ok;
 
-    if (end.bad_text != NULL)
-        ok = error_set(err, ERROR_DATA, "store.text", "%s is not text (UTF-8 without NUL)",
-                       end.bad_text + 1);
-    else if (end.code != SQLITE_OK)
-        ok = sqlite_error_set(end.owner, end.code, err);
-    else
-        ok = rows_ok(&end.rows, err);
-    if (st->stmt != NULL) {
-        (void)sqlite3_reset(st->stmt); /* tells the failure of the last step once more */
-        (void)sqlite3_clear_bindings(st->stmt);
-    }
-    st->rows = (struct rows){ .ops = &ROWS };
-    st->code = SQLITE_OK;
-    st->bad_text = NULL;
+    if (session->is_unexpected)
+        return true;
+    ok = sqlite_start(st, err) && sqlite_step(st, &has_row, err);
+    assert(!has_row);
+    if (!ok && send->unique_key != NULL && strcmp(session->broken_key, send->unique_key) == 0)
+        ok = session->is_unexpected = true;
+    if (sqlite_end(st) != send->expected)
+        session->is_unexpected = true;
     return ok;
 }
 
-bool statement_run(struct statement *st, struct error *err)
+bool sqlite_settle(struct sql_session *session, bool *as_expected, struct error *err)
 {
-    while (next_row(&st->rows))
-        ;
-    return finish_rows(&st->rows, err);
+    struct sqlite_session *sqlite = sqlite_session_of(session);
+
+    (void)err;
+    *as_expected = !sqlite->is_unexpected;
+    sqlite->is_unexpected = false;
+    return true;
 }
 
-int64_t statement_changes(const struct statement *st)
+void sqlite_forget(struct statement *st)
 {
-    return sqlite3_changes64(st->owner->db);
+    struct use *use = st->own;
+
+    if (use == NULL)
+        return;
+    (void)sqlite3_finalize(use->one);
+    (void)sqlite3_finalize(use->many);
+    free(use);
 }
 
-int64_t statement_last_id(const struct statement *st)
+int sqlite_width(const struct statement *st)
 {
-    return sqlite3_last_insert_rowid(st->owner->db);
+    return sqlite3_column_count(stmt_of(st));
 }
 
-static sqlite3_stmt *stmt_of(const struct rows *rows)
+const char *sqlite_name(const struct statement *st, int column)
 {
-    return ((const struct statement *)rows)->stmt;
+    return sqlite3_column_name(stmt_of(st), column);
 }
 
-static int row_width(const struct rows *rows)
+bool sqlite_is_null(const struct statement *st, int column)
 {
-    return sqlite3_column_count(stmt_of(rows));
+    return sqlite3_column_type(stmt_of(st), column) == SQLITE_NULL;
 }
 
-static const char *row_name(const struct rows *rows, int column)
+int64_t sqlite_i64(const struct statement *st, int column)
 {
-    return sqlite3_column_name(stmt_of(rows), column);
+    return sqlite3_column_int64(stmt_of(st), column);
 }
 
-static bool row_is_null(const struct rows *rows, int column)
+double sqlite_real(const struct statement *st, int column)
 {
-    return sqlite3_column_type(stmt_of(rows), column) == SQLITE_NULL;
+    return sqlite3_column_double(stmt_of(st), column);
 }
 
-static int64_t row_i64(const struct rows *rows, int column)
+struct str sqlite_view(struct statement *st, int column)
 {
-    return sqlite3_column_int64(stmt_of(rows), column);
+    const char *data = sqlite3_column_blob(stmt_of(st), column); /* before its length is asked */
+
+    return (struct str){ data, (size_t)sqlite3_column_bytes(stmt_of(st), column) };
 }
-
-static double row_real(const struct rows *rows, int column)
-{
-    return sqlite3_column_double(stmt_of(rows), column);
-}
-
-static struct str row_view(struct rows *rows, int column)
-{
-    const char *data = sqlite3_column_blob(stmt_of(rows), column); /* before its length is asked */
-
-    return (struct str){ data, (size_t)sqlite3_column_bytes(stmt_of(rows), column) };
-}
-
-static const struct rows_ops ROWS = {
-    .next = next_row,
-    .finish = finish_rows,
-    .width = row_width,
-    .name = row_name,
-    .is_null = row_is_null,
-    .i64 = row_i64,
-    .real = row_real,
-    .view = row_view,
-};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "adapter/sql/read.h"
+#include "port/store_pause.h"
 #include "test.h"
 
 enum { WIDTH = 6, HEIGHT_MAX = 16 };
@@ -78,6 +78,23 @@ static const struct table PAUSES = {
                { "pubmed", NULL, "PAUSED", "", "bob", "18" } },
     .height = 2,
 };
+
+static bool read_pauses(struct rows *rows, struct arena *arena, struct pause_list *list,
+                        struct error *err)
+{
+    struct pause *pause;
+
+    *list = (struct pause_list){ 0 };
+    while ((pause = ROWS_NEXT(rows, arena, list)) != NULL) {
+        pause->source = rows_text(rows, arena);
+        pause->endpoint = rows_text(rows, arena);
+        pause->kind = (enum pause_kind)rows_code(rows, &PAUSE_KIND_CODES);
+        pause->reason = rows_text(rows, arena);
+        pause->created_by = rows_text(rows, arena);
+        pause->created_us = rows_i64(rows);
+    }
+    return rows_finish(rows, err);
+}
 
 TEST(a_list_is_read_in_the_order_of_its_columns)
 {

@@ -1,0 +1,49 @@
+/* What PostgreSQL says differently. Many sessions write at once, so rows are locked, and in one
+ * order; a round trip costs more than a row, so all rows travel in one statement.
+ *
+ * {each} and {find} reach a row by LATERAL and LIMIT: by the index, one row after the other. A plan
+ * is kept while the table grows, and for a small table it would read all of it. The row is then
+ * updated where it lies (ctid), so rows are locked in the order of the arrays; if a row moved while
+ * its lock was awaited, the conditions after {each} are checked again. */
+#include "adapter/postgres/postgres.h"
+
+/* Records are found by the week of their last check: the index is then not written each time, and
+ * an update of checked_at stays within its page. */
+#define WEEK_OF(value) "date_trunc('week', " value " AT TIME ZONE 'UTC')"
+
+const struct dialect POSTGRES_DIALECT = {
+    .migrations = &POSTGRES_MIGRATIONS,
+    .has_arrays = true,
+    .words = {
+        [WORD_GREATEST] = "greatest",
+        [WORD_BYTE_ORDER] = " COLLATE \"C\"",
+        [WORD_LOCK] = " FOR UPDATE",
+        [WORD_LOCK_FREE] = " FOR UPDATE SKIP LOCKED",
+        [WORD_LOCK_FREE_OF_P] = " FOR UPDATE OF p SKIP LOCKED",
+        [WORD_LOCK_OF_Q] = " FOR UPDATE OF q",
+        [WORD_INSTANT] = "timestamptz",
+        [WORD_TOKEN] = "sha256", /* a token may be too long for an index */
+        [WORD_CLOCK] = "clock_timestamp()",
+        [WORD_MIGRATION_TABLE] = "CREATE TABLE IF NOT EXISTS schema_migration ("
+                                 "    number     bigint      NOT NULL PRIMARY KEY,"
+                                 "    name       text        NOT NULL,"
+                                 "    sha256     text        NOT NULL,"
+                                 "    applied_at timestamptz NOT NULL)",
+        [WORD_HAS_MIGRATIONS] = "SELECT to_regclass('schema_migration') IS NOT NULL",
+        [WORD_STALE] = "checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
+                       " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
+                       " AND NOT deleted ORDER BY checked_week, id",
+        [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
+        [WORD_ROWS] = "FROM {unnest}",
+        [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
+        [WORD_EACH] = "FROM {unnest} CROSS JOIN LATERAL"
+                      " (SELECT ctid FROM {table} WHERE id = @id LIMIT 1) AS found"
+                      " WHERE t.ctid = found.ctid",
+        [WORD_EACH_FREE] = "FROM {unnest} CROSS JOIN LATERAL"
+                           " (SELECT ctid FROM {table} WHERE id = @id LIMIT 1"
+                           "  FOR NO KEY UPDATE SKIP LOCKED) AS found"
+                           " WHERE t.ctid = found.ctid",
+        [WORD_FIND] = "{unnest} CROSS JOIN LATERAL"
+                      " (SELECT * FROM {table} WHERE {body} LIMIT 1) AS t",
+    },
+};

@@ -1,0 +1,331 @@
+/* Statements of PostgreSQL. A text is prepared once per connection. Those that are sent without
+ * waiting travel in a pipeline: the server works on one while the values of the next are put
+ * together. After the first that fails it runs none, and that failure is the one returned. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/postgres/postgres.h"
+#include "adapter/postgres/values.h"
+#include "adapter/sql/expand.h"
+
+enum { NAME_BYTES = 32 };
+
+struct use {
+    const char *text;   /* in the dialect; NULL: not yet made */
+    int64_t connection; /* the one it is prepared on; 0: none */
+    PGresult *result;
+    int row;
+    char uuid[37]; /* the one viewed last */
+};
+
+static struct postgres_session *session_of(const struct statement *st)
+{
+    return postgres_session_of(st->session);
+}
+
+static struct use *use_of(struct statement *st, struct error *err)
+{
+    if (st->own == NULL && (st->own = calloc(1, sizeof(struct use))) == NULL)
+        (void)error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a statement");
+    return st->own;
+}
+
+static void name_of(const struct statement *st, char name[NAME_BYTES])
+{
+    (void)snprintf(name, NAME_BYTES, "s%d", st->number);
+}
+
+static bool make_text(struct statement *st, struct use *use, struct error *err)
+{
+    if (use->text == NULL)
+        use->text = expand_text(&st->session->texts, &POSTGRES_DIALECT, st, 1, err);
+    return use->text != NULL;
+}
+
+static bool is_prepared(const struct statement *st, const struct use *use)
+{
+    return use->connection == session_of(st)->connection_number;
+}
+
+/* ---- one that is waited for ---- */
+
+static bool prepare(struct statement *st, struct use *use, const struct values *values,
+                    struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    char name[NAME_BYTES];
+    PGresult *result;
+    bool ok;
+
+    if (is_prepared(st, use))
+        return true;
+    name_of(st, name);
+    result = PQprepare(postgres->connection, name, use->text, values->count, values->types);
+    ok = PQresultStatus(result) == PGRES_COMMAND_OK || postgres_error_set(postgres, result, err);
+    PQclear(result);
+    if (ok)
+        use->connection = postgres->connection_number;
+    return ok;
+}
+
+static bool execute(struct statement *st, struct use *use, struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    struct values values;
+    char name[NAME_BYTES];
+    ExecStatusType status;
+
+    if (!make_text(st, use, err) || !values_of(&values, &postgres->scratch, st, err) ||
+        !prepare(st, use, &values, err))
+        return false;
+    name_of(st, name);
+    use->result = PQexecPrepared(postgres->connection, name, values.count, values.values,
+                                 values.lengths, values.formats, 1);
+    status = PQresultStatus(use->result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ||
+           postgres_error_set(postgres, use->result, err);
+}
+
+bool postgres_start(struct statement *st, struct error *err)
+{
+    struct use *use = use_of(st, err);
+    bool ok;
+
+    if (use == NULL)
+        return false;
+    use->row = -1;
+    ok = execute(st, use, err);
+    arena_reset(&session_of(st)->scratch);
+    return ok;
+}
+
+bool postgres_step(struct statement *st, bool *has_row, struct error *err)
+{
+    struct use *use = st->own;
+
+    (void)err;
+    use->row++;
+    *has_row = use->row < PQntuples(use->result);
+    return true;
+}
+
+int64_t postgres_end(struct statement *st)
+{
+    struct use *use = st->own;
+    int64_t changes = 0;
+
+    if (use == NULL)
+        return 0;
+    if (!str_to_i64(str_of(PQcmdTuples(use->result)), &changes))
+        changes = 0;
+    PQclear(use->result);
+    use->result = NULL;
+    return changes;
+}
+
+void postgres_forget(struct statement *st)
+{
+    free(st->own);
+}
+
+/* ---- those that are sent ---- */
+
+static bool send_prepare(struct statement *st, struct use *use, const struct values *values)
+{
+    struct postgres_session *postgres = session_of(st);
+    char name[NAME_BYTES];
+
+    if (is_prepared(st, use))
+        return true;
+    name_of(st, name);
+    if (PQsendPrepare(postgres->connection, name, use->text, values->count, values->types) != 1)
+        return false;
+    use->connection = postgres->connection_number;
+    postgres->sent[postgres->sent_count++] = (struct postgres_sent){ .prepared = st };
+    return true;
+}
+
+static bool send_values(struct statement *st, struct use *use, const struct statement_send *send,
+                        struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    struct values values;
+    char name[NAME_BYTES];
+
+    if (!make_text(st, use, err) || !values_of(&values, &postgres->scratch, st, err))
+        return false;
+    if (PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF)
+        (void)PQenterPipelineMode(postgres->connection); /* a failure shows in what follows */
+    name_of(st, name);
+    if (!send_prepare(st, use, &values) ||
+        PQsendQueryPrepared(postgres->connection, name, values.count, values.values, values.lengths,
+                            values.formats, 1) != 1)
+        return postgres_error_set(postgres, NULL, err);
+    postgres->sent[postgres->sent_count++] = (struct postgres_sent){ .send = *send };
+    return true;
+}
+
+bool postgres_send(struct statement *st, const struct statement_send *send, struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    struct use *use = use_of(st, err);
+    bool ok;
+
+    assert(postgres->sent_count + 2 <= POSTGRES_SENT_MAX);
+    ok = use != NULL && send_values(st, use, send, err);
+    arena_reset(&postgres->scratch); /* libpq has copied it */
+    return ok;
+}
+
+/* What the result of one says about all. */
+struct settling {
+    bool ok;
+    bool as_expected;
+};
+
+static void judge(struct postgres_session *postgres, const struct postgres_sent *sent,
+                  PGresult *result, struct settling *all, struct error *err)
+{
+    const bool is_run = sent->prepared == NULL;
+    int64_t changes = 0;
+
+    if (sent->send.unique_key != NULL && postgres_is_taken(result, sent->send.unique_key))
+        all->as_expected = false;
+    else if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        all->ok = postgres_error_set(postgres, result, err);
+    else if (is_run &&
+             (!str_to_i64(str_of(PQcmdTuples(result)), &changes) || changes != sent->send.expected))
+        all->as_expected = false;
+}
+
+/* The results after a failure, or after one that was not as expected, do not matter: the
+ * transaction will be rolled back. But a statement stays prepared. */
+static void receive(struct postgres_session *postgres, const struct postgres_sent *sent,
+                    struct settling *all, struct error *err)
+{
+    PGresult *result = PQgetResult(postgres->connection);
+
+    if (all->ok && all->as_expected)
+        judge(postgres, sent, result, all, err);
+    if (sent->prepared != NULL && PQresultStatus(result) != PGRES_COMMAND_OK)
+        ((struct use *)sent->prepared->own)->connection = 0;
+    if (result != NULL)
+        PQclear(PQgetResult(postgres->connection)); /* NULL: the end of this one's results */
+    PQclear(result);
+}
+
+/* Drops the results that were not read, up to that of the synchronization. A connection that is
+ * lost gives none: then two ends follow each other. */
+static void leave_pipeline(struct postgres_session *postgres)
+{
+    bool is_over = PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF;
+    bool was_end = false;
+
+    while (!is_over) {
+        PGresult *result = PQgetResult(postgres->connection);
+
+        is_over = result == NULL ? was_end : PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        was_end = result == NULL;
+        PQclear(result);
+    }
+    (void)PQexitPipelineMode(postgres->connection);
+}
+
+bool postgres_settle(struct sql_session *session, bool *as_expected, struct error *err)
+{
+    struct postgres_session *postgres = postgres_session_of(session);
+    struct settling all = { .ok = true, .as_expected = true };
+
+    if (PQpipelineStatus(postgres->connection) != PQ_PIPELINE_OFF)
+        (void)PQpipelineSync(postgres->connection);
+    for (int i = 0; i < postgres->sent_count; i++)
+        receive(postgres, &postgres->sent[i], &all, err);
+    postgres->sent_count = 0;
+    leave_pipeline(postgres);
+    *as_expected = all.as_expected;
+    return all.ok;
+}
+
+/* ---- rows ---- */
+
+static uint64_t get_bits(const struct use *use, int column)
+{
+    const unsigned char *bytes = (const unsigned char *)PQgetvalue(use->result, use->row, column);
+    uint64_t bits = 0;
+
+    for (int i = 0; i < PQgetlength(use->result, use->row, column); i++)
+        bits = bits << 8 | bytes[i];
+    return bits;
+}
+
+int64_t postgres_i64(const struct statement *st, int column)
+{
+    const struct use *use = st->own;
+    const uint64_t bits = get_bits(use, column);
+
+    switch (PQgetlength(use->result, use->row, column)) {
+    case 0:
+        return 0;
+    case 2:
+        return (int16_t)bits;
+    case 4:
+        return (int32_t)bits;
+    default:
+        if (PQftype(use->result, column) == OID_TIMESTAMPTZ)
+            return postgres_time_back((int64_t)bits);
+        return (int64_t)bits;
+    }
+}
+
+double postgres_real(const struct statement *st, int column)
+{
+    const uint64_t bits = get_bits(st->own, column);
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static struct str uuid_text(char *text, size_t size, const unsigned char *b)
+{
+    const int len =
+        snprintf(text, size, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                 b[13], b[14], b[15]);
+
+    return (struct str){ text, (size_t)len };
+}
+
+/* Text, bytes, jsonb, uuid. */
+struct str postgres_view(struct statement *st, int column)
+{
+    struct use *use = st->own;
+    const struct str view = { PQgetvalue(use->result, use->row, column),
+                              (size_t)PQgetlength(use->result, use->row, column) };
+
+    if (PQftype(use->result, column) == OID_JSONB && view.len > 0)
+        return str_slice(view, 1, view.len); /* after the version of the format */
+    if (PQftype(use->result, column) == OID_UUID && view.len == 16)
+        return uuid_text(use->uuid, sizeof(use->uuid), (const unsigned char *)view.data);
+    return view;
+}
+
+int postgres_width(const struct statement *st)
+{
+    return PQnfields(((const struct use *)st->own)->result);
+}
+
+const char *postgres_name(const struct statement *st, int column)
+{
+    return PQfname(((const struct use *)st->own)->result, column);
+}
+
+bool postgres_is_null(const struct statement *st, int column)
+{
+    const struct use *use = st->own;
+
+    return PQgetisnull(use->result, use->row, column);
+}

@@ -1,0 +1,71 @@
+/* dialect: what one database says differently, and nothing else.
+ *
+ * A statement is written once. Its text has names for its values and for what differs:
+ *
+ *      :now                      a value; places of the same name have the same value
+ *      {greatest}                a word of the dialect
+ *
+ * A statement over many rows also has the columns of these rows, and words that say where the rows
+ * are needed:
+ *
+ *      @id                       the row's value of this column
+ *      @place                    the number of the row, from 1
+ *      {insert :plan, @id}       the values of an INSERT
+ *      {insert by id: ..., @id}  the same, sorted by @id: two writers that add the same rows then
+ *                                wait for each other at the same row, and never in a circle
+ *      {rows}                    the rows as the FROM of an UPDATE
+ *      {join-rows}               the rows beside the tables of a FROM
+ *      {each TABLE}              the rows as the FROM of an UPDATE, each with the row t of TABLE
+ *                                whose id is @id; it ends with a WHERE, so that AND may follow
+ *      {each-free TABLE}         the same without those that another transaction holds
+ *      {find TABLE: CONDITION}   in a FROM: for each row, at most one row t of TABLE
+ *
+ * With arrays (PostgreSQL), all rows travel in one statement, as an array per column. Without, the
+ * statement runs once for each row; an {insert} also for INSERT_ROWS rows at a time.
+ */
+#ifndef PATRA_ADAPTER_SQL_DIALECT_H
+#define PATRA_ADAPTER_SQL_DIALECT_H
+
+#include <stdbool.h>
+
+#include "core/migration.h"
+
+/* Many rows in one INSERT cost SQLite half of what they cost one by one. */
+enum { INSERT_ROWS = 100 };
+
+/* Each difference has one row here and one text per database. A text is expanded like a statement;
+ * {table}, {body}, {unnest}, {order} and {tuples} in it are what the statement said. */
+#define DIALECT_WORDS(WORD)                                                                    \
+    WORD(GREATEST, "greatest")               /* the greater of two values */                   \
+    WORD(BYTE_ORDER, "byte-order")           /* after a text: compared by bytes */             \
+    WORD(LOCK, "lock")                       /* locks the rows of a SELECT */                  \
+    WORD(LOCK_FREE, "lock-free")             /* the same, without rows that others hold */     \
+    WORD(LOCK_FREE_OF_P, "lock-free-of-p")   /* the same, of table p only */                   \
+    WORD(LOCK_OF_Q, "lock-of-q")             /* locks the rows of table q */                   \
+    WORD(INSTANT, "instant")                 /* the type of an instant, for CAST */            \
+    WORD(TOKEN, "token")                     /* around a page token: the form its index has */ \
+    WORD(CLOCK, "clock")                     /* the clock that all sessions share, or NULL */  \
+    WORD(MIGRATION_TABLE, "migration-table") /* makes it unless it exists */                   \
+    WORD(HAS_MIGRATIONS, "has-migrations")   /* whether it exists */                           \
+    WORD(STALE, "stale")                     /* records checked before :before, by age */      \
+    WORD(INSERT, "insert")                                                                     \
+    WORD(ROWS, "rows")                                                                         \
+    WORD(JOIN_ROWS, "join-rows")                                                               \
+    WORD(EACH, "each")                                                                         \
+    WORD(EACH_FREE, "each-free")                                                               \
+    WORD(FIND, "find")
+
+enum dialect_word {
+#define DIALECT_ENUM(id, name) WORD_##id,
+    DIALECT_WORDS(DIALECT_ENUM)
+#undef DIALECT_ENUM
+        WORD_COUNT
+};
+
+struct dialect {
+    const char *words[WORD_COUNT]; /* every one is set */
+    bool has_arrays;
+    const struct migration_set *migrations;
+};
+
+#endif

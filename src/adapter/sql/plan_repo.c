@@ -1,0 +1,203 @@
+/* Plans. */
+#include <inttypes.h>
+
+#include "adapter/sql/session.h"
+#include "port/store_plan.h"
+#include "adapter/sql/slice_repo.h"
+
+#define PLAN_COLUMNS                                                                        \
+    "id, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_key," \
+    " namespace_scope_code, namespace_key, window_from, window_to, expr_proto_hash,"        \
+    " spec_fingerprint, status_code, record_remarks, created_at, updated_at"
+
+static void read_plan(struct rows *rows, struct arena *arena, struct plan *plan)
+{
+    *plan = (struct plan){ .id = rows_i64(rows) };
+    plan->schedule_instance_id = rows_i64(rows);
+    plan->source = rows_text(rows, arena);
+    plan->endpoint = rows_text(rows, arena);
+    plan->operation = (enum operation)rows_code(rows, &OPERATION_CODES);
+    plan->cursor_key = rows_text(rows, arena);
+    plan->scope = (enum namespace_scope)rows_code(rows, &NAMESPACE_SCOPE_CODES);
+    plan->namespace_key = rows_text(rows, arena);
+    plan->window = rows_window(rows);
+    plan->expr_proto_hash = rows_text(rows, arena);
+    plan->spec_fingerprint = rows_text(rows, arena);
+    plan->status = (enum plan_status)rows_code(rows, &PLAN_STATUS_CODES);
+    plan->remarks = rows_text(rows, arena);
+    plan->created_us = rows_i64(rows);
+    plan->updated_us = rows_i64(rows);
+}
+
+static bool read_plans(struct rows *rows, struct arena *arena, struct plan_list *list,
+                       struct error *err)
+{
+    struct plan *plan;
+
+    *list = (struct plan_list){ 0 };
+    while ((plan = ROWS_NEXT(rows, arena, list)) != NULL)
+        read_plan(rows, arena, plan);
+    return rows_finish(rows, err);
+}
+
+static bool read_progress(struct rows *rows, struct plan_progress *progress, struct error *err)
+{
+    while (rows_next(rows)) {
+        const int status = rows_code(rows, &TASK_STATUS_CODES);
+
+        progress->tasks[status] = rows_i64(rows);
+    }
+    return rows_finish(rows, err);
+}
+
+static const char ADD[] =
+    "INSERT INTO ing_plan (schedule_instance_id, provenance_code, endpoint_name, operation_code,"
+    " cursor_key, namespace_scope_code, namespace_key, window_from, window_to, expr_proto_hash,"
+    " expr_proto_snapshot, spec_fingerprint, status_code, record_remarks, created_at, updated_at)"
+    " VALUES (:schedule_instance, :source, :endpoint, :operation, :cursor_key, :scope,"
+    " :namespace_key, :window_from, :window_to, :expr_proto_hash, :expr_proto_snapshot,"
+    " :spec_fingerprint, :status, :remarks, :created, :created) RETURNING id";
+
+static bool plan_add(struct store *store, const struct plan *plan, int64_t *id, struct error *err)
+{
+    struct statement *st = statement_of(store, ADD);
+
+    bind_i64(st, ":schedule_instance", plan->schedule_instance_id);
+    bind_text(st, ":source", plan->source);
+    bind_text(st, ":endpoint", plan->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)plan->operation);
+    bind_text(st, ":cursor_key", plan->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)plan->scope);
+    bind_text(st, ":namespace_key", plan->namespace_key);
+    bind_window(st, ":window_from", ":window_to", plan->window);
+    bind_text(st, ":expr_proto_hash", plan->expr_proto_hash);
+    bind_text(st, ":expr_proto_snapshot", plan->expr_proto_snapshot);
+    bind_text(st, ":spec_fingerprint", plan->spec_fingerprint);
+    bind_code(st, ":status", &PLAN_STATUS_CODES, (int)plan->status);
+    bind_json(st, ":remarks", plan->remarks);
+    bind_instant(st, ":created", plan->created_us);
+    return rows_only_i64(&st->rows, id, err) || error_wrap(err, "add a plan");
+}
+
+static const char MOVE[] = "UPDATE ing_plan SET status_code = :to, updated_at = :now,"
+                           " record_remarks = coalesce(:remarks, record_remarks)"
+                           " WHERE id = :id AND status_code = :from";
+
+static bool plan_move(struct store *store, const struct plan_move *move, bool *moved,
+                      struct error *err)
+{
+    struct statement *st = statement_of(store, MOVE);
+
+    bind_code(st, ":to", &PLAN_STATUS_CODES, (int)move->to);
+    bind_instant(st, ":now", move->now_us);
+    bind_json_opt(st, ":remarks", move->remarks.len > 0, move->remarks);
+    bind_i64(st, ":id", move->id);
+    bind_code(st, ":from", &PLAN_STATUS_CODES, (int)move->from);
+    return statement_changed(st, moved, err) || error_wrap(err, "plan %" PRId64, move->id);
+}
+
+static const char GET[] =
+    "SELECT " PLAN_COLUMNS ", expr_proto_snapshot FROM ing_plan WHERE id = :id";
+
+static bool plan_get(struct store *store, struct arena *arena, int64_t id, struct plan *plan,
+                     bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, GET);
+
+    bind_i64(st, ":id", id);
+    *found = rows_next(&st->rows);
+    if (*found) {
+        read_plan(&st->rows, arena, plan);
+        plan->expr_proto_snapshot = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err);
+}
+
+static const char LIST[] = "SELECT " PLAN_COLUMNS " FROM ing_plan"
+                           " WHERE (:source = '' OR provenance_code = :source)"
+                           "   AND (:operation IS NULL OR operation_code = :operation)"
+                           "   AND (:status IS NULL OR status_code = :status)"
+                           "   AND (:before = 0 OR id < :before)"
+                           " ORDER BY id DESC LIMIT :limit";
+
+static bool plan_list(struct store *store, struct arena *arena, const struct plan_filter *filter,
+                      struct plan_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, LIST);
+
+    bind_text(st, ":source", filter->source);
+    bind_code_opt(st, ":operation", filter->has_operation, &OPERATION_CODES,
+                  (int)filter->operation);
+    bind_code_opt(st, ":status", filter->has_status, &PLAN_STATUS_CODES, (int)filter->status);
+    bind_i64(st, ":before", filter->before_id);
+    bind_i64(st, ":limit", filter->limit);
+    return read_plans(&st->rows, arena, list, err) || error_wrap(err, "list plans");
+}
+
+static const char SLICES[] = "SELECT count(*) FROM ing_plan_slice WHERE plan_id = :plan";
+static const char TASKS[] =
+    "SELECT status_code, count(*) FROM ing_task WHERE plan_id = :plan GROUP BY status_code";
+
+static bool plan_progress(struct store *store, int64_t id, struct plan_progress *progress,
+                          struct error *err)
+{
+    struct statement *st = statement_of(store, SLICES);
+
+    *progress = (struct plan_progress){ 0 };
+    bind_i64(st, ":plan", id);
+    if (!rows_only_i64(&st->rows, &progress->slices, err))
+        return false;
+    st = statement_of(store, TASKS);
+    bind_i64(st, ":plan", id);
+    return read_progress(&st->rows, progress, err);
+}
+
+static const char CANCEL_PLAN[] =
+    "UPDATE ing_plan SET updated_at = CASE WHEN status_code IN ('FAILED', 'CANCELLED')"
+    "                                 THEN updated_at ELSE :now END,"
+    " status_code = CASE status_code WHEN 'FAILED' THEN 'FAILED' ELSE 'CANCELLED' END"
+    " WHERE id = :plan";
+static const char CANCEL_TASKS[] =
+    "UPDATE ing_task SET status_code = 'CANCELLED', updated_at = :now, finished_at = :now"
+    " WHERE plan_id = :plan AND status_code = 'QUEUED'";
+static const char CANCEL_SLICES[] =
+    "UPDATE ing_plan_slice SET status_code = 'CANCELLED', updated_at = :now"
+    " WHERE plan_id = :plan AND status_code IN ('PENDING', 'READY')"
+    "   AND NOT EXISTS (SELECT 1 FROM ing_task t WHERE t.slice_id = ing_plan_slice.id"
+    "                                              AND t.status_code <> 'CANCELLED')";
+
+static bool run_cancel(struct store *store, const char *sql, int64_t id, int64_t now_us,
+                       int64_t *changes, struct error *err)
+{
+    struct statement *st = statement_of(store, sql);
+
+    bind_i64(st, ":plan", id);
+    bind_instant(st, ":now", now_us);
+    return statement_run(st, changes, err) || error_wrap(err, "cancel plan %" PRId64, id);
+}
+
+static bool plan_cancel(struct store *store, int64_t id, int64_t now_us, int64_t *cancelled,
+                        struct error *err)
+{
+    int64_t changes = 0;
+
+    if (!run_cancel(store, CANCEL_PLAN, id, now_us, &changes, err))
+        return false;
+    if (changes != 1)
+        return error_set(err, ERROR_REQUEST, "store.value", "no plan %" PRId64, id);
+    return run_cancel(store, CANCEL_TASKS, id, now_us, cancelled, err) &&
+           run_cancel(store, CANCEL_SLICES, id, now_us, &changes, err);
+}
+
+const struct store_plan_ops SQL_PLAN = {
+    .add = plan_add,
+    .move = plan_move,
+    .get = plan_get,
+    .list = plan_list,
+    .progress = plan_progress,
+    .cancel = plan_cancel,
+    .slice_add = slice_add,
+    .slice_move = slice_move,
+    .slice_get = slice_get,
+    .slice_list = slice_list,
+};

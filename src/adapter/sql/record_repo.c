@@ -1,0 +1,344 @@
+/* Records, and the events that their changes become. */
+#include <inttypes.h>
+
+#include "adapter/sql/session.h"
+#include "port/store_record.h"
+
+#define RECORD_STATE_COLUMNS \
+    "id, version, updated_at, provider_version, deleted, content_hash, expr_hash, checked_at"
+
+#define RECORD_COLUMNS                                                                          \
+    "id, provenance_code, endpoint_name, provider_id, updated_at, provider_version, version,"   \
+    " deleted, content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id," \
+    " slice_id, task_id, run_id, batch_id, payload"
+
+static void read_record_state(struct rows *rows, struct arena *arena, struct record_state *state)
+{
+    state->id = rows_i64(rows);
+    state->version = rows_i64(rows);
+    state->has_updated = !rows_is_null(rows);
+    state->updated_us = rows_i64(rows);
+    state->provider_version = rows_text(rows, arena);
+    state->is_deleted = rows_bool(rows);
+    state->content_hash = rows_text(rows, arena);
+    state->expr_hash = rows_text(rows, arena);
+    state->checked_us = rows_i64(rows);
+}
+
+static void read_record(struct rows *rows, struct arena *arena, struct stored_record *record)
+{
+    record->id = rows_i64(rows);
+    record->source = rows_text(rows, arena);
+    record->endpoint = rows_text(rows, arena);
+    record->provider_id = rows_text(rows, arena);
+    record->has_updated = !rows_is_null(rows);
+    record->updated_us = rows_i64(rows);
+    record->provider_version = rows_text(rows, arena);
+    record->version = rows_i64(rows);
+    record->is_deleted = rows_bool(rows);
+    record->content_hash = rows_text(rows, arena);
+    record->expr_hash = rows_text(rows, arena);
+    record->checked_us = rows_i64(rows);
+    record->created_us = rows_i64(rows);
+    record->lineage = rows_lineage(rows);
+    record->payload = rows_text(rows, arena);
+}
+
+static bool read_candidates(struct rows *rows, struct arena *arena, struct candidate_list *list,
+                            struct error *err)
+{
+    struct candidate *candidate;
+
+    *list = (struct candidate_list){ 0 };
+    while ((candidate = ROWS_NEXT(rows, arena, list)) != NULL) {
+        candidate->id = rows_i64(rows);
+        candidate->provider_id = rows_text(rows, arena);
+        candidate->checked_us = rows_i64(rows);
+        candidate->expr_hash = rows_text(rows, arena);
+    }
+    return rows_finish(rows, err);
+}
+
+static const char CHECK[] =
+    "SELECT @place, " RECORD_STATE_COLUMNS " FROM {find ing_record: provenance_code = :source"
+    " AND endpoint_name = :endpoint AND provider_id = @wanted}";
+
+static bool record_check(struct store *store, struct arena *arena,
+                         const struct record_context *context, const struct str *provider_ids,
+                         size_t count, struct record_state *states, struct error *err)
+{
+    struct statement *st = statement_of(store, CHECK);
+
+    bind_text(st, ":source", context->source);
+    bind_text(st, ":endpoint", context->endpoint);
+    for (size_t i = 0; i < count; i++) {
+        cell_text(st, "@wanted", provider_ids[i]);
+        states[i] = (struct record_state){ 0 };
+    }
+    while (rows_next(&st->rows))
+        read_record_state(&st->rows, arena, &states[rows_i64(&st->rows) - 1]);
+    return rows_finish(&st->rows, err) || error_wrap(err, "check %zu records", count);
+}
+
+/* ---- writing ---- */
+
+/* Refused when one of them exists already, which ends the batch: ON CONFLICT would look for each of
+ * them first. */
+static const char ADD[] =
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
+    " provider_version, version, deleted, content_hash, payload, expr_hash, checked_at,"
+    " created_at, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id)"
+    " {insert :source, :endpoint, @provider_id, @updated, @provider_version, @version, @deleted,"
+    "         @content_hash, @payload, :expr_hash, :now, :now, :schedule_instance, :plan, :slice,"
+    "         :task, :run, :batch}";
+
+static const char CHANGE[] =
+    "UPDATE ing_record AS t SET updated_at = @updated, provider_version = @provider_version,"
+    " version = @version, deleted = @deleted, content_hash = @content_hash, payload = @payload,"
+    " expr_hash = :expr_hash, checked_at = {greatest}(t.checked_at, :now),"
+    " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
+    " task_id = :task, run_id = :run, batch_id = :batch"
+    " {each ing_record} AND t.version = @version - 1";
+
+static const char ADD_EVENT[] =
+    "INSERT INTO ing_outbox (event_id, aggregate_type, aggregate_id, event_type, version,"
+    " schema_version, lane, occurred_at, payload)"
+    " {insert @event_id, @aggregate_type, @aggregate_id, @event_type, @version, @schema_version,"
+    "         @lane, @occurred, @payload}";
+
+/* What the server copies for a statement stays in its caches, and what fits into the socket (some
+ * 200 KB) is there when the server comes for it: so few records at a time. */
+enum { CHUNK_MAX = 32 };
+
+static void bind_context(struct statement *st, const struct record_context *context)
+{
+    bind_text(st, ":expr_hash", context->expr_hash);
+    bind_instant(st, ":now", context->now_us);
+    bind_lineage(st, &context->lineage);
+}
+
+static void add_cells(struct statement *st, const struct record_write *record)
+{
+    cell_instant_opt(st, "@updated", record->has_updated, record->updated_us);
+    cell_text(st, "@provider_version", record->provider_version);
+    cell_i64(st, "@version", record->version);
+    cell_bool(st, "@deleted", record->is_deleted);
+    cell_text(st, "@content_hash", record->content_hash);
+    cell_bytes(st, "@payload", record->payload);
+}
+
+static bool send_new(struct store *store, const struct record_context *context,
+                     const struct record_change *changes, size_t count, struct error *err)
+{
+    const struct statement_send send = { .expected = (int64_t)count,
+                                         .unique_key = "uk_record_provider" };
+    struct statement *st = statement_of(store, ADD);
+
+    bind_context(st, context);
+    bind_text(st, ":source", context->source);
+    bind_text(st, ":endpoint", context->endpoint);
+    for (size_t i = 0; i < count; i++) {
+        cell_text(st, "@provider_id", changes[i].record.provider_id);
+        add_cells(st, &changes[i].record);
+    }
+    return statement_send(st, &send, err);
+}
+
+static bool send_changed(struct store *store, const struct record_context *context,
+                         const struct record_change *changes, size_t count, struct error *err)
+{
+    const struct statement_send send = { .expected = (int64_t)count };
+    struct statement *st = statement_of(store, CHANGE);
+
+    bind_context(st, context);
+    for (size_t i = 0; i < count; i++) {
+        add_cells(st, &changes[i].record);
+        cell_i64(st, "@id", changes[i].record.id);
+    }
+    return statement_send(st, &send, err);
+}
+
+static bool send_events(struct store *store, const struct record_change *changes, size_t count,
+                        struct error *err)
+{
+    const struct statement_send send = { .expected = (int64_t)count };
+    struct statement *st = statement_of(store, ADD_EVENT);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct outbox_event *event = &changes[i].event;
+
+        cell_uuid(st, "@event_id", event->event_id);
+        cell_text(st, "@aggregate_type", event->aggregate_type);
+        cell_text(st, "@aggregate_id", event->aggregate_id);
+        cell_text(st, "@event_type", event->event_type);
+        cell_i64(st, "@version", event->version);
+        cell_i64(st, "@schema_version", event->schema_version);
+        cell_i64(st, "@lane", event->lane);
+        cell_instant(st, "@occurred", event->occurred_us);
+        cell_bytes(st, "@payload", event->payload);
+    }
+    return statement_send(st, &send, err);
+}
+
+/* The new ones come first. */
+static bool send_chunk(struct store *store, const struct record_context *context,
+                       const struct record_change *changes, size_t count, struct error *err)
+{
+    size_t added = 0;
+
+    while (added < count && changes[added].record.id == 0)
+        added++;
+    return send_new(store, context, changes, added, err) &&
+           send_changed(store, context, changes + added, count - added, err) &&
+           send_events(store, changes, count, err);
+}
+
+static bool send_all(struct store *store, const struct record_context *context,
+                     struct record_changes *changes, struct error *err)
+{
+    struct record_change chunk[CHUNK_MAX];
+    size_t count = 0;
+
+    for (size_t left = changes->count; left > 0; left--) {
+        if (!changes->next(changes, &chunk[count++], err))
+            return false;
+        if (count < CHUNK_MAX && left > 1)
+            continue;
+        if (!send_chunk(store, context, chunk, count, err))
+            return false;
+        count = 0;
+    }
+    return true;
+}
+
+/* While the database works on some changes, the next are put together. */
+static bool record_write(struct store *store, const struct record_context *context,
+                         struct record_changes *changes, bool *written, struct error *err)
+{
+    struct error ignored;
+    const bool sent = send_all(store, context, changes, err);
+    const bool settled = statements_settle(store, written, sent ? err : &ignored);
+
+    return (sent && settled) || error_wrap(err, "write %zu records", changes->count);
+}
+
+/* ---- touching ---- */
+
+/* Nearly always the expression is the same, and its index need not be written. What another worker
+ * holds is being written or touched there: waiting for it could be mutual. */
+static const char TOUCH[] = "UPDATE ing_record AS t SET checked_at = {greatest}(t.checked_at, :now)"
+                            " {each-free ing_record} AND t.expr_hash = :expr_hash";
+static const char TOUCH_OLD[] =
+    "UPDATE ing_record AS t SET checked_at = {greatest}(t.checked_at, :now),"
+    " expr_hash = :expr_hash {each-free ing_record} AND t.expr_hash <> :expr_hash";
+
+struct touch {
+    const struct record_context *context;
+    const int64_t *ids;
+    size_t count;
+};
+
+static bool run_touch(struct store *store, const char *sql, const struct touch *touch,
+                      int64_t *changes, struct error *err)
+{
+    struct statement *st = statement_of(store, sql);
+
+    bind_instant(st, ":now", touch->context->now_us);
+    bind_text(st, ":expr_hash", touch->context->expr_hash);
+    for (size_t i = 0; i < touch->count; i++)
+        cell_i64(st, "@id", touch->ids[i]);
+    return statement_run(st, changes, err);
+}
+
+static bool record_touch(struct store *store, const struct record_context *context,
+                         const int64_t *ids, size_t count, struct error *err)
+{
+    const struct touch touch = { .context = context, .ids = ids, .count = count };
+    int64_t changes;
+    bool ok = run_touch(store, TOUCH, &touch, &changes, err);
+
+    if (ok && changes < (int64_t)count)
+        ok = run_touch(store, TOUCH_OLD, &touch, &changes, err);
+    return ok || error_wrap(err, "touch %zu records", count);
+}
+
+/* ---- reading ---- */
+
+static const char GET[] =
+    "SELECT " RECORD_COLUMNS " FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND provider_id = :provider_id";
+
+static bool record_get(struct store *store, struct arena *arena, const struct record_key *key,
+                       struct stored_record *record, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, GET);
+
+    bind_text(st, ":source", key->source);
+    bind_text(st, ":endpoint", key->endpoint);
+    bind_text(st, ":provider_id", key->provider_id);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_record(&st->rows, arena, record);
+    return rows_finish(&st->rows, err);
+}
+
+static const char STALE[] = "SELECT id, provider_id, checked_at, '' FROM ing_record"
+                            " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+                            "   AND {stale} LIMIT :limit";
+
+static const char OLD_EXPR[] =
+    "SELECT id, provider_id, 0, expr_hash FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND expr_hash <> :expr_hash AND (expr_hash, id) > (:after_hash, :after_id)"
+    "   AND NOT deleted ORDER BY expr_hash, id LIMIT :limit";
+
+static const char SIGNALLED[] =
+    "SELECT id, provider_id, 0, '' FROM ing_signal"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND consumed_at IS NULL AND id > :after_id ORDER BY id LIMIT :limit";
+
+static struct statement *candidate_statement(struct store *store,
+                                             const struct candidate_query *query)
+{
+    static const struct candidate BEFORE_ALL = { .checked_us = INT64_MIN };
+    const struct candidate *after = query->after != NULL ? query->after : &BEFORE_ALL;
+    struct statement *st = NULL;
+
+    switch (query->why) {
+    case CANDIDATE_STALENESS:
+        st = statement_of(store, STALE);
+        bind_instant(st, ":before", query->checked_before_us);
+        bind_instant(st, ":after_checked", after->checked_us);
+        break;
+    case CANDIDATE_EXPR_CHANGE:
+        st = statement_of(store, OLD_EXPR);
+        bind_text(st, ":expr_hash", query->expr_hash);
+        bind_text(st, ":after_hash", after->expr_hash);
+        break;
+    case CANDIDATE_SIGNAL:
+        st = statement_of(store, SIGNALLED);
+        break;
+    }
+    bind_text(st, ":source", query->source);
+    bind_text(st, ":endpoint", query->endpoint);
+    bind_i64(st, ":after_id", after->id);
+    bind_i64(st, ":limit", query->limit);
+    return st;
+}
+
+static bool record_candidates(struct store *store, struct arena *arena,
+                              const struct candidate_query *query, struct candidate_list *list,
+                              struct error *err)
+{
+    struct statement *st = candidate_statement(store, query);
+
+    return read_candidates(&st->rows, arena, list, err) || error_wrap(err, "list candidates");
+}
+
+const struct store_record_ops SQL_RECORD = {
+    .check = record_check,
+    .write = record_write,
+    .touch = record_touch,
+    .get = record_get,
+    .candidates = record_candidates,
+};

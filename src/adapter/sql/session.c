@@ -1,0 +1,111 @@
+/* The store's own functions, for every database: each goes to the driver. */
+#include "adapter/sql/session.h"
+
+#include <stdlib.h>
+
+#include "adapter/sql/migrate.h"
+
+enum { TEXTS_MAX = 4 << 20 };
+
+static void session_close(struct store *store)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    session->driver->close(session);
+}
+
+static bool session_another(struct store *store, struct store **other, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+    struct sql_session *made;
+
+    if (!session->driver->another(session, &made, err))
+        return false;
+    *other = &made->store;
+    return true;
+}
+
+static bool session_reconnect(struct store *store, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    return session->driver->reconnect(session, err) || error_wrap(err, "reconnect");
+}
+
+static bool session_begin(struct store *store, bool for_write, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    return session->driver->begin(session, for_write, err) || error_wrap(err, "begin");
+}
+
+static bool session_commit(struct store *store, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    return session->driver->commit(session, err) || error_wrap(err, "commit");
+}
+
+static void session_rollback(struct store *store)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    session->driver->rollback(session);
+}
+
+static bool session_lock(struct store *store, struct str name, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+
+    return session->driver->lock(session, name, err) || error_wrap(err, "lock %.*s", STR_ARG(name));
+}
+
+static const struct store_ops STORE = {
+    .close = session_close,
+    .another = session_another,
+    .reconnect = session_reconnect,
+    .begin = session_begin,
+    .commit = session_commit,
+    .rollback = session_rollback,
+    .lock = session_lock,
+    .migrate = sql_migrate,
+    .schema = sql_schema,
+};
+
+void sql_session_init(struct sql_session *session, const struct sql_driver *driver)
+{
+    session->driver = driver;
+    session->store = (struct store){
+        .ops = &STORE,
+        .registry = &SQL_REGISTRY,
+        .schedule = &SQL_SCHEDULE,
+        .plan = &SQL_PLAN,
+        .task = &SQL_TASK,
+        .cursor = &SQL_CURSOR,
+        .pause = &SQL_PAUSE,
+        .signal = &SQL_SIGNAL,
+        .record = &SQL_RECORD,
+        .quarantine = &SQL_QUARANTINE,
+        .outbox = &SQL_OUTBOX,
+        .lease = &SQL_LEASE,
+        .run = &SQL_RUN,
+        .rate = &SQL_RATE,
+        .status = &SQL_STATUS,
+    };
+    arena_init(&session->texts, TEXTS_MAX);
+}
+
+void sql_session_release(struct sql_session *session)
+{
+    for (size_t i = 0; i < SQL_STATEMENTS_MAX; i++) {
+        struct statement *st = session->statements[i];
+
+        if (st == NULL)
+            continue;
+        session->driver->forget(st);
+        free(st->bound);
+        free(st->cells);
+        free(st);
+    }
+    arena_release(&session->texts);
+}

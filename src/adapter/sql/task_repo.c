@@ -1,0 +1,260 @@
+/* Tasks, and what of time they cover. */
+#include <inttypes.h>
+
+#include "adapter/sql/read.h"
+#include "adapter/sql/session.h"
+#include "port/store_task.h"
+
+#define COVERAGE_COLUMNS                                                                   \
+    "status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL," \
+    " ids_from, ids_to,"                                                                   \
+    " (SELECT ing_plan.window_to FROM ing_plan WHERE ing_plan.id = ing_task.plan_id)"
+
+static bool read_coverage(struct rows *rows, struct arena *arena,
+                          const struct coverage_namespace *of, int64_t after_us,
+                          struct coverage_list *list, struct error *err)
+{
+    *list = (struct coverage_list){ 0 };
+    while (rows_next(rows)) {
+        struct task task = { .status = (enum task_status)rows_code(rows, &TASK_STATUS_CODES) };
+
+        task.window = rows_window(rows);
+        task.covered = rows_window(rows);
+        task.is_reset = rows_bool(rows);
+        task.ids = rows_id_range(rows);
+        task.horizon_us = rows_i64(rows);
+        if (!coverage_list_add(arena, &task, of->late_us, after_us, list))
+            rows->full = arena;
+    }
+    return rows_finish(rows, err);
+}
+
+/* What the tasks of one plan have in common is sent once. */
+static const char ADD[] =
+    "INSERT INTO ing_task (schedule_instance_id, plan_id, provenance_code, endpoint_name,"
+    " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key, priority,"
+    " created_at, updated_at, status_code, slice_id, window_from, window_to, ids_from, ids_to,"
+    " params, expr_hash, idempotent_key, scheduled_at)"
+    " {insert by idempotent_key:"
+    "   :schedule_instance, :plan, :source, :endpoint, :operation, :credential, :cursor_key,"
+    "   :scope, :namespace_key, :priority, :created, :created, 'QUEUED', @slice, @window_from,"
+    "   @window_to, @ids_from, @ids_to, @params, @expr_hash, @idempotent_key, @scheduled}"
+    " ON CONFLICT (idempotent_key) DO NOTHING";
+
+static bool is_alike(const struct task *a, const struct task *b)
+{
+    return a->schedule_instance_id == b->schedule_instance_id && a->plan_id == b->plan_id &&
+           str_eq(a->source, b->source) && str_eq(a->endpoint, b->endpoint) &&
+           a->operation == b->operation && str_eq(a->credential, b->credential) &&
+           str_eq(a->cursor_key, b->cursor_key) && a->scope == b->scope &&
+           str_eq(a->namespace_key, b->namespace_key) && a->priority == b->priority &&
+           a->created_us == b->created_us;
+}
+
+static void bind_common(struct statement *st, const struct task *task)
+{
+    bind_i64(st, ":schedule_instance", task->schedule_instance_id);
+    bind_i64(st, ":plan", task->plan_id);
+    bind_text(st, ":source", task->source);
+    bind_text(st, ":endpoint", task->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)task->operation);
+    bind_text(st, ":credential", task->credential);
+    bind_text(st, ":cursor_key", task->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)task->scope);
+    bind_text(st, ":namespace_key", task->namespace_key);
+    bind_i64(st, ":priority", task->priority);
+    bind_instant(st, ":created", task->created_us);
+}
+
+static void add_cells(struct statement *st, const struct task *task)
+{
+    cell_i64(st, "@slice", task->slice_id);
+    cell_window(st, "@window_from", "@window_to", task->window);
+    cell_id_range(st, "@ids_from", "@ids_to", task->ids);
+    cell_text(st, "@params", task->params);
+    cell_text(st, "@expr_hash", task->expr_hash);
+    cell_text(st, "@idempotent_key", task->idempotent_key);
+    cell_instant(st, "@scheduled", task->scheduled_us);
+}
+
+/* They are all alike. */
+static bool add_tasks(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                      struct error *err)
+{
+    struct statement *st = statement_of(store, ADD);
+    int64_t changes;
+
+    bind_common(st, &tasks[0]);
+    for (size_t i = 0; i < count; i++)
+        add_cells(st, &tasks[i]);
+    if (!statement_run(st, &changes, err))
+        return error_wrap(err, "add %zu tasks", count);
+    *added += changes;
+    return true;
+}
+
+/* Many statements are one transaction, the caller's or its own. */
+static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
+                     struct error *err)
+{
+    bool alone, ok = true;
+
+    *added = 0;
+    if (!store_enter(store, &alone, err))
+        return false;
+    for (size_t i = 0, n; i < count && ok; i += n) {
+        for (n = 1; i + n < count && is_alike(&tasks[i], &tasks[i + n]);)
+            n++;
+        ok = add_tasks(store, &tasks[i], n, added, err);
+    }
+    return store_leave(store, alone, ok, err);
+}
+
+static const char GET[] = "SELECT " TASK_COLUMNS " FROM ing_task WHERE id = :id";
+
+static bool task_get(struct store *store, struct arena *arena, int64_t id, struct task *task,
+                     bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, GET);
+
+    bind_i64(st, ":id", id);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_task(&st->rows, arena, task);
+    return rows_finish(&st->rows, err);
+}
+
+static const char LIST[] = "SELECT " TASK_COLUMNS " FROM ing_task"
+                           " WHERE id > :after"
+                           "   AND (:plan = 0 OR plan_id = :plan)"
+                           "   AND (:source = '' OR provenance_code = :source)"
+                           "   AND (:status IS NULL OR status_code = :status)"
+                           " ORDER BY id LIMIT :limit";
+
+static bool task_list(struct store *store, struct arena *arena, const struct task_filter *filter,
+                      struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, LIST);
+
+    bind_i64(st, ":after", filter->after_id);
+    bind_i64(st, ":plan", filter->plan_id);
+    bind_text(st, ":source", filter->source);
+    bind_code_opt(st, ":status", filter->has_status, &TASK_STATUS_CODES, (int)filter->status);
+    bind_i64(st, ":limit", filter->limit);
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks");
+}
+
+static const char QUEUED[] =
+    "SELECT count(*) FROM ing_task WHERE status_code = 'QUEUED' AND provenance_code = :source"
+    "   AND endpoint_name = :endpoint AND operation_code = :operation";
+
+static bool task_queued(struct store *store, const struct task_partition *partition, int64_t *count,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, QUEUED);
+
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+    return rows_only_i64(&st->rows, count, err);
+}
+
+/* In two parts, each by an index of live tasks alone. */
+#define OF_PARTITION                                               \
+    " AND provenance_code = :source AND endpoint_name = :endpoint" \
+    " AND operation_code = :operation AND id > :after"
+static const char LIVE[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'" OF_PARTITION " UNION ALL "
+    "SELECT " TASK_COLUMNS " FROM ing_task"
+    " WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION " ORDER BY id LIMIT :limit";
+
+static bool task_live(struct store *store, struct arena *arena,
+                      const struct task_partition *partition, int64_t after_id, int64_t limit,
+                      struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, LIVE);
+
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+    bind_i64(st, ":after", after_id);
+    bind_i64(st, ":limit", limit);
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list live tasks");
+}
+
+#define OF_NAMESPACE                                                  \
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"  \
+    "   AND operation_code = :operation AND cursor_key = :cursor_key" \
+    "   AND namespace_scope_code = :scope AND namespace_key = :namespace_key"
+
+static void bind_namespace(struct statement *st, const struct coverage_namespace *of)
+{
+    bind_text(st, ":source", of->source);
+    bind_text(st, ":endpoint", of->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
+    bind_text(st, ":cursor_key", of->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    bind_text(st, ":namespace_key", of->namespace_key);
+}
+
+static const char COVERAGE[] = "SELECT " COVERAGE_COLUMNS " FROM ing_task" OF_NAMESPACE
+                               " AND window_to > :after AND window_to IS NOT NULL";
+
+static bool task_coverage(struct store *store, struct arena *arena,
+                          const struct coverage_namespace *of, int64_t after_us,
+                          struct coverage_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, COVERAGE);
+
+    bind_namespace(st, of);
+    bind_instant(st, ":after", after_us);
+    return read_coverage(&st->rows, arena, of, after_us, list, err) ||
+           error_wrap(err, "list coverage");
+}
+
+static const char COVERAGE_TASKS[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
+    " AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
+    " ORDER BY id DESC LIMIT :limit";
+
+static bool coverage_tasks(struct store *store, struct arena *arena,
+                           const struct coverage_namespace *of, struct window window, int64_t limit,
+                           struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, COVERAGE_TASKS);
+
+    bind_namespace(st, of);
+    bind_instant(st, ":from", window.from_us);
+    bind_instant(st, ":to", window.to_us);
+    bind_i64(st, ":limit", limit);
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks of a window");
+}
+
+static const char COVERAGE_RESET[] =
+    "UPDATE ing_task SET reset_at = :now, updated_at = :now" OF_NAMESPACE
+    "   AND reset_at IS NULL AND (status_code <> 'QUEUED' OR attempt_count > 0)"
+    "   AND (window_to > :after OR window_to IS NULL AND EXISTS (SELECT 1 FROM ing_plan"
+    "        WHERE ing_plan.id = ing_task.plan_id AND ing_plan.window_to > :after))";
+
+static bool coverage_reset(struct store *store, const struct coverage_namespace *of,
+                           int64_t after_us, int64_t now_us, int64_t *count, struct error *err)
+{
+    struct statement *st = statement_of(store, COVERAGE_RESET);
+
+    bind_namespace(st, of);
+    bind_instant(st, ":after", after_us);
+    bind_instant(st, ":now", now_us);
+    return statement_run(st, count, err) ||
+           error_wrap(err, "reset coverage of %.*s", STR_ARG(of->source));
+}
+
+const struct store_task_ops SQL_TASK = {
+    .add = task_add,
+    .get = task_get,
+    .list = task_list,
+    .queued = task_queued,
+    .live = task_live,
+    .coverage = task_coverage,
+    .coverage_tasks = coverage_tasks,
+    .coverage_reset = coverage_reset,
+};
