@@ -174,10 +174,10 @@ static void read_arguments(struct expansion *x, enum dialect_word word, struct s
             rest = str_slice(rest, by.len, rest.len);
             x->order = str_cut(&rest, ':');
         }
-        x->body = rest;
+        x->body = str_trim(rest);
     } else if (word == WORD_FIND || word == WORD_EACH || word == WORD_EACH_FREE) {
         x->table = str_trim(str_cut(&rest, ':'));
-        x->body = rest;
+        x->body = str_trim(rest);
     }
 }
 
@@ -241,6 +241,9 @@ static void expand(struct expansion *x, struct str text, int depth)
         if (c == '\'' || c == '"') {
             end = quote_end(text, i);
             buf_add(&x->out, str_slice(text, i, end));
+        } else if (c == ':' && end < text.len && text.data[end] == ':') {
+            end++; /* a cast */
+            buf_add(&x->out, STR("::"));
         } else if (c == '{') {
             end = word_end(text, i + 1);
             add_word(x, str_slice(text, i + 1, end), depth);
