@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "sim/fault_rule.h"
+#include "sim/fault/fault_rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

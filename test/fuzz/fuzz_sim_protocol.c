@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/protocol.h"
-#include "sim/truth.h"
+#include "sim/protocol/protocol.h"
+#include "sim/truth/truth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "sim/proof.h"
-#include "sim/request.h"
+#include "sim/auth/credential.h"
+#include "sim/http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

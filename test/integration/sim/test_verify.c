@@ -8,7 +8,7 @@
 
 #include "base/instant.h"
 #include "postgres.h"
-#include "sim/verify.h"
+#include "sim/verify/verify.h"
 #include "test.h"
 
 enum { RECORDS = 1200, ROWS_MAX = RECORDS + 10, BODY_MAX = 1 << 20 };

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "sim/answer.h"
-#include "sim/exchange.h"
-#include "sim/ids.h"
-#include "sim/protocol.h"
-#include "sim/world.h"
+#include "sim/http/call.h"
+#include "sim/protocol/page.h"
+#include "sim/protocol/protocol.h"
+#include "sim/world/ids.h"
+#include "sim/world/world.h"
 #include "test.h"
 
 enum { ASK_BYTES_MAX = 512 << 20 };

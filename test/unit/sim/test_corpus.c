@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "sim/corpus.h"
-#include "sim/dice.h"
-#include "sim/view.h"
-#include "sim/world.h"
+#include "sim/util/hash.h"
+#include "sim/world/corpus.h"
+#include "sim/world/view.h"
+#include "sim/world/world.h"
 #include "test.h"
 
 enum { RECORDS = 3000 };

@@ -5,7 +5,7 @@
 
 #include "ask.h"
 #include "base/instant.h"
-#include "sim/body.h"
+#include "sim/protocol/body.h"
 
 /* A sweep over everything the simulator speaks, in a fixed order: scrolls count. */
 static const char *const urls[] = {

@@ -1,8 +1,8 @@
-#include "sim/fault.h"
+#include "sim/fault/fault_plan.h"
 
 #include <stdio.h>
 
-#include "sim/fault_rule.h"
+#include "sim/fault/fault_rule.h"
 #include "test.h"
 
 static struct fault_rule parsed(const char *line)

@@ -3,8 +3,8 @@
 
 #include "ask.h"
 #include "base/instant.h"
-#include "sim/body.h"
-#include "sim/truth.h"
+#include "sim/protocol/body.h"
+#include "sim/truth/truth.h"
 
 enum { RECORDS = 2500 };
 

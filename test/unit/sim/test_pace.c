@@ -1,8 +1,8 @@
-#include "sim/pace.h"
+#include "sim/audit/rate_check.h"
 
 #include <stdlib.h>
 
-#include "sim/dice.h"
+#include "sim/util/hash.h"
 #include "test.h"
 
 /* The definition, by brute force: does an interval that holds times[n] hold too many of

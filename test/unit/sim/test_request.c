@@ -1,6 +1,6 @@
-#include "sim/request.h"
+#include "sim/http/request.h"
 
-#include "sim/moment.h"
+#include "sim/util/time_option.h"
 #include "test.h"
 
 static struct arena arena;

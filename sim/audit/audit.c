@@ -1,0 +1,487 @@
+#include "sim/audit/audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "sim/audit/audit_internal.h"
+#include "sim/util/clock.h"
+#include "sim/util/hash.h"
+#include "sim/util/key_values.h"
+#include "sim/util/time_option.h"
+
+enum { TEXT_BYTES_MAX = 1024 }; /* of one field in the list */
+
+const char *const AUDIT_RULE_NAMES[RULE_COUNT + 1] = {
+    "rate",  "concurrency", "retry_after", "credential_host", "credential_plain",
+    "agent", "contact",     "repeat",
+};
+
+int audit_rule_named(struct str name)
+{
+    return line_choice(name, AUDIT_RULE_NAMES);
+}
+
+/* ---- opening ---- */
+
+bool audit_open(const struct audit_options *options, struct audit **opened, struct error *err)
+{
+    struct audit *audit = calloc(1, sizeof(*audit));
+    struct limit *limits = calloc(LIMITS_MAX, sizeof(*limits));
+
+    if (audit == NULL || limits == NULL) {
+        free(audit);
+        free(limits);
+        return error_set(err, ERROR_TRANSIENT, "memory", "no memory for the audit");
+    }
+    audit->options = *options;
+    audit->limits = limits;
+    audit->start_us = sim_clock_real();
+    audit->generation = 1;
+    arena_init(&audit->arena, options->bytes_max);
+    tally_init(&audit->pages, PAGES_MAX);
+    (void)pthread_mutex_init(&audit->lock, NULL);
+    *opened = audit;
+    return true;
+}
+
+void audit_close(struct audit *audit)
+{
+    if (audit == NULL)
+        return;
+    for (size_t i = 0; i < audit->limit_count; i++) {
+        pace_release(&audit->limits[i].paces[0]);
+        pace_release(&audit->limits[i].paces[1]);
+    }
+    free(audit->limits);
+    arena_release(&audit->arena);
+    tally_release(&audit->pages);
+    (void)pthread_mutex_destroy(&audit->lock);
+    free(audit);
+}
+
+static bool set_limit_word(struct limit *limit, struct exchange_pair pair)
+{
+    if (str_eq(pair.name, STR("path"))) {
+        limit->path = pair.value;
+        return pair.value.len > 0;
+    }
+    if (str_eq(pair.name, STR("rate")))
+        return line_number(pair.value, &limit->rate);
+    if (str_eq(pair.name, STR("burst")))
+        return line_number(pair.value, &limit->burst) && limit->burst >= 1;
+    if (str_eq(pair.name, STR("window")))
+        return moment_parse_duration(pair.value, &limit->window_us) && limit->window_us > 0;
+    if (str_eq(pair.name, STR("slack")))
+        return moment_parse_duration(pair.value, &limit->slack_us) && limit->slack_us >= 0;
+    if (str_eq(pair.name, STR("enforce"))) {
+        limit->enforce = true;
+        return pair.value.len == 0 ||
+               (moment_parse_duration(pair.value, &limit->retry_us) && limit->retry_us >= 0);
+    }
+    if (str_eq(pair.name, STR("concurrency")))
+        return str_to_i64(pair.value, &limit->concurrency) && limit->concurrency > 0;
+    return false;
+}
+
+bool audit_add_limit(struct audit *audit, struct str line, struct error *err)
+{
+    struct limit *limit = &audit->limits[audit->limit_count];
+    struct exchange_pair pair;
+    double per_us, burst;
+
+    if (audit->limit_count == LIMITS_MAX)
+        return error_set(err, ERROR_REQUEST, "limit.many", "more than %d limits", LIMITS_MAX);
+    *limit = (struct limit){ .path = STR("/"), .rate = -1, .window_us = US_PER_SECOND, .burst = 1 };
+    while (line_next(&line, &pair)) {
+        if (!set_limit_word(limit, pair))
+            return error_set(err, ERROR_REQUEST, "limit.word", "%.*s=%.*s is not possible",
+                             STR_ARG(pair.name), STR_ARG(pair.value));
+    }
+    if (limit->rate < 0 && limit->concurrency == 0)
+        return error_set(err, ERROR_REQUEST, "limit.empty", "neither rate nor concurrency");
+    per_us = limit->rate / (double)limit->window_us;
+    burst = limit->burst + per_us * (double)limit->slack_us;
+    pace_init(&limit->paces[0], per_us, burst);
+    pace_init(&limit->paces[1], per_us, burst);
+    audit->limit_count++;
+    return true;
+}
+
+/* ---- what was seen; all below hold the lock ---- */
+
+static void blame(struct audit *audit, const struct violation *violation)
+{
+    if (audit->options.off[violation->rule])
+        return;
+    audit->broken[violation->rule]++;
+    if (audit->violation_count == VIOLATIONS_MAX)
+        audit->dropped_violations++;
+    else
+        audit->violations[audit->violation_count++] = *violation;
+}
+
+static struct str keep(struct audit *audit, struct str text)
+{
+    return arena_copy(&audit->arena, str_slice(text, 0, TEXT_BYTES_MAX));
+}
+
+static struct audit_entry *list(struct audit *audit, const struct exchange *exchange,
+                                const struct audit_facts *facts, const struct audit_ticket *ticket)
+{
+    struct audit_entry *entry = ARENA_NEW(&audit->arena, struct audit_entry);
+
+    if (entry != NULL)
+        *entry = (struct audit_entry){
+            .ordinal = ticket->ordinal,
+            .real_us = sim_clock_real() - audit->start_us,
+            .virtual_us = exchange->now_us,
+            .method = keep(audit, exchange->method),
+            .host = keep(audit, exchange->host),
+            .path = keep(audit, exchange->path),
+            .query = keep(audit, exchange->query),
+            .client = keep(audit, facts->client),
+            .agent = keep(audit, exchange_header(exchange, STR("User-Agent"))),
+            .scheme = str_eq(exchange->scheme, STR("https")) ? "https" : "http",
+            .fault = "",
+            .driven = ticket->driven,
+            .other_host = facts->other_host,
+        };
+    if (audit->arena.failed) {
+        audit->dropped_requests++;
+        return NULL;
+    }
+    if (audit->last != NULL)
+        audit->last->next = entry;
+    else
+        audit->first = entry;
+    audit->last = entry;
+    return entry;
+}
+
+static struct str scope_name(const struct audit *audit, struct str path)
+{
+    struct str best = STR("");
+    struct str segment = str_slice(path, 1, path.len);
+
+    for (size_t i = 0; i < audit->limit_count; i++) {
+        if (str_starts(path, audit->limits[i].path) && audit->limits[i].path.len > best.len)
+            best = audit->limits[i].path;
+    }
+    segment = str_cut(&segment, '/');
+    best = best.len > 1 ? best : str_slice(path, 0, segment.len + 1);
+    return str_slice(best, 0, SCOPE_BYTES_MAX);
+}
+
+static struct scope *scope_of(struct audit *audit, struct str path)
+{
+    const struct str name = scope_name(audit, path);
+    struct scope *scope;
+
+    for (size_t i = 0; i < audit->scope_count; i++) {
+        scope = &audit->scopes[i];
+        if (str_eq(name, (struct str){ scope->name, scope->len }))
+            return scope;
+    }
+    if (audit->scope_count == SCOPES_MAX) /* made-up paths share the last one */
+        return &audit->scopes[SCOPES_MAX - 1];
+    scope = &audit->scopes[audit->scope_count++];
+    *scope = (struct scope){ .len = name.len };
+    memcpy(scope->name, name.data, name.len);
+    return scope;
+}
+
+/* ---- coming ---- */
+
+static void refuse(const struct limit *limit, struct audit_ticket *ticket)
+{
+    if (!limit->enforce)
+        return;
+    ticket->refused = true;
+    if (limit->retry_us > ticket->retry_us)
+        ticket->retry_us = limit->retry_us;
+}
+
+static void judge_rate(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
+{
+    struct pace *pace = &limit->paces[ticket->driven];
+    struct pace_excess excess;
+
+    if (limit->rate < 0 || !pace_note(pace, ticket->at_us, ticket->ordinal, &excess))
+        return;
+    refuse(limit, ticket);
+    if (limit->enforce)
+        pace_forget(pace, ticket->ordinal);
+    blame(audit, &(struct violation){ .rule = RULE_RATE,
+                                      .ordinal = excess.last,
+                                      .other = excess.first,
+                                      .count = excess.count,
+                                      .allowed = excess.allowed,
+                                      .span_us = excess.span_us,
+                                      .path = limit->path });
+}
+
+static void judge_concurrency(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
+{
+    if (limit->flight_count == FLIGHTS_MAX)
+        return;
+    limit->flights[limit->flight_count++] = ticket->ordinal;
+    if (limit->flight_count > limit->flight_peak)
+        limit->flight_peak = limit->flight_count;
+    if (limit->concurrency == 0 || (int64_t)limit->flight_count <= limit->concurrency)
+        return;
+    refuse(limit, ticket);
+    blame(audit, &(struct violation){ .rule = RULE_CONCURRENCY,
+                                      .ordinal = ticket->ordinal,
+                                      .other = limit->flights[0],
+                                      .count = (int64_t)limit->flight_count,
+                                      .allowed = (double)limit->concurrency,
+                                      .path = limit->path });
+}
+
+static void judge_retry_after(struct audit *audit, const struct audit_ticket *ticket,
+                              struct str path)
+{
+    const struct scope *scope = scope_of(audit, path);
+
+    for (size_t i = 0; i < WAITS_MAX; i++) {
+        const struct wait *wait = &scope->waits[ticket->driven][i];
+
+        if (wait->ordinal == 0 || ticket->at_us >= wait->until_us ||
+            ticket->at_us <= wait->given_us + audit->options.grace_us)
+            continue;
+        blame(audit, &(struct violation){ .rule = RULE_RETRY_AFTER,
+                                          .ordinal = ticket->ordinal,
+                                          .other = wait->ordinal,
+                                          .count = ticket->at_us - wait->given_us,
+                                          .allowed = (double)(wait->until_us - wait->given_us),
+                                          .span_us = wait->until_us - ticket->at_us,
+                                          .path = { scope->name, scope->len } });
+        return; /* once is enough */
+    }
+}
+
+static bool has_contact(const struct exchange *exchange, struct str agent)
+{
+    return str_find_char(agent, '@') < agent.len || str_find(agent, STR("http://")) < agent.len ||
+           str_find(agent, STR("https://")) < agent.len ||
+           exchange_header(exchange, STR("From")).len > 0 ||
+           exchange_param(exchange, STR("mailto")).len > 0 ||
+           exchange_param(exchange, STR("email")).len > 0;
+}
+
+static void judge_manners(struct audit *audit, const struct exchange *exchange,
+                          const struct audit_facts *facts, uint64_t ordinal)
+{
+    const struct str agent = exchange_header(exchange, STR("User-Agent"));
+    struct violation violation = { .ordinal = ordinal };
+
+    if (agent.len == 0) {
+        violation.rule = RULE_AGENT;
+        blame(audit, &violation);
+    }
+    if (!has_contact(exchange, agent)) {
+        violation.rule = RULE_CONTACT;
+        blame(audit, &violation);
+    }
+    if (facts->carries_secret && facts->other_host) {
+        violation.rule = RULE_CREDENTIAL_HOST;
+        violation.other = audit->last_lure;
+        blame(audit, &violation);
+    }
+    if (facts->carries_secret && facts->secret_needs_tls &&
+        !str_eq(exchange->scheme, STR("https"))) {
+        violation.rule = RULE_CREDENTIAL_PLAIN;
+        violation.other = 0;
+        blame(audit, &violation);
+    }
+}
+
+void audit_enter(struct audit *audit, const struct exchange *exchange,
+                 const struct audit_facts *facts, struct audit_ticket *ticket)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    *ticket = (struct audit_ticket){
+        .ordinal = ++audit->requests,
+        .generation = audit->generation,
+        .driven = exchange_header(exchange, STR("X-Sim-Now")).len > 0,
+        .other_host = facts->other_host,
+    };
+    ticket->at_us = ticket->driven                ? exchange->now_us
+                    : audit->options.virtual_time ? facts->clock_us
+                                                  : sim_clock_real();
+    ticket->entry = list(audit, exchange, facts, ticket);
+    judge_manners(audit, exchange, facts, ticket->ordinal);
+    for (size_t i = 0; !facts->other_host && i < audit->limit_count; i++) {
+        if (str_starts(exchange->path, audit->limits[i].path)) {
+            judge_rate(audit, &audit->limits[i], ticket);
+            judge_concurrency(audit, &audit->limits[i], ticket);
+        }
+    }
+    if (!facts->other_host)
+        judge_retry_after(audit, ticket, exchange->path);
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+/* ---- going ---- */
+
+static void land(struct limit *limit, uint64_t ordinal)
+{
+    for (size_t i = 0; i < limit->flight_count; i++) {
+        if (limit->flights[i] != ordinal)
+            continue;
+        limit->flight_count--;
+        memmove(limit->flights + i, limit->flights + i + 1,
+                (limit->flight_count - i) * sizeof(limit->flights[0]));
+        return;
+    }
+}
+
+/* How long the answer asks to wait, from now on; 0 when it does not. */
+static int64_t wait_told(const struct exchange *exchange)
+{
+    const struct str told = exchange_out_header(exchange, STR("Retry-After"));
+    int64_t value;
+
+    if (exchange->status < 300 || told.len == 0)
+        return 0;
+    if (str_to_i64(told, &value))
+        return value > 0 && value < INT32_MAX ? value * US_PER_SECOND : 0;
+    return moment_parse_http(told, &value) && value > exchange->now_us ? value - exchange->now_us
+                                                                       : 0;
+}
+
+static void note_retry_after(struct audit *audit, const struct audit_ticket *ticket,
+                             struct scope *scope, const struct exchange *exchange)
+{
+    const int64_t wait_us = wait_told(exchange);
+    const int64_t now_us =
+        ticket->driven || audit->options.virtual_time ? ticket->at_us : sim_clock_real();
+    struct wait *place = &scope->waits[ticket->driven][0];
+
+    if (wait_us == 0)
+        return;
+    for (size_t i = 1; i < WAITS_MAX; i++) { /* in place of the one that ends first */
+        if (scope->waits[ticket->driven][i].until_us < place->until_us)
+            place = &scope->waits[ticket->driven][i];
+    }
+    *place = (struct wait){ ticket->ordinal, now_us, now_us + wait_us };
+}
+
+/* The page was served whole: was that needed? */
+static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
+                         const struct scope *scope, const struct exchange *exchange, uint64_t page)
+{
+    struct tally_entry *served = tally_at(&audit->pages, page);
+    bool cause;
+
+    if (served == NULL) {
+        audit->dropped_pages++;
+        return;
+    }
+    cause = served->count == 0 || served->ordinal <= scope->last_trouble ||
+            llabs(exchange->now_us - served->at_us) >= audit->options.repeat_window_us;
+    if (!cause && !(exchange->confirmable && (int64_t)served->count <= audit->options.repeats))
+        blame(audit, &(struct violation){ .rule = RULE_REPEAT,
+                                          .ordinal = ticket->ordinal,
+                                          .other = served->ordinal,
+                                          .count = (int64_t)served->count + 1,
+                                          .allowed = 1,
+                                          .path = { scope->name, scope->len } });
+    served->count = cause ? 1 : served->count + 1;
+    served->ordinal = ticket->ordinal;
+    served->at_us = exchange->now_us;
+}
+
+static void note_answer(struct audit *audit, const struct audit_ticket *ticket,
+                        const struct exchange *exchange, const struct fault *fault, bool complete)
+{
+    struct audit_entry *entry = ticket->generation == audit->generation ? ticket->entry : NULL;
+
+    audit->faults += fault->rule != 0;
+    audit->incomplete += !complete;
+    if (exchange->status >= 0 && exchange->status < STATUSES_MAX)
+        audit->statuses[exchange->status]++;
+    if (entry == NULL)
+        return;
+    entry->status = exchange->status;
+    entry->fault = fault_name(fault);
+    entry->rule = fault->rule;
+    entry->complete = complete;
+    entry->bytes = exchange_body(exchange).len;
+}
+
+static uint64_t page_of(const struct exchange *exchange, uint64_t identity)
+{
+    return exchange->page == PAGE_BY_KEY
+               ? dice_bytes(dice_bytes(2, exchange->path), exchange->page_key)
+               : identity;
+}
+
+void audit_leave(struct audit *audit, const struct audit_ticket *ticket,
+                 const struct exchange *exchange, const struct fault *fault, uint64_t identity,
+                 bool complete)
+{
+    const bool trouble =
+        fault->rule != 0 || !complete || exchange->status < 200 || exchange->status >= 300;
+
+    (void)pthread_mutex_lock(&audit->lock);
+    note_answer(audit, ticket, exchange, fault, complete);
+    if (!ticket->other_host) {
+        struct scope *scope = scope_of(audit, exchange->path);
+
+        for (size_t i = 0; i < audit->limit_count; i++)
+            land(&audit->limits[i], ticket->ordinal);
+        note_retry_after(audit, ticket, scope, exchange);
+        if (trouble)
+            scope->last_trouble = ticket->ordinal;
+        else if (exchange->page != PAGE_NONE && exchange->status == 200)
+            judge_repeat(audit, ticket, scope, exchange, page_of(exchange, identity));
+    }
+    if (fault->kind == FAULT_REDIRECT || fault->twist == TWIST_NEXT_ELSEWHERE)
+        audit->last_lure = ticket->ordinal;
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+void audit_broken(struct audit *audit, const struct audit_ticket *ticket,
+                  const struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    if (ticket->generation == audit->generation && ticket->entry != NULL)
+        ticket->entry->complete = false;
+    audit->incomplete++;
+    scope_of(audit, exchange->path)->last_trouble = ticket->ordinal;
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+/* ---- the tester's words ---- */
+
+void audit_pardon(struct audit *audit)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    tally_clear(&audit->pages);
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+void audit_reset(struct audit *audit)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    audit->generation++;
+    audit->forgotten = audit->requests;
+    audit->faults = audit->incomplete = 0;
+    audit->dropped_requests = audit->dropped_violations = audit->dropped_pages = 0;
+    audit->violation_count = 0;
+    audit->scope_count = 0;
+    audit->last_lure = 0;
+    memset(audit->statuses, 0, sizeof(audit->statuses));
+    memset(audit->broken, 0, sizeof(audit->broken));
+    tally_clear(&audit->pages);
+    arena_reset(&audit->arena);
+    audit->first = audit->last = NULL;
+    for (size_t i = 0; i < audit->limit_count; i++) {
+        pace_clear(&audit->limits[i].paces[0]);
+        pace_clear(&audit->limits[i].paces[1]);
+        audit->limits[i].flight_peak = audit->limits[i].flight_count;
+    }
+    (void)pthread_mutex_unlock(&audit->lock);
+}

@@ -1,0 +1,336 @@
+#include "sim/auth/auth.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/instant.h"
+#include "sim/auth/credential.h"
+#include "sim/util/key_values.h"
+
+enum { RULES_MAX = 64, TOKENS_MAX = 1024, TOKEN_BYTES = 48, SECRET_BYTES_MIN = 4 };
+
+enum auth_type { AUTH_NONE, AUTH_API_KEY, AUTH_BASIC, AUTH_BEARER, AUTH_OAUTH2, AUTH_HMAC };
+
+static const char *const TYPES[] = { "none", "api_key", "basic", "bearer", "oauth2", "hmac", NULL };
+static const char *const PLACES[] = { "query", "header", NULL };
+
+struct rule {
+    struct str path;
+    int type;        /* enum auth_type */
+    int place;       /* of an API key: 0 query, 1 header */
+    struct str name; /* of an API key's parameter or header; user, client id, key id */
+    struct str secret;
+    int64_t expires_us;
+    bool tls_only;
+};
+
+struct token {
+    char text[TOKEN_BYTES];
+    int64_t until_us;
+    size_t rule;
+};
+
+struct auth {
+    struct rule rules[RULES_MAX];
+    size_t rule_count;
+    pthread_mutex_t lock;            /* of what follows */
+    struct token tokens[TOKENS_MAX]; /* a ring: the oldest makes room */
+    uint64_t issued;
+    uint64_t revoked; /* tokens issued before this one are dead */
+};
+
+bool auth_open(struct auth **auth, struct error *err)
+{
+    *auth = calloc(1, sizeof(**auth));
+    if (*auth == NULL)
+        return error_set(err, ERROR_TRANSIENT, "memory", "no memory for credentials");
+    (void)pthread_mutex_init(&(*auth)->lock, NULL);
+    return true;
+}
+
+void auth_close(struct auth *auth)
+{
+    if (auth == NULL)
+        return;
+    (void)pthread_mutex_destroy(&auth->lock);
+    free(auth);
+}
+
+/* ---- rules ---- */
+
+static bool set_word(struct rule *rule, struct exchange_pair pair)
+{
+    static const char *const names[] = { "name", "user", "client_id", "key_id", NULL };
+    static const char *const secrets[] = { "value",         "password", "token",
+                                           "client_secret", "secret",   NULL };
+
+    if (str_eq(pair.name, STR("path"))) {
+        rule->path = pair.value;
+    } else if (str_eq(pair.name, STR("type"))) {
+        rule->type = line_choice(pair.value, TYPES);
+    } else if (str_eq(pair.name, STR("in"))) {
+        rule->place = line_choice(pair.value, PLACES);
+    } else if (str_eq(pair.name, STR("tls_only"))) {
+        rule->tls_only = true;
+    } else if (str_eq(pair.name, STR("expires"))) {
+        if (!str_to_i64(pair.value, &rule->expires_us) || rule->expires_us < 1)
+            return false;
+        rule->expires_us *= US_PER_SECOND;
+    } else if (line_choice(pair.name, names) >= 0) {
+        rule->name = pair.value;
+    } else if (line_choice(pair.name, secrets) >= 0) {
+        rule->secret = pair.value;
+    } else {
+        return false;
+    }
+    return rule->type >= 0 && rule->place >= 0;
+}
+
+bool auth_add(struct auth *auth, struct str line, struct error *err)
+{
+    struct rule *rule = &auth->rules[auth->rule_count];
+    struct exchange_pair pair;
+
+    if (auth->rule_count == RULES_MAX)
+        return error_set(err, ERROR_REQUEST, "auth.many", "more than %d rules", RULES_MAX);
+    *rule = (struct rule){ .expires_us = US_PER_HOUR };
+    while (line_next(&line, &pair)) {
+        if (!set_word(rule, pair))
+            return error_set(err, ERROR_REQUEST, "auth.word", "%.*s=%.*s is not possible",
+                             STR_ARG(pair.name), STR_ARG(pair.value));
+    }
+    if (rule->path.len == 0)
+        return error_set(err, ERROR_REQUEST, "auth.path", "path=... is missing");
+    if (rule->type != AUTH_NONE && rule->secret.len < SECRET_BYTES_MIN)
+        return error_set(err, ERROR_REQUEST, "auth.secret",
+                         "the secret is missing or has fewer than %d bytes", SECRET_BYTES_MIN);
+    if (rule->type != AUTH_NONE && rule->type != AUTH_BEARER && rule->name.len == 0)
+        return error_set(err, ERROR_REQUEST, "auth.name", "the name or id is missing");
+    auth->rule_count++;
+    return true;
+}
+
+static const struct rule *rule_for(const struct auth *auth, struct str path)
+{
+    const struct rule *best = NULL;
+
+    for (size_t i = 0; i < auth->rule_count; i++) {
+        const struct rule *rule = &auth->rules[i];
+
+        if (str_starts(path, rule->path) && (best == NULL || rule->path.len > best->path.len))
+            best = rule;
+    }
+    return best;
+}
+
+bool auth_is_tls_only(const struct auth *auth, struct str path)
+{
+    const struct rule *rule = rule_for(auth, path);
+
+    if (str_eq(path, STR("/oauth/token"))) {
+        for (size_t i = 0; i < auth->rule_count; i++) {
+            if (auth->rules[i].type == AUTH_OAUTH2 && auth->rules[i].tls_only)
+                return true;
+        }
+    }
+    return rule != NULL && rule->tls_only;
+}
+
+/* ---- tokens; the callers hold the lock ---- */
+
+static const struct token *find_token(const struct auth *auth, struct str text)
+{
+    const uint64_t kept = auth->issued < TOKENS_MAX ? auth->issued : TOKENS_MAX;
+
+    for (uint64_t i = auth->issued - kept; i < auth->issued; i++) {
+        const struct token *token = &auth->tokens[i % TOKENS_MAX];
+
+        if (str_eq(str_of(token->text), text))
+            return i >= auth->revoked ? token : NULL;
+    }
+    return NULL;
+}
+
+static const struct token *issue(struct auth *auth, const struct rule *rule, int64_t now_us)
+{
+    struct token *token = &auth->tokens[auth->issued % TOKENS_MAX];
+
+    proof_token(rule->secret, auth->issued, token->text, sizeof(token->text));
+    token->until_us = now_us + rule->expires_us;
+    token->rule = (size_t)(rule - auth->rules);
+    auth->issued++;
+    return token;
+}
+
+void auth_revoke_all(struct auth *auth)
+{
+    (void)pthread_mutex_lock(&auth->lock);
+    auth->revoked = auth->issued;
+    (void)pthread_mutex_unlock(&auth->lock);
+}
+
+/* ---- the token endpoint ---- */
+
+static const struct rule *client_of(const struct auth *auth, const struct exchange *exchange)
+{
+    const struct str header = exchange_header(exchange, STR("Authorization"));
+
+    for (size_t i = 0; i < auth->rule_count; i++) {
+        const struct rule *rule = &auth->rules[i];
+
+        if (rule->type != AUTH_OAUTH2)
+            continue;
+        if (proof_is_basic(exchange->arena, header, rule->name, rule->secret) ||
+            (str_eq(exchange_param(exchange, STR("client_id")), rule->name) &&
+             str_eq(exchange_param(exchange, STR("client_secret")), rule->secret)))
+            return rule;
+    }
+    return NULL;
+}
+
+void auth_token(struct auth *auth, struct exchange *exchange)
+{
+    const struct rule *rule = client_of(auth, exchange);
+    const struct str grant = exchange_param(exchange, STR("grant_type"));
+    struct str body;
+
+    exchange->page = PAGE_NONE;
+    if (!str_eq(exchange->method, STR("POST")) || !str_eq(grant, STR("client_credentials"))) {
+        exchange_answer(exchange, 400, STR("application/json"),
+                        STR("{\"error\":\"unsupported_grant_type\"}\n"));
+        return;
+    }
+    if (rule == NULL) {
+        exchange_answer(exchange, 401, STR("application/json"),
+                        STR("{\"error\":\"invalid_client\"}\n"));
+        exchange_out(exchange, STR("WWW-Authenticate"), STR("Basic realm=\"patra-sim\""));
+        return;
+    }
+    (void)pthread_mutex_lock(&auth->lock);
+    body = arena_printf(exchange->arena,
+                        "{\"access_token\":\"%s\",\"token_type\":\"Bearer\",\"expires_in\":%lld}\n",
+                        issue(auth, rule, exchange->now_us)->text,
+                        (long long)(rule->expires_us / US_PER_SECOND));
+    (void)pthread_mutex_unlock(&auth->lock);
+    exchange_answer(exchange, 200, STR("application/json"), body);
+    exchange_out(exchange, STR("Cache-Control"), STR("no-store"));
+}
+
+/* ---- checking ---- */
+
+static bool refuse(struct exchange *exchange, int status, struct str challenge, const char *why)
+{
+    exchange->page = PAGE_NONE;
+    exchange_answer(exchange, status, STR("application/json"),
+                    arena_printf(exchange->arena, "{\"error\":\"%s\",\"message\":\"%s\"}\n",
+                                 status == 401 ? "Unauthorized" : "Forbidden", why));
+    if (challenge.len > 0)
+        exchange_out(exchange, STR("WWW-Authenticate"), challenge);
+    return false;
+}
+
+static bool check_key(const struct rule *rule, struct exchange *exchange)
+{
+    const struct str key = rule->place == 0 ? exchange_param(exchange, rule->name)
+                                            : exchange_header(exchange, rule->name);
+
+    if (str_eq(key, rule->secret))
+        return true;
+    return key.len == 0 ? refuse(exchange, 401, STR(""), "API key missing")
+                        : refuse(exchange, 403, STR(""), "API key not valid");
+}
+
+static bool check_bearer(const struct rule *rule, struct exchange *exchange, struct str header)
+{
+    if (proof_is_bearer(header, rule->secret))
+        return true;
+    return refuse(exchange, 401,
+                  header.len == 0 ? STR("Bearer realm=\"patra-sim\"")
+                                  : STR("Bearer realm=\"patra-sim\", error=\"invalid_token\""),
+                  header.len == 0 ? "no bearer token" : "bearer token not valid");
+}
+
+static bool check_oauth2(struct auth *auth, const struct rule *rule, struct exchange *exchange,
+                         struct str header)
+{
+    const struct token *token;
+    bool alive, known;
+
+    (void)pthread_mutex_lock(&auth->lock);
+    token = str_starts(header, STR("Bearer ")) ? find_token(auth, str_slice(header, 7, header.len))
+                                               : NULL;
+    known = token != NULL && token->rule == (size_t)(rule - auth->rules);
+    alive = known && exchange->now_us < token->until_us;
+    (void)pthread_mutex_unlock(&auth->lock);
+    if (alive)
+        return true;
+    return refuse(exchange, 401, STR("Bearer realm=\"patra-sim\", error=\"invalid_token\""),
+                  known ? "the access token expired" : "the access token is not valid");
+}
+
+bool auth_check(struct auth *auth, struct exchange *exchange)
+{
+    const struct rule *rule = rule_for(auth, exchange->path);
+    const struct str header = exchange_header(exchange, STR("Authorization"));
+
+    if (rule == NULL)
+        return true;
+    switch ((enum auth_type)rule->type) {
+    case AUTH_NONE:
+        return true;
+    case AUTH_API_KEY:
+        return check_key(rule, exchange);
+    case AUTH_BASIC:
+        return proof_is_basic(exchange->arena, header, rule->name, rule->secret) ||
+               refuse(exchange, 401, STR("Basic realm=\"patra-sim\""), "wrong user or password");
+    case AUTH_BEARER:
+        return check_bearer(rule, exchange, header);
+    case AUTH_OAUTH2:
+        return check_oauth2(auth, rule, exchange, header);
+    case AUTH_HMAC:
+        switch (proof_signature(exchange, header, rule->name, rule->secret)) {
+        case PROOF_GOOD:
+            return true;
+        case PROOF_STALE:
+            return refuse(exchange, 403, STR(""), "the Date header is missing or too far off");
+        case PROOF_ABSENT:
+            return refuse(exchange, 401, STR("PATRA-HMAC-SHA256"), "no signature");
+        case PROOF_WRONG:
+            return refuse(exchange, 403, STR(""), "the signature does not match");
+        }
+    }
+    return false;
+}
+
+/* ---- secrets out of place ---- */
+
+static bool holds(struct str text, struct str secret)
+{
+    return secret.len > 0 && str_find(text, secret) < text.len;
+}
+
+static bool exchange_holds(const struct exchange *exchange, struct str secret)
+{
+    for (size_t i = 0; i < exchange->param_count; i++) {
+        if (holds(exchange->params[i].value, secret))
+            return true;
+    }
+    for (size_t i = 0; i < exchange->header_count; i++) {
+        if (holds(exchange->headers[i].value, secret))
+            return true;
+    }
+    return holds(exchange->path, secret) || holds(exchange->body, secret);
+}
+
+bool auth_carries_secret(struct auth *auth, const struct exchange *exchange)
+{
+    bool found = exchange_header(exchange, STR("Authorization")).len > 0;
+
+    for (size_t i = 0; !found && i < auth->rule_count; i++)
+        found = auth->rules[i].type != AUTH_NONE && exchange_holds(exchange, auth->rules[i].secret);
+    (void)pthread_mutex_lock(&auth->lock);
+    for (size_t i = 0; !found && i < TOKENS_MAX && i < auth->issued; i++)
+        found = exchange_holds(exchange, str_of(auth->tokens[i].text));
+    (void)pthread_mutex_unlock(&auth->lock);
+    return found;
+}

@@ -1,0 +1,277 @@
+#include "sim/fault/fault_rule.h"
+
+#include <stddef.h>
+
+#include "base/instant.h"
+#include "sim/util/hash.h"
+#include "sim/util/key_values.h"
+#include "sim/util/time_option.h"
+
+/* ---- kinds ---- */
+
+static const struct {
+    const char *name;
+    enum fault_kind kind;
+    enum exchange_twist twist;
+} kinds[] = {
+    { "", FAULT_NONE, TWIST_NONE },
+    { "status", FAULT_STATUS, TWIST_NONE },
+    { "html", FAULT_HTML, TWIST_NONE },
+    { "empty", FAULT_EMPTY, TWIST_NONE },
+    { "garbage", FAULT_GARBAGE, TWIST_NONE },
+    { "redirect", FAULT_REDIRECT, TWIST_NONE },
+    { "charset", FAULT_CHARSET, TWIST_NONE },
+    { "reset", FAULT_RESET, TWIST_NONE },
+    { "close", FAULT_CLOSE, TWIST_NONE },
+    { "drip", FAULT_DRIP, TWIST_NONE },
+    { "stall", FAULT_STALL, TWIST_NONE },
+    { "truncate", FAULT_TRUNCATE, TWIST_NONE },
+    { "length", FAULT_LENGTH, TWIST_NONE },
+    { "oversize", FAULT_OVERSIZE, TWIST_NONE },
+    { "bomb", FAULT_BOMB, TWIST_NONE },
+    { "repeat_page", FAULT_TWIST, TWIST_REPEAT_PAGE },
+    { "shift_page", FAULT_TWIST, TWIST_SHIFT_PAGE },
+    { "repeat_token", FAULT_TWIST, TWIST_REPEAT_TOKEN },
+    { "expired_token", FAULT_TWIST, TWIST_EXPIRED_TOKEN },
+    { "moving_total", FAULT_TWIST, TWIST_MOVING_TOTAL },
+    { "next_elsewhere", FAULT_TWIST, TWIST_NEXT_ELSEWHERE },
+    { "record_no_id", FAULT_TWIST, TWIST_RECORD_NO_ID },
+    { "record_no_date", FAULT_TWIST, TWIST_RECORD_NO_DATE },
+    { "record_bad_date", FAULT_TWIST, TWIST_RECORD_BAD_DATE },
+    { "empty_page", FAULT_TWIST, TWIST_EMPTY_PAGE },
+    { "body_error", FAULT_TWIST, TWIST_BODY_ERROR },
+    { "missing_details", FAULT_TWIST, TWIST_MISSING_DETAILS },
+};
+
+const char *fault_name(const struct fault *fault)
+{
+    return kinds[fault->name].name;
+}
+
+static bool parse_kind(struct fault *fault, struct str word)
+{
+    for (size_t i = 1; i < ARRAY_LEN(kinds); i++) {
+        if (str_eq(word, str_of(kinds[i].name))) {
+            fault->name = (int)i;
+            fault->kind = kinds[i].kind;
+            fault->twist = kinds[i].twist;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the words of a line ---- */
+
+enum word_type {
+    WORD_STR,
+    WORD_I64,
+    WORD_CHOICE,
+    WORD_TIME,
+    WORD_RATE,
+    WORD_NTH,
+    WORD_RETRY,
+    WORD_KIND,
+    WORD_FLAG
+};
+
+static const char *const HOSTS[] = { "any", "main", "other", NULL };
+static const char *const BYS[] = { "ordinal", "request", NULL };
+static const char *const BODIES[] = { "json", "html", "text", "empty", NULL };
+static const char *const ATS[] = { "before", "reply", "mid", NULL };
+static const char *const LENGTHS[] = { "right", "short", "none", "chunked", NULL };
+static const char *const CHARSETS[] = { "latin1", "utf16", NULL };
+
+#define RULE(member) offsetof(struct fault_rule, member)
+#define FAULT(member) offsetof(struct fault_rule, fault.member)
+
+static const struct word {
+    const char *name;
+    enum word_type type;
+    size_t offset;
+    int64_t min, max;
+    const char *const *choices;
+} words[] = {
+    { "path", WORD_STR, RULE(path), 0, 0, NULL },
+    { "method", WORD_STR, RULE(method), 0, 0, NULL },
+    { "query", WORD_STR, RULE(query), 0, 0, NULL },
+    { "host", WORD_CHOICE, RULE(host), 0, 0, HOSTS },
+    { "nth", WORD_NTH, RULE(nth), 0, 0, NULL },
+    { "every", WORD_I64, RULE(every), 1, INT64_MAX, NULL },
+    { "from", WORD_I64, RULE(from), 1, INT64_MAX, NULL },
+    { "to", WORD_I64, RULE(to), 1, INT64_MAX, NULL },
+    { "rate", WORD_RATE, RULE(rate), 0, 1, NULL },
+    { "after", WORD_TIME, RULE(after_us), 0, 0, NULL },
+    { "until", WORD_TIME, RULE(until_us), 0, 0, NULL },
+    { "times", WORD_I64, RULE(times), 1, INT64_MAX, NULL },
+    { "burst", WORD_I64, RULE(burst), 1, 10000, NULL },
+    { "by", WORD_CHOICE, RULE(by_request), 0, 0, BYS },
+    { "kind", WORD_KIND, 0, 0, 0, NULL },
+    { "code", WORD_I64, FAULT(code), 200, 599, NULL },
+    { "retry_after", WORD_RETRY, FAULT(retry_us), 0, 0, NULL },
+    { "body", WORD_CHOICE, FAULT(body), 0, 0, BODIES },
+    { "at", WORD_CHOICE, FAULT(at), 0, 0, ATS },
+    { "length", WORD_CHOICE, FAULT(length), 0, 0, LENGTHS },
+    { "charset", WORD_CHOICE, FAULT(charset), 0, 0, CHARSETS },
+    { "keep", WORD_I64, FAULT(keep), 0, 100, NULL },
+    { "delta", WORD_I64, FAULT(delta), -(INT64_C(1) << 40), INT64_C(1) << 40, NULL },
+    { "ms", WORD_I64, FAULT(ms), 0, INT64_C(86400000), NULL },
+    { "bps", WORD_I64, FAULT(bps), 1, 1 << 30, NULL },
+    { "bytes", WORD_I64, FAULT(bytes), 0, 64 << 20, NULL },
+    { "mb", WORD_I64, FAULT(mb), 1, 1 << 20, NULL },
+    { "keep_type", WORD_FLAG, FAULT(keep_type), 0, 0, NULL },
+    { "location", WORD_STR, FAULT(location), 0, 0, NULL },
+};
+
+static bool parse_nth(struct fault_rule *rule, struct str list)
+{
+    while (list.len > 0) {
+        const struct str item = str_cut(&list, ',');
+
+        if (rule->nth_count == FAULT_NTH_MAX || !str_to_i64(item, &rule->nth[rule->nth_count]) ||
+            rule->nth[rule->nth_count] < 1)
+            return false;
+        rule->nth_count++;
+    }
+    return rule->nth_count > 0;
+}
+
+/* "30" seconds, "0", "date+30" as an HTTP date, "past" an HTTP date an hour ago, "none". */
+static bool parse_retry(struct fault *fault, struct str word)
+{
+    if (str_eq(word, STR("none"))) {
+        fault->retry = RETRY_NONE;
+        return true;
+    }
+    if (str_eq(word, STR("past"))) {
+        fault->retry = RETRY_DATE;
+        fault->retry_us = -US_PER_HOUR;
+        return true;
+    }
+    fault->retry = RETRY_SECONDS;
+    if (str_starts(word, STR("date"))) {
+        fault->retry = RETRY_DATE;
+        word = str_slice(word, 4, word.len);
+    }
+    return moment_parse_duration(word, &fault->retry_us) &&
+           (fault->retry == RETRY_DATE || fault->retry_us >= 0);
+}
+
+static bool parse_word(struct fault_rule *rule, const struct word *word, struct str value)
+{
+    void *place = (char *)rule + word->offset;
+    int choice;
+
+    switch (word->type) {
+    case WORD_STR:
+        *(struct str *)place = value;
+        return value.len > 0;
+    case WORD_I64:
+        return str_to_i64(value, place) && *(int64_t *)place >= word->min &&
+               *(int64_t *)place <= word->max;
+    case WORD_CHOICE:
+        choice = line_choice(value, word->choices);
+        *(int *)place = choice;
+        return choice >= 0;
+    case WORD_TIME:
+        return moment_parse(value, place);
+    case WORD_RATE:
+        return line_number(value, place) && *(double *)place <= 1;
+    case WORD_NTH:
+        return parse_nth(rule, value);
+    case WORD_RETRY:
+        return parse_retry(&rule->fault, value);
+    case WORD_KIND:
+        return parse_kind(&rule->fault, value);
+    case WORD_FLAG:
+        *(bool *)place = true;
+        return value.len == 0 || str_eq(value, STR("1"));
+    }
+    return false;
+}
+
+static const struct word *find_word(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_eq(name, str_of(words[i].name)))
+            return &words[i];
+    }
+    return NULL;
+}
+
+bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *err)
+{
+    struct str rest = text;
+    struct exchange_pair pair;
+
+    *rule = (struct fault_rule){
+        .text = text,
+        .rate = -1,
+        .burst = 1,
+        .after_us = INT64_MIN,
+        .until_us = INT64_MAX,
+        .fault = { .at = FAULT_AT_MID,
+                   .keep = 50,
+                   .bytes = 512,
+                   .mb = 64,
+                   .bps = 100,
+                   .ms = 30000 },
+    };
+    while (line_next(&rest, &pair)) {
+        const struct word *word = find_word(pair.name);
+
+        if (word == NULL)
+            return error_set(err, ERROR_REQUEST, "fault.word", "'%.*s' is not known",
+                             STR_ARG(pair.name));
+        if (!parse_word(rule, word, pair.value))
+            return error_set(err, ERROR_REQUEST, "fault.value", "%.*s=%.*s is not possible",
+                             STR_ARG(pair.name), STR_ARG(pair.value));
+    }
+    if (rest.len > 0)
+        return error_set(err, ERROR_REQUEST, "fault.quote", "a quote is not closed");
+    if (rule->fault.kind == FAULT_NONE)
+        return error_set(err, ERROR_REQUEST, "fault.kind", "kind=... is missing");
+    if (rule->fault.code == 0)
+        rule->fault.code = rule->fault.kind == FAULT_REDIRECT ? 302 : 503;
+    return true;
+}
+
+/* ---- when ---- */
+
+bool fault_rule_matches(const struct fault_rule *rule, const struct exchange *exchange,
+                        bool other_host)
+{
+    return str_starts(exchange->path, rule->path) &&
+           (rule->method.len == 0 || str_eq(rule->method, exchange->method)) &&
+           (rule->query.len == 0 || str_find(exchange->query, rule->query) < exchange->query.len) &&
+           (rule->host == 0 || (rule->host == 2) == other_host) &&
+           exchange->now_us >= rule->after_us && exchange->now_us < rule->until_us;
+}
+
+static bool is_listed(const struct fault_rule *rule, int64_t n)
+{
+    for (size_t i = 0; i < rule->nth_count; i++) {
+        if (rule->nth[i] == n)
+            return true;
+    }
+    return rule->nth_count == 0;
+}
+
+static bool triggers(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
+{
+    if (!is_listed(rule, n) || (rule->every > 0 && n % rule->every != 0))
+        return false;
+    if ((rule->from > 0 && n < rule->from) || (rule->to > 0 && n >= rule->to))
+        return false;
+    return rule->rate < 0 || dice_unit(dice_roll(dice_mix(seed ^ (uint64_t)rule->fault.rule),
+                                                 identity, (uint64_t)n)) < rule->rate;
+}
+
+bool fault_rule_fires(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
+{
+    for (int64_t back = 0; back < rule->burst && back < n; back++) {
+        if (triggers(rule, seed, identity, n - back))
+            return true;
+    }
+    return false;
+}

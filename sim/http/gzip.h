@@ -1,0 +1,18 @@
+/* squeeze: gzip, for bodies and for bombs. The same input gives the same bytes. */
+#ifndef PATRA_SIM_HTTP_GZIP_H
+#define PATRA_SIM_HTTP_GZIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* False when there is no memory; `small` is then untouched. */
+bool squeeze(struct arena *arena, struct str bytes, int level, struct str *small) MUST_CHECK;
+
+/* `first` and then `mb` megabytes of blanks, handed to `take` piece by piece as they come out of
+ * the compressor: about a thousandth of their size. False when take says so. */
+bool squeeze_blanks(struct str first, int64_t mb, bool (*take)(void *context, struct str piece),
+                    void *context) MUST_CHECK;
+
+#endif

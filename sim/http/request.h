@@ -1,0 +1,49 @@
+/* request: reads HTTP/1.0 and 1.1 requests off a wire.
+ *
+ * The bytes between two requests belong to the connection: a client may send the next request
+ * before it has read the reply (pipelining), and what is already here is not lost.
+ */
+#ifndef PATRA_SIM_HTTP_REQUEST_H
+#define PATRA_SIM_HTTP_REQUEST_H
+
+#include "sim/http/call.h"
+#include "sim/http/wire.h"
+
+enum { REQUEST_HEAD_MAX = 64 << 10, REQUEST_BODY_MAX = 16 << 20 };
+
+struct request_input {
+    size_t from, to; /* the bytes not yet used */
+    char bytes[REQUEST_HEAD_MAX];
+};
+
+struct request_traits { /* what the server must know besides the exchange */
+    bool keep_alive;
+    bool http_1_0;
+    bool chunked;
+    bool expects_continue;
+    bool accepts_gzip;
+    int64_t content_length;
+};
+
+enum request_state {
+    REQUEST_READY,
+    REQUEST_END, /* the peer closed, nothing came in time, or the server stops */
+    REQUEST_BAD, /* answer with exchange->status and err's text, then close */
+};
+
+/* Waits for one whole request and fills the exchange's request side from it; the exchange has its
+ * arena and is otherwise zero. Everything lives in the arena. */
+enum request_state request_read(struct wire *wire, struct request_input *input,
+                                struct exchange *exchange, struct request_traits *traits,
+                                struct error *err);
+
+/* The head alone: from the request line to the empty line, both included. Touches no wire. On false
+ * exchange->status is the answer's status. */
+bool request_parse_head(struct exchange *exchange, struct request_traits *traits, struct str head,
+                        struct error *err) MUST_CHECK;
+
+/* What makes two requests the same: method, path, the parameters in any order, the body, and the
+ * token where that is sent in a header (X-Token). */
+uint64_t request_identity(const struct exchange *exchange);
+
+#endif

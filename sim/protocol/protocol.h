@@ -1,0 +1,47 @@
+/* protocol: the APIs this simulator speaks, each under a path of its own.
+ *
+ *      /entrez/eutils   NCBI E-utilities            /datacite        DataCite REST
+ *      /crossref        Crossref REST               /oai             OAI-PMH
+ *      /openalex        OpenAlex                    /generic         JSON in nine ways of paging
+ *      /europepmc       Europe PMC REST
+ *
+ * docs/simulator-protocols.md tells parameters and quirks.
+ */
+#ifndef PATRA_SIM_PROTOCOL_PROTOCOL_H
+#define PATRA_SIM_PROTOCOL_PROTOCOL_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "sim/http/call.h"
+#include "sim/world/world.h"
+
+struct protocol {
+    struct str prefix; /* "/crossref"; what follows is "/" or nothing */
+    const char *name;
+    /* Fills the answer side, for every request: what the API refuses is an answer too. False only
+     * when the simulator itself fails (memory, a reply beyond its limit). */
+    bool (*answer)(struct sim_world *world, struct exchange *exchange, struct error *err);
+};
+
+/* The protocol that owns the path, or NULL. */
+const struct protocol *protocol_find(struct str path);
+
+/* One file each. */
+bool protocol_crossref(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
+bool protocol_datacite(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
+bool protocol_entrez(struct sim_world *world, struct exchange *exchange,
+                     struct error *err) MUST_CHECK;
+bool protocol_europepmc(struct sim_world *world, struct exchange *exchange,
+                        struct error *err) MUST_CHECK;
+bool protocol_generic(struct sim_world *world, struct exchange *exchange,
+                      struct error *err) MUST_CHECK;
+bool protocol_oai(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
+bool protocol_openalex(struct sim_world *world, struct exchange *exchange,
+                       struct error *err) MUST_CHECK;
+
+#endif

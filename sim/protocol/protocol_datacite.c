@@ -1,0 +1,308 @@
+/* DataCite: /datacite/dois and /datacite/dois/DOI.
+ *
+ * page[cursor] is base64url("created-millis,DOI"): stateless, in the order of creation, and one
+ * that can't be decoded begins anew. page[number] reaches 10,000 records; beyond them the number is
+ * clamped without a word, so the last page comes for ever. links.next forgets parameters.
+ */
+#include <inttypes.h>
+
+#include "base/instant.h"
+#include "sim/protocol/page.h"
+#include "sim/protocol/protocol.h"
+#include "sim/util/api_date.h"
+#include "sim/world/words.h"
+
+enum { SIZE_PRESET = 25, SIZE_MAX_ = 1000, HITS_MAX = 10000 };
+
+#define JSON STR("application/json; charset=utf-8")
+
+struct request {
+    struct view_query query;
+    struct str text;
+    bool by_cursor;
+    size_t size;
+    size_t number;
+};
+
+static bool fail(struct exchange *exchange, int status, struct str title, struct error *err)
+{
+    exchange_answer(exchange, status, JSON, STR(""));
+    buf_printf(&exchange->reply, "{\"errors\":[{\"status\":\"%d\",\"title\":\"%.*s\"}]}", status,
+               STR_ARG(title));
+    return buf_ok(&exchange->reply, err);
+}
+
+/* ---- query=updated:[2026-01-01T00:00:00Z TO 2026-01-02T00:00:00Z} ---- */
+
+static const struct {
+    struct str name;
+    enum view_order order;
+} fields[] = {
+    { STR_INIT("updated:"), ORDER_UPDATED },
+    { STR_INIT("created:"), ORDER_CREATED },
+    { STR_INIT("registered:"), ORDER_CREATED },
+};
+
+/* "[" and "]" hold the whole of what is written, "{" and "}" nothing of it. */
+static bool take_range(struct str rest, struct view_range *range)
+{
+    const bool from_inside = str_starts(rest, STR("["));
+    const size_t square = str_find_char(rest, ']');
+    const size_t curly = str_find_char(rest, '}');
+    const size_t end = square < curly ? square : curly;
+    struct when when;
+    struct str from, to;
+    size_t middle;
+
+    if ((!from_inside && !str_starts(rest, STR("{"))) || end == rest.len)
+        return false;
+    rest = str_slice(rest, 1, end);
+    middle = str_find(rest, STR(" TO "));
+    if (middle == rest.len)
+        return false;
+    from = str_trim(str_slice(rest, 0, middle));
+    to = str_trim(str_slice(rest, middle + 4, rest.len));
+    if (!str_eq(from, STR("*"))) {
+        if (!when_parse(from, &when))
+            return false;
+        range->from_us = from_inside ? when.from_us : when.to_us;
+    }
+    if (!str_eq(to, STR("*"))) {
+        if (!when_parse(to, &when))
+            return false;
+        range->to_us = square < curly ? when.to_us : when.from_us;
+    }
+    return true;
+}
+
+static bool take_query(struct request *request)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        const size_t at = str_find(request->text, fields[i].name);
+
+        if (at == request->text.len)
+            continue;
+        if (!take_range(str_slice(request->text, at + fields[i].name.len, request->text.len),
+                        &request->query.ranges[fields[i].order]))
+            return false;
+        if (!request->by_cursor)
+            request->query.order = fields[i].order;
+    }
+    return true;
+}
+
+/* ---- cursors ---- */
+
+static void read_cursor(const struct exchange *exchange, uint32_t records, struct str cursor,
+                        struct view_query *query)
+{
+    struct str plain, millis;
+    int64_t created_ms = 0;
+
+    if (exchange->twist == TWIST_EXPIRED_TOKEN ||
+        !answer_decode_base64(exchange->arena, cursor, &plain))
+        return; /* from the beginning */
+    millis = str_cut(&plain, ',');
+    query->has_after = str_to_i64(millis, &created_ms) &&
+                       id_parse(ID_DATACITE, plain, records, &query->after_record);
+    query->after_us = created_ms * US_PER_MS;
+}
+
+static void add_cursor(struct sim_world *world, struct exchange *exchange, struct buf *out,
+                       struct hit last)
+{
+    const struct corpus *corpus = world_corpus(world);
+    const struct id id = id_make(ID_DATACITE, last.record, corpus->count);
+
+    answer_add_base64(out,
+                      arena_printf(exchange->arena, "%" PRId64 ",%.*s",
+                                   corpus_created_us(corpus, last.record) / US_PER_MS,
+                                   STR_ARG(id_str(&id))),
+                      BASE64_URL);
+}
+
+/* ---- the answer ---- */
+
+/* Rails writes & as \u0026. */
+#define AMP "\\u0026"
+
+static void add_link(struct exchange *exchange, struct buf *out)
+{
+    answer_add_base(exchange, out);
+    buf_add(out, exchange->path);
+}
+
+static void add_self(struct exchange *exchange, struct buf *out)
+{
+    struct str rest = exchange->query;
+
+    buf_add(out, exchange->scheme);
+    buf_add(out, STR("://"));
+    buf_add(out, exchange->host);
+    buf_add(out, exchange->path);
+    if (rest.len > 0)
+        buf_add_char(out, '?');
+    while (rest.len > 0) {
+        words_json(out, str_cut(&rest, '&'), JSON_PLAIN);
+        if (rest.len > 0)
+            buf_add(out, STR(AMP));
+    }
+}
+
+static void add_next(struct sim_world *world, struct exchange *exchange,
+                     const struct request *request, const struct world_page *page)
+{
+    struct buf *out = &exchange->reply;
+
+    buf_add(out, STR(",\"next\":\""));
+    add_link(exchange, out);
+    if (request->by_cursor) {
+        buf_add(out, STR("?page%5Bcursor%5D="));
+        if (exchange->twist == TWIST_REPEAT_TOKEN)
+            answer_add_escaped(out, exchange_param(exchange, STR("page[cursor]")));
+        else
+            add_cursor(world, exchange, out, page->hits[page->count - 1]);
+    } else {
+        buf_printf(out, "?page%%5Bnumber%%5D=%zu",
+                   request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+    }
+    buf_printf(out, AMP "page%%5Bsize%%5D=%zu", request->size);
+    if (request->text.len > 0) {
+        buf_add(out, STR(AMP "query="));
+        answer_add_escaped(out, request->text);
+    }
+    buf_add_char(out, '"');
+}
+
+static void add_facets(struct buf *out, size_t total)
+{
+    static const char *const facets[][3] = {
+        { "resourceTypes", "dataset", "Dataset" },
+        { "created", "2026", "2026" },
+        { "published", "2025", "2025" },
+        { "registered", "2026", "2026" },
+        { "providers", "cern", "CERN" },
+        { "clients", "cern.zenodo", "Zenodo" },
+        { "affiliations", "ror.org/01ggx4157", "CERN" },
+        { "prefixes", "10.5281", "10.5281" },
+        { "certificates", "CoreTrustSeal", "Core Trust Seal" },
+        { "licenses", "cc-by-4.0", "CC-BY-4.0" },
+        { "schemaVersions", "4", "Schema 4" },
+        { "linkChecksStatus", "200", "200" },
+        { "subjects", "Anatomy", "Anatomy" },
+        { "fieldsOfScience", "clinical_medicine", "Clinical medicine" },
+    };
+
+    buf_printf(out, ",\"states\":[{\"id\":\"findable\",\"title\":\"Findable\",\"count\":%zu}]",
+               total);
+    for (size_t i = 0; i < ARRAY_LEN(facets); i++)
+        buf_printf(out, ",\"%s\":[{\"id\":\"%s\",\"title\":\"%s\",\"count\":%zu}]", facets[i][0],
+                   facets[i][1], facets[i][2], total);
+    buf_add(out, STR(",\"citations\":[],\"views\":[],\"downloads\":[]"));
+}
+
+static void add_meta(struct exchange *exchange, const struct request *request, size_t total)
+{
+    struct buf *out = &exchange->reply;
+    const size_t reachable = total < HITS_MAX ? total : HITS_MAX;
+
+    buf_printf(out, "],\"meta\":{\"total\":%zu,\"totalPages\":%zu", answer_total(exchange, total),
+               request->size > 0 ? (reachable + request->size - 1) / request->size : 0);
+    if (!request->by_cursor)
+        buf_printf(out, ",\"page\":%zu", request->number);
+    if (!str_eq(exchange_param(exchange, STR("disable-facets")), STR("true")))
+        add_facets(out, total);
+    buf_add(out, STR("},\"links\":{\"self\":\""));
+    add_self(exchange, out);
+    buf_add_char(out, '"');
+}
+
+static bool list(struct sim_world *world, struct exchange *exchange, const struct request *request,
+                 struct error *err)
+{
+    struct buf *out = answer_begin(exchange, JSON);
+    struct view_query query = request->query;
+    struct world_page page;
+    size_t skip = request->by_cursor ? 0 : (request->number - 1) * request->size;
+
+    if (query.has_after &&
+        (exchange->twist == TWIST_REPEAT_PAGE || exchange->twist == TWIST_SHIFT_PAGE)) {
+        skip = world_position(world, exchange->now_us, &query);
+        query.has_after = false;
+    }
+    if (!world_page(
+            world, exchange->arena, exchange->now_us, &query,
+            (struct world_part){ answer_skip(exchange, skip, request->size > 0 ? request->size : 1),
+                                 request->size },
+            &page, err))
+        return false;
+    exchange->confirmable = page.count < request->size;
+    answer_reserve(exchange, page.count * 4000 + 8192);
+    buf_add(out, STR("{\"data\":["));
+    answer_records(world, exchange, body_form_find(STR("datacite")), &page, STR(","));
+    add_meta(exchange, request, page.total);
+    if (page.count > 0 && page.count == request->size)
+        add_next(world, exchange, request, &page);
+    buf_add(out, STR("}}"));
+    return buf_ok(out, err);
+}
+
+static bool dois(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    struct request request = { .query = view_query_all(ORDER_UPDATED, VIEW_LIVE),
+                               .text = exchange_param(exchange, STR("query")),
+                               .by_cursor = exchange_has_param(exchange, STR("page[cursor]")),
+                               .size = SIZE_PRESET,
+                               .number = 1 };
+
+    if (!answer_number(exchange, STR("page[size]"), &request.size) ||
+        !answer_number(exchange, STR("page[number]"), &request.number))
+        return fail(exchange, 400, STR("You are passing a wrong page parameter."), err);
+    if (request.size > SIZE_MAX_)
+        request.size = SIZE_MAX_;
+    if (request.number == 0)
+        request.number = 1;
+    if (request.size > 0 && request.number > HITS_MAX / request.size)
+        request.number = HITS_MAX / request.size; /* the same page for ever */
+    if (request.by_cursor) {
+        request.query.order = ORDER_CREATED;
+        read_cursor(exchange, world_corpus(world)->count,
+                    exchange_param(exchange, STR("page[cursor]")), &request.query);
+    }
+    if (!take_query(&request))
+        return fail(exchange, 400, STR("Failed to parse query."), err);
+    return list(world, exchange, &request, err);
+}
+
+static bool single(struct sim_world *world, struct exchange *exchange, struct str doi,
+                   struct error *err)
+{
+    const struct corpus *corpus = world_corpus(world);
+    uint32_t record, version = CORPUS_NONE;
+    struct buf *out;
+
+    if (id_parse(ID_DATACITE, doi, corpus->count, &record))
+        version = corpus_current(corpus, record, exchange->now_us);
+    if (version == CORPUS_NONE ||
+        (corpus->flags[version] & (VERSION_DELETED | VERSION_MERGED)) != 0)
+        return fail(exchange, 404, STR("The resource you are looking for doesn't exist."), err);
+    out = answer_begin(exchange, JSON);
+    buf_add(out, STR("{\"data\":"));
+    body_write(body_form_find(STR("datacite-doi")), world, out, version,
+               answer_flaw(exchange, 0, 1));
+    buf_add_char(out, '}');
+    return buf_ok(out, err);
+}
+
+bool protocol_datacite(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    const struct str path = str_slice(exchange->path, STR("/datacite").len, exchange->path.len);
+
+    if (str_starts(path, STR("/dois/")))
+        return single(world, exchange, str_slice(path, 6, path.len), err);
+    if (!str_eq(path, STR("/dois")))
+        return fail(exchange, 404, STR("The resource you are looking for doesn't exist."), err);
+    if (exchange->twist == TWIST_BODY_ERROR)
+        return fail(exchange, 200, STR("The search service is unavailable."), err);
+    return dois(world, exchange, err);
+}

@@ -1,0 +1,345 @@
+/* Europe PMC: /europepmc/webservices/rest/search and searchPOST.
+ *
+ * cursorMark is Solr's: stateless, replayable. The walk ends with an empty list whose
+ * nextCursorMark is the mark that was sent; a search without any hit has none. Errors come as
+ * errCode inside a 200.
+ */
+#include <inttypes.h>
+
+#include "base/instant.h"
+#include "sim/protocol/page.h"
+#include "sim/protocol/protocol.h"
+#include "sim/util/api_date.h"
+#include "sim/world/words.h"
+
+enum { SIZE_PRESET = 25, SIZE_MAX_ = 1000 };
+
+#define JSON STR("application/json;charset=UTF-8")
+#define XML STR("application/xml;charset=UTF-8")
+
+struct request {
+    struct view_query query;
+    struct str text;
+    struct str mark;
+    struct str result_type;
+    struct str sort;
+    size_t size;
+    bool json;
+    const struct body_form *form;
+};
+
+static bool fail(struct exchange *exchange, bool json, int code, const char *message,
+                 struct error *err)
+{
+    if (json) {
+        exchange_answer(exchange, 200, JSON, STR(""));
+        buf_printf(&exchange->reply, "{\"errCode\":%d,\"errMsg\":\"%s\"}", code, message);
+    } else {
+        exchange_answer(exchange, 200, XML, STR(""));
+        buf_printf(&exchange->reply,
+                   "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><errorBean>"
+                   "<errCode>%d</errCode><errMsg>%s</errMsg></errorBean>",
+                   code, message);
+    }
+    return buf_ok(&exchange->reply, err);
+}
+
+/* ---- the query: FIELD:[2026-01-01 TO 2026-01-02], FIELD:2026-01-01; other words match all ---- */
+
+static const struct {
+    struct str name;
+    enum view_order order;
+} fields[] = {
+    { STR_INIT("UPDATE_DATE:"), ORDER_UPDATED },
+    { STR_INIT("CREATION_DATE:"), ORDER_CREATED },
+    { STR_INIT("FIRST_IDATE:"), ORDER_CREATED },
+    { STR_INIT("FIRST_PDATE:"), ORDER_PUBLISHED },
+};
+
+static bool take_bound(struct str text, bool from, struct view_range *range)
+{
+    struct when when;
+
+    text = str_trim(text);
+    if (str_eq(text, STR("*")))
+        return true;
+    if (!when_parse(text, &when) || when.unit > WHEN_DAY)
+        return false;
+    if (from)
+        range->from_us = when.from_us;
+    else
+        range->to_us = when.to_us;
+    return true;
+}
+
+static bool take_range(struct str rest, struct view_range *range)
+{
+    size_t to;
+
+    if (str_starts(rest, STR("["))) {
+        rest = str_slice(rest, 1, str_find_char(rest, ']'));
+        to = str_find(rest, STR(" TO "));
+        return to < rest.len && take_bound(str_slice(rest, 0, to), true, range) &&
+               take_bound(str_slice(rest, to + 4, rest.len), false, range);
+    }
+    rest = str_slice(rest, 0, str_find_char(rest, ' '));
+    rest = str_slice(rest, 0, str_find_char(rest, ')'));
+    return take_bound(rest, true, range) && take_bound(rest, false, range);
+}
+
+static bool take_query(struct str text, struct view_query *query)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        const size_t at = str_find(text, fields[i].name);
+
+        if (at == text.len)
+            continue;
+        if (!take_range(str_slice(text, at + fields[i].name.len, text.len),
+                        &query->ranges[fields[i].order]))
+            return false;
+        query->order = fields[i].order;
+    }
+    return true;
+}
+
+/* ---- marks: 02 82 08, the key, "(", the record; in base64 "AoII..." ---- */
+
+#define MARK STR("\x02\x82\x08")
+
+static struct str mark_of(struct exchange *exchange, int64_t key_us, uint32_t record)
+{
+    struct buf mark, plain;
+
+    buf_init(&plain, exchange->arena, 128);
+    buf_init(&mark, exchange->arena, 256);
+    buf_add(&plain, MARK);
+    buf_printf(&plain, "%" PRId64 "(%u", key_us, record);
+    answer_add_base64(&mark, buf_str(&plain), BASE64);
+    return buf_str(&mark);
+}
+
+static bool read_mark(const struct exchange *exchange, struct str mark, struct view_query *query)
+{
+    struct str plain, key;
+    int64_t record;
+
+    if (!answer_decode_base64(exchange->arena, mark, &plain) || !str_starts(plain, MARK))
+        return false;
+    plain = str_slice(plain, MARK.len, plain.len);
+    key = str_cut(&plain, '(');
+    if (!str_to_i64(key, &query->after_us) || !str_to_i64(plain, &record) || record < 0 ||
+        record > UINT32_MAX)
+        return false;
+    query->has_after = true;
+    query->after_record = (uint32_t)record;
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static struct str next_mark(struct sim_world *world, struct exchange *exchange,
+                            const struct request *request, const struct world_page *page)
+{
+    struct hit last;
+
+    if (page->total == 0)
+        return STR("");
+    if (page->count == 0 || exchange->twist == TWIST_REPEAT_TOKEN)
+        return request->mark; /* the echo */
+    last = page->hits[page->count - 1];
+    return mark_of(exchange, view_key_of(world_corpus(world), request->query.order, last.version),
+                   last.record);
+}
+
+/* Its blanks are raw, as in reality: not to be used as it stands. */
+static void add_next_url(struct exchange *exchange, struct buf *out, const struct request *request,
+                         struct str mark)
+{
+    const char *amp = request->json ? "&" : "&amp;";
+
+    answer_add_base(exchange, out);
+    buf_add(out, STR("/europepmc/webservices/rest/search?query="));
+    if (request->json)
+        words_json(out, request->text, JSON_PLAIN);
+    else
+        words_xml(out, request->text, false);
+    buf_printf(out, "%scursorMark=%.*s%sresultType=%.*s%spageSize=%zu%sformat=%s", amp,
+               STR_ARG(mark), amp, STR_ARG(request->result_type), amp, request->size, amp,
+               request->json ? "json" : "xml");
+}
+
+/* "*" comes back as %2A. */
+static struct str echoed_mark(const struct request *request)
+{
+    return str_eq(request->mark, STR("*")) ? STR("%2A") : request->mark;
+}
+
+static void add_json(struct sim_world *world, struct exchange *exchange,
+                     const struct request *request, const struct world_page *page)
+{
+    struct buf *out = answer_begin(exchange, JSON);
+    const struct str next = next_mark(world, exchange, request, page);
+
+    buf_printf(out, "{\"version\":\"6.9\",\"hitCount\":%zu,", answer_total(exchange, page->total));
+    if (next.len > 0) {
+        buf_printf(out, "\"nextCursorMark\":\"%.*s\",\"nextPageUrl\":\"", STR_ARG(next));
+        add_next_url(exchange, out, request, next);
+        buf_add(out, STR("\","));
+    }
+    buf_add(out, STR("\"request\":{\"queryString\":\""));
+    words_json(out, request->text, JSON_PLAIN);
+    buf_printf(out,
+               "\",\"resultType\":\"%.*s\",\"cursorMark\":\"%.*s\",\"pageSize\":%zu,\"sort\":\"",
+               STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size);
+    words_json(out, request->sort, JSON_PLAIN);
+    buf_add(out, STR("\",\"synonym\":false},\"resultList\":{\"result\":["));
+    answer_records(world, exchange, request->form, page, STR(","));
+    buf_add(out, STR("]}}"));
+}
+
+static void add_xml(struct sim_world *world, struct exchange *exchange,
+                    const struct request *request, const struct world_page *page)
+{
+    struct buf *out = answer_begin(exchange, XML);
+    const struct str next = next_mark(world, exchange, request, page);
+
+    buf_printf(out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><responseWrapper "
+               "xmlns:slx=\"http://www.scholix.org\" xmlns:epmc=\"https://www.europepmc.org/data\">"
+               "<version>6.9</version><hitCount>%zu</hitCount>",
+               answer_total(exchange, page->total));
+    if (next.len > 0) {
+        buf_printf(out, "<nextCursorMark>%.*s</nextCursorMark><nextPageUrl>", STR_ARG(next));
+        add_next_url(exchange, out, request, next);
+        buf_add(out, STR("</nextPageUrl>"));
+    }
+    buf_add(out, STR("<request><queryString>"));
+    words_xml(out, request->text, false);
+    buf_printf(out,
+               "</queryString><resultType>%.*s</resultType><cursorMark>%.*s</cursorMark><pageSize>"
+               "%zu</pageSize><sort>",
+               STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size);
+    words_xml(out, request->sort, false);
+    buf_add(out, STR("</sort><synonym>false</synonym></request><resultList>"));
+    answer_records(world, exchange, request->form, page, STR(""));
+    buf_add(out, STR("</resultList></responseWrapper>"));
+}
+
+static bool list(struct sim_world *world, struct exchange *exchange, struct request *request,
+                 struct error *err)
+{
+    struct view_query whole = request->query;
+    struct world_page page;
+    size_t position = 0;
+
+    if (request->query.has_after)
+        position = world_position(world, exchange->now_us, &request->query);
+    whole.has_after = false;
+    if (!world_page(
+            world, exchange->arena, exchange->now_us, &whole,
+            (struct world_part){ answer_skip(exchange, position, request->size), request->size },
+            &page, err))
+        return false;
+    exchange->confirmable = position + page.count >= page.total;
+    answer_reserve(exchange, page.count * 5000 + 4096);
+    if (request->json)
+        add_json(world, exchange, request, &page);
+    else
+        add_xml(world, exchange, request, &page);
+    return buf_ok(&exchange->reply, err);
+}
+
+/* ---- parameters ---- */
+
+static bool wants_json(const struct exchange *exchange)
+{
+    const struct str format = exchange_param(exchange, STR("format"));
+    const struct str accept = exchange_header(exchange, STR("Accept"));
+
+    if (format.len > 0)
+        return str_eq_nocase(format, STR("json"));
+    return str_find(accept, STR("application/json")) < accept.len;
+}
+
+static const struct body_form *form_of(const struct request *request)
+{
+    static const struct {
+        struct str result_type;
+        struct str json;
+        struct str xml;
+    } forms[] = {
+        { STR_INIT("core"), STR_INIT("europepmc"), STR_INIT("europepmc-xml") },
+        { STR_INIT("lite"), STR_INIT("europepmc-lite"), STR_INIT("europepmc-lite-xml") },
+        { STR_INIT("idlist"), STR_INIT("europepmc-idlist"), STR_INIT("europepmc-idlist-xml") },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (str_eq_nocase(forms[i].result_type, request->result_type))
+            return body_form_find(request->json ? forms[i].json : forms[i].xml);
+    }
+    return NULL;
+}
+
+static bool is_known_sort(struct str sort)
+{
+    static const struct str names[] = { STR_INIT("P_PDATE_D"),   STR_INIT("FIRST_IDATE_D"),
+                                        STR_INIT("UPDATE_DATE"), STR_INIT("CITED"),
+                                        STR_INIT("AUTH_FIRST"),  STR_INIT("RELEVANCE") };
+    struct str rest = sort;
+    const struct str name = str_cut(&rest, ' ');
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_eq(names[i], name))
+            return true;
+    }
+    return sort.len == 0;
+}
+
+static bool search(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    struct request request = {
+        .query = view_query_all(ORDER_UPDATED, VIEW_LIVE),
+        .text = exchange_param(exchange, STR("query")),
+        .mark = exchange_param(exchange, STR("cursorMark")),
+        .result_type = exchange_param(exchange, STR("resultType")),
+        .sort = exchange_param(exchange, STR("sort")),
+        .size = SIZE_PRESET,
+        .json = wants_json(exchange),
+    };
+
+    if (request.mark.len == 0)
+        request.mark = STR("*");
+    if (request.result_type.len == 0)
+        request.result_type = STR("lite");
+    request.form = form_of(&request);
+    if (exchange->twist == TWIST_BODY_ERROR)
+        return fail(exchange, request.json, 500, "Unexpected error. Please try again later.", err);
+    if (request.form == NULL)
+        return fail(exchange, request.json, 404, "Invalid result type provided", err);
+    if (!answer_number(exchange, STR("pageSize"), &request.size) || request.size == 0 ||
+        request.size > SIZE_MAX_)
+        return fail(exchange, request.json, 404,
+                    "Invalid page size provided. Valid size is between 1 and 1000", err);
+    if (!is_known_sort(request.sort)) {
+        exchange_answer(exchange, 503, STR("text/plain"), STR("Service Unavailable"));
+        return buf_ok(&exchange->reply, err);
+    }
+    if (request.text.len == 0 || !take_query(request.text, &request.query))
+        return fail(exchange, request.json, 404, "Query not valid", err);
+    if (!str_eq(request.mark, STR("*")) && (exchange->twist == TWIST_EXPIRED_TOKEN ||
+                                            !read_mark(exchange, request.mark, &request.query)))
+        return fail(exchange, request.json, 404, "Invalid cursorMark provided", err);
+    return list(world, exchange, &request, err);
+}
+
+bool protocol_europepmc(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    const struct str prefix = STR("/europepmc/webservices/rest");
+    const struct str path = str_slice(exchange->path, prefix.len, exchange->path.len);
+
+    if (str_starts(exchange->path, prefix) &&
+        (str_eq(path, STR("/search")) || str_eq(path, STR("/searchPOST"))))
+        return search(world, exchange, err);
+    exchange_answer(exchange, 404, STR("text/html"), STR("<html><body>Not found</body></html>"));
+    return buf_ok(&exchange->reply, err);
+}

@@ -1,0 +1,371 @@
+/* JSON APIs of no provider in particular, one for each way of paging:
+ *
+ *      /generic/offset?offset=&limit=      /generic/next      the next URL stands in the body
+ *      /generic/page0?page=&size=          /generic/token     token in a POST body (or ?token=)
+ *      /generic/page1?page=&size=          /generic/header    token in a response header
+ *      /generic/link?page=&size=           /generic/time      ?from= again, from the last date
+ *      /generic/records/ID                 /generic/single    everything in one answer
+ *
+ * All take from= and to=, half-open, on updated_at (or field=created), and answer in the order of
+ * (date, id). Deleted and merged records stay in the lists as tombstones.
+ */
+#include <inttypes.h>
+
+#include "base/instant.h"
+#include "sim/protocol/page.h"
+#include "sim/protocol/protocol.h"
+#include "sim/util/api_date.h"
+
+enum { SIZE_PRESET = 100, SIZE_MAX_ = 1000, SINGLE_MAX = 100000 };
+
+#define JSON STR("application/json")
+
+enum style {
+    STYLE_OFFSET,
+    STYLE_PAGE0,
+    STYLE_PAGE1,
+    STYLE_LINK,
+    STYLE_NEXT,
+    STYLE_TOKEN,
+    STYLE_HEADER,
+    STYLE_TIME,
+    STYLE_SINGLE,
+};
+
+struct request {
+    enum style style;
+    struct view_query query;
+    struct str from; /* as sent */
+    struct str to;
+    struct str field;
+    struct str token;
+    size_t size;
+    size_t skip;   /* where the page should begin */
+    size_t number; /* of the page, for those that count pages */
+};
+
+static bool fail(struct exchange *exchange, int status, struct str code, struct str message,
+                 struct error *err)
+{
+    struct buf *out = &exchange->reply;
+
+    exchange_answer(exchange, status, JSON, STR("{\"error\":{\"code\":\""));
+    buf_add(out, code);
+    buf_add(out, STR("\",\"message\":\""));
+    buf_add(out, message);
+    buf_add(out, STR("\"}}"));
+    return buf_ok(out, err);
+}
+
+/* ---- parameters: of the query, a form, or a flat JSON body ---- */
+
+/* The value of "name": in a JSON object without nesting, which is all these APIs take. */
+static struct str json_field(struct str body, struct str name)
+{
+    for (size_t i = 0; i + name.len + 2 <= body.len; i++) {
+        struct str rest;
+
+        if (body.data[i] != '"' || !str_starts(str_slice(body, i + 1, body.len), name) ||
+            body.data[i + 1 + name.len] != '"')
+            continue;
+        rest = str_trim(str_slice(body, i + name.len + 2, body.len));
+        if (!str_starts(rest, STR(":")))
+            continue;
+        rest = str_trim(str_slice(rest, 1, rest.len));
+        if (str_starts(rest, STR("\""))) {
+            rest = str_slice(rest, 1, rest.len);
+            return str_slice(rest, 0, str_find_char(rest, '"'));
+        }
+        rest = str_slice(rest, 0, str_find_char(rest, ','));
+        return str_trim(str_slice(rest, 0, str_find_char(rest, '}')));
+    }
+    return STR("");
+}
+
+static struct str param(const struct exchange *exchange, struct str name)
+{
+    struct str value = exchange_param(exchange, name);
+
+    if (value.len == 0 && str_starts(str_trim(exchange->body), STR("{")))
+        value = json_field(exchange->body, name);
+    return str_eq(value, STR("null")) ? STR("") : value;
+}
+
+static bool take_number(const struct exchange *exchange, struct str name, size_t *value)
+{
+    const struct str text = param(exchange, name);
+    int64_t number;
+
+    if (text.len == 0)
+        return true;
+    if (!str_to_i64(text, &number) || number < 0)
+        return false;
+    *value = (size_t)number;
+    return true;
+}
+
+static bool take_bound(struct str text, int64_t *bound_us)
+{
+    struct when when;
+
+    if (text.len == 0)
+        return true;
+    if (!when_parse(text, &when))
+        return false;
+    *bound_us = when.from_us;
+    return true;
+}
+
+static bool take_window(const struct exchange *exchange, struct request *request)
+{
+    struct view_range *range;
+
+    request->field = param(exchange, STR("field"));
+    request->from = param(exchange, STR("from"));
+    request->to = param(exchange, STR("to"));
+    request->query = view_query_all(
+        str_eq(request->field, STR("created")) ? ORDER_CREATED : ORDER_UPDATED, VIEW_ALL);
+    range = &request->query.ranges[request->query.order];
+    return take_bound(request->from, &range->from_us) && take_bound(request->to, &range->to_us);
+}
+
+/* ---- tokens: base64 of "made-millis,position" ---- */
+
+static void add_token(struct exchange *exchange, struct buf *out, size_t position)
+{
+    const struct str plain =
+        arena_printf(exchange->arena, "%" PRId64 ",%zu", exchange->now_us / US_PER_MS, position);
+
+    answer_add_base64(out, plain, BASE64_URL);
+}
+
+static bool read_token(const struct exchange *exchange, const struct sim_world *world,
+                       struct str token, size_t *position)
+{
+    struct str plain, made;
+    int64_t made_ms, number;
+
+    if (!answer_decode_base64(exchange->arena, token, &plain))
+        return false;
+    made = str_cut(&plain, ',');
+    if (!str_to_i64(made, &made_ms) || !str_to_i64(plain, &number) || number < 0)
+        return false;
+    *position = (size_t)number;
+    return exchange->now_us - made_ms * US_PER_MS <= world_options_of(world)->token_life_us;
+}
+
+/* ---- where the page is ---- */
+
+static bool take_position(const struct exchange *exchange, const struct sim_world *world,
+                          struct request *request, bool *expired)
+{
+    const bool by_number = request->style == STYLE_PAGE0 || request->style == STYLE_PAGE1 ||
+                           request->style == STYLE_LINK || request->style == STYLE_NEXT;
+    const size_t base = request->style == STYLE_PAGE0 ? 0 : 1;
+
+    *expired = false;
+    request->size = SIZE_PRESET;
+    request->number = base;
+    request->token = param(exchange, STR("token"));
+    if (request->token.len == 0 && request->style == STYLE_HEADER)
+        request->token = exchange_header(exchange, STR("X-Token"));
+    if (!take_number(exchange, STR("limit"), &request->size) ||
+        !take_number(exchange, STR("size"), &request->size) ||
+        !take_number(exchange, STR("offset"), &request->skip) ||
+        !take_number(exchange, STR("page"), &request->number) || request->number < base)
+        return false;
+    if (request->size == 0 || request->size > SIZE_MAX_)
+        request->size = SIZE_MAX_; /* clamped without a word, as many do */
+    if (request->style == STYLE_SINGLE)
+        request->size = SINGLE_MAX;
+    if (by_number)
+        request->skip = (request->number - base) * request->size;
+    if (request->token.len > 0)
+        *expired = exchange->twist == TWIST_EXPIRED_TOKEN ||
+                   !read_token(exchange, world, request->token, &request->skip);
+    return true;
+}
+
+/* ---- answers ---- */
+
+static void add_next_url(struct exchange *exchange, struct buf *out, const struct request *request,
+                         size_t number)
+{
+    answer_add_base(exchange, out);
+    buf_add(out, exchange->path);
+    buf_printf(out, "?page=%zu&size=%zu", number, request->size);
+    if (request->from.len > 0) {
+        buf_add(out, STR("&from="));
+        answer_add_escaped(out, request->from);
+    }
+    if (request->to.len > 0) {
+        buf_add(out, STR("&to="));
+        answer_add_escaped(out, request->to);
+    }
+    if (request->field.len > 0) {
+        buf_add(out, STR("&field="));
+        answer_add_escaped(out, request->field);
+    }
+}
+
+static void add_link_header(struct exchange *exchange, const struct request *request, bool more)
+{
+    struct buf link;
+
+    buf_init(&link, exchange->arena, 8192);
+    buf_add_char(&link, '<');
+    add_next_url(exchange, &link, request, 1);
+    buf_add(&link, STR(">; rel=\"first\""));
+    if (more) {
+        buf_add(&link, STR(", <"));
+        add_next_url(exchange, &link, request,
+                     request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+        buf_add(&link, STR(">; title=\"a, b\"; rel=\"next\""));
+    }
+    exchange_out(exchange, STR("Link"), buf_str(&link));
+}
+
+/* The next token, or with REPEAT_TOKEN the one that was sent. */
+static struct str next_token(struct exchange *exchange, const struct request *request)
+{
+    struct buf token;
+
+    if (exchange->twist == TWIST_REPEAT_TOKEN && request->token.len > 0)
+        return request->token;
+    buf_init(&token, exchange->arena, 256);
+    add_token(exchange, &token, request->skip + request->size);
+    return buf_str(&token);
+}
+
+static void add_tail(struct exchange *exchange, const struct request *request,
+                     const struct world_page *page, bool more)
+{
+    struct buf *out = &exchange->reply;
+    const size_t total = answer_total(exchange, page->total);
+
+    switch (request->style) {
+    case STYLE_OFFSET:
+        buf_printf(out, "],\"total\":%zu,\"offset\":%zu,\"limit\":%zu}", total, request->skip,
+                   request->size);
+        break;
+    case STYLE_PAGE0:
+    case STYLE_PAGE1:
+        buf_printf(out, "],\"total\":%zu,\"page\":%zu,\"size\":%zu,\"pages\":%zu}", total,
+                   request->number, request->size,
+                   (page->total + request->size - 1) / request->size);
+        break;
+    case STYLE_NEXT:
+        buf_printf(out, "],\"total\":%zu,\"next\":", total);
+        if (more) {
+            buf_add_char(out, '"');
+            add_next_url(exchange, out, request,
+                         request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+            buf_add(out, STR("\"}"));
+        } else {
+            buf_add(out, STR("null}"));
+        }
+        break;
+    case STYLE_TOKEN:
+        buf_printf(out, "],\"total\":%zu,\"nextToken\":", total);
+        if (more)
+            buf_printf(out, "\"%.*s\"}", STR_ARG(next_token(exchange, request)));
+        else
+            buf_add(out, STR("null}"));
+        break;
+    case STYLE_SINGLE:
+        buf_printf(out, "],\"total\":%zu}", total);
+        break;
+    case STYLE_LINK:
+        buf_add_char(out, ']');
+        break;
+    case STYLE_HEADER:
+    case STYLE_TIME:
+        buf_add(out, STR("]}"));
+        break;
+    }
+}
+
+static bool list(struct sim_world *world, struct exchange *exchange, const struct request *request,
+                 struct error *err)
+{
+    const struct body_form *form = body_form_find(STR("generic"));
+    struct world_page page;
+    struct buf *out = answer_begin(exchange, JSON);
+    bool more;
+
+    if (!world_page(world, exchange->arena, exchange->now_us, &request->query,
+                    (struct world_part){ answer_skip(exchange, request->skip, request->size),
+                                         request->size },
+                    &page, err))
+        return false;
+    more = request->skip + request->size < page.total;
+    exchange->confirmable = page.count == 0 || !more;
+    answer_reserve(exchange, page.count * 2800 + 4096);
+    buf_add(out, request->style == STYLE_LINK ? STR("[") : STR("{\"items\":["));
+    answer_records(world, exchange, form, &page, STR(","));
+    add_tail(exchange, request, &page, more);
+    if (request->style == STYLE_LINK) {
+        add_link_header(exchange, request, more);
+        exchange_out(exchange, STR("X-Total-Count"),
+                     arena_printf(exchange->arena, "%zu", answer_total(exchange, page.total)));
+    }
+    if (request->style == STYLE_HEADER && more)
+        exchange_out(exchange, STR("X-Next-Token"), next_token(exchange, request));
+    return buf_ok(out, err);
+}
+
+static bool single_record(struct sim_world *world, struct exchange *exchange, struct str name,
+                          struct error *err)
+{
+    const struct corpus *corpus = world_corpus(world);
+    uint32_t record, version = CORPUS_NONE;
+
+    if (id_parse(ID_GENERIC, name, corpus->count, &record))
+        version = corpus_current(corpus, record, exchange->now_us);
+    if (version == CORPUS_NONE)
+        return fail(exchange, 404, STR("not_found"), STR("there is no such record"), err);
+    body_write(body_form_find(STR("generic")), world, answer_begin(exchange, JSON), version,
+               answer_flaw(exchange, 0, 1));
+    return buf_ok(&exchange->reply, err);
+}
+
+static bool style_of(struct str name, enum style *style)
+{
+    static const struct str names[] = {
+        [STYLE_OFFSET] = STR_INIT("offset"), [STYLE_PAGE0] = STR_INIT("page0"),
+        [STYLE_PAGE1] = STR_INIT("page1"),   [STYLE_LINK] = STR_INIT("link"),
+        [STYLE_NEXT] = STR_INIT("next"),     [STYLE_TOKEN] = STR_INIT("token"),
+        [STYLE_HEADER] = STR_INIT("header"), [STYLE_TIME] = STR_INIT("time"),
+        [STYLE_SINGLE] = STR_INIT("single"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_eq(names[i], name)) {
+            *style = (enum style)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool protocol_generic(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    const struct str prefix = STR("/generic/");
+    const struct str name = str_slice(exchange->path, prefix.len, exchange->path.len);
+    struct request request = { 0 };
+    bool expired;
+
+    if (str_starts(name, STR("records/")))
+        return single_record(world, exchange, str_slice(name, 8, name.len), err);
+    if (!style_of(name, &request.style))
+        return fail(exchange, 404, STR("not_found"), STR("there is no such resource"), err);
+    if (exchange->twist == TWIST_BODY_ERROR)
+        return fail(exchange, 200, STR("backend"), STR("the search backend failed"), err);
+    if (!take_window(exchange, &request))
+        return fail(exchange, 400, STR("bad_date"), STR("from and to are ISO-8601"), err);
+    if (!take_position(exchange, world, &request, &expired))
+        return fail(exchange, 400, STR("bad_parameter"), STR("a number is not a number"), err);
+    if (expired)
+        return fail(exchange, 410, STR("token_expired"), STR("this token is gone"), err);
+    return list(world, exchange, &request, err);
+}

@@ -1,0 +1,10 @@
+/* select: a record cut down to the members that were asked for, select=DOI,title. */
+#ifndef PATRA_SIM_PROTOCOL_SELECT_MEMBERS_H
+#define PATRA_SIM_PROTOCOL_SELECT_MEMBERS_H
+
+#include "base/buf.h"
+
+/* `body` is an object in our own compact JSON; its members keep their order. */
+void select_members(struct buf *out, struct str body, struct str select);
+
+#endif

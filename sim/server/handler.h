@@ -1,0 +1,51 @@
+/* site: what stands behind the sockets: clock, fault plan, audit, credentials, protocols.
+ *
+ * One site is shared by all connections and all threads. For each request the server calls
+ * site_enter(), then site_answer(), sends what came of it, and site_leave() before its last bytes.
+ */
+#ifndef PATRA_SIM_SERVER_HANDLER_H
+#define PATRA_SIM_SERVER_HANDLER_H
+
+#include "base/log.h"
+#include "sim/audit/audit.h"
+#include "sim/auth/auth.h"
+#include "sim/fault/fault_plan.h"
+#include "sim/http/call.h"
+#include "sim/server/echo_blob.h"
+#include "sim/server/response.h"
+#include "sim/util/clock.h"
+#include "sim/world/world.h"
+
+struct site {
+    struct sim_clock clock;
+    struct fault_plan *faults;
+    struct audit *audit;
+    struct auth *auth;
+    struct echo echo;
+    struct sim_world *world;
+    struct reply_options reply;
+    struct str main_base;  /* "http://127.0.0.1:4711" */
+    struct str other_base; /* ... of the other host; empty when there is none */
+    struct log *log;
+};
+
+/* One request on its way through. */
+struct visit {
+    struct exchange *exchange;
+    bool other_host;
+    struct str client; /* "127.0.0.1:50000" */
+    struct fault fault;
+    struct str refused; /* why the request itself can not be understood */
+    uint64_t identity;
+    struct audit_ticket ticket;
+};
+
+void site_enter(struct site *site, struct visit *visit);
+void site_answer(struct site *site, struct visit *visit);
+void site_leave(struct site *site, struct visit *visit, bool complete);
+void site_broken(struct site *site, struct visit *visit); /* the client did not take it */
+
+/* The pages below /_sim/, which are not audited and never spoiled. */
+void control_answer(struct site *site, struct exchange *exchange);
+
+#endif

@@ -1,0 +1,406 @@
+/* A connection is a thread that reads, answers and writes in turn, with every wait interruptible by
+ * the stop event. The simulator has tens of clients, not thousands, and what it must be good at is
+ * to misbehave: as a thread a drip is a write and a pause, a stall a pause, a reset a line; an
+ * event loop would need a state for each.
+ *
+ * It is written by hand because no library lets one: libmicrohttpd frames replies itself, so a
+ * chunked body without its end, a body longer than its Content-Length, or an RST in the middle of a
+ * reply can not be said; and its TLS is GnuTLS, a second TLS library beside the one patra has.
+ */
+#include "sim/server/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "sim/http/request.h"
+#include "sim/http/wire.h"
+
+enum {
+    CONNECTIONS_MAX = 1000,
+    BACKLOG = 512,
+    STACK_BYTES = 512 << 10,
+    EXCHANGE_BYTES_MAX = 512 << 20,
+    REPLY_BYTES_MAX = 256 << 20,
+    REPLY_BYTES_KEPT = 16 << 20, /* a connection keeps this much for its next reply */
+};
+
+struct door {
+    struct server *server;
+    enum server_door kind;
+    int fd;
+    int port;
+    pthread_t thread;
+    bool running;
+};
+
+struct server {
+    struct site *site;
+    SSL_CTX *tls;
+    int stop_fd;
+    struct door doors[DOOR_COUNT];
+    char bases[2][64];
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int connections;
+};
+
+struct connection {
+    struct server *server;
+    enum server_door door;
+    int fd;
+    char client[64];
+    struct wire wire;
+    struct request_input input;
+    struct arena arena;       /* of the exchange */
+    struct arena reply_arena; /* of the reply's bytes, which the next reply uses again */
+    struct buf reply;
+    struct exchange exchange;
+};
+
+/* ---- one connection ---- */
+
+struct leaving {
+    struct site *site;
+    struct visit *visit;
+};
+
+static void leave(void *context, bool complete)
+{
+    const struct leaving *leaving = context;
+
+    site_leave(leaving->site, leaving->visit, complete);
+}
+
+static void leave_unseen(void *context, bool complete)
+{
+    (void)context;
+    (void)complete;
+}
+
+static void begin_exchange(struct connection *connection)
+{
+    arena_reset(&connection->arena);
+    if (connection->reply.capacity > REPLY_BYTES_KEPT) {
+        arena_release(&connection->reply_arena);
+        connection->reply.data = NULL;
+    }
+    if (connection->reply.data == NULL) {
+        arena_init(&connection->reply_arena, 2 * (size_t)REPLY_BYTES_MAX);
+        buf_init(&connection->reply, &connection->reply_arena, REPLY_BYTES_MAX);
+    }
+    buf_clear(&connection->reply);
+    connection->exchange = (struct exchange){
+        .arena = &connection->arena,
+        .scheme = connection->door == DOOR_HTTPS ? STR("https") : STR("http"),
+        .reply = connection->reply,
+    };
+}
+
+static enum reply_end answer(struct connection *connection, const struct request_traits *traits)
+{
+    struct site *site = connection->server->site;
+    struct visit visit = { .exchange = &connection->exchange,
+                           .other_host = connection->door == DOOR_OTHER,
+                           .client = str_of(connection->client) };
+    struct leaving leaving = { site, &visit };
+    struct reply reply = { .wire = &connection->wire,
+                           .exchange = &connection->exchange,
+                           .fault = &visit.fault,
+                           .traits = traits,
+                           .options = &site->reply,
+                           .done = leave,
+                           .context = &leaving };
+    enum reply_end end;
+    bool broken;
+
+    site_enter(site, &visit);
+    site_answer(site, &visit);
+    if (connection->exchange.reply.failed)
+        exchange_answer(&connection->exchange, 500, STR("text/plain"),
+                        STR("the answer is larger than the simulator can hold\n"));
+    end = reply_send(&reply, &broken);
+    if (broken)
+        site_broken(site, &visit);
+    connection->reply = connection->exchange.reply;
+    return end;
+}
+
+static void answer_bad(struct connection *connection, const struct error *err)
+{
+    static const struct fault no_fault = { 0 };
+    const struct request_traits traits = { 0 };
+    const struct reply_options options = { 0 };
+    struct reply reply = { .wire = &connection->wire,
+                           .exchange = &connection->exchange,
+                           .fault = &no_fault,
+                           .traits = &traits,
+                           .options = &options,
+                           .done = leave_unseen };
+    bool broken;
+
+    connection->exchange.method = STR("");
+    exchange_answer(&connection->exchange, connection->exchange.status, STR("text/plain"),
+                    str_of(err->text));
+    (void)reply_send(&reply, &broken);
+    connection->reply = connection->exchange.reply;
+}
+
+static enum reply_end serve_one(struct connection *connection)
+{
+    struct request_traits traits;
+    struct error err;
+
+    begin_exchange(connection);
+    switch (
+        request_read(&connection->wire, &connection->input, &connection->exchange, &traits, &err)) {
+    case REQUEST_READY:
+        return answer(connection, &traits);
+    case REQUEST_BAD:
+        answer_bad(connection, &err);
+        return REPLY_CLOSE;
+    default:
+        return REPLY_CLOSE;
+    }
+}
+
+static bool is_stopping(const struct server *server)
+{
+    struct pollfd stop = { server->stop_fd, POLLIN, 0 };
+
+    return poll(&stop, 1, 0) > 0;
+}
+
+static void *connection_main(void *context)
+{
+    struct connection *connection = context;
+    struct server *server = connection->server;
+    enum reply_end end = REPLY_KEEP;
+
+    arena_init(&connection->arena, EXCHANGE_BYTES_MAX);
+    if (wire_open(&connection->wire, connection->fd, server->stop_fd,
+                  connection->door == DOOR_HTTPS ? server->tls : NULL)) {
+        do
+            end = serve_one(connection);
+        while (end == REPLY_KEEP && !is_stopping(server));
+    }
+    if (end == REPLY_RESET)
+        wire_reset(&connection->wire);
+    else
+        wire_close(&connection->wire);
+    arena_release(&connection->arena);
+    arena_release(&connection->reply_arena);
+    free(connection);
+    OPENSSL_thread_stop(); /* now, for once counted out nobody waits for this thread */
+    (void)pthread_mutex_lock(&server->lock);
+    server->connections--;
+    (void)pthread_cond_signal(&server->changed);
+    (void)pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+/* ---- accepting ---- */
+
+static bool count_in(struct server *server)
+{
+    bool room;
+
+    (void)pthread_mutex_lock(&server->lock);
+    room = server->connections < CONNECTIONS_MAX;
+    server->connections += room;
+    (void)pthread_mutex_unlock(&server->lock);
+    return room;
+}
+
+static void count_out(struct server *server)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    server->connections--;
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
+static bool start_connection(struct server *server, struct connection *connection)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    bool started;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    started = count_in(server);
+    if (started && pthread_create(&thread, &attr, connection_main, connection) != 0) {
+        count_out(server);
+        started = false;
+    }
+    (void)pthread_attr_destroy(&attr);
+    return started;
+}
+
+static void accept_one(struct door *door)
+{
+    struct sockaddr_in peer = { 0 };
+    socklen_t size = sizeof(peer);
+    const int fd = accept4(door->fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct connection *connection;
+    char address[INET_ADDRSTRLEN] = "";
+    const int one = 1;
+
+    if (fd < 0)
+        return;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    connection = calloc(1, sizeof(*connection));
+    if (connection != NULL) {
+        connection->server = door->server;
+        connection->door = door->kind;
+        connection->fd = fd;
+        (void)inet_ntop(AF_INET, &peer.sin_addr, address, sizeof(address));
+        (void)snprintf(connection->client, sizeof(connection->client), "%s:%d", address,
+                       ntohs(peer.sin_port));
+    }
+    if (connection == NULL || !start_connection(door->server, connection)) {
+        free(connection);
+        (void)close(fd);
+    }
+}
+
+static void *door_main(void *context)
+{
+    struct door *door = context;
+
+    for (;;) {
+        struct pollfd fds[2] = { { door->fd, POLLIN, 0 }, { door->server->stop_fd, POLLIN, 0 } };
+
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return NULL;
+        if (fds[1].revents != 0)
+            return NULL;
+        if (fds[0].revents != 0)
+            accept_one(door);
+    }
+}
+
+/* ---- opening and closing ---- */
+
+static bool open_door(struct door *door, const char *address, int port, struct error *err)
+{
+    struct sockaddr_in place = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    socklen_t size = sizeof(place);
+    const int one = 1;
+
+    if (inet_pton(AF_INET, address, &place.sin_addr) != 1)
+        return error_set(err, ERROR_REQUEST, "listen.address", "'%s' is not an IPv4 address",
+                         address);
+    door->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (door->fd < 0)
+        return error_set(err, ERROR_TRANSIENT, "listen.socket", "socket: %s", strerror(errno));
+    (void)setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(door->fd, (struct sockaddr *)&place, sizeof(place)) != 0 ||
+        listen(door->fd, BACKLOG) != 0 ||
+        getsockname(door->fd, (struct sockaddr *)&place, &size) != 0)
+        return error_set(err, ERROR_TRANSIENT, "listen.bind", "%s:%d: %s", address, port,
+                         strerror(errno));
+    door->port = ntohs(place.sin_port);
+    return true;
+}
+
+static struct str base_of(const struct server *server, char *text, size_t size, const char *address,
+                          enum server_door door)
+{
+    const int len = snprintf(text, size, "%s://%s:%d", door == DOOR_HTTPS ? "https" : "http",
+                             address, server->doors[door].port);
+
+    return (struct str){ text, (size_t)len };
+}
+
+static void name_bases(struct server *server, const struct server_options *options)
+{
+    const enum server_door main_door = server->doors[DOOR_HTTP].fd >= 0 ? DOOR_HTTP : DOOR_HTTPS;
+
+    server->site->main_base =
+        base_of(server, server->bases[0], sizeof(server->bases[0]), options->address, main_door);
+    if (server->doors[DOOR_OTHER].fd >= 0)
+        server->site->other_base = base_of(server, server->bases[1], sizeof(server->bases[1]),
+                                           options->other_address, DOOR_OTHER);
+}
+
+bool server_open(const struct server_options *options, struct site *site, struct server **opened,
+                 struct error *err)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    bool ok = true;
+
+    if (server == NULL)
+        return error_set(err, ERROR_TRANSIENT, "memory", "no memory for the server");
+    *server = (struct server){ .site = site, .tls = options->tls };
+    (void)pthread_mutex_init(&server->lock, NULL);
+    (void)pthread_cond_init(&server->changed, NULL);
+    server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (int i = 0; i < DOOR_COUNT; i++)
+        server->doors[i] =
+            (struct door){ .server = server, .kind = (enum server_door)i, .fd = -1, .port = -1 };
+    for (int i = 0; ok && i < DOOR_COUNT; i++) {
+        if (options->ports[i] >= 0)
+            ok = open_door(&server->doors[i],
+                           i == DOOR_OTHER ? options->other_address : options->address,
+                           options->ports[i], err);
+    }
+    if (!ok) {
+        server_close(server);
+        return error_wrap(err, "listen");
+    }
+    name_bases(server, options);
+    *opened = server;
+    return true;
+}
+
+int server_port(const struct server *server, enum server_door door)
+{
+    return server->doors[door].port;
+}
+
+bool server_start(struct server *server, struct error *err)
+{
+    (void)signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        struct door *door = &server->doors[i];
+
+        if (door->fd < 0)
+            continue;
+        if (pthread_create(&door->thread, NULL, door_main, door) != 0)
+            return error_set(err, ERROR_TRANSIENT, "thread", "no thread for the listener");
+        door->running = true;
+    }
+    return true;
+}
+
+void server_close(struct server *server)
+{
+    const uint64_t one = 1;
+
+    if (server == NULL)
+        return;
+    if (write(server->stop_fd, &one, sizeof(one)) < 0)
+        abort(); /* an eventfd that takes no 1 can not be */
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        if (server->doors[i].running)
+            (void)pthread_join(server->doors[i].thread, NULL);
+        if (server->doors[i].fd >= 0)
+            (void)close(server->doors[i].fd);
+    }
+    (void)pthread_mutex_lock(&server->lock);
+    while (server->connections > 0)
+        (void)pthread_cond_wait(&server->changed, &server->lock);
+    (void)pthread_mutex_unlock(&server->lock);
+    (void)close(server->stop_fd);
+    (void)pthread_cond_destroy(&server->changed);
+    (void)pthread_mutex_destroy(&server->lock);
+    free(server);
+}

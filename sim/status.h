@@ -1,7 +1,0 @@
-/* status: the reason phrases of HTTP. */
-#ifndef PATRA_SIM_STATUS_H
-#define PATRA_SIM_STATUS_H
-
-const char *status_reason(int code); /* "Unknown" for those nobody registered */
-
-#endif

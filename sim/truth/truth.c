@@ -1,0 +1,310 @@
+#include "sim/truth/truth.h"
+
+#include <openssl/evp.h>
+
+#include "base/instant.h"
+#include "sim/protocol/page.h"
+#include "sim/util/api_date.h"
+
+enum { LINES_PRESET = 1000, LINES_MAX = 100000, BODY_MAX = 1 << 20 };
+
+#define LINES STR("application/x-ndjson")
+
+const char *truth_state_name(enum truth_state state)
+{
+    static const char *const names[] = {
+        [TRUTH_ABSENT] = "absent", [TRUTH_LIVE] = "live", [TRUTH_DELETED] = "deleted",
+        [TRUTH_MERGED] = "merged", [TRUTH_GONE] = "gone", [TRUTH_MOVED] = "moved",
+    };
+
+    return names[state];
+}
+
+bool truth_must_hold(enum truth_state state)
+{
+    return state == TRUTH_LIVE || state == TRUTH_DELETED || state == TRUTH_MERGED;
+}
+
+struct truth truth_of(const struct sim_world *world, const struct truth_query *query,
+                      uint32_t record)
+{
+    const struct corpus *corpus = world_corpus(world);
+    struct truth truth = { TRUTH_ABSENT, record, corpus_current(corpus, record, query->at_us) };
+    const enum view_mode mode = query->form->mode;
+    uint8_t flags;
+    int64_t key_us;
+
+    if (truth.version == CORPUS_NONE)
+        return truth;
+    flags = corpus->flags[truth.version];
+    key_us = view_key_of(corpus, query->field, truth.version);
+    if ((mode != VIEW_ALL && (flags & VERSION_MERGED) != 0) ||
+        (mode == VIEW_LIVE && (flags & VERSION_DELETED) != 0))
+        truth.state = TRUTH_GONE;
+    else if (key_us < query->from_us || key_us >= query->to_us)
+        truth.state = TRUTH_MOVED;
+    else if (mode == VIEW_ALL && (flags & VERSION_DELETED) != 0)
+        truth.state = TRUTH_DELETED;
+    else if (mode == VIEW_ALL && (flags & VERSION_MERGED) != 0)
+        truth.state = TRUTH_MERGED;
+    else
+        truth.state = TRUTH_LIVE;
+    return truth;
+}
+
+bool truth_hash(const struct sim_world *world, const struct body_form *form, uint32_t version,
+                struct buf *scratch, uint8_t digest[TRUTH_DIGEST_BYTES], struct error *err)
+{
+    buf_clear(scratch);
+    body_write(form, world, scratch, version, FLAW_NONE);
+    if (!buf_ok(scratch, err))
+        return error_wrap(err, "hash a body");
+    if (EVP_Digest(scratch->data, scratch->len, digest, NULL, EVP_sha256(), NULL) != 1)
+        return error_set(err, ERROR_FATAL, "crypto", "SHA-256 failed");
+    return true;
+}
+
+/* ---- /_sim/truth ---- */
+
+struct telling {
+    struct sim_world *world;
+    struct truth_query query;
+    struct buf *out;
+    struct buf scratch;
+    EVP_MD_CTX *sum;
+    bool may;
+    bool summary;
+    bool all_versions; /* of a single id */
+    size_t counts[TRUTH_MOVED + 1];
+};
+
+static void add_instant(struct buf *out, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    buf_add(out, (struct str){ text, instant_format(at_us, text) });
+}
+
+static struct id id_of(const struct telling *telling, uint32_t record)
+{
+    return id_make(telling->query.form->ids, record, world_corpus(telling->world)->count);
+}
+
+static bool add_version(struct telling *telling, uint32_t version, uint8_t *digest,
+                        struct error *err)
+{
+    const struct corpus *corpus = world_corpus(telling->world);
+
+    if (!truth_hash(telling->world, telling->query.form, version, &telling->scratch, digest, err))
+        return false;
+    if (telling->summary)
+        return true;
+    buf_printf(telling->out, "\"version\":%u,\"updated_at\":\"", corpus_ordinal(corpus, version));
+    add_instant(telling->out, corpus->at_us[version]);
+    buf_add(telling->out, STR("\",\"sha256\":\""));
+    buf_add_hex(telling->out, digest, TRUTH_DIGEST_BYTES);
+    buf_add_char(telling->out, '"');
+    return true;
+}
+
+/* All that were visible by then, the current one last. */
+static bool add_versions(struct telling *telling, struct truth truth, struct error *err)
+{
+    const struct corpus *corpus = world_corpus(telling->world);
+    uint8_t digest[TRUTH_DIGEST_BYTES];
+
+    buf_add(telling->out, STR(",\"versions\":["));
+    for (uint32_t v = corpus->first[truth.record]; v <= truth.version; v++) {
+        const bool dead = (corpus->flags[v] & (VERSION_DELETED | VERSION_MERGED)) != 0;
+
+        if (dead && truth.state == TRUTH_GONE)
+            break; /* nobody was ever shown it */
+        buf_add(telling->out, v > corpus->first[truth.record] ? STR(",{") : STR("{"));
+        if (!add_version(telling, v, digest, err))
+            return false;
+        buf_add_char(telling->out, '}');
+    }
+    buf_add_char(telling->out, ']');
+    return true;
+}
+
+static void add_sum(struct telling *telling, struct truth truth, struct str id,
+                    const uint8_t *digest)
+{
+    struct buf *line = &telling->scratch; /* the body in it has been hashed */
+    const struct corpus *corpus = world_corpus(telling->world);
+
+    buf_clear(line);
+    buf_add(line, id);
+    buf_printf(line, "\t%u\t%s\t", corpus_ordinal(corpus, truth.version),
+               truth_state_name(truth.state));
+    buf_add_hex(line, digest, TRUTH_DIGEST_BYTES);
+    buf_add_char(line, '\n');
+    (void)EVP_DigestUpdate(telling->sum, line->data, line->len);
+}
+
+static bool tell_one(struct telling *telling, struct truth truth, struct error *err)
+{
+    const struct id id = id_of(telling, truth.record);
+    const bool must = truth_must_hold(truth.state);
+    uint8_t digest[TRUTH_DIGEST_BYTES];
+
+    if (!telling->summary) {
+        buf_add(telling->out, STR("{\"id\":\""));
+        buf_add(telling->out, id_str(&id));
+        buf_add(telling->out, STR("\","));
+    }
+    if (must) {
+        if (!add_version(telling, truth.version, digest, err))
+            return false;
+        add_sum(telling, truth, id_str(&id), digest);
+        if (!telling->summary)
+            buf_add_char(telling->out, ',');
+    }
+    if (telling->summary)
+        return true;
+    buf_printf(telling->out, "\"state\":\"%s\"", truth_state_name(truth.state));
+    if (truth.state == TRUTH_MERGED) {
+        const struct id into =
+            id_of(telling, corpus_merged_into(world_options_of(telling->world), truth.record));
+
+        buf_printf(telling->out, ",\"merged_into\":\"%.*s\"", STR_ARG(id_str(&into)));
+    }
+    if ((!must || telling->all_versions) && truth.state != TRUTH_ABSENT &&
+        !add_versions(telling, truth, err))
+        return false;
+    buf_add(telling->out, STR("}\n"));
+    return true;
+}
+
+static bool add_summary(struct telling *telling, uint32_t next, struct error *err)
+{
+    uint8_t digest[TRUTH_DIGEST_BYTES];
+
+    if (EVP_DigestFinal_ex(telling->sum, digest, NULL) != 1)
+        return error_set(err, ERROR_FATAL, "crypto", "SHA-256 failed");
+    buf_add(telling->out, STR("{\"summary\":{"));
+    for (int state = TRUTH_LIVE; state <= TRUTH_MOVED; state++)
+        buf_printf(telling->out, "\"%s\":%zu,", truth_state_name((enum truth_state)state),
+                   telling->counts[state]);
+    buf_add(telling->out, STR("\"digest\":\""));
+    buf_add_hex(telling->out, digest, sizeof(digest));
+    buf_add(telling->out, STR("\",\"world\":\""));
+    world_options_write(world_options_of(telling->world), telling->out);
+    if (next > 0 && next < world_corpus(telling->world)->count) {
+        const struct id id = id_of(telling, next - 1);
+
+        buf_printf(telling->out, "\",\"next\":\"%.*s\"}}\n", STR_ARG(id_str(&id)));
+    } else {
+        buf_add(telling->out, STR("\",\"next\":null}}\n"));
+    }
+    return buf_ok(telling->out, err);
+}
+
+static bool tell(struct telling *telling, uint32_t from, uint32_t to, size_t lines,
+                 struct error *err)
+{
+    uint32_t record = from;
+    size_t told = 0;
+
+    telling->sum = EVP_MD_CTX_new();
+    if (telling->sum == NULL || EVP_DigestInit_ex(telling->sum, EVP_sha256(), NULL) != 1)
+        return error_set(err, ERROR_FATAL, "crypto", "SHA-256 is not available");
+    for (; record < to && told < lines; record++) {
+        const struct truth truth = truth_of(telling->world, &telling->query, record);
+
+        telling->counts[truth.state]++;
+        if (!truth_must_hold(truth.state) && !telling->all_versions &&
+            (!telling->may || truth.state == TRUTH_ABSENT))
+            continue;
+        if (!tell_one(telling, truth, err))
+            return false;
+        told += !telling->summary;
+    }
+    return add_summary(telling, to - from == 1 ? UINT32_MAX : record, err);
+}
+
+static bool refuse(struct exchange *exchange, struct str why, struct error *err)
+{
+    exchange_answer(exchange, 400, STR("application/json"), STR("{\"error\":\""));
+    buf_add(&exchange->reply, why);
+    buf_add(&exchange->reply, STR("\"}\n"));
+    return buf_ok(&exchange->reply, err);
+}
+
+static bool take_instant(const struct exchange *exchange, struct str name, int64_t *at_us)
+{
+    struct when when;
+
+    if (!exchange_has_param(exchange, name))
+        return true;
+    if (!when_parse(exchange_param(exchange, name), &when))
+        return false;
+    *at_us = when.from_us;
+    return true;
+}
+
+bool truth_field(struct str name, enum view_order *field)
+{
+    static const struct str names[] = {
+        [ORDER_UPDATED] = STR_INIT("updated"),     [ORDER_DEPOSITED] = STR_INIT("deposited"),
+        [ORDER_CREATED] = STR_INIT("created"),     [ORDER_ENTREZ] = STR_INIT("entrez"),
+        [ORDER_PUBLISHED] = STR_INIT("published"),
+    };
+
+    *field = ORDER_UPDATED;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_eq(names[i], name))
+            *field = (enum view_order)i;
+    }
+    return name.len == 0 || str_eq(names[*field], name);
+}
+
+static bool take_query(struct sim_world *world, const struct exchange *exchange,
+                       struct truth_query *query)
+{
+    *query = (struct truth_query){
+        .form = body_form_find(exchange_param(exchange, STR("protocol"))),
+        .from_us = world_options_of(world)->from_us,
+        .to_us = world_options_of(world)->to_us,
+        .at_us = exchange->now_us,
+    };
+    return query->form != NULL &&
+           truth_field(exchange_param(exchange, STR("field")), &query->field) &&
+           take_instant(exchange, STR("from"), &query->from_us) &&
+           take_instant(exchange, STR("to"), &query->to_us) &&
+           take_instant(exchange, STR("at"), &query->at_us);
+}
+
+bool truth_answer(struct sim_world *world, struct exchange *exchange, struct error *err)
+{
+    const uint32_t records = world_corpus(world)->count;
+    const struct str after = exchange_param(exchange, STR("after"));
+    const struct str id = exchange_param(exchange, STR("id"));
+    struct telling telling = { .world = world };
+    size_t lines = LINES_PRESET;
+    uint32_t from = 0, to = records;
+    bool ok;
+
+    exchange->page = PAGE_NONE;
+    if (!take_query(world, exchange, &telling.query))
+        return refuse(exchange, STR("protocol, field, from, to or at can't be read"), err);
+    if (!answer_number(exchange, STR("limit"), &lines) || lines > LINES_MAX)
+        return refuse(exchange, STR("limit is a number up to 100000"), err);
+    if (after.len > 0 && !id_parse(telling.query.form->ids, after, records, &from))
+        return refuse(exchange, STR("after is not an id of this world"), err);
+    from += after.len > 0;
+    if (id.len > 0) {
+        if (!id_parse(telling.query.form->ids, id, records, &from))
+            return refuse(exchange, STR("id is not an id of this world"), err);
+        to = from + 1;
+        telling.all_versions = true;
+    }
+    telling.may = exchange_has_param(exchange, STR("may"));
+    telling.summary = exchange_has_param(exchange, STR("summary"));
+    telling.out = answer_begin(exchange, LINES);
+    buf_init(&telling.scratch, exchange->arena, BODY_MAX);
+    ok = tell(&telling, from, to, telling.summary ? SIZE_MAX : lines, err);
+    EVP_MD_CTX_free(telling.sum);
+    return ok;
+}

@@ -1,0 +1,52 @@
+/* dice: chance that can be repeated. The same numbers in give the same number out, on any machine.
+ */
+#ifndef PATRA_SIM_UTIL_HASH_H
+#define PATRA_SIM_UTIL_HASH_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* splitmix64's finaliser: every bit of the input moves every bit of the output. */
+static inline uint64_t dice_mix(uint64_t x)
+{
+    x += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+static inline uint64_t dice_roll(uint64_t seed, uint64_t a, uint64_t b)
+{
+    return dice_mix(dice_mix(dice_mix(seed) ^ a) ^ b);
+}
+
+/* A fingerprint of bytes, continued from `seed`. */
+static inline uint64_t dice_bytes(uint64_t seed, struct str s)
+{
+    uint64_t hash = seed ^ UINT64_C(0xCBF29CE484222325);
+
+    for (size_t i = 0; i < s.len; i++)
+        hash = (hash ^ (unsigned char)s.data[i]) * UINT64_C(0x100000001B3);
+    return dice_mix(hash ^ s.len);
+}
+
+/* 0 .. n-1, of the upper bits; n > 0. */
+static inline uint32_t dice_below(uint64_t roll, uint32_t n)
+{
+    return (uint32_t)((roll >> 32) * n >> 32);
+}
+
+/* True in `ppm` of a million cases. */
+static inline int dice_happens(uint64_t roll, uint32_t ppm)
+{
+    return dice_below(roll, 1000000) < ppm;
+}
+
+/* In [0, 1). */
+static inline double dice_unit(uint64_t roll)
+{
+    return (double)(roll >> 11) / 9007199254740992.0;
+}
+
+#endif

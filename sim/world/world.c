@@ -1,0 +1,214 @@
+#include "sim/world/world.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_world {
+    struct corpus corpus;
+    struct texts texts;
+    pthread_mutex_t lock; /* view and results */
+    struct view view;
+    struct results results;
+};
+
+struct sim_world *world_open(const struct world_options *options, struct error *err)
+{
+    struct sim_world *world;
+
+    if (!world_options_check(options, err))
+        return NULL;
+    world = calloc(1, sizeof(*world));
+    if (world == NULL) {
+        (void)error_set(err, ERROR_FATAL, "memory", "no memory for a world");
+        return NULL;
+    }
+    (void)pthread_mutex_init(&world->lock, NULL);
+    if (!corpus_open(&world->corpus, options, err) ||
+        !view_open(&world->view, &world->corpus, err) ||
+        !texts_open(&world->texts, (uint64_t)options->seed, err)) {
+        world_close(world);
+        return NULL;
+    }
+    return world;
+}
+
+void world_close(struct sim_world *world)
+{
+    if (world == NULL)
+        return;
+    results_close(&world->results);
+    texts_close(&world->texts);
+    view_close(&world->view);
+    corpus_close(&world->corpus);
+    (void)pthread_mutex_destroy(&world->lock);
+    free(world);
+}
+
+const struct world_options *world_options_of(const struct sim_world *world)
+{
+    return &world->corpus.options;
+}
+
+const struct corpus *world_corpus(const struct sim_world *world)
+{
+    return &world->corpus;
+}
+
+const struct texts *world_texts(const struct sim_world *world)
+{
+    return &world->texts;
+}
+
+static void lock(struct sim_world *world, int64_t now_us)
+{
+    (void)pthread_mutex_lock(&world->lock);
+    view_seek(&world->view, now_us);
+}
+
+static void unlock(struct sim_world *world)
+{
+    (void)pthread_mutex_unlock(&world->lock);
+}
+
+/* The total of a query does not need its order: the cheapest one that has a range counts fastest.
+ */
+static size_t count_all(const struct view *view, const struct view_query *query)
+{
+    struct view_query whole = *query;
+
+    whole.has_after = false;
+    for (int i = 0; i < ORDER_COUNT; i++) {
+        if (query->ranges[i].from_us != INT64_MIN || query->ranges[i].to_us != INT64_MAX) {
+            whole.order = (enum view_order)i;
+            break;
+        }
+    }
+    return view_count(view, &whole);
+}
+
+size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query)
+{
+    struct view_query whole = *query;
+    size_t position;
+
+    whole.has_after = false;
+    lock(world, now_us);
+    position = view_count(&world->view, &whole) - view_count(&world->view, query);
+    unlock(world);
+    return position;
+}
+
+static bool page_alloc(struct arena *arena, size_t limit, struct world_page *page,
+                       struct error *err)
+{
+    page->hits = ARENA_ARRAY(arena, struct hit, limit > 0 ? limit : 1);
+    return page->hits != NULL || arena_error(arena, err);
+}
+
+bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct view_query *query, struct world_part part, struct world_page *page,
+                struct error *err)
+{
+    if (!page_alloc(arena, part.limit, page, err))
+        return false;
+    lock(world, now_us);
+    page->total = count_all(&world->view, query);
+    page->count = view_page(&world->view, query, part.skip, part.limit, page->hits);
+    unlock(world);
+    return true;
+}
+
+static bool keep(struct sim_world *world, int64_t now_us, size_t count, struct world_name *name,
+                 struct result **result, struct error *err)
+{
+    if (name->name == 0)
+        name->name = results_name(&world->results, (uint64_t)world->corpus.options.seed);
+    name->number = results_next_number(&world->results, name->name);
+    *result = results_add(&world->results, name->name, name->number, count, now_us);
+    return *result != NULL ||
+           error_set(err, ERROR_FATAL, "memory", "no memory to keep %zu hits", count);
+}
+
+bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
+                size_t page_size, struct world_name *name, struct error *err)
+{
+    struct result *result;
+    size_t total;
+    bool ok;
+
+    lock(world, now_us);
+    total = count_all(&world->view, query);
+    ok = keep(world, now_us, total, name, &result, err);
+    if (ok) {
+        result->size = page_size;
+        (void)view_page(&world->view, query, 0, total, result->hits);
+    }
+    unlock(world);
+    return ok;
+}
+
+bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
+                     struct world_name *name, struct error *err)
+{
+    struct result *result;
+    bool ok;
+
+    lock(world, now_us);
+    ok = keep(world, now_us, count, name, &result, err);
+    if (ok && count > 0)
+        memcpy(result->hits, hits, count * sizeof(*hits));
+    unlock(world);
+    return ok;
+}
+
+static void copy_hits(const struct result *result, struct world_part part, struct world_page *page)
+{
+    page->total = result->count;
+    page->count = part.skip < result->count ? result->count - part.skip : 0;
+    if (page->count > part.limit)
+        page->count = part.limit;
+    if (page->count > 0)
+        memcpy(page->hits, result->hits + part.skip, page->count * sizeof(*page->hits));
+}
+
+bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                struct error *err)
+{
+    const struct result *result;
+
+    if (!page_alloc(arena, ask->part.limit, page, err))
+        return false;
+    lock(world, now_us);
+    result = results_find(&world->results, ask->name.name, ask->name.number, now_us, ask->idle_us);
+    *found = result != NULL;
+    if (*found)
+        copy_hits(result, ask->part, page);
+    unlock(world);
+    return true;
+}
+
+bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
+                  bool advance, struct world_scrolled *scrolled, struct error *err)
+{
+    struct result *result;
+    bool ok = true;
+
+    *scrolled = (struct world_scrolled){ 0 };
+    lock(world, now_us);
+    result = results_find(&world->results, name, 1, now_us, world->corpus.options.scroll_idle_us);
+    scrolled->found = result != NULL;
+    if (scrolled->found) {
+        const struct world_part part = { result->position, result->size };
+
+        scrolled->position = result->position;
+        ok = page_alloc(arena, part.limit, &scrolled->page, err);
+        if (ok)
+            copy_hits(result, part, &scrolled->page);
+        if (ok && advance)
+            result->position += scrolled->page.count;
+    }
+    unlock(world);
+    return ok;
+}

@@ -1,0 +1,85 @@
+/* world: a corpus, what is visible of it, and what its servers remember.
+ *
+ * One world is shared by all threads of a server. The corpus and the texts are read-only; looking
+ * at the view and at the results takes the world's lock inside these functions. The moment is
+ * always a parameter: the world has no clock.
+ */
+#ifndef PATRA_SIM_WORLD_WORLD_H
+#define PATRA_SIM_WORLD_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "sim/world/corpus.h"
+#include "sim/world/kept_results.h"
+#include "sim/world/texts.h"
+#include "sim/world/view.h"
+#include "sim/world/world_options.h"
+
+struct sim_world;
+
+/* NULL with an error: bad options, or no memory. */
+struct sim_world *world_open(const struct world_options *options, struct error *err) MUST_CHECK;
+void world_close(struct sim_world *world); /* accepts NULL */
+
+const struct world_options *world_options_of(const struct sim_world *world);
+const struct corpus *world_corpus(const struct sim_world *world);
+const struct texts *world_texts(const struct sim_world *world);
+
+/* Where a page begins, and how many it has at the most. */
+struct world_part {
+    size_t skip;
+    size_t limit;
+};
+
+struct world_page {
+    size_t total;     /* of the query without its `after` */
+    struct hit *hits; /* in the arena */
+    size_t count;
+};
+
+/* What the query gives at that moment. */
+bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct view_query *query, struct world_part part, struct world_page *page,
+                struct error *err) MUST_CHECK;
+/* How many stand in front of the query's `after`, that one included: where its page begins. */
+size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query);
+
+/* ---- lists that a server keeps ---- */
+
+struct world_name {
+    uint64_t name;   /* 0: none yet */
+    uint32_t number; /* of the list under that name, from 1 */
+};
+
+/* Keeps the query's hits: under a new name, or, with one given, as the next number under it. */
+bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
+                size_t page_size, struct world_name *name, struct error *err) MUST_CHECK;
+/* Keeps a list made elsewhere (epost). */
+bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
+                     struct world_name *name, struct error *err) MUST_CHECK;
+
+/* Reads of a kept list. *found: it is still there. */
+struct world_kept_ask {
+    struct world_name name;
+    int64_t idle_us; /* since it was used last: longer, and it is gone */
+    struct world_part part;
+};
+bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
+                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                struct error *err) MUST_CHECK;
+
+/* The next page of a scroll, as large as it was kept with. `advance`: the position moves on. */
+struct world_scrolled {
+    bool found; /* it is still there; else all below is zero */
+    size_t position;
+    struct world_page page;
+};
+bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
+                  bool advance, struct world_scrolled *scrolled, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,60 @@
+/* world_options: what a world is made of. Two worlds with equal options are equal, byte by byte.
+ *
+ * The options are a table: the same rows parse a command line, check ranges and print the help, so
+ * none of these can be wrong alone.
+ */
+#ifndef PATRA_SIM_WORLD_WORLD_OPTIONS_H
+#define PATRA_SIM_WORLD_WORLD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+
+struct world_options {
+    int64_t seed;
+    int64_t records;
+    int64_t from_us; /* all that happens in this world happens in [from, to) */
+    int64_t to_us;
+
+    /* Lives. Parts are in ppm (of a million). */
+    int64_t updates_max; /* at most so many versions after the first */
+    int64_t delay_us;    /* a version is seen within this time after its date ... */
+    int64_t late_ppm;    /* ... but so many are late, */
+    int64_t late_us;     /*     by at most this */
+    int64_t future_ppm;  /* so many last versions carry a date ahead of their appearance, */
+    int64_t future_us;   /*     by at most this */
+    int64_t burst_ppm;   /* so many versions share their instant with others */
+    int64_t deleted_ppm; /* so many records end as deleted, */
+    int64_t merged_ppm;  /*     so many as merged into another */
+    int64_t big_day_us;  /* a day on which, besides the usual, so many records are born */
+    int64_t big_day_records;
+
+    /* Servers. */
+    int64_t scroll_idle_us;  /* Crossref's cursor is forgotten after so much idleness */
+    int64_t history_idle_us; /* E-utilities' WebEnv likewise */
+    int64_t token_life_us;   /* OAI's resumptionToken and generic tokens, after their making */
+    int64_t pubmed_zone_us;  /* PubMed's days begin at midnight UTC minus this */
+};
+
+void world_options_init(struct world_options *options); /* the defaults */
+
+/* Sets one by its name ("big-day-records"). Instants are written as ISO-8601 or as a plain date,
+ * spans as 90s, 15m, 20h, 3d. False: unknown name, or a value that is out of range. */
+bool world_options_set(struct world_options *options, struct str name, struct str value,
+                       struct error *err) MUST_CHECK;
+
+/* Relations between options, once all are set. */
+bool world_options_check(const struct world_options *options, struct error *err) MUST_CHECK;
+
+/* "  --records N   how many records (10000)\n" for each. */
+void world_options_help(struct buf *out);
+
+/* "seed=1&records=10000&..." with all options: enough to open the same world elsewhere. */
+void world_options_write(const struct world_options *options, struct buf *out);
+
+#endif
