@@ -3,6 +3,8 @@
 
     cmd -> serve -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
     adapter/sqlite, adapter/postgres -> adapter/sql
+
+and those between the rooms of the simulator (SIM_ROOMS).
 """
 import pathlib
 import re
@@ -29,6 +31,19 @@ LIBRARIES = {  # a library's header, and the only folders that may know it
     'openssl/': {'data', 'sim'},
 }
 SHARED = {'adapter/sql': {'adapter/sqlite', 'adapter/postgres'}}  # what more than one adapter sees
+SIM_ROOMS = {  # a folder of sim/, and the others that it may include
+    'util': set(),
+    'http': {'util'},
+    'world': {'util'},
+    'fault': {'util', 'http'},
+    'auth': {'util', 'http'},
+    'audit': {'util', 'http', 'fault'},
+    'protocol': {'util', 'http', 'world'},
+    'truth': {'util', 'http', 'world', 'protocol'},
+    'verify': {'util', 'world', 'protocol', 'truth'},
+    'server': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth'},
+    'cmd': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'server', 'verify'},
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
@@ -50,6 +65,10 @@ def faults(path):
             seen = '/'.join(name.split('/')[:2])
             if len(path.parts) > 3 and seen != inner and inner not in SHARED.get(seen, ()):
                 yield f'{path}:{line}: an adapter must not see another one: "{name}"'
+        elif folder == 'sim' and target == 'sim':
+            room, seen = path.parts[1], name.split('/')[1]
+            if seen != room and seen not in SIM_ROOMS.get(room, ()):
+                yield f'{path}:{line}: sim/{room} must not see sim/{seen}: "{name}"'
         elif target not in ALLOWED[folder]:
             yield f'{path}:{line}: {folder} must not see {target}: "{name}"'
 

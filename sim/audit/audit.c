@@ -5,6 +5,7 @@
 
 #include "base/instant.h"
 #include "sim/audit/audit_internal.h"
+#include "sim/http/http_date.h"
 #include "sim/util/clock.h"
 #include "sim/util/hash.h"
 #include "sim/util/key_values.h"
@@ -19,7 +20,7 @@ const char *const AUDIT_RULE_NAMES[RULE_COUNT + 1] = {
 
 int audit_rule_named(struct str name)
 {
-    return line_choice(name, AUDIT_RULE_NAMES);
+    return key_values_choice(name, AUDIT_RULE_NAMES);
 }
 
 /* ---- opening ---- */
@@ -50,8 +51,8 @@ void audit_close(struct audit *audit)
     if (audit == NULL)
         return;
     for (size_t i = 0; i < audit->limit_count; i++) {
-        pace_release(&audit->limits[i].paces[0]);
-        pace_release(&audit->limits[i].paces[1]);
+        rate_check_release(&audit->limits[i].rate_checks[0]);
+        rate_check_release(&audit->limits[i].rate_checks[1]);
     }
     free(audit->limits);
     arena_release(&audit->arena);
@@ -60,24 +61,24 @@ void audit_close(struct audit *audit)
     free(audit);
 }
 
-static bool set_limit_word(struct limit *limit, struct exchange_pair pair)
+static bool set_limit_word(struct limit *limit, struct key_value pair)
 {
     if (str_eq(pair.name, STR("path"))) {
         limit->path = pair.value;
         return pair.value.len > 0;
     }
     if (str_eq(pair.name, STR("rate")))
-        return line_number(pair.value, &limit->rate);
+        return key_values_number(pair.value, &limit->rate);
     if (str_eq(pair.name, STR("burst")))
-        return line_number(pair.value, &limit->burst) && limit->burst >= 1;
+        return key_values_number(pair.value, &limit->burst) && limit->burst >= 1;
     if (str_eq(pair.name, STR("window")))
-        return moment_parse_duration(pair.value, &limit->window_us) && limit->window_us > 0;
+        return duration_option_parse(pair.value, &limit->window_us) && limit->window_us > 0;
     if (str_eq(pair.name, STR("slack")))
-        return moment_parse_duration(pair.value, &limit->slack_us) && limit->slack_us >= 0;
+        return duration_option_parse(pair.value, &limit->slack_us) && limit->slack_us >= 0;
     if (str_eq(pair.name, STR("enforce"))) {
         limit->enforce = true;
         return pair.value.len == 0 ||
-               (moment_parse_duration(pair.value, &limit->retry_us) && limit->retry_us >= 0);
+               (duration_option_parse(pair.value, &limit->retry_us) && limit->retry_us >= 0);
     }
     if (str_eq(pair.name, STR("concurrency")))
         return str_to_i64(pair.value, &limit->concurrency) && limit->concurrency > 0;
@@ -87,13 +88,13 @@ static bool set_limit_word(struct limit *limit, struct exchange_pair pair)
 bool audit_add_limit(struct audit *audit, struct str line, struct error *err)
 {
     struct limit *limit = &audit->limits[audit->limit_count];
-    struct exchange_pair pair;
+    struct key_value pair;
     double per_us, burst;
 
     if (audit->limit_count == LIMITS_MAX)
         return error_set(err, ERROR_REQUEST, "limit.many", "more than %d limits", LIMITS_MAX);
     *limit = (struct limit){ .path = STR("/"), .rate = -1, .window_us = US_PER_SECOND, .burst = 1 };
-    while (line_next(&line, &pair)) {
+    while (key_values_next(&line, &pair)) {
         if (!set_limit_word(limit, pair))
             return error_set(err, ERROR_REQUEST, "limit.word", "%.*s=%.*s is not possible",
                              STR_ARG(pair.name), STR_ARG(pair.value));
@@ -102,8 +103,8 @@ bool audit_add_limit(struct audit *audit, struct str line, struct error *err)
         return error_set(err, ERROR_REQUEST, "limit.empty", "neither rate nor concurrency");
     per_us = limit->rate / (double)limit->window_us;
     burst = limit->burst + per_us * (double)limit->slack_us;
-    pace_init(&limit->paces[0], per_us, burst);
-    pace_init(&limit->paces[1], per_us, burst);
+    rate_check_init(&limit->rate_checks[0], per_us, burst);
+    rate_check_init(&limit->rate_checks[1], per_us, burst);
     audit->limit_count++;
     return true;
 }
@@ -126,7 +127,7 @@ static struct str keep(struct audit *audit, struct str text)
     return arena_copy(&audit->arena, str_slice(text, 0, TEXT_BYTES_MAX));
 }
 
-static struct audit_entry *list(struct audit *audit, const struct exchange *exchange,
+static struct audit_entry *list(struct audit *audit, const struct http_call *call,
                                 const struct audit_facts *facts, const struct audit_ticket *ticket)
 {
     struct audit_entry *entry = ARENA_NEW(&audit->arena, struct audit_entry);
@@ -135,14 +136,14 @@ static struct audit_entry *list(struct audit *audit, const struct exchange *exch
         *entry = (struct audit_entry){
             .ordinal = ticket->ordinal,
             .real_us = sim_clock_real() - audit->start_us,
-            .virtual_us = exchange->now_us,
-            .method = keep(audit, exchange->method),
-            .host = keep(audit, exchange->host),
-            .path = keep(audit, exchange->path),
-            .query = keep(audit, exchange->query),
+            .virtual_us = call->now_us,
+            .method = keep(audit, call->method),
+            .host = keep(audit, call->host),
+            .path = keep(audit, call->path),
+            .query = keep(audit, call->query),
             .client = keep(audit, facts->client),
-            .agent = keep(audit, exchange_header(exchange, STR("User-Agent"))),
-            .scheme = str_eq(exchange->scheme, STR("https")) ? "https" : "http",
+            .agent = keep(audit, call_header(call, STR("User-Agent"))),
+            .scheme = str_eq(call->scheme, STR("https")) ? "https" : "http",
             .fault = "",
             .driven = ticket->driven,
             .other_host = facts->other_host,
@@ -204,14 +205,14 @@ static void refuse(const struct limit *limit, struct audit_ticket *ticket)
 
 static void judge_rate(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
 {
-    struct pace *pace = &limit->paces[ticket->driven];
-    struct pace_excess excess;
+    struct rate_check *rate_check = &limit->rate_checks[ticket->driven];
+    struct rate_check_excess excess;
 
-    if (limit->rate < 0 || !pace_note(pace, ticket->at_us, ticket->ordinal, &excess))
+    if (limit->rate < 0 || !rate_check_add(rate_check, ticket->at_us, ticket->ordinal, &excess))
         return;
     refuse(limit, ticket);
     if (limit->enforce)
-        pace_forget(pace, ticket->ordinal);
+        rate_check_remove(rate_check, ticket->ordinal);
     blame(audit, &(struct violation){ .rule = RULE_RATE,
                                       .ordinal = excess.last,
                                       .other = excess.first,
@@ -261,26 +262,24 @@ static void judge_retry_after(struct audit *audit, const struct audit_ticket *ti
     }
 }
 
-static bool has_contact(const struct exchange *exchange, struct str agent)
+static bool has_contact(const struct http_call *call, struct str agent)
 {
     return str_find_char(agent, '@') < agent.len || str_find(agent, STR("http://")) < agent.len ||
-           str_find(agent, STR("https://")) < agent.len ||
-           exchange_header(exchange, STR("From")).len > 0 ||
-           exchange_param(exchange, STR("mailto")).len > 0 ||
-           exchange_param(exchange, STR("email")).len > 0;
+           str_find(agent, STR("https://")) < agent.len || call_header(call, STR("From")).len > 0 ||
+           call_param(call, STR("mailto")).len > 0 || call_param(call, STR("email")).len > 0;
 }
 
-static void judge_manners(struct audit *audit, const struct exchange *exchange,
+static void judge_manners(struct audit *audit, const struct http_call *call,
                           const struct audit_facts *facts, uint64_t ordinal)
 {
-    const struct str agent = exchange_header(exchange, STR("User-Agent"));
+    const struct str agent = call_header(call, STR("User-Agent"));
     struct violation violation = { .ordinal = ordinal };
 
     if (agent.len == 0) {
         violation.rule = RULE_AGENT;
         blame(audit, &violation);
     }
-    if (!has_contact(exchange, agent)) {
+    if (!has_contact(call, agent)) {
         violation.rule = RULE_CONTACT;
         blame(audit, &violation);
     }
@@ -289,37 +288,36 @@ static void judge_manners(struct audit *audit, const struct exchange *exchange,
         violation.other = audit->last_lure;
         blame(audit, &violation);
     }
-    if (facts->carries_secret && facts->secret_needs_tls &&
-        !str_eq(exchange->scheme, STR("https"))) {
+    if (facts->carries_secret && facts->secret_needs_tls && !str_eq(call->scheme, STR("https"))) {
         violation.rule = RULE_CREDENTIAL_PLAIN;
         violation.other = 0;
         blame(audit, &violation);
     }
 }
 
-void audit_enter(struct audit *audit, const struct exchange *exchange,
-                 const struct audit_facts *facts, struct audit_ticket *ticket)
+void audit_begin(struct audit *audit, const struct http_call *call, const struct audit_facts *facts,
+                 struct audit_ticket *ticket)
 {
     (void)pthread_mutex_lock(&audit->lock);
     *ticket = (struct audit_ticket){
         .ordinal = ++audit->requests,
         .generation = audit->generation,
-        .driven = exchange_header(exchange, STR("X-Sim-Now")).len > 0,
+        .driven = call_header(call, STR("X-Sim-Now")).len > 0,
         .other_host = facts->other_host,
     };
-    ticket->at_us = ticket->driven                ? exchange->now_us
+    ticket->at_us = ticket->driven                ? call->now_us
                     : audit->options.virtual_time ? facts->clock_us
                                                   : sim_clock_real();
-    ticket->entry = list(audit, exchange, facts, ticket);
-    judge_manners(audit, exchange, facts, ticket->ordinal);
+    ticket->entry = list(audit, call, facts, ticket);
+    judge_manners(audit, call, facts, ticket->ordinal);
     for (size_t i = 0; !facts->other_host && i < audit->limit_count; i++) {
-        if (str_starts(exchange->path, audit->limits[i].path)) {
+        if (str_starts(call->path, audit->limits[i].path)) {
             judge_rate(audit, &audit->limits[i], ticket);
             judge_concurrency(audit, &audit->limits[i], ticket);
         }
     }
     if (!facts->other_host)
-        judge_retry_after(audit, ticket, exchange->path);
+        judge_retry_after(audit, ticket, call->path);
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
@@ -338,23 +336,22 @@ static void land(struct limit *limit, uint64_t ordinal)
 }
 
 /* How long the answer asks to wait, from now on; 0 when it does not. */
-static int64_t wait_told(const struct exchange *exchange)
+static int64_t wait_told(const struct http_call *call)
 {
-    const struct str told = exchange_out_header(exchange, STR("Retry-After"));
+    const struct str told = call_response_header(call, STR("Retry-After"));
     int64_t value;
 
-    if (exchange->status < 300 || told.len == 0)
+    if (call->status < 300 || told.len == 0)
         return 0;
     if (str_to_i64(told, &value))
         return value > 0 && value < INT32_MAX ? value * US_PER_SECOND : 0;
-    return moment_parse_http(told, &value) && value > exchange->now_us ? value - exchange->now_us
-                                                                       : 0;
+    return sim_http_date_parse(told, &value) && value > call->now_us ? value - call->now_us : 0;
 }
 
 static void note_retry_after(struct audit *audit, const struct audit_ticket *ticket,
-                             struct scope *scope, const struct exchange *exchange)
+                             struct scope *scope, const struct http_call *call)
 {
-    const int64_t wait_us = wait_told(exchange);
+    const int64_t wait_us = wait_told(call);
     const int64_t now_us =
         ticket->driven || audit->options.virtual_time ? ticket->at_us : sim_clock_real();
     struct wait *place = &scope->waits[ticket->driven][0];
@@ -370,7 +367,7 @@ static void note_retry_after(struct audit *audit, const struct audit_ticket *tic
 
 /* The page was served whole: was that needed? */
 static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
-                         const struct scope *scope, const struct exchange *exchange, uint64_t page)
+                         const struct scope *scope, const struct http_call *call, uint64_t page)
 {
     struct tally_entry *served = tally_at(&audit->pages, page);
     bool cause;
@@ -380,8 +377,8 @@ static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
         return;
     }
     cause = served->count == 0 || served->ordinal <= scope->last_trouble ||
-            llabs(exchange->now_us - served->at_us) >= audit->options.repeat_window_us;
-    if (!cause && !(exchange->confirmable && (int64_t)served->count <= audit->options.repeats))
+            llabs(call->now_us - served->at_us) >= audit->options.repeat_window_us;
+    if (!cause && !(call->confirmable && (int64_t)served->count <= audit->options.repeats))
         blame(audit, &(struct violation){ .rule = RULE_REPEAT,
                                           .ordinal = ticket->ordinal,
                                           .other = served->ordinal,
@@ -390,73 +387,70 @@ static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
                                           .path = { scope->name, scope->len } });
     served->count = cause ? 1 : served->count + 1;
     served->ordinal = ticket->ordinal;
-    served->at_us = exchange->now_us;
+    served->at_us = call->now_us;
 }
 
 static void note_answer(struct audit *audit, const struct audit_ticket *ticket,
-                        const struct exchange *exchange, const struct fault *fault, bool complete)
+                        const struct http_call *call, const struct fault *fault, bool complete)
 {
     struct audit_entry *entry = ticket->generation == audit->generation ? ticket->entry : NULL;
 
     audit->faults += fault->rule != 0;
     audit->incomplete += !complete;
-    if (exchange->status >= 0 && exchange->status < STATUSES_MAX)
-        audit->statuses[exchange->status]++;
+    if (call->status >= 0 && call->status < STATUSES_MAX)
+        audit->statuses[call->status]++;
     if (entry == NULL)
         return;
-    entry->status = exchange->status;
+    entry->status = call->status;
     entry->fault = fault_name(fault);
     entry->rule = fault->rule;
     entry->complete = complete;
-    entry->bytes = exchange_body(exchange).len;
+    entry->bytes = call_body(call).len;
 }
 
-static uint64_t page_of(const struct exchange *exchange, uint64_t identity)
+static uint64_t page_of(const struct http_call *call, uint64_t identity)
 {
-    return exchange->page == PAGE_BY_KEY
-               ? dice_bytes(dice_bytes(2, exchange->path), exchange->page_key)
-               : identity;
+    return call->page == PAGE_BY_KEY ? hash_bytes(hash_bytes(2, call->path), call->page_key)
+                                     : identity;
 }
 
-void audit_leave(struct audit *audit, const struct audit_ticket *ticket,
-                 const struct exchange *exchange, const struct fault *fault, uint64_t identity,
-                 bool complete)
+void audit_end(struct audit *audit, const struct audit_ticket *ticket, const struct http_call *call,
+               const struct fault *fault, uint64_t identity, bool complete)
 {
-    const bool trouble =
-        fault->rule != 0 || !complete || exchange->status < 200 || exchange->status >= 300;
+    const bool trouble = fault->rule != 0 || !complete || call->status < 200 || call->status >= 300;
 
     (void)pthread_mutex_lock(&audit->lock);
-    note_answer(audit, ticket, exchange, fault, complete);
+    note_answer(audit, ticket, call, fault, complete);
     if (!ticket->other_host) {
-        struct scope *scope = scope_of(audit, exchange->path);
+        struct scope *scope = scope_of(audit, call->path);
 
         for (size_t i = 0; i < audit->limit_count; i++)
             land(&audit->limits[i], ticket->ordinal);
-        note_retry_after(audit, ticket, scope, exchange);
+        note_retry_after(audit, ticket, scope, call);
         if (trouble)
             scope->last_trouble = ticket->ordinal;
-        else if (exchange->page != PAGE_NONE && exchange->status == 200)
-            judge_repeat(audit, ticket, scope, exchange, page_of(exchange, identity));
+        else if (call->page != PAGE_NONE && call->status == 200)
+            judge_repeat(audit, ticket, scope, call, page_of(call, identity));
     }
-    if (fault->kind == FAULT_REDIRECT || fault->twist == TWIST_NEXT_ELSEWHERE)
+    if (fault->kind == FAULT_REDIRECT || fault->content_fault == CONTENT_FAULT_NEXT_ELSEWHERE)
         audit->last_lure = ticket->ordinal;
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
 void audit_broken(struct audit *audit, const struct audit_ticket *ticket,
-                  const struct exchange *exchange)
+                  const struct http_call *call)
 {
     (void)pthread_mutex_lock(&audit->lock);
     if (ticket->generation == audit->generation && ticket->entry != NULL)
         ticket->entry->complete = false;
     audit->incomplete++;
-    scope_of(audit, exchange->path)->last_trouble = ticket->ordinal;
+    scope_of(audit, call->path)->last_trouble = ticket->ordinal;
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
 /* ---- the tester's words ---- */
 
-void audit_pardon(struct audit *audit)
+void audit_allow_repeats(struct audit *audit)
 {
     (void)pthread_mutex_lock(&audit->lock);
     tally_clear(&audit->pages);
@@ -479,8 +473,8 @@ void audit_reset(struct audit *audit)
     arena_reset(&audit->arena);
     audit->first = audit->last = NULL;
     for (size_t i = 0; i < audit->limit_count; i++) {
-        pace_clear(&audit->limits[i].paces[0]);
-        pace_clear(&audit->limits[i].paces[1]);
+        rate_check_clear(&audit->limits[i].rate_checks[0]);
+        rate_check_clear(&audit->limits[i].rate_checks[1]);
         audit->limits[i].flight_peak = audit->limits[i].flight_count;
     }
     (void)pthread_mutex_unlock(&audit->lock);

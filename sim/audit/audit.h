@@ -91,21 +91,20 @@ void audit_close(struct audit *audit);
  * against the rate; enforce=5 tells the client to wait for 5 s. The line must outlive the audit. */
 bool audit_add_limit(struct audit *audit, struct str line, struct error *err) MUST_CHECK;
 
-void audit_enter(struct audit *audit, const struct exchange *exchange,
-                 const struct audit_facts *facts, struct audit_ticket *ticket);
+void audit_begin(struct audit *audit, const struct http_call *call, const struct audit_facts *facts,
+                 struct audit_ticket *ticket);
 
 /* `identity` is the request's (request.h). */
-void audit_leave(struct audit *audit, const struct audit_ticket *ticket,
-                 const struct exchange *exchange, const struct fault *fault, uint64_t identity,
-                 bool complete);
+void audit_end(struct audit *audit, const struct audit_ticket *ticket, const struct http_call *call,
+               const struct fault *fault, uint64_t identity, bool complete);
 
 /* The client did not take the reply after all: whatever it does next has a cause. */
 void audit_broken(struct audit *audit, const struct audit_ticket *ticket,
-                  const struct exchange *exchange);
+                  const struct http_call *call);
 
-void audit_pardon(struct audit *audit); /* all that was fetched may be fetched again */
-void audit_reset(struct audit *audit);  /* as if nothing had been seen; limits and flights stay */
-void audit_show(struct audit *audit, bool with_requests, struct buf *json);
+void audit_allow_repeats(struct audit *audit); /* all that was fetched may be fetched again */
+void audit_reset(struct audit *audit); /* as if nothing had been seen; limits and flights stay */
+void audit_write_json(struct audit *audit, bool with_requests, struct buf *json);
 
 /* "rate", ...; -1 for what is none. */
 int audit_rule_named(struct str name);

@@ -1,4 +1,4 @@
-/* audit_state: what audit.c keeps and audit_show.c prints. Nobody else includes this. */
+/* audit_state: what audit.c keeps and audit_write_json.c prints. Nobody else includes this. */
 #ifndef PATRA_SIM_AUDIT_AUDIT_INTERNAL_H
 #define PATRA_SIM_AUDIT_AUDIT_INTERNAL_H
 
@@ -27,8 +27,8 @@ struct limit {
     int64_t concurrency; /* 0: none */
     int64_t slack_us;
     bool enforce;
-    int64_t retry_us;     /* what a refused client is told to wait; 0: nothing */
-    struct pace paces[2]; /* real and driven time */
+    int64_t retry_us;                 /* what a refused client is told to wait; 0: nothing */
+    struct rate_check rate_checks[2]; /* real and driven time */
     uint64_t flights[FLIGHTS_MAX];
     size_t flight_count;
     size_t flight_peak;
@@ -74,7 +74,7 @@ struct audit {
     struct limit *limits;
     size_t limit_count;
 
-    pthread_mutex_t lock; /* of what follows, and of the limits' paces and flights */
+    pthread_mutex_t lock; /* of what follows, and of the limits' rate_checks and flights */
     int64_t start_us;
     uint64_t generation;
     uint64_t requests;  /* ever seen: ordinals are not used twice */

@@ -2,12 +2,12 @@
 
 #include "base/instant.h"
 #include "sim/audit/audit_internal.h"
-#include "sim/util/json_out.h"
+#include "sim/util/text_out.h"
 
 static void add_field(struct buf *json, const char *name, struct str value)
 {
     buf_printf(json, ",\"%s\":", name);
-    json_add_string(json, value);
+    text_add_json_string(json, value);
 }
 
 static void add_time(struct buf *json, const char *name, int64_t at_us)
@@ -148,7 +148,7 @@ static void show_requests(const struct audit *audit, struct buf *json)
     buf_add_char(json, ']');
 }
 
-void audit_show(struct audit *audit, bool with_requests, struct buf *json)
+void audit_write_json(struct audit *audit, bool with_requests, struct buf *json)
 {
     (void)pthread_mutex_lock(&audit->lock);
     show_summary(audit, json);

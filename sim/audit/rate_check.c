@@ -7,99 +7,105 @@
 /* Sums of doubles are not exact; a thousandth of a request is nobody's fault. */
 static const double TOLERANCE = 1e-3;
 
-void pace_init(struct pace *pace, double per_us, double burst)
+void rate_check_init(struct rate_check *rate_check, double per_us, double burst)
 {
     assert(burst >= 1);
-    *pace = (struct pace){ .per_us = per_us, .burst = burst };
+    *rate_check = (struct rate_check){ .per_us = per_us, .burst = burst };
 }
 
-void pace_release(struct pace *pace)
+void rate_check_release(struct rate_check *rate_check)
 {
-    free(pace->marks);
-    *pace = (struct pace){ 0 };
+    free(rate_check->marks);
+    *rate_check = (struct rate_check){ 0 };
 }
 
-void pace_clear(struct pace *pace)
+void rate_check_clear(struct rate_check *rate_check)
 {
-    pace->count = 0;
-    pace->dropped = 0;
+    rate_check->count = 0;
+    rate_check->dropped = 0;
 }
 
 /* Times are taken from the first one on, so that the products stay small. */
-static double level(const struct pace *pace, int64_t index, int64_t at_us)
+static double level(const struct rate_check *rate_check, int64_t index, int64_t at_us)
 {
-    return (double)index - pace->per_us * (double)(at_us - pace->origin_us);
+    return (double)index - rate_check->per_us * (double)(at_us - rate_check->origin_us);
 }
 
-static void drop_older_half(struct pace *pace)
+static void drop_older_half(struct rate_check *rate_check)
 {
-    const size_t half = PACE_KEPT / 2;
+    const size_t half = RATE_CHECK_KEPT / 2;
 
-    pace->dropped_low = pace->marks[half - 1].low;
-    pace->dropped += (int64_t)half;
-    pace->count -= half;
-    memmove(pace->marks, pace->marks + half, pace->count * sizeof(pace->marks[0]));
+    rate_check->dropped_low = rate_check->marks[half - 1].low;
+    rate_check->dropped += (int64_t)half;
+    rate_check->count -= half;
+    memmove(rate_check->marks, rate_check->marks + half,
+            rate_check->count * sizeof(rate_check->marks[0]));
 }
 
-static size_t insert(struct pace *pace, int64_t at_us, uint64_t ordinal)
+static size_t insert(struct rate_check *rate_check, int64_t at_us, uint64_t ordinal)
 {
-    size_t at = pace->count;
+    size_t at = rate_check->count;
 
-    while (at > 0 && pace->marks[at - 1].at_us > at_us)
+    while (at > 0 && rate_check->marks[at - 1].at_us > at_us)
         at--;
-    memmove(pace->marks + at + 1, pace->marks + at, (pace->count - at) * sizeof(pace->marks[0]));
-    pace->marks[at] = (struct pace_mark){ .at_us = at_us, .ordinal = ordinal };
-    pace->count++;
+    memmove(rate_check->marks + at + 1, rate_check->marks + at,
+            (rate_check->count - at) * sizeof(rate_check->marks[0]));
+    rate_check->marks[at] = (struct rate_check_mark){ .at_us = at_us, .ordinal = ordinal };
+    rate_check->count++;
     return at;
 }
 
 /* The running minimum from `from` on. */
-static void renew_lows(struct pace *pace, size_t from)
+static void renew_lows(struct rate_check *rate_check, size_t from)
 {
-    for (size_t i = from; i < pace->count; i++) {
-        struct pace_mark *mark = &pace->marks[i];
-        const int64_t index = pace->dropped + (int64_t)i;
+    for (size_t i = from; i < rate_check->count; i++) {
+        struct rate_check_mark *mark = &rate_check->marks[i];
+        const int64_t index = rate_check->dropped + (int64_t)i;
 
-        mark->low =
-            (struct pace_low){ level(pace, index, mark->at_us), index, mark->at_us, mark->ordinal };
-        if (i > 0 && pace->marks[i - 1].low.value < mark->low.value)
-            mark->low = pace->marks[i - 1].low;
-        else if (i == 0 && pace->dropped > 0 && pace->dropped_low.value < mark->low.value)
-            mark->low = pace->dropped_low;
+        mark->low = (struct rate_check_low){ level(rate_check, index, mark->at_us), index,
+                                             mark->at_us, mark->ordinal };
+        if (i > 0 && rate_check->marks[i - 1].low.value < mark->low.value)
+            mark->low = rate_check->marks[i - 1].low;
+        else if (i == 0 && rate_check->dropped > 0 &&
+                 rate_check->dropped_low.value < mark->low.value)
+            mark->low = rate_check->dropped_low;
     }
 }
 
-bool pace_note(struct pace *pace, int64_t at_us, uint64_t ordinal, struct pace_excess *excess)
+bool rate_check_add(struct rate_check *rate_check, int64_t at_us, uint64_t ordinal,
+                    struct rate_check_excess *excess)
 {
     double worst = TOLERANCE;
     size_t at;
     bool found = false;
 
-    if (pace->marks == NULL) {
-        pace->marks = calloc(PACE_KEPT, sizeof(pace->marks[0]));
-        if (pace->marks == NULL)
+    if (rate_check->marks == NULL) {
+        rate_check->marks = calloc(RATE_CHECK_KEPT, sizeof(rate_check->marks[0]));
+        if (rate_check->marks == NULL)
             return false;
     }
-    if (pace->count == 0 && pace->dropped == 0)
-        pace->origin_us = at_us;
-    if (pace->count == PACE_KEPT)
-        drop_older_half(pace);
-    at = insert(pace, at_us, ordinal);
-    renew_lows(pace, at);
-    for (size_t j = at; j < pace->count; j++) {
-        const struct pace_mark *mark = &pace->marks[j];
-        const struct pace_low *low = &pace->marks[at].low; /* intervals that hold the new one */
-        const int64_t index = pace->dropped + (int64_t)j;
-        const double over = level(pace, index + 1, mark->at_us) - low->value - pace->burst;
+    if (rate_check->count == 0 && rate_check->dropped == 0)
+        rate_check->origin_us = at_us;
+    if (rate_check->count == RATE_CHECK_KEPT)
+        drop_older_half(rate_check);
+    at = insert(rate_check, at_us, ordinal);
+    renew_lows(rate_check, at);
+    for (size_t j = at; j < rate_check->count; j++) {
+        const struct rate_check_mark *mark = &rate_check->marks[j];
+        const struct rate_check_low *low =
+            &rate_check->marks[at].low; /* intervals that hold the new one */
+        const int64_t index = rate_check->dropped + (int64_t)j;
+        const double over =
+            level(rate_check, index + 1, mark->at_us) - low->value - rate_check->burst;
 
         if (over <= worst)
             continue;
         worst = over;
         found = true;
-        *excess = (struct pace_excess){
+        *excess = (struct rate_check_excess){
             .count = index - low->index + 1,
             .span_us = mark->at_us - low->at_us,
-            .allowed = pace->per_us * (double)(mark->at_us - low->at_us) + pace->burst,
+            .allowed = rate_check->per_us * (double)(mark->at_us - low->at_us) + rate_check->burst,
             .first = low->ordinal,
             .last = mark->ordinal,
         };
@@ -107,15 +113,15 @@ bool pace_note(struct pace *pace, int64_t at_us, uint64_t ordinal, struct pace_e
     return found;
 }
 
-void pace_forget(struct pace *pace, uint64_t ordinal)
+void rate_check_remove(struct rate_check *rate_check, uint64_t ordinal)
 {
-    for (size_t at = pace->count; at-- > 0;) {
-        if (pace->marks[at].ordinal != ordinal)
+    for (size_t at = rate_check->count; at-- > 0;) {
+        if (rate_check->marks[at].ordinal != ordinal)
             continue;
-        pace->count--;
-        memmove(pace->marks + at, pace->marks + at + 1,
-                (pace->count - at) * sizeof(pace->marks[0]));
-        renew_lows(pace, at);
+        rate_check->count--;
+        memmove(rate_check->marks + at, rate_check->marks + at + 1,
+                (rate_check->count - at) * sizeof(rate_check->marks[0]));
+        renew_lows(rate_check, at);
         return;
     }
 }

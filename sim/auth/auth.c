@@ -58,7 +58,7 @@ void auth_close(struct auth *auth)
 
 /* ---- rules ---- */
 
-static bool set_word(struct rule *rule, struct exchange_pair pair)
+static bool set_word(struct rule *rule, struct key_value pair)
 {
     static const char *const names[] = { "name", "user", "client_id", "key_id", NULL };
     static const char *const secrets[] = { "value",         "password", "token",
@@ -67,18 +67,18 @@ static bool set_word(struct rule *rule, struct exchange_pair pair)
     if (str_eq(pair.name, STR("path"))) {
         rule->path = pair.value;
     } else if (str_eq(pair.name, STR("type"))) {
-        rule->type = line_choice(pair.value, TYPES);
+        rule->type = key_values_choice(pair.value, TYPES);
     } else if (str_eq(pair.name, STR("in"))) {
-        rule->place = line_choice(pair.value, PLACES);
+        rule->place = key_values_choice(pair.value, PLACES);
     } else if (str_eq(pair.name, STR("tls_only"))) {
         rule->tls_only = true;
     } else if (str_eq(pair.name, STR("expires"))) {
         if (!str_to_i64(pair.value, &rule->expires_us) || rule->expires_us < 1)
             return false;
         rule->expires_us *= US_PER_SECOND;
-    } else if (line_choice(pair.name, names) >= 0) {
+    } else if (key_values_choice(pair.name, names) >= 0) {
         rule->name = pair.value;
-    } else if (line_choice(pair.name, secrets) >= 0) {
+    } else if (key_values_choice(pair.name, secrets) >= 0) {
         rule->secret = pair.value;
     } else {
         return false;
@@ -89,12 +89,12 @@ static bool set_word(struct rule *rule, struct exchange_pair pair)
 bool auth_add(struct auth *auth, struct str line, struct error *err)
 {
     struct rule *rule = &auth->rules[auth->rule_count];
-    struct exchange_pair pair;
+    struct key_value pair;
 
     if (auth->rule_count == RULES_MAX)
         return error_set(err, ERROR_REQUEST, "auth.many", "more than %d rules", RULES_MAX);
     *rule = (struct rule){ .expires_us = US_PER_HOUR };
-    while (line_next(&line, &pair)) {
+    while (key_values_next(&line, &pair)) {
         if (!set_word(rule, pair))
             return error_set(err, ERROR_REQUEST, "auth.word", "%.*s=%.*s is not possible",
                              STR_ARG(pair.name), STR_ARG(pair.value));
@@ -155,7 +155,7 @@ static const struct token *issue(struct auth *auth, const struct rule *rule, int
 {
     struct token *token = &auth->tokens[auth->issued % TOKENS_MAX];
 
-    proof_token(rule->secret, auth->issued, token->text, sizeof(token->text));
+    credential_token(rule->secret, auth->issued, token->text, sizeof(token->text));
     token->until_us = now_us + rule->expires_us;
     token->rule = (size_t)(rule - auth->rules);
     auth->issued++;
@@ -171,86 +171,84 @@ void auth_revoke_all(struct auth *auth)
 
 /* ---- the token endpoint ---- */
 
-static const struct rule *client_of(const struct auth *auth, const struct exchange *exchange)
+static const struct rule *client_of(const struct auth *auth, const struct http_call *call)
 {
-    const struct str header = exchange_header(exchange, STR("Authorization"));
+    const struct str header = call_header(call, STR("Authorization"));
 
     for (size_t i = 0; i < auth->rule_count; i++) {
         const struct rule *rule = &auth->rules[i];
 
         if (rule->type != AUTH_OAUTH2)
             continue;
-        if (proof_is_basic(exchange->arena, header, rule->name, rule->secret) ||
-            (str_eq(exchange_param(exchange, STR("client_id")), rule->name) &&
-             str_eq(exchange_param(exchange, STR("client_secret")), rule->secret)))
+        if (credential_is_basic(call->arena, header, rule->name, rule->secret) ||
+            (str_eq(call_param(call, STR("client_id")), rule->name) &&
+             str_eq(call_param(call, STR("client_secret")), rule->secret)))
             return rule;
     }
     return NULL;
 }
 
-void auth_token(struct auth *auth, struct exchange *exchange)
+void auth_token(struct auth *auth, struct http_call *call)
 {
-    const struct rule *rule = client_of(auth, exchange);
-    const struct str grant = exchange_param(exchange, STR("grant_type"));
+    const struct rule *rule = client_of(auth, call);
+    const struct str grant = call_param(call, STR("grant_type"));
     struct str body;
 
-    exchange->page = PAGE_NONE;
-    if (!str_eq(exchange->method, STR("POST")) || !str_eq(grant, STR("client_credentials"))) {
-        exchange_answer(exchange, 400, STR("application/json"),
-                        STR("{\"error\":\"unsupported_grant_type\"}\n"));
+    call->page = PAGE_NONE;
+    if (!str_eq(call->method, STR("POST")) || !str_eq(grant, STR("client_credentials"))) {
+        call_respond(call, 400, STR("application/json"),
+                     STR("{\"error\":\"unsupported_grant_type\"}\n"));
         return;
     }
     if (rule == NULL) {
-        exchange_answer(exchange, 401, STR("application/json"),
-                        STR("{\"error\":\"invalid_client\"}\n"));
-        exchange_out(exchange, STR("WWW-Authenticate"), STR("Basic realm=\"patra-sim\""));
+        call_respond(call, 401, STR("application/json"), STR("{\"error\":\"invalid_client\"}\n"));
+        call_add_header(call, STR("WWW-Authenticate"), STR("Basic realm=\"patra-sim\""));
         return;
     }
     (void)pthread_mutex_lock(&auth->lock);
-    body = arena_printf(exchange->arena,
-                        "{\"access_token\":\"%s\",\"token_type\":\"Bearer\",\"expires_in\":%lld}\n",
-                        issue(auth, rule, exchange->now_us)->text,
-                        (long long)(rule->expires_us / US_PER_SECOND));
+    body = arena_printf(
+        call->arena, "{\"access_token\":\"%s\",\"token_type\":\"Bearer\",\"expires_in\":%lld}\n",
+        issue(auth, rule, call->now_us)->text, (long long)(rule->expires_us / US_PER_SECOND));
     (void)pthread_mutex_unlock(&auth->lock);
-    exchange_answer(exchange, 200, STR("application/json"), body);
-    exchange_out(exchange, STR("Cache-Control"), STR("no-store"));
+    call_respond(call, 200, STR("application/json"), body);
+    call_add_header(call, STR("Cache-Control"), STR("no-store"));
 }
 
 /* ---- checking ---- */
 
-static bool refuse(struct exchange *exchange, int status, struct str challenge, const char *why)
+static bool refuse(struct http_call *call, int status, struct str challenge, const char *why)
 {
-    exchange->page = PAGE_NONE;
-    exchange_answer(exchange, status, STR("application/json"),
-                    arena_printf(exchange->arena, "{\"error\":\"%s\",\"message\":\"%s\"}\n",
-                                 status == 401 ? "Unauthorized" : "Forbidden", why));
+    call->page = PAGE_NONE;
+    call_respond(call, status, STR("application/json"),
+                 arena_printf(call->arena, "{\"error\":\"%s\",\"message\":\"%s\"}\n",
+                              status == 401 ? "Unauthorized" : "Forbidden", why));
     if (challenge.len > 0)
-        exchange_out(exchange, STR("WWW-Authenticate"), challenge);
+        call_add_header(call, STR("WWW-Authenticate"), challenge);
     return false;
 }
 
-static bool check_key(const struct rule *rule, struct exchange *exchange)
+static bool check_key(const struct rule *rule, struct http_call *call)
 {
-    const struct str key = rule->place == 0 ? exchange_param(exchange, rule->name)
-                                            : exchange_header(exchange, rule->name);
+    const struct str key =
+        rule->place == 0 ? call_param(call, rule->name) : call_header(call, rule->name);
 
     if (str_eq(key, rule->secret))
         return true;
-    return key.len == 0 ? refuse(exchange, 401, STR(""), "API key missing")
-                        : refuse(exchange, 403, STR(""), "API key not valid");
+    return key.len == 0 ? refuse(call, 401, STR(""), "API key missing")
+                        : refuse(call, 403, STR(""), "API key not valid");
 }
 
-static bool check_bearer(const struct rule *rule, struct exchange *exchange, struct str header)
+static bool check_bearer(const struct rule *rule, struct http_call *call, struct str header)
 {
-    if (proof_is_bearer(header, rule->secret))
+    if (credential_is_bearer(header, rule->secret))
         return true;
-    return refuse(exchange, 401,
+    return refuse(call, 401,
                   header.len == 0 ? STR("Bearer realm=\"patra-sim\"")
                                   : STR("Bearer realm=\"patra-sim\", error=\"invalid_token\""),
                   header.len == 0 ? "no bearer token" : "bearer token not valid");
 }
 
-static bool check_oauth2(struct auth *auth, const struct rule *rule, struct exchange *exchange,
+static bool check_oauth2(struct auth *auth, const struct rule *rule, struct http_call *call,
                          struct str header)
 {
     const struct token *token;
@@ -260,18 +258,18 @@ static bool check_oauth2(struct auth *auth, const struct rule *rule, struct exch
     token = str_starts(header, STR("Bearer ")) ? find_token(auth, str_slice(header, 7, header.len))
                                                : NULL;
     known = token != NULL && token->rule == (size_t)(rule - auth->rules);
-    alive = known && exchange->now_us < token->until_us;
+    alive = known && call->now_us < token->until_us;
     (void)pthread_mutex_unlock(&auth->lock);
     if (alive)
         return true;
-    return refuse(exchange, 401, STR("Bearer realm=\"patra-sim\", error=\"invalid_token\""),
+    return refuse(call, 401, STR("Bearer realm=\"patra-sim\", error=\"invalid_token\""),
                   known ? "the access token expired" : "the access token is not valid");
 }
 
-bool auth_check(struct auth *auth, struct exchange *exchange)
+bool auth_check(struct auth *auth, struct http_call *call)
 {
-    const struct rule *rule = rule_for(auth, exchange->path);
-    const struct str header = exchange_header(exchange, STR("Authorization"));
+    const struct rule *rule = rule_for(auth, call->path);
+    const struct str header = call_header(call, STR("Authorization"));
 
     if (rule == NULL)
         return true;
@@ -279,24 +277,24 @@ bool auth_check(struct auth *auth, struct exchange *exchange)
     case AUTH_NONE:
         return true;
     case AUTH_API_KEY:
-        return check_key(rule, exchange);
+        return check_key(rule, call);
     case AUTH_BASIC:
-        return proof_is_basic(exchange->arena, header, rule->name, rule->secret) ||
-               refuse(exchange, 401, STR("Basic realm=\"patra-sim\""), "wrong user or password");
+        return credential_is_basic(call->arena, header, rule->name, rule->secret) ||
+               refuse(call, 401, STR("Basic realm=\"patra-sim\""), "wrong user or password");
     case AUTH_BEARER:
-        return check_bearer(rule, exchange, header);
+        return check_bearer(rule, call, header);
     case AUTH_OAUTH2:
-        return check_oauth2(auth, rule, exchange, header);
+        return check_oauth2(auth, rule, call, header);
     case AUTH_HMAC:
-        switch (proof_signature(exchange, header, rule->name, rule->secret)) {
-        case PROOF_GOOD:
+        switch (credential_check_signature(call, header, rule->name, rule->secret)) {
+        case CREDENTIAL_VALID:
             return true;
-        case PROOF_STALE:
-            return refuse(exchange, 403, STR(""), "the Date header is missing or too far off");
-        case PROOF_ABSENT:
-            return refuse(exchange, 401, STR("PATRA-HMAC-SHA256"), "no signature");
-        case PROOF_WRONG:
-            return refuse(exchange, 403, STR(""), "the signature does not match");
+        case CREDENTIAL_EXPIRED:
+            return refuse(call, 403, STR(""), "the Date header is missing or too far off");
+        case CREDENTIAL_ABSENT:
+            return refuse(call, 401, STR("PATRA-HMAC-SHA256"), "no signature");
+        case CREDENTIAL_WRONG:
+            return refuse(call, 403, STR(""), "the signature does not match");
         }
     }
     return false;
@@ -309,28 +307,28 @@ static bool holds(struct str text, struct str secret)
     return secret.len > 0 && str_find(text, secret) < text.len;
 }
 
-static bool exchange_holds(const struct exchange *exchange, struct str secret)
+static bool call_holds(const struct http_call *call, struct str secret)
 {
-    for (size_t i = 0; i < exchange->param_count; i++) {
-        if (holds(exchange->params[i].value, secret))
+    for (size_t i = 0; i < call->param_count; i++) {
+        if (holds(call->params[i].value, secret))
             return true;
     }
-    for (size_t i = 0; i < exchange->header_count; i++) {
-        if (holds(exchange->headers[i].value, secret))
+    for (size_t i = 0; i < call->header_count; i++) {
+        if (holds(call->headers[i].value, secret))
             return true;
     }
-    return holds(exchange->path, secret) || holds(exchange->body, secret);
+    return holds(call->path, secret) || holds(call->body, secret);
 }
 
-bool auth_carries_secret(struct auth *auth, const struct exchange *exchange)
+bool auth_carries_secret(struct auth *auth, const struct http_call *call)
 {
-    bool found = exchange_header(exchange, STR("Authorization")).len > 0;
+    bool found = call_header(call, STR("Authorization")).len > 0;
 
     for (size_t i = 0; !found && i < auth->rule_count; i++)
-        found = auth->rules[i].type != AUTH_NONE && exchange_holds(exchange, auth->rules[i].secret);
+        found = auth->rules[i].type != AUTH_NONE && call_holds(call, auth->rules[i].secret);
     (void)pthread_mutex_lock(&auth->lock);
     for (size_t i = 0; !found && i < TOKENS_MAX && i < auth->issued; i++)
-        found = exchange_holds(exchange, str_of(auth->tokens[i].text));
+        found = call_holds(call, str_of(auth->tokens[i].text));
     (void)pthread_mutex_unlock(&auth->lock);
     return found;
 }

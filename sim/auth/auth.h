@@ -37,15 +37,15 @@ void auth_close(struct auth *auth);
 bool auth_add(struct auth *auth, struct str line, struct error *err) MUST_CHECK;
 
 /* True when the request may pass; else the answer (401 or 403) is filled in. Any thread. */
-bool auth_check(struct auth *auth, struct exchange *exchange);
+bool auth_check(struct auth *auth, struct http_call *call);
 
 /* The token endpoint: fills in the answer. Any thread. */
-void auth_token(struct auth *auth, struct exchange *exchange);
+void auth_token(struct auth *auth, struct http_call *call);
 void auth_revoke_all(struct auth *auth);
 
 /* Whether the request carries a credential: an Authorization header, or any secret that a rule
  * knows or that was issued, wherever it stands. Any thread. */
-bool auth_carries_secret(struct auth *auth, const struct exchange *exchange);
+bool auth_carries_secret(struct auth *auth, const struct http_call *call);
 
 /* Whether credentials for this path must go over TLS. */
 bool auth_is_tls_only(const struct auth *auth, struct str path);

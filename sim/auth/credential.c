@@ -7,11 +7,12 @@
 #include <stdlib.h>
 
 #include "base/instant.h"
-#include "sim/util/time_option.h"
+#include "sim/http/http_date.h"
 
 enum { CANONICAL_BYTES_MAX = 256 << 10, SKEW_SECONDS_MAX = 300 };
 
-bool proof_is_basic(struct arena *arena, struct str header, struct str user, struct str password)
+bool credential_is_basic(struct arena *arena, struct str header, struct str user,
+                         struct str password)
 {
     const struct str plain = arena_printf(arena, "%.*s:%.*s", STR_ARG(user), STR_ARG(password));
     unsigned char *coded = arena_alloc(arena, plain.len / 3 * 4 + 8);
@@ -24,13 +25,13 @@ bool proof_is_basic(struct arena *arena, struct str header, struct str user, str
                   (struct str){ (const char *)coded, (size_t)len });
 }
 
-bool proof_is_bearer(struct str header, struct str token)
+bool credential_is_bearer(struct str header, struct str token)
 {
     return str_starts(header, STR("Bearer ")) &&
            str_eq(str_trim(str_slice(header, 7, header.len)), token);
 }
 
-void proof_token(struct str secret, uint64_t n, char *text, size_t size)
+void credential_token(struct str secret, uint64_t n, char *text, size_t size)
 {
     unsigned char mac[SHA256_DIGEST_LENGTH];
     char label[40];
@@ -52,10 +53,10 @@ static int compare_pairs(const void *a, const void *b)
 
 static void add_sorted_query(struct buf *out, struct str query)
 {
-    struct str pairs[EXCHANGE_PARAMS_MAX] = { 0 };
+    struct str pairs[CALL_PARAMS_MAX] = { 0 };
     size_t count = 0;
 
-    while (query.len > 0 && count < EXCHANGE_PARAMS_MAX) {
+    while (query.len > 0 && count < CALL_PARAMS_MAX) {
         pairs[count] = str_cut(&query, '&');
         count += pairs[count].len > 0;
     }
@@ -68,17 +69,17 @@ static void add_sorted_query(struct buf *out, struct str query)
 }
 
 /* What is signed; allocated in the exchange's arena, empty when it is full. */
-static struct str canonical(const struct exchange *exchange)
+static struct str canonical(const struct http_call *call)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     struct buf text;
 
-    (void)SHA256((const unsigned char *)(exchange->body.len > 0 ? exchange->body.data : ""),
-                 exchange->body.len, digest);
-    buf_init(&text, exchange->arena, CANONICAL_BYTES_MAX);
-    buf_printf(&text, "%.*s\n%.*s\n", STR_ARG(exchange->method), STR_ARG(exchange->raw_path));
-    add_sorted_query(&text, exchange->query);
-    buf_printf(&text, "\n%.*s\n", STR_ARG(exchange_header(exchange, STR("Date"))));
+    (void)SHA256((const unsigned char *)(call->body.len > 0 ? call->body.data : ""), call->body.len,
+                 digest);
+    buf_init(&text, call->arena, CANONICAL_BYTES_MAX);
+    buf_printf(&text, "%.*s\n%.*s\n", STR_ARG(call->method), STR_ARG(call->raw_path));
+    add_sorted_query(&text, call->query);
+    buf_printf(&text, "\n%.*s\n", STR_ARG(call_header(call, STR("Date"))));
     buf_add_hex(&text, digest, sizeof(digest));
     return text.failed ? STR("") : buf_str(&text);
 }
@@ -95,32 +96,32 @@ static struct str field(struct str header, struct str name)
     return STR("");
 }
 
-static bool is_fresh(const struct exchange *exchange)
+static bool is_fresh(const struct http_call *call)
 {
     int64_t at_us;
 
-    return moment_parse_http(exchange_header(exchange, STR("Date")), &at_us) &&
-           llabs(at_us - exchange->now_us) <= SKEW_SECONDS_MAX * US_PER_SECOND;
+    return sim_http_date_parse(call_header(call, STR("Date")), &at_us) &&
+           llabs(at_us - call->now_us) <= SKEW_SECONDS_MAX * US_PER_SECOND;
 }
 
-enum proof proof_signature(const struct exchange *exchange, struct str header, struct str key_id,
-                           struct str secret)
+enum credential_check credential_check_signature(const struct http_call *call, struct str header,
+                                                 struct str key_id, struct str secret)
 {
     const struct str scheme = str_cut(&header, ' ');
-    const struct str text = canonical(exchange);
+    const struct str text = canonical(call);
     unsigned char mac[SHA256_DIGEST_LENGTH];
     struct buf hex;
 
     if (!str_eq(scheme, STR("PATRA-HMAC-SHA256")))
-        return PROOF_ABSENT;
-    if (!is_fresh(exchange))
-        return PROOF_STALE;
+        return CREDENTIAL_ABSENT;
+    if (!is_fresh(call))
+        return CREDENTIAL_EXPIRED;
     (void)HMAC(EVP_sha256(), secret.data, (int)secret.len, (const unsigned char *)text.data,
                text.len, mac, NULL);
-    buf_init(&hex, exchange->arena, 2 * sizeof(mac));
+    buf_init(&hex, call->arena, 2 * sizeof(mac));
     buf_add_hex(&hex, mac, sizeof(mac));
     return text.len > 0 && str_eq(field(header, STR("KeyId")), key_id) &&
                    str_eq(field(header, STR("Signature")), buf_str(&hex))
-               ? PROOF_GOOD
-               : PROOF_WRONG;
+               ? CREDENTIAL_VALID
+               : CREDENTIAL_WRONG;
 }

@@ -4,16 +4,17 @@
 
 #include "sim/http/call.h"
 
-bool proof_is_basic(struct arena *arena, struct str header, struct str user, struct str password);
-bool proof_is_bearer(struct str header, struct str token);
+bool credential_is_basic(struct arena *arena, struct str header, struct str user,
+                         struct str password);
+bool credential_is_bearer(struct str header, struct str token);
 
-enum proof { PROOF_GOOD, PROOF_ABSENT, PROOF_STALE, PROOF_WRONG };
+enum credential_check { CREDENTIAL_VALID, CREDENTIAL_ABSENT, CREDENTIAL_EXPIRED, CREDENTIAL_WRONG };
 
 /* The signature told in auth.h. */
-enum proof proof_signature(const struct exchange *exchange, struct str header, struct str key_id,
-                           struct str secret);
+enum credential_check credential_check_signature(const struct http_call *call, struct str header,
+                                                 struct str key_id, struct str secret);
 
 /* The n-th token of a client: the same in every run, and not to be guessed from another. */
-void proof_token(struct str secret, uint64_t n, char *text, size_t size);
+void credential_token(struct str secret, uint64_t n, char *text, size_t size);
 
 #endif

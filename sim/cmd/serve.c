@@ -12,9 +12,9 @@
 #include "base/instant.h"
 #include "sim/cmd/serve_options.h"
 #include "sim/http/tls.h"
+#include "sim/protocol/body.h"
 #include "sim/server/handler.h"
 #include "sim/server/server.h"
-#include "sim/util/time_option.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
@@ -33,33 +33,36 @@ static bool read_file(struct arena *arena, const char *path, struct str *text, s
     return true;
 }
 
-static bool add_faults(struct site *site, struct arena *arena, const struct serve_options *options,
-                       struct error *err)
+static bool add_faults(struct handler *handler, struct arena *arena,
+                       const struct serve_options *options, struct error *err)
 {
     struct str text = STR("");
 
     for (size_t i = 0; i < options->faults.count; i++) {
-        if (!fault_plan_add(site->faults, str_of(options->faults.items[i]), err))
+        if (!fault_plan_add(handler->faults, str_of(options->faults.items[i]), err))
             return error_wrap(err, "--fault");
     }
     if (options->fault_file == NULL)
         return true;
     return read_file(arena, options->fault_file, &text, err) &&
-           (fault_plan_add(site->faults, text, err) || error_wrap(err, "%s", options->fault_file));
+           (fault_plan_add(handler->faults, text, err) ||
+            error_wrap(err, "%s", options->fault_file));
 }
 
-static bool add_auths(struct site *site, const struct serve_options *options, struct error *err)
+static bool add_auths(struct handler *handler, const struct serve_options *options,
+                      struct error *err)
 {
-    if (!auth_open(&site->auth, err))
+    if (!auth_open(&handler->auth, err))
         return false;
     for (size_t i = 0; i < options->auths.count; i++) {
-        if (!auth_add(site->auth, str_of(options->auths.items[i]), err))
+        if (!auth_add(handler->auth, str_of(options->auths.items[i]), err))
             return error_wrap(err, "--auth");
     }
     return true;
 }
 
-static bool open_audit(struct site *site, const struct serve_options *options, struct error *err)
+static bool open_audit(struct handler *handler, const struct serve_options *options,
+                       struct error *err)
 {
     struct audit_options how = {
         .virtual_time = options->audit_time == 1,
@@ -78,53 +81,53 @@ static bool open_audit(struct site *site, const struct serve_options *options, s
                              STR_ARG(name));
         how.off[rule] = true;
     }
-    if (!audit_open(&how, &site->audit, err))
+    if (!audit_open(&how, &handler->audit, err))
         return false;
     for (size_t i = 0; i < options->limits.count; i++) {
-        if (!audit_add_limit(site->audit, str_of(options->limits.items[i]), err))
+        if (!audit_add_limit(handler->audit, str_of(options->limits.items[i]), err))
             return error_wrap(err, "--limit");
     }
     return true;
 }
 
-static bool site_open(struct site *site, struct arena *arena, const struct serve_options *options,
-                      struct error *err)
+static bool site_open(struct handler *handler, struct arena *arena,
+                      const struct serve_options *options, struct error *err)
 {
-    sim_clock_init(&site->clock, options->now_us, options->clock_rate);
-    site->reply = (struct reply_options){ .gzip_level = (int)options->gzip_level,
-                                          .frame = (enum reply_frame)options->frame,
-                                          .stall_max_us = options->stall_max_us };
-    site->world = world_open(&options->world, err);
-    return site->world != NULL &&
-           fault_plan_open((uint64_t)options->fault_seed, &site->faults, err) &&
-           echo_open(&site->echo, err) && add_auths(site, options, err) &&
-           open_audit(site, options, err) && add_faults(site, arena, options, err);
+    sim_clock_init(&handler->clock, options->now_us, options->clock_rate);
+    handler->response = (struct response_options){ .gzip_level = (int)options->gzip_level,
+                                                   .frame = (enum response_frame)options->frame,
+                                                   .stall_max_us = options->stall_max_us };
+    handler->world = body_world_open(&options->world, err);
+    return handler->world != NULL &&
+           fault_plan_open((uint64_t)options->fault_seed, &handler->faults, err) &&
+           echo_blob_open(&handler->echo, err) && add_auths(handler, options, err) &&
+           open_audit(handler, options, err) && add_faults(handler, arena, options, err);
 }
 
-static void site_close(struct site *site)
+static void site_close(struct handler *handler)
 {
-    fault_plan_close(site->faults);
-    audit_close(site->audit);
-    auth_close(site->auth);
-    echo_close(&site->echo);
-    world_close(site->world);
-    sim_clock_release(&site->clock);
+    fault_plan_close(handler->faults);
+    audit_close(handler->audit);
+    auth_close(handler->auth);
+    echo_blob_close(&handler->echo);
+    world_close(handler->world);
+    sim_clock_release(&handler->clock);
 }
 
 /* "listening http://127.0.0.1:1 https://127.0.0.1:2 other=http://127.0.0.1:3" */
 static struct str describe(struct arena *arena, const struct serve_options *options,
-                           const struct server *server, const struct site *site)
+                           const struct server *server, const struct handler *handler)
 {
     struct buf line;
 
     buf_init(&line, arena, 1024);
     buf_add(&line, STR("listening"));
-    if (server_port(server, DOOR_HTTP) >= 0)
-        buf_printf(&line, " http://%s:%d", options->listen, server_port(server, DOOR_HTTP));
-    if (server_port(server, DOOR_HTTPS) >= 0)
-        buf_printf(&line, " https://%s:%d", options->listen, server_port(server, DOOR_HTTPS));
-    if (site->other_base.len > 0)
-        buf_printf(&line, " other=%.*s", STR_ARG(site->other_base));
+    if (server_port(server, LISTENER_HTTP) >= 0)
+        buf_printf(&line, " http://%s:%d", options->listen, server_port(server, LISTENER_HTTP));
+    if (server_port(server, LISTENER_HTTPS) >= 0)
+        buf_printf(&line, " https://%s:%d", options->listen, server_port(server, LISTENER_HTTPS));
+    if (handler->other_base.len > 0)
+        buf_printf(&line, " other=%.*s", STR_ARG(handler->other_base));
     buf_add_char(&line, '\n');
     return buf_str(&line);
 }
@@ -145,9 +148,9 @@ static bool write_ready_file(struct arena *arena, const char *path, struct str l
 }
 
 static bool announce(struct arena *arena, const struct serve_options *options,
-                     const struct server *server, const struct site *site, struct error *err)
+                     const struct server *server, const struct handler *handler, struct error *err)
 {
-    const struct str line = describe(arena, options, server, site);
+    const struct str line = describe(arena, options, server, handler);
 
     (void)fwrite(line.data, 1, line.len, stdout);
     (void)fflush(stdout);
@@ -189,10 +192,10 @@ static bool wait_for_end(const sigset_t *stop, bool until_eof, struct error *err
     return true;
 }
 
-static bool run(struct site *site, struct arena *arena, const struct serve_options *options,
+static bool run(struct handler *handler, struct arena *arena, const struct serve_options *options,
                 const sigset_t *stop, struct error *err)
 {
-    struct server_options doors = {
+    struct server_options listeners = {
         .address = options->listen,
         .other_address = options->other_listen,
         .ports = { (int)options->port, -1, (int)options->other_port },
@@ -200,22 +203,22 @@ static bool run(struct site *site, struct arena *arena, const struct serve_optio
     struct server *server = NULL;
     bool ok;
 
-    if (!open_tls(arena, options, &doors.tls, err))
+    if (!open_tls(arena, options, &listeners.tls, err))
         return false;
-    if (doors.tls != NULL)
-        doors.ports[DOOR_HTTPS] = (int)options->tls_port;
-    ok = server_open(&doors, site, &server, err) && server_start(server, err) &&
-         announce(arena, options, server, site, err);
+    if (listeners.tls != NULL)
+        listeners.ports[LISTENER_HTTPS] = (int)options->tls_port;
+    ok = server_open(&listeners, handler, &server, err) && server_start(server, err) &&
+         announce(arena, options, server, handler, err);
     ok = ok && wait_for_end(stop, options->until_eof, err);
     server_close(server);
-    SSL_CTX_free(doors.tls);
+    SSL_CTX_free(listeners.tls);
     return ok;
 }
 
 int serve_main(int argc, char **argv)
 {
     struct serve_options options;
-    struct site site = { 0 };
+    struct handler handler = { 0 };
     struct arena arena;
     struct error err;
     sigset_t stop;
@@ -236,10 +239,11 @@ int serve_main(int argc, char **argv)
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
-    ok = site_open(&site, &arena, &options, &err) && run(&site, &arena, &options, &stop, &err);
+    ok =
+        site_open(&handler, &arena, &options, &err) && run(&handler, &arena, &options, &stop, &err);
     if (!ok)
         (void)fprintf(stderr, "patra-sim serve: %s\n", err.text);
-    site_close(&site);
+    site_close(&handler);
     arena_release(&arena);
     return ok ? 0 : 1;
 }

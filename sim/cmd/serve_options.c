@@ -95,12 +95,12 @@ static bool set_value(struct serve_options *options, const struct row *row, cons
         return str_to_i64(str_of(value), place) && *(int64_t *)place >= row->min &&
                *(int64_t *)place <= row->max;
     case ROW_TIME:
-        return moment_parse(str_of(value), place);
+        return time_option_parse(str_of(value), place);
     case ROW_DURATION:
-        return moment_parse_duration(str_of(value), place) && *(int64_t *)place >= row->min &&
+        return duration_option_parse(str_of(value), place) && *(int64_t *)place >= row->min &&
                *(int64_t *)place <= row->max;
     case ROW_CHOICE:
-        *(int *)place = line_choice(str_of(value), row->choices);
+        *(int *)place = key_values_choice(str_of(value), row->choices);
         return *(int *)place >= 0;
     case ROW_LIST:
         return add_item(place, value);

@@ -31,7 +31,7 @@ struct serve_options {
     int64_t now_us; /* the end of the world unless told */
     int64_t clock_rate;
     int64_t gzip_level;
-    int frame; /* enum reply_frame */
+    int frame; /* enum response_frame */
     int64_t stall_max_us;
     struct serve_list faults;
     const char *fault_file;

@@ -3,87 +3,87 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "sim/http/http_date.h"
 #include "sim/http/status.h"
 #include "sim/util/hash.h"
-#include "sim/util/time_option.h"
 
 static const char HTML[] = "<!DOCTYPE html>\n<html><head><title>%d %s</title></head>\n"
                            "<body><h1>%s</h1><p>The simulator was told to say this.</p></body>"
                            "</html>\n";
 
-static void add_retry_after(const struct fault *fault, struct exchange *exchange)
+static void add_retry_after(const struct fault *fault, struct http_call *call)
 {
-    char text[MOMENT_HTTP_MAX];
+    char text[HTTP_DATE_TEXT_MAX];
     struct str value;
 
     if (fault->retry == RETRY_NONE)
         return;
     if (fault->retry == RETRY_SECONDS)
-        value = arena_printf(exchange->arena, "%lld", (long long)(fault->retry_us / US_PER_SECOND));
+        value = arena_printf(call->arena, "%lld", (long long)(fault->retry_us / US_PER_SECOND));
     else
-        value = arena_copy(exchange->arena, moment_http(exchange->now_us + fault->retry_us, text));
-    exchange_out(exchange, STR("Retry-After"), value);
+        value = arena_copy(call->arena, sim_http_date_write(call->now_us + fault->retry_us, text));
+    call_add_header(call, STR("Retry-After"), value);
 }
 
-static void answer_status(const struct fault *fault, struct exchange *exchange)
+static void respond_status(const struct fault *fault, struct http_call *call)
 {
     const int code = (int)fault->code;
     const char *reason = status_reason(code);
-    struct arena *arena = exchange->arena;
+    struct arena *arena = call->arena;
 
-    add_retry_after(fault, exchange);
+    add_retry_after(fault, call);
     switch (fault->body) {
     case FAULT_BODY_JSON:
-        exchange_answer(exchange, code, STR("application/json"),
-                        arena_printf(arena, "{\"error\":\"%s\",\"status\":%d}\n", reason, code));
+        call_respond(call, code, STR("application/json"),
+                     arena_printf(arena, "{\"error\":\"%s\",\"status\":%d}\n", reason, code));
         break;
     case FAULT_BODY_HTML:
-        exchange_answer(exchange, code, STR("text/html; charset=utf-8"),
-                        arena_printf(arena, HTML, code, reason, reason));
+        call_respond(call, code, STR("text/html; charset=utf-8"),
+                     arena_printf(arena, HTML, code, reason, reason));
         break;
     case FAULT_BODY_TEXT:
-        exchange_answer(exchange, code, STR("text/plain"), arena_printf(arena, "%s\n", reason));
+        call_respond(call, code, STR("text/plain"), arena_printf(arena, "%s\n", reason));
         break;
     default:
-        exchange_answer(exchange, code, STR(""), STR(""));
+        call_respond(call, code, STR(""), STR(""));
     }
 }
 
-static void answer_redirect(const struct fault *fault, struct exchange *exchange)
+static void respond_redirect(const struct fault *fault, struct http_call *call)
 {
     struct str location = fault->location;
 
     if (location.len == 0)
-        location = arena_printf(exchange->arena, "%.*s%.*s%s%.*s", STR_ARG(exchange->other_base),
-                                STR_ARG(exchange->raw_path), exchange->query.len > 0 ? "?" : "",
-                                STR_ARG(exchange->query));
-    exchange_answer(exchange, (int)fault->code, STR("text/plain"), STR("moved\n"));
-    exchange_out(exchange, STR("Location"), location);
+        location = arena_printf(call->arena, "%.*s%.*s%s%.*s", STR_ARG(call->other_base),
+                                STR_ARG(call->raw_path), call->query.len > 0 ? "?" : "",
+                                STR_ARG(call->query));
+    call_respond(call, (int)fault->code, STR("text/plain"), STR("moved\n"));
+    call_add_header(call, STR("Location"), location);
 }
 
-bool spoil_replaces(const struct fault *fault, struct exchange *exchange)
+bool fault_replaces_response(const struct fault *fault, struct http_call *call)
 {
     switch (fault->kind) {
     case FAULT_STATUS:
-        answer_status(fault, exchange);
+        respond_status(fault, call);
         return true;
     case FAULT_REDIRECT:
-        answer_redirect(fault, exchange);
+        respond_redirect(fault, call);
         return true;
     case FAULT_RESET:
     case FAULT_CLOSE:
-        exchange_answer(exchange, 0, STR(""), STR(""));
+        call_respond(call, 0, STR(""), STR(""));
         return fault->at == FAULT_AT_BEFORE;
     default:
         return false;
     }
 }
 
-static void fill_garbage(const struct fault *fault, struct exchange *exchange)
+static void fill_garbage(const struct fault *fault, struct http_call *call)
 {
-    buf_clear(&exchange->reply);
+    buf_clear(&call->response);
     for (int64_t i = 0; i < fault->bytes; i++)
-        buf_add_char(&exchange->reply, (char)dice_roll(fault->roll, 0, (uint64_t)i));
+        buf_add_char(&call->response, (char)hash_of(fault->random, 0, (uint64_t)i));
 }
 
 /* The code point at the beginning of well-formed UTF-8, whose length goes to *len; a stray byte is
@@ -122,37 +122,37 @@ static void add_code_point(struct buf *out, enum fault_charset charset, uint32_t
     }
 }
 
-static void change_charset(const struct fault *fault, struct exchange *exchange)
+static void change_charset(const struct fault *fault, struct http_call *call)
 {
-    struct str body = exchange_body(exchange);
+    struct str body = call_body(call);
     struct buf changed;
     size_t len;
 
-    buf_init(&changed, exchange->arena, 2 * body.len + 2);
+    buf_init(&changed, call->arena, 2 * body.len + 2);
     if (fault->charset == CHARSET_UTF16)
         add_utf16(&changed, 0xFEFF);
     for (; body.len > 0; body = str_slice(body, len, body.len))
         add_code_point(&changed, (enum fault_charset)fault->charset, code_point(body, &len));
-    exchange->fixed = buf_str(&changed);
+    call->fixed = buf_str(&changed);
 }
 
-void spoil_answer(const struct fault *fault, struct exchange *exchange)
+void fault_change_response(const struct fault *fault, struct http_call *call)
 {
     switch (fault->kind) {
     case FAULT_HTML:
-        exchange_answer(exchange, 200,
-                        fault->keep_type ? exchange->content_type : STR("text/html; charset=utf-8"),
-                        arena_printf(exchange->arena, HTML, 200, "Maintenance", "Back soon"));
+        call_respond(call, 200,
+                     fault->keep_type ? call->content_type : STR("text/html; charset=utf-8"),
+                     arena_printf(call->arena, HTML, 200, "Maintenance", "Back soon"));
         break;
     case FAULT_EMPTY:
-        exchange_answer(exchange, 200, exchange->content_type, STR(""));
+        call_respond(call, 200, call->content_type, STR(""));
         break;
     case FAULT_GARBAGE:
-        exchange_answer(exchange, 200, exchange->content_type, STR(""));
-        fill_garbage(fault, exchange);
+        call_respond(call, 200, call->content_type, STR(""));
+        fill_garbage(fault, call);
         break;
     case FAULT_CHARSET:
-        change_charset(fault, exchange);
+        change_charset(fault, call);
         break;
     default:
         break;

@@ -7,10 +7,10 @@
 
 /* True when the fault answers in the protocol's stead (a status, a redirect) or ends the connection
  * before it would be asked; the answer is then already filled in. */
-bool spoil_replaces(const struct fault *fault, struct exchange *exchange);
+bool fault_replaces_response(const struct fault *fault, struct http_call *call);
 
 /* Changes the protocol's answer (HTML, empty, garbage, wrong charset); no other kind does a thing.
  */
-void spoil_answer(const struct fault *fault, struct exchange *exchange);
+void fault_change_response(const struct fault *fault, struct http_call *call);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "sim/fault/fault_rule.h"
 #include "sim/util/hash.h"
-#include "sim/util/json_out.h"
+#include "sim/util/text_out.h"
 
 enum { RULES_MAX = 200, PLAN_BYTES_MAX = 1 << 20, REQUESTS_MAX = 1 << 18 };
 
@@ -128,7 +128,7 @@ static bool slot_fires(const struct fault_plan *plan, struct slot *slot, uint64_
            (slot->rule.times == 0 || slot->hits < slot->rule.times);
 }
 
-struct fault fault_plan_decide(struct fault_plan *plan, const struct exchange *exchange,
+struct fault fault_plan_decide(struct fault_plan *plan, const struct http_call *call,
                                bool other_host, uint64_t identity)
 {
     struct fault fault = { 0 };
@@ -138,15 +138,15 @@ struct fault fault_plan_decide(struct fault_plan *plan, const struct exchange *e
     for (size_t i = 0; i < plan->count; i++) {
         struct slot *slot = &plan->slots[i];
 
-        if (!fault_rule_matches(&slot->rule, exchange, other_host) ||
+        if (!fault_rule_matches(&slot->rule, call, other_host) ||
             !slot_fires(plan, slot, identity, &n) || fault.rule != 0)
             continue;
         slot->hits++;
         fault = slot->rule.fault;
-        fault.roll = dice_roll(plan->seed, (uint64_t)fault.rule,
+        fault.random = hash_of(plan->seed, (uint64_t)fault.rule,
                                slot->rule.by_request ? identity ^ (uint64_t)n : (uint64_t)n);
         /* A DELETE may end the plan's memory while this fault is being played. */
-        fault.location = arena_copy(exchange->arena, fault.location);
+        fault.location = arena_copy(call->arena, fault.location);
     }
     (void)pthread_mutex_unlock(&plan->lock);
     return fault;
@@ -161,11 +161,11 @@ bool fault_from_line(const struct fault_plan *plan, struct str line, struct faul
         return error_wrap(err, "X-Sim-Fault");
     *fault = rule.fault;
     fault->rule = FAULT_RULE_HEADER;
-    fault->roll = dice_roll(plan->seed, 0, 0);
+    fault->random = hash_of(plan->seed, 0, 0);
     return true;
 }
 
-void fault_plan_show(struct fault_plan *plan, struct buf *json)
+void fault_plan_write_json(struct fault_plan *plan, struct buf *json)
 {
     (void)pthread_mutex_lock(&plan->lock);
     buf_printf(json, "{\"seed\":%llu,\"rules\":[", (unsigned long long)plan->seed);
@@ -174,7 +174,7 @@ void fault_plan_show(struct fault_plan *plan, struct buf *json)
 
         buf_printf(json, "%s{\"rule\":%lld,\"text\":", i > 0 ? "," : "",
                    (long long)slot->rule.fault.rule);
-        json_add_string(json, slot->rule.text);
+        text_add_json_string(json, slot->rule.text);
         buf_printf(json, ",\"seen\":%lld,\"hits\":%lld}", (long long)slot->seen,
                    (long long)slot->hits);
     }

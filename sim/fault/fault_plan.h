@@ -39,7 +39,7 @@ enum fault_kind {
     FAULT_EMPTY,
     FAULT_GARBAGE,
     FAULT_CHARSET,
-    FAULT_TWIST,
+    FAULT_CONTENT,
     /* The answer as it should be, badly carried. */
     FAULT_RESET,
     FAULT_CLOSE,
@@ -59,11 +59,11 @@ enum fault_charset { CHARSET_LATIN1, CHARSET_UTF16 };
 
 /* What a rule does. */
 struct fault {
-    int64_t rule; /* its number in the plan, from 1; 0 when there is no fault */
-    int kind;     /* enum fault_kind */
-    int name;     /* index of fault_name() */
-    int twist;    /* enum exchange_twist */
-    uint64_t roll;
+    int64_t rule;      /* its number in the plan, from 1; 0 when there is no fault */
+    int kind;          /* enum fault_kind */
+    int name;          /* index of fault_name() */
+    int content_fault; /* enum content_fault */
+    uint64_t random;
     int64_t code;        /* status, redirect */
     int retry;           /* enum fault_retry */
     int64_t retry_us;    /* from the request's time; negative lies in the past */
@@ -92,7 +92,7 @@ bool fault_plan_add(struct fault_plan *plan, struct str text, struct error *err)
 void fault_plan_clear(struct fault_plan *plan);
 
 /* What happens to this request. Counts it in every rule that matches. Any thread. */
-struct fault fault_plan_decide(struct fault_plan *plan, const struct exchange *exchange,
+struct fault fault_plan_decide(struct fault_plan *plan, const struct http_call *call,
                                bool other_host, uint64_t identity);
 
 /* The fault of a rule that stands alone, as a request's X-Sim-Fault header gives it: its conditions
@@ -102,7 +102,7 @@ bool fault_from_line(const struct fault_plan *plan, struct str line, struct faul
 enum { FAULT_RULE_HEADER = -1 }; /* the number of such a rule */
 
 /* The rules with their counts, as JSON. */
-void fault_plan_show(struct fault_plan *plan, struct buf *json);
+void fault_plan_write_json(struct fault_plan *plan, struct buf *json);
 
 const char *fault_name(const struct fault *fault); /* "status", ..., "" for none */
 

@@ -12,35 +12,35 @@
 static const struct {
     const char *name;
     enum fault_kind kind;
-    enum exchange_twist twist;
+    enum content_fault content_fault;
 } kinds[] = {
-    { "", FAULT_NONE, TWIST_NONE },
-    { "status", FAULT_STATUS, TWIST_NONE },
-    { "html", FAULT_HTML, TWIST_NONE },
-    { "empty", FAULT_EMPTY, TWIST_NONE },
-    { "garbage", FAULT_GARBAGE, TWIST_NONE },
-    { "redirect", FAULT_REDIRECT, TWIST_NONE },
-    { "charset", FAULT_CHARSET, TWIST_NONE },
-    { "reset", FAULT_RESET, TWIST_NONE },
-    { "close", FAULT_CLOSE, TWIST_NONE },
-    { "drip", FAULT_DRIP, TWIST_NONE },
-    { "stall", FAULT_STALL, TWIST_NONE },
-    { "truncate", FAULT_TRUNCATE, TWIST_NONE },
-    { "length", FAULT_LENGTH, TWIST_NONE },
-    { "oversize", FAULT_OVERSIZE, TWIST_NONE },
-    { "bomb", FAULT_BOMB, TWIST_NONE },
-    { "repeat_page", FAULT_TWIST, TWIST_REPEAT_PAGE },
-    { "shift_page", FAULT_TWIST, TWIST_SHIFT_PAGE },
-    { "repeat_token", FAULT_TWIST, TWIST_REPEAT_TOKEN },
-    { "expired_token", FAULT_TWIST, TWIST_EXPIRED_TOKEN },
-    { "moving_total", FAULT_TWIST, TWIST_MOVING_TOTAL },
-    { "next_elsewhere", FAULT_TWIST, TWIST_NEXT_ELSEWHERE },
-    { "record_no_id", FAULT_TWIST, TWIST_RECORD_NO_ID },
-    { "record_no_date", FAULT_TWIST, TWIST_RECORD_NO_DATE },
-    { "record_bad_date", FAULT_TWIST, TWIST_RECORD_BAD_DATE },
-    { "empty_page", FAULT_TWIST, TWIST_EMPTY_PAGE },
-    { "body_error", FAULT_TWIST, TWIST_BODY_ERROR },
-    { "missing_details", FAULT_TWIST, TWIST_MISSING_DETAILS },
+    { "", FAULT_NONE, CONTENT_FAULT_NONE },
+    { "status", FAULT_STATUS, CONTENT_FAULT_NONE },
+    { "html", FAULT_HTML, CONTENT_FAULT_NONE },
+    { "empty", FAULT_EMPTY, CONTENT_FAULT_NONE },
+    { "garbage", FAULT_GARBAGE, CONTENT_FAULT_NONE },
+    { "redirect", FAULT_REDIRECT, CONTENT_FAULT_NONE },
+    { "charset", FAULT_CHARSET, CONTENT_FAULT_NONE },
+    { "reset", FAULT_RESET, CONTENT_FAULT_NONE },
+    { "close", FAULT_CLOSE, CONTENT_FAULT_NONE },
+    { "drip", FAULT_DRIP, CONTENT_FAULT_NONE },
+    { "stall", FAULT_STALL, CONTENT_FAULT_NONE },
+    { "truncate", FAULT_TRUNCATE, CONTENT_FAULT_NONE },
+    { "length", FAULT_LENGTH, CONTENT_FAULT_NONE },
+    { "oversize", FAULT_OVERSIZE, CONTENT_FAULT_NONE },
+    { "bomb", FAULT_BOMB, CONTENT_FAULT_NONE },
+    { "repeat_page", FAULT_CONTENT, CONTENT_FAULT_REPEAT_PAGE },
+    { "shift_page", FAULT_CONTENT, CONTENT_FAULT_SHIFT_PAGE },
+    { "repeat_token", FAULT_CONTENT, CONTENT_FAULT_REPEAT_TOKEN },
+    { "expired_token", FAULT_CONTENT, CONTENT_FAULT_EXPIRED_TOKEN },
+    { "moving_total", FAULT_CONTENT, CONTENT_FAULT_MOVING_TOTAL },
+    { "next_elsewhere", FAULT_CONTENT, CONTENT_FAULT_NEXT_ELSEWHERE },
+    { "record_no_id", FAULT_CONTENT, CONTENT_FAULT_RECORD_NO_ID },
+    { "record_no_date", FAULT_CONTENT, CONTENT_FAULT_RECORD_NO_DATE },
+    { "record_bad_date", FAULT_CONTENT, CONTENT_FAULT_RECORD_BAD_DATE },
+    { "empty_page", FAULT_CONTENT, CONTENT_FAULT_EMPTY_PAGE },
+    { "body_error", FAULT_CONTENT, CONTENT_FAULT_BODY_ERROR },
+    { "missing_details", FAULT_CONTENT, CONTENT_FAULT_MISSING_DETAILS },
 };
 
 const char *fault_name(const struct fault *fault)
@@ -54,7 +54,7 @@ static bool parse_kind(struct fault *fault, struct str word)
         if (str_eq(word, str_of(kinds[i].name))) {
             fault->name = (int)i;
             fault->kind = kinds[i].kind;
-            fault->twist = kinds[i].twist;
+            fault->content_fault = kinds[i].content_fault;
             return true;
         }
     }
@@ -153,7 +153,7 @@ static bool parse_retry(struct fault *fault, struct str word)
         fault->retry = RETRY_DATE;
         word = str_slice(word, 4, word.len);
     }
-    return moment_parse_duration(word, &fault->retry_us) &&
+    return duration_option_parse(word, &fault->retry_us) &&
            (fault->retry == RETRY_DATE || fault->retry_us >= 0);
 }
 
@@ -170,13 +170,13 @@ static bool parse_word(struct fault_rule *rule, const struct word *word, struct 
         return str_to_i64(value, place) && *(int64_t *)place >= word->min &&
                *(int64_t *)place <= word->max;
     case WORD_CHOICE:
-        choice = line_choice(value, word->choices);
+        choice = key_values_choice(value, word->choices);
         *(int *)place = choice;
         return choice >= 0;
     case WORD_TIME:
-        return moment_parse(value, place);
+        return time_option_parse(value, place);
     case WORD_RATE:
-        return line_number(value, place) && *(double *)place <= 1;
+        return key_values_number(value, place) && *(double *)place <= 1;
     case WORD_NTH:
         return parse_nth(rule, value);
     case WORD_RETRY:
@@ -202,7 +202,7 @@ static const struct word *find_word(struct str name)
 bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *err)
 {
     struct str rest = text;
-    struct exchange_pair pair;
+    struct key_value pair;
 
     *rule = (struct fault_rule){
         .text = text,
@@ -217,7 +217,7 @@ bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *er
                    .bps = 100,
                    .ms = 30000 },
     };
-    while (line_next(&rest, &pair)) {
+    while (key_values_next(&rest, &pair)) {
         const struct word *word = find_word(pair.name);
 
         if (word == NULL)
@@ -238,14 +238,14 @@ bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *er
 
 /* ---- when ---- */
 
-bool fault_rule_matches(const struct fault_rule *rule, const struct exchange *exchange,
+bool fault_rule_matches(const struct fault_rule *rule, const struct http_call *call,
                         bool other_host)
 {
-    return str_starts(exchange->path, rule->path) &&
-           (rule->method.len == 0 || str_eq(rule->method, exchange->method)) &&
-           (rule->query.len == 0 || str_find(exchange->query, rule->query) < exchange->query.len) &&
-           (rule->host == 0 || (rule->host == 2) == other_host) &&
-           exchange->now_us >= rule->after_us && exchange->now_us < rule->until_us;
+    return str_starts(call->path, rule->path) &&
+           (rule->method.len == 0 || str_eq(rule->method, call->method)) &&
+           (rule->query.len == 0 || str_find(call->query, rule->query) < call->query.len) &&
+           (rule->host == 0 || (rule->host == 2) == other_host) && call->now_us >= rule->after_us &&
+           call->now_us < rule->until_us;
 }
 
 static bool is_listed(const struct fault_rule *rule, int64_t n)
@@ -263,8 +263,8 @@ static bool triggers(const struct fault_rule *rule, uint64_t seed, uint64_t iden
         return false;
     if ((rule->from > 0 && n < rule->from) || (rule->to > 0 && n >= rule->to))
         return false;
-    return rule->rate < 0 || dice_unit(dice_roll(dice_mix(seed ^ (uint64_t)rule->fault.rule),
-                                                 identity, (uint64_t)n)) < rule->rate;
+    return rule->rate < 0 || hash_unit(hash_of(hash_mix(seed ^ (uint64_t)rule->fault.rule),
+                                               identity, (uint64_t)n)) < rule->rate;
 }
 
 bool fault_rule_fires(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)

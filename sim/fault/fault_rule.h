@@ -30,7 +30,7 @@ struct fault_rule {
 bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *err) MUST_CHECK;
 
 /* Whether path, method, query, host and virtual time are the rule's. */
-bool fault_rule_matches(const struct fault_rule *rule, const struct exchange *exchange,
+bool fault_rule_matches(const struct fault_rule *rule, const struct http_call *call,
                         bool other_host);
 
 /* Whether the n-th match fires; `identity` is 0 unless the rule goes by request. Pure. */

@@ -5,7 +5,7 @@
 
 enum { WINDOW_GZIP = 15 + 16, MEMORY_LEVEL = 8, BLANKS_BYTES = 64 << 10, OUT_BYTES = 16 << 10 };
 
-bool squeeze(struct arena *arena, struct str bytes, int level, struct str *small)
+bool gzip_compress(struct arena *arena, struct str bytes, int level, struct str *small)
 {
     z_stream stream = { 0 };
     size_t bound;
@@ -48,8 +48,8 @@ static bool feed(z_stream *stream, struct str in, int flush,
     return true;
 }
 
-bool squeeze_blanks(struct str first, int64_t mb, bool (*take)(void *context, struct str piece),
-                    void *context)
+bool gzip_blanks(struct str first, int64_t mb, bool (*take)(void *context, struct str piece),
+                 void *context)
 {
     static const int64_t PER_MB = (1 << 20) / BLANKS_BYTES;
     char blanks[BLANKS_BYTES];

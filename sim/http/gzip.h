@@ -8,11 +8,11 @@
 #include "base/arena.h"
 
 /* False when there is no memory; `small` is then untouched. */
-bool squeeze(struct arena *arena, struct str bytes, int level, struct str *small) MUST_CHECK;
+bool gzip_compress(struct arena *arena, struct str bytes, int level, struct str *small) MUST_CHECK;
 
 /* `first` and then `mb` megabytes of blanks, handed to `take` piece by piece as they come out of
  * the compressor: about a thousandth of their size. False when take says so. */
-bool squeeze_blanks(struct str first, int64_t mb, bool (*take)(void *context, struct str piece),
-                    void *context) MUST_CHECK;
+bool gzip_blanks(struct str first, int64_t mb, bool (*take)(void *context, struct str piece),
+                 void *context) MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "sim/util/encode.h"
 #include "sim/util/hash.h"
 
 /* Between two requests a connection may idle; inside one the client must hurry. */
@@ -10,42 +11,42 @@ enum { IDLE_SECONDS_MAX = 120, READ_SECONDS_MAX = 30 };
 
 /* ---- the head ---- */
 
-static bool bad(struct exchange *exchange, int status, struct error *err, const char *why)
+static bool bad(struct http_call *call, int status, struct error *err, const char *why)
 {
-    exchange->status = status;
+    call->status = status;
     return error_set(err, ERROR_REQUEST, "http.request", "%s", why);
 }
 
-static bool parse_target(struct exchange *exchange, struct str target, struct error *err)
+static bool parse_target(struct http_call *call, struct str target, struct error *err)
 {
     if (str_starts(target, STR("http://")) || str_starts(target, STR("https://"))) {
         target = str_slice(target, str_find(target, STR("//")) + 2, target.len);
         target = str_slice(target, str_find_char(target, '/'), target.len);
     }
     target = str_cut(&target, '#');
-    exchange->query = target;
-    exchange->raw_path = str_cut(&exchange->query, '?');
-    if (exchange->raw_path.len == 0 || exchange->raw_path.data[0] != '/')
-        return bad(exchange, 400, err, "the request's target does not begin with '/'");
-    exchange->status = 400;
-    return exchange_unescape(exchange->arena, exchange->raw_path, false, &exchange->path, err) &&
-           exchange_add_params(exchange, exchange->query, err);
+    call->query = target;
+    call->raw_path = str_cut(&call->query, '?');
+    if (call->raw_path.len == 0 || call->raw_path.data[0] != '/')
+        return bad(call, 400, err, "the request's target does not begin with '/'");
+    call->status = 400;
+    return decode_percent(call->arena, call->raw_path, false, &call->path, err) &&
+           call_add_params(call, call->query, err);
 }
 
-static bool parse_line(struct exchange *exchange, struct request_traits *traits, struct str line,
+static bool parse_line(struct http_call *call, struct request_traits *traits, struct str line,
                        struct error *err)
 {
     struct str target;
 
-    exchange->method = str_cut(&line, ' ');
+    call->method = str_cut(&line, ' ');
     target = str_cut(&line, ' ');
-    if (exchange->method.len == 0 || target.len == 0)
-        return bad(exchange, 400, err, "the request line is not METHOD TARGET VERSION");
+    if (call->method.len == 0 || target.len == 0)
+        return bad(call, 400, err, "the request line is not METHOD TARGET VERSION");
     if (!str_eq(line, STR("HTTP/1.1")) && !str_eq(line, STR("HTTP/1.0")))
-        return bad(exchange, 505, err, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+        return bad(call, 505, err, "only HTTP/1.0 and HTTP/1.1 are spoken here");
     traits->http_1_0 = str_eq(line, STR("HTTP/1.0"));
     traits->keep_alive = !traits->http_1_0;
-    return parse_target(exchange, target, err);
+    return parse_target(call, target, err);
 }
 
 /* True when `list` ("gzip, deflate;q=0.5") names the word and does not refuse it with q=0. */
@@ -61,11 +62,11 @@ static bool list_has(struct str list, struct str word)
     return false;
 }
 
-static bool note_header(struct exchange *exchange, struct request_traits *traits, struct str name,
+static bool note_header(struct http_call *call, struct request_traits *traits, struct str name,
                         struct str value, struct error *err)
 {
     if (str_eq_nocase(name, STR("Host"))) {
-        exchange->host = value;
+        call->host = value;
     } else if (str_eq_nocase(name, STR("Connection"))) {
         if (list_has(value, STR("close")))
             traits->keep_alive = false;
@@ -77,30 +78,30 @@ static bool note_header(struct exchange *exchange, struct request_traits *traits
         traits->expects_continue = str_eq_nocase(value, STR("100-continue"));
     } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
         if (!str_eq_nocase(value, STR("chunked")))
-            return bad(exchange, 501, err, "a transfer coding other than chunked");
+            return bad(call, 501, err, "a transfer coding other than chunked");
         traits->chunked = true;
     } else if (str_eq_nocase(name, STR("Content-Length"))) {
         if (!str_to_i64(value, &traits->content_length) || traits->content_length < 0)
-            return bad(exchange, 400, err, "Content-Length is not a number");
+            return bad(call, 400, err, "Content-Length is not a number");
         if (traits->content_length > REQUEST_BODY_MAX)
-            return bad(exchange, 413, err, "the request's body is too large");
+            return bad(call, 413, err, "the request's body is too large");
     }
     return true;
 }
 
-static bool parse_header(struct exchange *exchange, struct request_traits *traits, struct str line,
+static bool parse_header(struct http_call *call, struct request_traits *traits, struct str line,
                          struct error *err)
 {
     struct str value = line;
     const struct str name = str_cut(&value, ':');
 
     if (name.len == 0 || name.len == line.len || name.data[name.len - 1] == ' ')
-        return bad(exchange, 400, err, "a header line is not NAME: VALUE");
-    if (exchange->header_count == EXCHANGE_HEADERS_MAX)
-        return bad(exchange, 431, err, "too many headers");
+        return bad(call, 400, err, "a header line is not NAME: VALUE");
+    if (call->header_count == CALL_HEADERS_MAX)
+        return bad(call, 431, err, "too many headers");
     value = str_trim(value);
-    exchange->headers[exchange->header_count++] = (struct exchange_pair){ name, value };
-    return note_header(exchange, traits, name, value, err);
+    call->headers[call->header_count++] = (struct key_value){ name, value };
+    return note_header(call, traits, name, value, err);
 }
 
 static struct str next_line(struct str *rest)
@@ -112,21 +113,21 @@ static struct str next_line(struct str *rest)
     return line;
 }
 
-bool request_parse_head(struct exchange *exchange, struct request_traits *traits, struct str head,
+bool request_parse_head(struct http_call *call, struct request_traits *traits, struct str head,
                         struct error *err)
 {
     *traits = (struct request_traits){ .keep_alive = true };
-    if (!parse_line(exchange, traits, next_line(&head), err))
+    if (!parse_line(call, traits, next_line(&head), err))
         return false;
     while (head.len > 0) {
         const struct str line = next_line(&head);
 
         if (line.len == 0)
             break;
-        if (!parse_header(exchange, traits, line, err))
+        if (!parse_header(call, traits, line, err))
             return false;
     }
-    exchange->status = 0;
+    call->status = 0;
     return true;
 }
 
@@ -168,7 +169,7 @@ static void skip_blank_lines(struct request_input *input)
 }
 
 static enum request_state read_head(struct wire *wire, struct request_input *input,
-                                    struct exchange *exchange, struct str *head, struct error *err)
+                                    struct http_call *call, struct str *head, struct error *err)
 {
     size_t len;
 
@@ -177,19 +178,19 @@ static enum request_state read_head(struct wire *wire, struct request_input *inp
         if ((len = head_length(input)) > 0)
             break;
         if (input->to - input->from == sizeof(input->bytes)) {
-            (void)bad(exchange, 431, err, "the request's head is too large");
+            (void)bad(call, 431, err, "the request's head is too large");
             return REQUEST_BAD;
         }
         if (!fill(wire, input,
                   (input->from == input->to ? IDLE_SECONDS_MAX : READ_SECONDS_MAX) * US_PER_SECOND))
             return REQUEST_END;
     }
-    *head = arena_copy(exchange->arena, str_slice(pending(input), 0, len));
+    *head = arena_copy(call->arena, str_slice(pending(input), 0, len));
     input->from += len;
     if (head->data != NULL)
         return REQUEST_READY;
-    (void)arena_error(exchange->arena, err);
-    exchange->status = 500;
+    (void)arena_error(call->arena, err);
+    call->status = 500;
     return REQUEST_BAD;
 }
 
@@ -230,7 +231,7 @@ static bool chunk_size(struct str line, size_t *size)
 
     *size = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        const int digit = exchange_hex_digit(digits.data[i]);
+        const int digit = decode_hex_digit(digits.data[i]);
 
         if (digit < 0 || i == 8)
             return false;
@@ -240,22 +241,21 @@ static bool chunk_size(struct str line, size_t *size)
 }
 
 static enum request_state read_chunks(struct wire *wire, struct request_input *input,
-                                      struct exchange *exchange, struct buf *body,
-                                      struct error *err)
+                                      struct http_call *call, struct buf *body, struct error *err)
 {
     struct buf line;
     size_t size;
 
-    buf_init(&line, exchange->arena, 2048);
+    buf_init(&line, call->arena, 2048);
     do {
         if (read_line(wire, input, &line) != REQUEST_READY)
             return REQUEST_END;
         if (!chunk_size(buf_str(&line), &size)) {
-            (void)bad(exchange, 400, err, "a chunk's size is not a hexadecimal number");
+            (void)bad(call, 400, err, "a chunk's size is not a hexadecimal number");
             return REQUEST_BAD;
         }
         if (size > REQUEST_BODY_MAX - body->len) {
-            (void)bad(exchange, 413, err, "the request's body is too large");
+            (void)bad(call, 413, err, "the request's body is too large");
             return REQUEST_BAD;
         }
         if (read_bytes(wire, input, body, size) != REQUEST_READY)
@@ -269,55 +269,55 @@ static enum request_state read_chunks(struct wire *wire, struct request_input *i
 }
 
 static enum request_state read_body(struct wire *wire, struct request_input *input,
-                                    struct exchange *exchange, const struct request_traits *traits,
+                                    struct http_call *call, const struct request_traits *traits,
                                     struct error *err)
 {
     enum request_state state;
     struct buf body;
 
-    buf_init(&body, exchange->arena, REQUEST_BODY_MAX + 1);
+    buf_init(&body, call->arena, REQUEST_BODY_MAX + 1);
     if (traits->expects_continue && !wire_write_str(wire, STR("HTTP/1.1 100 Continue\r\n\r\n")))
         return REQUEST_END;
     if (traits->chunked)
-        state = read_chunks(wire, input, exchange, &body, err);
+        state = read_chunks(wire, input, call, &body, err);
     else
         state = read_bytes(wire, input, &body, (size_t)traits->content_length);
     if (state == REQUEST_READY && !buf_ok(&body, err)) {
-        exchange->status = 413;
+        call->status = 413;
         return REQUEST_BAD;
     }
-    exchange->body = buf_str(&body);
+    call->body = buf_str(&body);
     return state;
 }
 
 enum request_state request_read(struct wire *wire, struct request_input *input,
-                                struct exchange *exchange, struct request_traits *traits,
+                                struct http_call *call, struct request_traits *traits,
                                 struct error *err)
 {
     struct str head;
-    enum request_state state = read_head(wire, input, exchange, &head, err);
+    enum request_state state = read_head(wire, input, call, &head, err);
 
     if (state != REQUEST_READY)
         return state;
-    if (!request_parse_head(exchange, traits, head, err))
+    if (!request_parse_head(call, traits, head, err))
         return REQUEST_BAD;
-    state = read_body(wire, input, exchange, traits, err);
+    state = read_body(wire, input, call, traits, err);
     if (state != REQUEST_READY)
         return state;
     /* curl calls any body a form. What can not be read as one still is a body. */
-    if (str_starts(exchange_header(exchange, STR("Content-Type")),
+    if (str_starts(call_header(call, STR("Content-Type")),
                    STR("application/x-www-form-urlencoded")))
-        (void)!exchange_add_params(exchange, exchange->body, err);
+        (void)!call_add_params(call, call->body, err);
     return REQUEST_READY;
 }
 
-uint64_t request_identity(const struct exchange *exchange)
+uint64_t request_identity(const struct http_call *call)
 {
-    uint64_t hash = dice_bytes(dice_bytes(0, exchange->method), exchange->path);
+    uint64_t hash = hash_bytes(hash_bytes(0, call->method), call->path);
     uint64_t params = 0;
 
-    for (size_t i = 0; i < exchange->param_count; i++)
-        params += dice_bytes(dice_bytes(1, exchange->params[i].name), exchange->params[i].value);
-    hash = dice_bytes(dice_roll(hash, params, exchange->param_count), exchange->body);
-    return dice_bytes(hash, exchange_header(exchange, STR("X-Token"))); /* which page, too */
+    for (size_t i = 0; i < call->param_count; i++)
+        params += hash_bytes(hash_bytes(1, call->params[i].name), call->params[i].value);
+    hash = hash_bytes(hash_of(hash, params, call->param_count), call->body);
+    return hash_bytes(hash, call_header(call, STR("X-Token"))); /* which page, too */
 }

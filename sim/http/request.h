@@ -28,22 +28,22 @@ struct request_traits { /* what the server must know besides the exchange */
 enum request_state {
     REQUEST_READY,
     REQUEST_END, /* the peer closed, nothing came in time, or the server stops */
-    REQUEST_BAD, /* answer with exchange->status and err's text, then close */
+    REQUEST_BAD, /* answer with call->status and err's text, then close */
 };
 
 /* Waits for one whole request and fills the exchange's request side from it; the exchange has its
  * arena and is otherwise zero. Everything lives in the arena. */
 enum request_state request_read(struct wire *wire, struct request_input *input,
-                                struct exchange *exchange, struct request_traits *traits,
+                                struct http_call *call, struct request_traits *traits,
                                 struct error *err);
 
 /* The head alone: from the request line to the empty line, both included. Touches no wire. On false
- * exchange->status is the answer's status. */
-bool request_parse_head(struct exchange *exchange, struct request_traits *traits, struct str head,
+ * call->status is the answer's status. */
+bool request_parse_head(struct http_call *call, struct request_traits *traits, struct str head,
                         struct error *err) MUST_CHECK;
 
 /* What makes two requests the same: method, path, the parameters in any order, the body, and the
  * token where that is sent in a header (X-Token). */
-uint64_t request_identity(const struct exchange *exchange);
+uint64_t request_identity(const struct http_call *call);
 
 #endif

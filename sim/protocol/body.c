@@ -2,6 +2,7 @@
 
 #include "base/attr.h"
 #include "base/instant.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static const struct body_form forms[] = {
@@ -52,8 +53,8 @@ static struct body body_begin(const struct sim_world *world, struct buf *out, ui
         .flags = corpus->flags[version],
         .at_us = corpus->at_us[version],
         .created_us = corpus_created_us(corpus, record),
-        .record_hash = dice_roll(seed, record, 0x626f6479),
-        .version_hash = dice_roll(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
+        .record_hash = hash_of(seed, record, 0x626f6479),
+        .version_hash = hash_of(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
     };
 }
 
@@ -79,11 +80,11 @@ enum syntax { SYNTAX_JSON, SYNTAX_SLASHED, SYNTAX_XML };
 static void add_text(struct buf *out, struct buf *plain, enum syntax syntax, uint64_t hash)
 {
     if (syntax == SYNTAX_XML)
-        words_xml(out, buf_str(plain), hash % 3 == 0);
+        text_add_xml(out, buf_str(plain), hash % 3 == 0);
     else
-        words_json(out, buf_str(plain),
-                   (hash % 5 == 0 ? JSON_ASCII : 0) |
-                       (syntax == SYNTAX_SLASHED ? JSON_SLASHES : 0));
+        text_add_json(out, buf_str(plain),
+                      (hash % 5 == 0 ? JSON_ASCII : 0) |
+                          (syntax == SYNTAX_SLASHED ? JSON_SLASHES : 0));
 }
 
 static void make_title(struct buf *out, uint64_t hash, enum syntax syntax)
@@ -116,12 +117,12 @@ static void make_title_xml(struct buf *out, uint64_t hash, uint32_t index)
 /* From three sentences to about thirty. */
 static void make_abstract(struct buf *out, uint64_t hash, enum syntax syntax)
 {
-    const uint64_t sentences = 3 + dice_below(hash, 28);
+    const uint64_t sentences = 3 + hash_below(hash, 28);
     struct buf plain;
 
     buf_init(&plain, out->arena, TEXT_MAX);
     for (uint64_t i = 0; i < sentences; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, i % 7 == 6 ? '\n' : ' ');
     }
     add_text(out, &plain, syntax, hash);
@@ -147,3 +148,14 @@ static const struct block_spec blocks[] = {
     { BLOCK_ABSTRACT_XML, 256, make_abstract_xml },
 };
 const struct block_table body_shared_blocks = { blocks, ARRAY_LEN(blocks) };
+
+struct sim_world *body_world_open(const struct world_options *options, struct error *err)
+{
+    static const struct block_table *const tables[] = {
+        &body_shared_blocks,    &body_crossref_blocks, &body_datacite_blocks,
+        &body_europepmc_blocks, &body_generic_blocks,  &body_oai_blocks,
+        &body_openalex_blocks,  &body_pubmed_blocks,   &body_pubmed_summary_blocks,
+    };
+
+    return world_open(options, (struct block_list){ tables, ARRAY_LEN(tables) }, err);
+}

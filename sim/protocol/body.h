@@ -36,12 +36,12 @@ struct body {
 
 static inline uint64_t body_hash(const struct body *body, uint64_t question)
 {
-    return dice_mix(body->record_hash + question * UINT64_C(0x9e3779b97f4a7c15));
+    return hash_mix(body->record_hash + question * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline uint64_t body_version_hash(const struct body *body, uint64_t question)
 {
-    return dice_mix(body->version_hash + question * UINT64_C(0x9e3779b97f4a7c15));
+    return hash_mix(body->version_hash + question * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline void body_pick(const struct body *body, enum block block, uint64_t hash)
@@ -53,6 +53,10 @@ static inline void body_add(const struct body *body, struct str s)
 {
     buf_add(body->out, s);
 }
+
+/* Opens a world that can write the bodies of all APIs. NULL with an error, as world_open(). */
+struct sim_world *body_world_open(const struct world_options *options,
+                                  struct error *err) MUST_CHECK;
 
 struct id body_id(const struct body *body, enum id_scheme scheme);
 

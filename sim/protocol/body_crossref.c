@@ -7,12 +7,13 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void add_string(struct buf *out, struct str text)
 {
     buf_add_char(out, '"');
-    words_json(out, text, JSON_SLASHES);
+    text_add_json(out, text, JSON_SLASHES);
     buf_add_char(out, '"');
 }
 
@@ -66,7 +67,7 @@ static void add_author(struct buf *out, uint64_t hash, uint32_t i)
                         : STR(",\"sequence\":\"additional\",\"affiliation\":["));
     if (hash % 3 != 0) {
         buf_add(out, STR("{\"name\":"));
-        add_string(out, words_place(dice_mix(hash)));
+        add_string(out, words_place(hash_mix(hash)));
         buf_add_char(out, '}');
     }
     buf_add(out, STR("],\"role\":[{\"role\":\"author\",\"vocabulary\":\"crossref\"}]}"));
@@ -82,7 +83,7 @@ static void make_authors(struct buf *out, uint64_t hash, uint32_t index)
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(out, ',');
-        add_author(out, dice_mix(hash + i), i);
+        add_author(out, hash_mix(hash + i), i);
     }
     buf_add_char(out, ']');
 }
@@ -92,16 +93,16 @@ static void add_reference(struct buf *out, uint64_t hash, uint32_t i)
     buf_printf(out, "{\"key\":\"ref%u\"", i + 1);
     if (hash % 2 == 0)
         buf_printf(out, ",\"doi-asserted-by\":\"%s\",\"DOI\":\"10.1016\\/j.ref.%u\"",
-                   hash % 4 == 0 ? "publisher" : "crossref", dice_below(hash, 99999999));
+                   hash % 4 == 0 ? "publisher" : "crossref", hash_below(hash, 99999999));
     buf_add(out, STR(",\"article-title\":\""));
     buf_add(out, words_term(hash));
     buf_add(out, STR(" and "));
-    buf_add(out, words_keyword(dice_mix(hash)));
+    buf_add(out, words_keyword(hash_mix(hash)));
     buf_add(out, STR("\",\"author\":"));
     add_string(out, words_person(hash).family);
     buf_printf(out, ",\"volume\":\"%u\",\"year\":\"%u\",\"first-page\":\"%u\"",
-               dice_below(hash, 90) + 1, 1980 + dice_below(dice_mix(hash), 46),
-               dice_below(dice_mix(hash + 1), 900) + 1);
+               hash_below(hash, 90) + 1, 1980 + hash_below(hash_mix(hash), 46),
+               hash_below(hash_mix(hash + 1), 900) + 1);
     if (hash % 3 == 0) {
         buf_add(out, STR(",\"journal-title\":"));
         add_string(out, words_journal(hash).abbreviation);
@@ -120,7 +121,7 @@ static void make_references(struct buf *out, uint64_t hash, uint32_t index)
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(out, ',');
-        add_reference(out, dice_mix(hash + i), i);
+        add_reference(out, hash_mix(hash + i), i);
     }
     buf_add_char(out, ']');
 }
@@ -136,21 +137,21 @@ static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
     buf_init(&plain, out->arena, 1 << 16);
     buf_init(&jats, out->arena, 1 << 17);
     for (uint32_t i = 0; i < count; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, ' ');
     }
     buf_add(&jats, STR("<jats:title>Abstract</jats:title>\n               <jats:p>"));
-    words_xml(&jats, buf_str(&plain), false);
+    text_add_xml(&jats, buf_str(&plain), false);
     buf_add(&jats, STR("</jats:p>"));
     buf_add(out, STR(",\"abstract\":\""));
-    words_json(out, buf_str(&jats), JSON_SLASHES | (index % 5 == 0 ? JSON_ASCII : 0));
+    text_add_json(out, buf_str(&jats), JSON_SLASHES | (index % 5 == 0 ? JSON_ASCII : 0));
     buf_add_char(out, '"');
 }
 
 /* What only some types of work have. */
 static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
 {
-    const uint32_t n = dice_below(hash, 90) + 1;
+    const uint32_t n = hash_below(hash, 90) + 1;
 
     switch (index % 8) {
     case 0:
@@ -197,17 +198,17 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
         buf_add_char(out, ']');
     }
     if (index % 3 == 0)
-        buf_printf(out, ",\"alternative-id\":[\"S%u\"]", dice_below(hash, 99999999));
+        buf_printf(out, ",\"alternative-id\":[\"S%u\"]", hash_below(hash, 99999999));
     if (index % 5 == 0)
         buf_printf(out,
                    ",\"funder\":[{\"name\":\"European Commission\",\"award\":[\"%u\"],"
                    "\"award-info\":[{\"award-number\":[\"%u\"]}]}]",
-                   dice_below(hash, 999999), dice_below(hash, 999999));
+                   hash_below(hash, 999999), hash_below(hash, 999999));
     if (index % 7 == 0)
         buf_printf(out,
                    ",\"relation\":{\"is-version-of\":[{\"id-type\":\"doi\",\"id\":"
                    "\"10.59350\\/%u\",\"asserted-by\":\"object\"}]}",
-                   dice_below(hash, 99999999));
+                   hash_below(hash, 99999999));
     if (index % 11 == 0) {
         buf_add(out, STR(",\"original-title\":["));
         add_string(out, words_journal(hash).title);
@@ -245,15 +246,15 @@ static void add_stamp(struct buf *out, int64_t at_us)
     const struct civil civil = instant_to_civil(at_us);
 
     buf_add(out, STR("{\"date-parts\":[["));
-    words_number(out, (uint64_t)civil.year);
+    text_add_number(out, (uint64_t)civil.year);
     buf_add_char(out, ',');
-    words_number(out, (uint64_t)civil.month);
+    text_add_number(out, (uint64_t)civil.month);
     buf_add_char(out, ',');
-    words_number(out, (uint64_t)civil.day);
+    text_add_number(out, (uint64_t)civil.day);
     buf_add(out, STR("]],\"date-time\":\""));
-    when_add_second(out, at_us);
+    api_date_add_second(out, at_us);
     buf_add(out, STR("\",\"timestamp\":"));
-    words_number(out, (uint64_t)(at_us / US_PER_MS));
+    text_add_number(out, (uint64_t)(at_us / US_PER_MS));
 }
 
 static void add_indexed(struct body *body)
@@ -281,14 +282,14 @@ static void add_parts(struct buf *out, struct published published)
         buf_add(out, STR("null]]}"));
         return;
     }
-    words_number(out, (uint64_t)published.year);
+    text_add_number(out, (uint64_t)published.year);
     if (published.month > 0) {
         buf_add_char(out, ',');
-        words_number(out, (uint64_t)published.month);
+        text_add_number(out, (uint64_t)published.month);
     }
     if (published.day > 0) {
         buf_add_char(out, ',');
-        words_number(out, (uint64_t)published.day);
+        text_add_number(out, (uint64_t)published.day);
     }
     buf_add(out, STR("]]}"));
 }
@@ -362,13 +363,13 @@ static void write_body(struct body *body)
     add_published(body);
     if ((body->flags & VERSION_DELETED) != 0) {
         buf_add(out, STR(",\"updated-by\":[{\"DOI\":\"10.5555\\/retraction."));
-        words_number(out, body->record);
+        text_add_number(out, body->record);
         buf_add(out, STR("\",\"type\":\"retraction\",\"label\":\"Retraction\",\"updated\":"));
         add_stamp(out, body->at_us);
         buf_add(out, STR("}}]"));
     }
     buf_add(out, STR(",\"is-referenced-by-count\":"));
-    words_number(out, body_version_hash(body, 8) % 1000 + body->ordinal);
+    text_add_number(out, body_version_hash(body, 8) % 1000 + body->ordinal);
 }
 
 /* A list tells how well a work matched, a work on its own has 1. */

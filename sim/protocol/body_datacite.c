@@ -6,12 +6,13 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void add_string(struct buf *out, struct str text)
 {
     buf_add_char(out, '"');
-    words_json(out, text, JSON_PLAIN);
+    text_add_json(out, text, JSON_PLAIN);
     buf_add_char(out, '"');
 }
 
@@ -21,13 +22,13 @@ static void make_creators(struct buf *out, uint64_t hash, uint32_t index)
 
     buf_add(out, STR(",\"creators\":["));
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t one = dice_mix(hash + i);
+        const uint64_t one = hash_mix(hash + i);
         const struct person person = words_person(one);
 
         buf_add(out, i > 0 ? STR(",{\"name\":\"") : STR("{\"name\":\""));
-        words_json(out, person.family, JSON_PLAIN);
+        text_add_json(out, person.family, JSON_PLAIN);
         buf_add(out, STR(", "));
-        words_json(out, person.given, JSON_PLAIN);
+        text_add_json(out, person.given, JSON_PLAIN);
         buf_add(out, STR("\",\"nameType\":\"Personal\",\"givenName\":"));
         add_string(out, person.given);
         buf_add(out, STR(",\"familyName\":"));
@@ -52,7 +53,7 @@ static void make_subjects(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, STR(",\"subjects\":["));
     for (uint32_t i = 0; i < index % 5; i++) {
         buf_add(out, i > 0 ? STR(",{\"subject\":") : STR("{\"subject\":"));
-        add_string(out, words_term(dice_mix(hash + i)));
+        add_string(out, words_term(hash_mix(hash + i)));
         buf_add_char(out, '}');
     }
     buf_add(out, STR("],\"contributors\":["));
@@ -83,10 +84,10 @@ static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
         buf_printf(out,
                    "%s{\"relationType\":\"IsCitedBy\",\"relatedIdentifier\":\"10.1016/j.ref.%u\","
                    "\"relatedIdentifierType\":\"DOI\"}",
-                   i > 0 ? "," : "", dice_below(dice_mix(hash + i), 99999999));
+                   i > 0 ? "," : "", hash_below(hash_mix(hash + i), 99999999));
     buf_add(out, STR("],\"relatedItems\":[],\"sizes\":["));
     if (index % 2 == 0)
-        buf_printf(out, "\"%u Bytes\"", dice_below(hash, 100000));
+        buf_printf(out, "\"%u Bytes\"", hash_below(hash, 100000));
     buf_add(out, STR("],\"formats\":["));
     if (index % 2 == 1)
         buf_add(out, STR("\"text/csv\""));
@@ -118,7 +119,7 @@ static void add_time(struct body *body, struct str name, int64_t at_us, bool sin
     body_add(body, STR(",\""));
     body_add(body, name);
     body_add(body, STR("\":\""));
-    when_add_second(out, at_us);
+    api_date_add_second(out, at_us);
     if (single) {
         out->len -= out->len > 0; /* the Z */
         body_add(body, STR(".000Z"));
@@ -145,11 +146,11 @@ static void add_times(struct body *body, bool single)
         body_add(body, STR("null"));
     } else {
         body_add(body, STR("\""));
-        words_number(body->out, (uint64_t)published.year);
+        text_add_number(body->out, (uint64_t)published.year);
         body_add(body, STR("\""));
     }
     body_add(body, STR(",\"publicationYear\":"));
-    words_number(body->out, (uint64_t)(published.year > 0 ? published.year : 2026));
+    text_add_number(body->out, (uint64_t)(published.year > 0 ? published.year : 2026));
 }
 
 static void add_description(struct body *body)
@@ -174,7 +175,7 @@ static void add_counts(struct body *body)
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         body_add(body, names[i]);
-        words_number(body->out, body->version_hash >> 4 * i & 15);
+        text_add_number(body->out, body->version_hash >> 4 * i & 15);
     }
 }
 
@@ -203,9 +204,9 @@ static void write_body(struct body *body, bool single)
     body_pick(body, BLOCK_DATACITE_KIND, body_version_hash(body, 8));
     add_description(body);
     body_add(body, STR(",\"url\":\"https://zenodo.example.org/records/"));
-    words_number(body->out, body->record);
+    text_add_number(body->out, body->record);
     body_add(body, STR("\",\"contentUrl\":null,\"metadataVersion\":"));
-    words_number(body->out, body->ordinal);
+    text_add_number(body->out, body->ordinal);
     body_add(body, STR(",\"schemaVersion\":\"http://datacite.org/schema/kernel-4\",\"source\":"
                        "\"api\",\"isActive\":true,\"state\":\"findable\",\"reason\":null"));
     add_counts(body);

@@ -3,7 +3,7 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
-#include "sim/world/words.h"
+#include "sim/util/text_out.h"
 
 /* ---- fields of a body: "name":"text", or <name>text</name> ---- */
 
@@ -43,19 +43,19 @@ static void put_number(const struct writer *writer, struct str name, uint64_t nu
         body_add(writer->body, STR("\""));
         body_add(writer->body, name);
         body_add(writer->body, STR("\":"));
-        words_number(writer->body->out, number);
+        text_add_number(writer->body->out, number);
         body_add(writer->body, STR(","));
         return;
     }
     open_field(writer, name);
-    words_number(writer->body->out, number);
+    text_add_number(writer->body->out, number);
     close_field(writer, name);
 }
 
 static void put_day(const struct writer *writer, struct str name, int64_t at_us)
 {
     open_field(writer, name);
-    when_add_date(writer->body->out, at_us);
+    api_date_add_date(writer->body->out, at_us);
     close_field(writer, name);
 }
 
@@ -112,10 +112,10 @@ static void put_pmcid(const struct writer *writer)
     if (body->record_hash % 3 != 0)
         return;
     body_add(body, writer->json ? STR("\"pmcid\":\"PMC") : STR("<pmcid>PMC"));
-    words_number(body->out, number);
+    text_add_number(body->out, number);
     body_add(body, writer->json ? STR("\",\"fullTextIdList\":{\"fullTextId\":[\"PMC")
                                 : STR("</pmcid><fullTextIdList><fullTextId>PMC"));
-    words_number(body->out, number);
+    text_add_number(body->out, number);
     body_add(body, writer->json ? STR("\"]},") : STR("</fullTextId></fullTextIdList>"));
 }
 
@@ -190,7 +190,7 @@ static void write_body(struct body *body, enum extent extent, bool json)
             put_lite(&writer);
         if (published.year > 0) {
             open_field(&writer, STR("pubYear"));
-            words_number(body->out, (uint64_t)published.year);
+            text_add_number(body->out, (uint64_t)published.year);
             close_field(&writer, STR("pubYear"));
         }
         put(&writer, STR("pageInfo"), STR("e2603-e2604"));

@@ -3,14 +3,15 @@
 
 #include "base/attr.h"
 #include "sim/protocol/body.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void add_text(struct buf *out, struct str text, bool json)
 {
     if (json)
-        words_json(out, text, JSON_PLAIN);
+        text_add_json(out, text, JSON_PLAIN);
     else
-        words_xml(out, text, false);
+        text_add_xml(out, text, false);
 }
 
 static void add_field(struct buf *out, const char *name, struct str text, bool json)
@@ -45,7 +46,7 @@ static void add_author(struct buf *out, uint64_t hash, bool json)
     if (hash % 3 != 0) {
         buf_add(out, json ? STR(",\"authorAffiliationDetailsList\":{\"authorAffiliation\":[{")
                           : STR("<authorAffiliationDetailsList><authorAffiliation>"));
-        add_field(out, "affiliation", words_place(dice_mix(hash)), json);
+        add_field(out, "affiliation", words_place(hash_mix(hash)), json);
         buf_add(out,
                 json ? STR("}]}") : STR("</authorAffiliation></authorAffiliationDetailsList>"));
     }
@@ -58,7 +59,7 @@ static void make_authors(struct buf *out, uint64_t hash, uint32_t index, bool js
 
     buf_add(out, json ? STR("\"authorString\":\"") : STR("<authorString>"));
     for (uint32_t i = 0; i < count; i++) {
-        const struct person person = words_person(dice_mix(hash + i));
+        const struct person person = words_person(hash_mix(hash + i));
 
         if (i > 0)
             buf_add(out, STR(", "));
@@ -71,7 +72,7 @@ static void make_authors(struct buf *out, uint64_t hash, uint32_t index, bool js
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && json)
             buf_add_char(out, ',');
-        add_author(out, dice_mix(hash + i), json);
+        add_author(out, hash_mix(hash + i), json);
     }
     buf_add(out, json ? STR("]}") : STR("</authorList>"));
 }
@@ -96,11 +97,11 @@ static void make_journal_json(struct buf *out, uint64_t hash, uint32_t index)
                "\"yearOfPublication\":2026,\"printPublicationDate\":\"2026-12-01\",\"journal\":{"
                "\"title\":\"",
                index % 12 + 1, index + 3, 3873742 + index);
-    words_json(out, journal.title, JSON_PLAIN);
+    text_add_json(out, journal.title, JSON_PLAIN);
     buf_add(out, STR("\",\"medlineAbbreviation\":\""));
-    words_json(out, journal.abbreviation, JSON_PLAIN);
+    text_add_json(out, journal.abbreviation, JSON_PLAIN);
     buf_add(out, STR("\",\"isoabbreviation\":\""));
-    words_json(out, journal.abbreviation, JSON_PLAIN);
+    text_add_json(out, journal.abbreviation, JSON_PLAIN);
     buf_printf(out, "\",\"nlmid\":\"%.*s\",\"issn\":\"%.*s\",\"essn\":\"%.*s\"}}",
                STR_ARG(journal.nlm_id), STR_ARG(journal.issn), STR_ARG(journal.eissn));
 }
@@ -135,7 +136,7 @@ static void make_abstract(struct buf *out, uint64_t hash, uint32_t index, bool j
     buf_init(&plain, out->arena, 1 << 16);
     buf_add(&plain, STR("<h4>Objective</h4>"));
     for (uint32_t i = 0; i < 2 + index % 14; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, ' ');
     }
     buf_add(&plain, STR("<h4>Results</h4>We used <i>n</i> = 12."));
@@ -159,7 +160,7 @@ static void make_lists_json(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, STR("\"publicationStatus\":\"ppublish\",\"language\":\"eng\",\"pubModel\":"
                      "\"Print-Electronic\",\"pubTypeList\":{\"pubType\":[\"research-article\","
                      "\"Journal Article\"]},\"affiliation\":\""));
-    words_json(out, words_place(hash), JSON_PLAIN);
+    text_add_json(out, words_place(hash), JSON_PLAIN);
     buf_add_char(out, '"');
     if (index % 2 == 0)
         buf_printf(out,
@@ -178,7 +179,7 @@ static void make_lists_json(struct buf *out, uint64_t hash, uint32_t index)
         buf_printf(out,
                    ",\"grantsList\":{\"grant\":[{\"grantId\":\"P30 CA%06u\",\"agency\":"
                    "\"NCI NIH HHS\",\"acronym\":\"CA\",\"orderIn\":0}]}",
-                   dice_below(hash, 999999));
+                   hash_below(hash, 999999));
     if (index % 3 == 1)
         buf_add(out,
                 STR(",\"license\":\"cc by\",\"tmAccessionTypeList\":{\"accessionType\":[\"nct\"]},"

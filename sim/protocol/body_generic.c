@@ -4,7 +4,7 @@
 
 #include "base/attr.h"
 #include "base/instant.h"
-#include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void make_people(struct buf *out, uint64_t hash, uint32_t index)
@@ -13,18 +13,18 @@ static void make_people(struct buf *out, uint64_t hash, uint32_t index)
 
     buf_add_char(out, '[');
     for (uint32_t i = 0; i < count; i++) {
-        const struct person person = words_person(dice_mix(hash + i));
+        const struct person person = words_person(hash_mix(hash + i));
 
         buf_add(out, i > 0 ? STR(",{\"given\":\"") : STR("{\"given\":\""));
-        words_json(out, person.given, JSON_PLAIN);
+        text_add_json(out, person.given, JSON_PLAIN);
         buf_add(out, STR("\",\"family\":\""));
-        words_json(out, person.family, i % 2 == 0 ? JSON_PLAIN : JSON_ASCII);
+        text_add_json(out, person.family, i % 2 == 0 ? JSON_PLAIN : JSON_ASCII);
         buf_add(out, STR("\",\"affiliation\":"));
         if (i % 3 == 2) {
             buf_add(out, STR("null}"));
         } else {
             buf_add_char(out, '"');
-            words_json(out, words_place(dice_mix(hash - i)), JSON_PLAIN);
+            text_add_json(out, words_place(hash_mix(hash - i)), JSON_PLAIN);
             buf_add(out, STR("\"}"));
         }
     }
@@ -37,11 +37,11 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, STR("{\"tags\":["));
     for (uint32_t i = 0; i < index % 5; i++) {
         buf_add(out, i > 0 ? STR(",\"") : STR("\""));
-        buf_add(out, words_keyword(dice_mix(hash + i)));
+        buf_add(out, words_keyword(hash_mix(hash + i)));
         buf_add_char(out, '"');
     }
     buf_add(out, STR("],\"scores\":{\"a\":-0.0,\"b\":1.5e-7,\"c\":"));
-    words_number(out, hash);
+    text_add_number(out, hash);
     buf_add(out, STR(",\"d\":1E+2},\"deep\":[[[{\"x\":[]}]],{}],\"empty\":\"\",\"flag\":"));
     buf_add(out, hash % 2 == 0 ? STR("true}") : STR("false}"));
 }
@@ -90,7 +90,7 @@ void body_generic(struct body *body)
         buf_add(out, STR("\","));
     }
     buf_add(out, STR("\"version\":"));
-    words_number(out, body->ordinal);
+    text_add_number(out, body->ordinal);
     if (body->flaw == FLAW_BAD_DATE) {
         buf_add(out, STR(",\"updated_at\":\"the 31st of Junuary\""));
     } else if (body->flaw != FLAW_NO_DATE) {

@@ -4,19 +4,20 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void add_element(struct buf *out, const char *name, struct str text)
 {
     buf_printf(out, "<%s>", name);
-    words_xml(out, text, false);
+    text_add_xml(out, text, false);
     buf_printf(out, "</%s>", name);
 }
 
 static void make_people(struct buf *out, uint64_t hash, uint32_t index)
 {
     for (uint32_t i = 0; i <= index % 6; i++) {
-        const struct person person = words_person(dice_mix(hash + i));
+        const struct person person = words_person(hash_mix(hash + i));
         struct buf name;
 
         buf_init(&name, out->arena, 256);
@@ -30,10 +31,10 @@ static void make_people(struct buf *out, uint64_t hash, uint32_t index)
 static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
 {
     for (uint32_t i = 0; i < index % 5; i++)
-        add_element(out, "dc:subject", words_term(dice_mix(hash + i)));
+        add_element(out, "dc:subject", words_term(hash_mix(hash + i)));
     add_element(out, "dc:publisher", words_journal(hash).publisher);
     if (index % 3 == 0)
-        add_element(out, "dc:contributor", words_person(dice_mix(hash)).family);
+        add_element(out, "dc:contributor", words_person(hash_mix(hash)).family);
     if (index % 4 == 0)
         buf_add(out, STR("<dc:coverage>Nairobi, Kenya</dc:coverage>"));
     if (index % 5 == 0)
@@ -41,7 +42,7 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
                          "</dc:source>"));
     if (index % 2 == 0)
         buf_printf(out, "<dc:relation>https://doi.org/10.5281/zenodo.%u</dc:relation>",
-                   dice_below(hash, 99999999));
+                   hash_below(hash, 99999999));
     buf_add(out, STR("<dc:type>info:eu-repo/semantics/article</dc:type><dc:language>eng"
                      "</dc:language><dc:rights>info:eu-repo/semantics/openAccess</dc:rights>"
                      "<dc:rights>https://creativecommons.org/licenses/by/4.0/legalcode"
@@ -58,11 +59,11 @@ static void make_description(struct buf *out, uint64_t hash, uint32_t index)
     buf_init(&plain, out->arena, 1 << 16);
     buf_init(&html, out->arena, 1 << 17);
     for (uint32_t i = 0; i < 2 + index % 15; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, i % 5 == 4 ? '\n' : ' ');
     }
     buf_add(&html, STR("&lt;p&gt;"));
-    words_xml(&html, buf_str(&plain), false);
+    text_add_xml(&html, buf_str(&plain), false);
     buf_add(&html, STR("&lt;/p&gt;"));
     add_element(out, "dc:description", buf_str(&html));
 }
@@ -74,7 +75,7 @@ static void make_arxiv(struct buf *out, uint64_t hash, uint32_t index)
     for (uint32_t i = 0; i <= index % 5; i++) {
         if (i > 0)
             buf_add(out, STR(", "));
-        words_xml(out, words_person(dice_mix(hash + i)).family, false);
+        text_add_xml(out, words_person(hash_mix(hash + i)).family, false);
     }
     buf_printf(
         out,
@@ -112,9 +113,9 @@ static void add_header(struct body *body, enum kind kind, bool dead)
     } else if (body->flaw != FLAW_NO_DATE) {
         body_add(body, STR("<datestamp>"));
         if (kind == KIND_SECONDS)
-            when_add_second(body->out, body->at_us);
+            api_date_add_second(body->out, body->at_us);
         else
-            when_add_date(body->out, body->at_us);
+            api_date_add_date(body->out, body->at_us);
         body_add(body, STR("</datestamp>"));
     }
     body_add(body, kind == KIND_ARXIV ? STR("<setSpec>physics:cond-mat</setSpec></header>")
@@ -138,13 +139,13 @@ static void add_dublin_core(struct body *body)
     if (published.year > 0) {
         body_add(body, STR("<dc:date>"));
         if (published.day > 0)
-            when_add_date(body->out, corpus_published_us(body->corpus, body->record));
+            api_date_add_date(body->out, corpus_published_us(body->corpus, body->record));
         else
-            words_number(body->out, (uint64_t)published.year);
+            text_add_number(body->out, (uint64_t)published.year);
         body_add(body, STR("</dc:date>"));
     }
     body_add(body, STR("<dc:identifier>https://sim.example.org/records/"));
-    words_number(body->out, body->record);
+    text_add_number(body->out, body->record);
     body_add(body, STR("</dc:identifier><dc:identifier>"));
     body_add(body, id_str(&id));
     body_add(body, STR("</dc:identifier>"));
@@ -166,9 +167,9 @@ static void add_arxiv_raw(struct body *body)
     body_add(body, STR("</id>"));
     for (uint32_t v = first; v <= body->version; v++) {
         body_add(body, STR("<version version=\"v"));
-        words_number(body->out, v - first + 1);
+        text_add_number(body->out, v - first + 1);
         body_add(body, STR("\"><date>"));
-        when_add_rfc822(body->out, body->corpus->at_us[v]);
+        api_date_add_rfc822(body->out, body->corpus->at_us[v]);
         body_add(body, STR("</date><size>401kb</size><source_type>D</source_type></version>"));
     }
     body_add(body, STR("<title>"));

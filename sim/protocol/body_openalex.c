@@ -6,12 +6,13 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void add_string(struct buf *out, struct str text)
 {
     buf_add_char(out, '"');
-    words_json(out, text, JSON_PLAIN);
+    text_add_json(out, text, JSON_PLAIN);
     buf_add_char(out, '"');
 }
 
@@ -20,7 +21,7 @@ static void add_source(struct buf *out, uint64_t hash)
     const struct journal journal = words_journal(hash);
 
     buf_printf(out, "{\"id\":\"https://openalex.org/S%u\",\"display_name\":",
-               100000000 + dice_below(hash, 99999999));
+               100000000 + hash_below(hash, 99999999));
     add_string(out, journal.title);
     if (hash % 4 == 0)
         buf_add(out, STR(",\"issn_l\":null,\"issn\":null"));
@@ -37,7 +38,7 @@ static void add_source(struct buf *out, uint64_t hash)
 
 static void make_location(struct buf *out, uint64_t hash, uint32_t index)
 {
-    const uint32_t number = dice_below(hash, 99999999);
+    const uint32_t number = hash_below(hash, 99999999);
 
     buf_printf(out,
                "{\"id\":\"doi:10.1145/%u\",\"is_oa\":%s,\"landing_page_url\":"
@@ -66,17 +67,17 @@ static void make_location(struct buf *out, uint64_t hash, uint32_t index)
 static void add_authorship(struct buf *out, uint64_t hash, const char *position)
 {
     const struct person person = words_person(hash);
-    const struct str place = words_place(dice_mix(hash));
-    const uint32_t number = dice_below(hash, 99999999);
+    const struct str place = words_place(hash_mix(hash));
+    const uint32_t number = hash_below(hash, 99999999);
     const struct str country = words_country(hash);
 
     buf_printf(out,
                "{\"author_position\":\"%s\",\"author\":{\"id\":\"https://openalex.org/A50%08u\","
                "\"display_name\":\"",
                position, number);
-    words_json(out, person.given, JSON_PLAIN);
+    text_add_json(out, person.given, JSON_PLAIN);
     buf_add_char(out, ' ');
-    words_json(out, person.family, JSON_PLAIN);
+    text_add_json(out, person.family, JSON_PLAIN);
     buf_add(out, STR("\",\"orcid\":"));
     if (hash % 3 == 0) {
         buf_add(out, STR("null"));
@@ -94,7 +95,7 @@ static void add_authorship(struct buf *out, uint64_t hash, const char *position)
         "\"education\",\"lineage\":[\"https://openalex.org/I%u\"]}],\"countries\":[\"%.*s\"],"
         "\"is_corresponding\":%s,\"raw_author_name\":\"",
         number, STR_ARG(country), number, STR_ARG(country), position[0] == 'f' ? "true" : "false");
-    words_json(out, person.family, JSON_PLAIN);
+    text_add_json(out, person.family, JSON_PLAIN);
     buf_add(out, STR("\",\"raw_affiliation_strings\":["));
     add_string(out, place);
     buf_add(out, STR("],\"affiliations\":[{\"raw_affiliation_string\":"));
@@ -110,7 +111,7 @@ static void make_authorships(struct buf *out, uint64_t hash, uint32_t index)
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(out, ',');
-        add_authorship(out, dice_mix(hash + i),
+        add_authorship(out, hash_mix(hash + i),
                        i == 0           ? "first"
                        : i + 1 == count ? "last"
                                         : "middle");
@@ -130,7 +131,7 @@ static void make_authorships(struct buf *out, uint64_t hash, uint32_t index)
 static void add_topic(struct buf *out, uint64_t hash)
 {
     buf_printf(out, "{\"id\":\"https://openalex.org/T%u\",\"display_name\":\"",
-               10000 + dice_below(hash, 4500));
+               10000 + hash_below(hash, 4500));
     buf_add(out, words_keyword(hash));
     buf_add_char(out, ' ');
     buf_add(out, words_term(hash));
@@ -140,7 +141,7 @@ static void add_topic(struct buf *out, uint64_t hash)
                "\"https://openalex.org/fields/18\",\"display_name\":\"Decision Sciences\"},"
                "\"domain\":{\"id\":\"https://openalex.org/domains/2\",\"display_name\":"
                "\"Social Sciences\"}}",
-               900000 + dice_below(dice_mix(hash), 99999));
+               900000 + hash_below(hash_mix(hash), 99999));
 }
 
 static void make_topics(struct buf *out, uint64_t hash, uint32_t index)
@@ -148,16 +149,16 @@ static void make_topics(struct buf *out, uint64_t hash, uint32_t index)
     const uint32_t count = 1 + index % 3;
 
     buf_add(out, STR(",\"primary_topic\":"));
-    add_topic(out, dice_mix(hash));
+    add_topic(out, hash_mix(hash));
     buf_add(out, STR(",\"topics\":["));
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(out, ',');
-        add_topic(out, dice_mix(hash + i));
+        add_topic(out, hash_mix(hash + i));
     }
     buf_add(out, STR("],\"keywords\":["));
     for (uint32_t i = 0; i < count; i++) {
-        const struct str word = words_term(dice_mix(hash - i));
+        const struct str word = words_term(hash_mix(hash - i));
 
         buf_printf(out,
                    "%s{\"id\":\"https://openalex.org/keywords/%.*s\",\"display_name\":\"%.*s\","
@@ -166,7 +167,7 @@ static void make_topics(struct buf *out, uint64_t hash, uint32_t index)
     }
     buf_add(out, STR("],\"concepts\":["));
     for (uint32_t i = 0; i < count; i++) {
-        const struct str word = words_term(dice_mix(hash - i));
+        const struct str word = words_term(hash_mix(hash - i));
 
         buf_printf(out,
                    "%s{\"id\":\"https://openalex.org/C%u\",\"wikidata\":"
@@ -193,7 +194,7 @@ static void make_funding(struct buf *out, uint64_t hash, uint32_t index)
                    "\"https://openalex.org/F4320334764\",\"display_name\":"
                    "\"Japan Society for the Promotion of Science\",\"ror\":"
                    "\"https://ror.org/00hhkn466\"}]",
-                   dice_below(hash, 99999));
+                   hash_below(hash, 99999));
     else
         buf_add(out, STR(",\"grants\":[],\"awards\":[],\"funders\":[]"));
     buf_printf(out, ",\"has_content\":{\"pdf\":%s,\"grobid_xml\":%s}",
@@ -204,7 +205,7 @@ static void add_works(struct buf *out, uint64_t hash, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         buf_printf(out, "%s\"https://openalex.org/W%u\"", i > 0 ? "," : "",
-                   2000000000 + dice_below(dice_mix(hash + i), 999999999));
+                   2000000000 + hash_below(hash_mix(hash + i), 999999999));
 }
 
 static void make_references(struct buf *out, uint64_t hash, uint32_t index)
@@ -214,7 +215,7 @@ static void make_references(struct buf *out, uint64_t hash, uint32_t index)
     buf_printf(out, ",\"referenced_works_count\":%u,\"referenced_works\":[", count);
     add_works(out, hash, count);
     buf_add(out, STR("],\"related_works\":["));
-    add_works(out, dice_mix(hash), 10);
+    add_works(out, hash_mix(hash), 10);
     buf_add_char(out, ']');
 }
 
@@ -231,7 +232,7 @@ static void add_places(struct buf *out, struct str text, struct str word, uint32
             return;
         if (between[0] == '\0') {
             buf_add(out, from > 0 ? STR(",\"") : STR("\""));
-            words_json(out, word, JSON_PLAIN);
+            text_add_json(out, word, JSON_PLAIN);
             buf_add(out, STR("\":["));
         }
         buf_printf(out, "%s%u", between, place);
@@ -252,7 +253,7 @@ static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
     }
     buf_init(&plain, out->arena, 1 << 16);
     for (uint32_t i = 0; i < 1 + index % 12; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, ' ');
     }
     buf_add(out, STR(",\"abstract_inverted_index\":{"));
@@ -303,11 +304,11 @@ static void add_names(struct body *body)
     }
     if (body->record_hash % 4 == 0) {
         body_add(body, STR("\"pmid\":\"https://pubmed.ncbi.nlm.nih.gov/"));
-        words_number(body->out, UINT64_C(30000000) + body->record);
+        text_add_number(body->out, UINT64_C(30000000) + body->record);
         body_add(body, STR("\","));
     }
     body_add(body, STR("\"mag\":\""));
-    words_number(body->out, UINT64_C(2000000000) + body->record);
+    text_add_number(body->out, UINT64_C(2000000000) + body->record);
     body_add(body, STR("\"}"));
 }
 
@@ -318,12 +319,12 @@ static void add_published(struct body *body)
     const int year = published.year > 0 ? published.year : instant_to_civil(body->created_us).year;
 
     body_add(body, STR(",\"publication_year\":"));
-    words_number(body->out, (uint64_t)year);
+    text_add_number(body->out, (uint64_t)year);
     body_add(body, STR(",\"publication_date\":\""));
     if (published.year > 0) {
-        when_add_date(body->out, corpus_published_us(body->corpus, body->record));
+        api_date_add_date(body->out, corpus_published_us(body->corpus, body->record));
     } else { /* what is not known is said to be the first of January */
-        words_number(body->out, (uint64_t)year);
+        text_add_number(body->out, (uint64_t)year);
         body_add(body, STR("-01-01"));
     }
     body_add(body, STR("\""));
@@ -338,9 +339,9 @@ static void add_counts(struct body *body)
                              "\"apc_paid\":{\"value\":600,\"currency\":\"EUR\",\"value_usd\":647}")
                        : STR(",\"apc_list\":null,\"apc_paid\":null"));
     body_add(body, STR(",\"fwci\":"));
-    words_number(body->out, hash % 9);
+    text_add_number(body->out, hash % 9);
     body_add(body, STR(".5078825,\"cited_by_count\":"));
-    words_number(body->out, hash % 500 + body->ordinal);
+    text_add_number(body->out, hash % 500 + body->ordinal);
     if (body->record_hash % 3 == 0)
         body_add(body, STR(",\"citation_normalized_percentile\":null,"
                            "\"cited_by_percentile_year\":null"));
@@ -349,10 +350,10 @@ static void add_counts(struct body *body)
                            "\"is_in_top_1_percent\":false,\"is_in_top_10_percent\":false},"
                            "\"cited_by_percentile_year\":{\"min\":89,\"max\":97}"));
     body_add(body, STR(",\"biblio\":{\"volume\":\"17\",\"issue\":null,\"first_page\":\""));
-    words_number(body->out, body->record_hash % 900);
+    text_add_number(body->out, body->record_hash % 900);
     body_add(body, STR("\",\"last_page\":null},\"counts_by_year\":[{\"year\":2025,"
                        "\"cited_by_count\":"));
-    words_number(body->out, hash % 50);
+    text_add_number(body->out, hash % 50);
     body_add(body, STR("}],\"is_retracted\":false,\"is_paratext\":false,\"is_xpac\":false"));
 }
 
@@ -382,9 +383,9 @@ static void add_dates(struct body *body)
         return;
     }
     body_add(body, STR(",\"updated_date\":\""));
-    when_add_micros(body->out, body->at_us);
+    api_date_add_micros(body->out, body->at_us);
     body_add(body, STR("\",\"created_date\":\""));
-    when_add_date(body->out, body->created_us);
+    api_date_add_date(body->out, body->created_us);
     body_add(body, STR("T00:00:00\""));
 }
 

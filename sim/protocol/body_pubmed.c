@@ -4,7 +4,7 @@
 #include "base/attr.h"
 #include "base/instant.h"
 #include "sim/protocol/body.h"
-#include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -12,13 +12,13 @@ static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 /* The same journal for every block with this index. */
 static struct journal journal_of(uint32_t index)
 {
-    return words_journal(dice_mix(index));
+    return words_journal(hash_mix(index));
 }
 
 static void add_element(struct buf *out, const char *name, struct str text)
 {
     buf_printf(out, "<%s>", name);
-    words_xml(out, text, true);
+    text_add_xml(out, text, true);
     buf_printf(out, "</%s>", name);
 }
 
@@ -79,7 +79,7 @@ static void add_author(struct buf *out, uint64_t hash)
     }
     if (hash % 3 != 0) {
         buf_add(out, STR("<AffiliationInfo>"));
-        add_element(out, "Affiliation", words_place(dice_mix(hash)));
+        add_element(out, "Affiliation", words_place(hash_mix(hash)));
         buf_add(out, STR("</AffiliationInfo>"));
     }
     buf_add(out, STR("</Author>"));
@@ -93,7 +93,7 @@ static void make_authors(struct buf *out, uint64_t hash, uint32_t index)
         return;
     buf_printf(out, "<AuthorList CompleteYN=\"%s\">", index % 7 == 0 ? "N" : "Y");
     for (uint32_t i = 0; i < count; i++)
-        add_author(out, dice_mix(hash + i));
+        add_author(out, hash_mix(hash + i));
     buf_add(out, STR("</AuthorList>"));
 }
 
@@ -103,10 +103,10 @@ static void add_sentences(struct buf *out, uint64_t hash, uint32_t count)
 
     buf_init(&plain, out->arena, 1 << 16);
     for (uint32_t i = 0; i < count; i++) {
-        words_sentence(&plain, dice_mix(hash + i));
+        words_sentence(&plain, hash_mix(hash + i));
         buf_add_char(&plain, ' ');
     }
-    words_xml(out, buf_str(&plain), hash % 2 == 0);
+    text_add_xml(out, buf_str(&plain), hash % 2 == 0);
 }
 
 static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
@@ -119,7 +119,7 @@ static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
     if (index % 3 == 0) {
         for (uint32_t i = 0; i < ARRAY_LEN(parts); i++) {
             buf_printf(out, "<AbstractText Label=\"%s\" NlmCategory=\"%s\">", parts[i], parts[i]);
-            add_sentences(out, dice_mix(hash - i), 1 + index % 4);
+            add_sentences(out, hash_mix(hash - i), 1 + index % 4);
             buf_add(out, STR("</AbstractText>"));
         }
     } else {
@@ -141,7 +141,7 @@ static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
                    "<GrantList CompleteYN=\"Y\"><Grant><GrantID>R01 GM%u</GrantID><Acronym>GM"
                    "</Acronym><Agency>NIGMS NIH HHS</Agency><Country>United States</Country>"
                    "</Grant></GrantList>",
-                   dice_below(hash, 999999));
+                   hash_below(hash, 999999));
     buf_add(out, STR("<PublicationTypeList><PublicationType UI=\"D016428\">Journal Article"
                      "</PublicationType>"));
     if (index % 11 == 0)
@@ -153,7 +153,7 @@ static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
 static void add_heading(struct buf *out, uint64_t hash)
 {
     buf_printf(out, "<MeshHeading><DescriptorName UI=\"D%06u\" MajorTopicYN=\"%s\">",
-               dice_below(hash, 999999), hash % 2 == 0 ? "Y" : "N");
+               hash_below(hash, 999999), hash % 2 == 0 ? "Y" : "N");
     buf_add(out, words_term(hash));
     buf_add(out, STR("</DescriptorName>"));
     if (hash % 3 == 0)
@@ -177,13 +177,13 @@ static void make_mesh(struct buf *out, uint64_t hash, uint32_t index)
     if (index % 2 == 0) {
         buf_add(out, STR("<MeshHeadingList>"));
         for (uint32_t i = 0; i <= index % 7; i++)
-            add_heading(out, dice_mix(hash + i));
+            add_heading(out, hash_mix(hash + i));
         buf_add(out, STR("</MeshHeadingList>"));
     } else {
         buf_add(out, STR("<KeywordList Owner=\"NOTNLM\">"));
         for (uint32_t i = 0; i <= index % 5; i++) {
             buf_add(out, STR("<Keyword MajorTopicYN=\"N\">"));
-            buf_add(out, words_keyword(dice_mix(hash + i)));
+            buf_add(out, words_keyword(hash_mix(hash + i)));
             buf_add(out, STR("</Keyword>"));
         }
         buf_add(out, STR("</KeywordList>"));
@@ -200,18 +200,18 @@ static void make_references(struct buf *out, uint64_t hash, uint32_t index)
         return;
     buf_add(out, STR("<ReferenceList>"));
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t one = dice_mix(hash + i);
+        const uint64_t one = hash_mix(hash + i);
 
         buf_add(out, STR("<Reference><Citation>"));
-        words_xml(out, words_person(one).family, true);
+        text_add_xml(out, words_person(one).family, true);
         buf_add(out, STR(" et al. The "));
         buf_add(out, words_term(one));
         buf_printf(out, ". <i>Nature</i> <b>%u</b>, 656&#x2013;670 (2009).\n</Citation>",
-                   dice_below(one, 400));
+                   hash_below(one, 400));
         buf_printf(out,
                    "<ArticleIdList><ArticleId IdType=\"doi\">10.1016/j.ref.%u</ArticleId>"
                    "<ArticleId IdType=\"pubmed\">%u</ArticleId></ArticleIdList></Reference>",
-                   dice_below(dice_mix(one), 99999999), 10000000 + dice_below(one, 9999999));
+                   hash_below(hash_mix(one), 99999999), 10000000 + hash_below(one, 9999999));
     }
     buf_add(out, STR("</ReferenceList>"));
 }
@@ -242,11 +242,11 @@ static void add_day(struct buf *out, int64_t at_us)
     const struct civil civil = instant_to_civil(at_us);
 
     buf_add(out, STR("<Year>"));
-    words_number(out, (uint64_t)civil.year);
+    text_add_number(out, (uint64_t)civil.year);
     buf_add(out, STR("</Year><Month>"));
-    words_padded(out, (uint64_t)civil.month, 2);
+    text_add_padded(out, (uint64_t)civil.month, 2);
     buf_add(out, STR("</Month><Day>"));
-    words_padded(out, (uint64_t)civil.day, 2);
+    text_add_padded(out, (uint64_t)civil.day, 2);
     buf_add(out, STR("</Day>"));
 }
 
@@ -289,7 +289,7 @@ static void add_pub_date(struct body *body)
         return;
     }
     buf_add(out, STR("<Year>"));
-    words_number(out, (uint64_t)published.year);
+    text_add_number(out, (uint64_t)published.year);
     buf_add(out, STR("</Year>"));
     if (published.month == 0 && body->record_hash % 3 == 0) {
         buf_add(out, STR("<Season>"));
@@ -303,7 +303,7 @@ static void add_pub_date(struct body *body)
     }
     if (published.day > 0) {
         buf_add(out, STR("<Day>"));
-        words_number(out, (uint64_t)published.day);
+        text_add_number(out, (uint64_t)published.day);
         buf_add(out, STR("</Day>"));
     }
 }
@@ -315,15 +315,15 @@ static void add_moment(struct buf *out, struct str status, int64_t at_us)
     buf_add(out, STR("<PubMedPubDate PubStatus=\""));
     buf_add(out, status);
     buf_add(out, STR("\"><Year>"));
-    words_number(out, (uint64_t)civil.year);
+    text_add_number(out, (uint64_t)civil.year);
     buf_add(out, STR("</Year><Month>"));
-    words_number(out, (uint64_t)civil.month);
+    text_add_number(out, (uint64_t)civil.month);
     buf_add(out, STR("</Month><Day>"));
-    words_number(out, (uint64_t)civil.day);
+    text_add_number(out, (uint64_t)civil.day);
     buf_add(out, STR("</Day><Hour>"));
-    words_number(out, (uint64_t)civil.hour);
+    text_add_number(out, (uint64_t)civil.hour);
     buf_add(out, STR("</Hour><Minute>"));
-    words_number(out, (uint64_t)civil.minute);
+    text_add_number(out, (uint64_t)civil.minute);
     buf_add(out, STR("</Minute></PubMedPubDate>"));
 }
 
@@ -420,7 +420,7 @@ void body_pubmed(struct body *body)
         body_add(body, STR("<Pagination><StartPage>2603</StartPage><EndPage>2604</EndPage>"
                            "<MedlinePgn>2603-4</MedlinePgn></Pagination>"));
     body_add(body, STR("<ELocationID EIdType=\"pii\" ValidYN=\"Y\">S"));
-    words_number(body->out, body_hash(body, 3) % 99999999);
+    text_add_number(body->out, body_hash(body, 3) % 99999999);
     body_add(body, STR("</ELocationID>"));
     body_pick(body, BLOCK_PUBMED_ABSTRACT, body_version_hash(body, 5));
     body_pick(body, BLOCK_PUBMED_AUTHORS, body_hash(body, 6));

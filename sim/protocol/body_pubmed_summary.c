@@ -3,6 +3,7 @@
 #include "base/instant.h"
 #include "sim/protocol/body.h"
 #include "sim/util/api_date.h"
+#include "sim/util/text_out.h"
 #include "sim/world/words.h"
 
 static void make_summary_journal(struct buf *out, uint64_t hash, uint32_t index)
@@ -10,7 +11,7 @@ static void make_summary_journal(struct buf *out, uint64_t hash, uint32_t index)
     const struct journal journal = words_journal(hash);
 
     buf_add(out, STR("\"source\":\""));
-    words_json(out, journal.abbreviation, JSON_PLAIN);
+    text_add_json(out, journal.abbreviation, JSON_PLAIN);
     buf_printf(out, "\",\"volume\":\"%u\",\"issue\":\"%u\",\"pages\":\"%u-%u\",", index + 3,
                index % 12 + 1, index * 7 + 1, index * 7 + 9);
     buf_add(out, STR("\"lang\":[\"eng\"],\"nlmuniqueid\":\""));
@@ -21,7 +22,7 @@ static void make_summary_journal(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, journal.eissn);
     buf_add(out, STR("\",\"pubtype\":[\"Journal Article\"],\"recordstatus\":\"PubMed - indexed for "
                      "MEDLINE\",\"pubstatus\":\"258\",\"fulljournalname\":\""));
-    words_json(out, journal.title, JSON_PLAIN);
+    text_add_json(out, journal.title, JSON_PLAIN);
     buf_add(out, STR("\",\"attributes\":[\"Has Abstract\"],\"pmcrefcount\":\"\",\"elocationid\":"
                      "\"\",\"doctype\":\"citation\",\"srccontriblist\":[],\"booktitle\":\"\","
                      "\"medium\":\"\",\"edition\":\"\",\"publisherlocation\":\"\","
@@ -37,18 +38,18 @@ static void make_summary_authors(struct buf *out, uint64_t hash, uint32_t index)
 
     buf_add(out, STR("\"authors\":["));
     for (uint32_t i = 0; i < count; i++) {
-        const struct person person = words_person(dice_mix(hash + i));
+        const struct person person = words_person(hash_mix(hash + i));
 
         buf_add(out, i > 0 ? STR(",{\"name\":\"") : STR("{\"name\":\""));
-        words_json(out, person.family, JSON_PLAIN);
+        text_add_json(out, person.family, JSON_PLAIN);
         buf_add_char(out, ' ');
         buf_add(out, person.initials);
         buf_add(out, STR("\",\"authtype\":\"Author\",\"clusterid\":\"\"}"));
     }
     buf_add(out, STR("],\"lastauthor\":\""));
-    words_json(out, words_person(dice_mix(hash + count - 1)).family, JSON_PLAIN);
+    text_add_json(out, words_person(hash_mix(hash + count - 1)).family, JSON_PLAIN);
     buf_add(out, STR("\",\"sortfirstauthor\":\""));
-    words_json(out, words_person(dice_mix(hash)).family, JSON_PLAIN);
+    text_add_json(out, words_person(hash_mix(hash)).family, JSON_PLAIN);
     buf_add_char(out, '"');
 }
 
@@ -63,11 +64,11 @@ static void add_minute(struct buf *out, int64_t at_us)
 {
     const struct civil civil = instant_to_civil(at_us);
 
-    when_add_slashed(out, at_us);
+    api_date_add_slashed(out, at_us);
     buf_add_char(out, ' ');
-    words_padded(out, (uint64_t)civil.hour, 2);
+    text_add_padded(out, (uint64_t)civil.hour, 2);
     buf_add_char(out, ':');
-    words_padded(out, (uint64_t)civil.minute, 2);
+    text_add_padded(out, (uint64_t)civil.minute, 2);
 }
 
 static void add_history(struct body *body)
@@ -99,7 +100,7 @@ void body_pubmed_summary(struct body *body)
     }
     body_add(body, STR("\"pubdate\":\""));
     if (published.year > 0)
-        words_number(body->out, (uint64_t)published.year);
+        text_add_number(body->out, (uint64_t)published.year);
     body_add(body, STR("\",\"epubdate\":\"\",\"sortpubdate\":\""));
     add_minute(body->out, body->created_us);
     body_add(body, STR("\",\"title\":\""));

@@ -20,20 +20,18 @@ enum {
 #define ENTREZ_PROLOG "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n"
 
 /* "MCID_" and 24 digits, of which 16 are the name. */
-struct str entrez_webenv(const struct exchange *exchange, uint64_t name);
-bool entrez_webenv_parse(const struct exchange *exchange, struct str text, uint64_t *name);
+struct str entrez_webenv(const struct http_call *call, uint64_t name);
+bool entrez_webenv_parse(const struct http_call *call, struct str text, uint64_t *name);
 
 /* The hits of the request's WebEnv and query_key; *found is false when they are gone. */
-bool entrez_kept(struct sim_world *world, struct exchange *exchange, struct world_part part,
+bool entrez_kept(struct sim_world *world, struct http_call *call, struct world_part part,
                  struct world_page *page, bool *found, struct error *err) MUST_CHECK;
 
 /* "Unable to obtain query #1" */
-struct str entrez_lost_query(const struct exchange *exchange);
+struct str entrez_lost_query(const struct http_call *call);
 
-bool entrez_efetch(struct sim_world *world, struct exchange *exchange,
-                   struct error *err) MUST_CHECK;
-bool entrez_esummary(struct sim_world *world, struct exchange *exchange,
-                     struct error *err) MUST_CHECK;
-bool entrez_epost(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
+bool entrez_efetch(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
+bool entrez_esummary(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
+bool entrez_epost(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 
 #endif

@@ -43,10 +43,10 @@ static bool narrow_dates(struct view_query *query, enum view_order order, struct
 {
     /* Dates of publication are days without a clock. */
     const int64_t shift_us = order == ORDER_PUBLISHED ? 0 : zone_us;
-    struct when first, last;
+    struct api_date first, last;
 
-    if (!when_parse(from, &first) || !when_parse(to, &last) || first.unit > WHEN_DAY ||
-        last.unit > WHEN_DAY)
+    if (!api_date_parse(from, &first) || !api_date_parse(to, &last) || first.unit > API_DATE_DAY ||
+        last.unit > API_DATE_DAY)
         return false;
     narrow(&query->ranges[order],
            (struct view_range){ first.from_us - shift_us, last.to_us - shift_us });

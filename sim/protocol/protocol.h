@@ -23,25 +23,24 @@ struct protocol {
     const char *name;
     /* Fills the answer side, for every request: what the API refuses is an answer too. False only
      * when the simulator itself fails (memory, a reply beyond its limit). */
-    bool (*answer)(struct sim_world *world, struct exchange *exchange, struct error *err);
+    bool (*respond)(struct sim_world *world, struct http_call *call, struct error *err);
 };
 
 /* The protocol that owns the path, or NULL. */
 const struct protocol *protocol_find(struct str path);
 
 /* One file each. */
-bool protocol_crossref(struct sim_world *world, struct exchange *exchange,
+bool protocol_crossref(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
-bool protocol_datacite(struct sim_world *world, struct exchange *exchange,
+bool protocol_datacite(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
-bool protocol_entrez(struct sim_world *world, struct exchange *exchange,
-                     struct error *err) MUST_CHECK;
-bool protocol_europepmc(struct sim_world *world, struct exchange *exchange,
+bool protocol_entrez(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
+bool protocol_europepmc(struct sim_world *world, struct http_call *call,
                         struct error *err) MUST_CHECK;
-bool protocol_generic(struct sim_world *world, struct exchange *exchange,
+bool protocol_generic(struct sim_world *world, struct http_call *call,
                       struct error *err) MUST_CHECK;
-bool protocol_oai(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
-bool protocol_openalex(struct sim_world *world, struct exchange *exchange,
+bool protocol_oai(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
+bool protocol_openalex(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
 
 #endif

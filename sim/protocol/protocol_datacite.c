@@ -10,7 +10,8 @@
 #include "sim/protocol/page.h"
 #include "sim/protocol/protocol.h"
 #include "sim/util/api_date.h"
-#include "sim/world/words.h"
+#include "sim/util/encode.h"
+#include "sim/util/text_out.h"
 
 enum { SIZE_PRESET = 25, SIZE_MAX_ = 1000, HITS_MAX = 10000 };
 
@@ -24,12 +25,12 @@ struct request {
     size_t number;
 };
 
-static bool fail(struct exchange *exchange, int status, struct str title, struct error *err)
+static bool fail(struct http_call *call, int status, struct str title, struct error *err)
 {
-    exchange_answer(exchange, status, JSON, STR(""));
-    buf_printf(&exchange->reply, "{\"errors\":[{\"status\":\"%d\",\"title\":\"%.*s\"}]}", status,
+    call_respond(call, status, JSON, STR(""));
+    buf_printf(&call->response, "{\"errors\":[{\"status\":\"%d\",\"title\":\"%.*s\"}]}", status,
                STR_ARG(title));
-    return buf_ok(&exchange->reply, err);
+    return buf_ok(&call->response, err);
 }
 
 /* ---- query=updated:[2026-01-01T00:00:00Z TO 2026-01-02T00:00:00Z} ---- */
@@ -50,7 +51,7 @@ static bool take_range(struct str rest, struct view_range *range)
     const size_t square = str_find_char(rest, ']');
     const size_t curly = str_find_char(rest, '}');
     const size_t end = square < curly ? square : curly;
-    struct when when;
+    struct api_date date;
     struct str from, to;
     size_t middle;
 
@@ -63,14 +64,14 @@ static bool take_range(struct str rest, struct view_range *range)
     from = str_trim(str_slice(rest, 0, middle));
     to = str_trim(str_slice(rest, middle + 4, rest.len));
     if (!str_eq(from, STR("*"))) {
-        if (!when_parse(from, &when))
+        if (!api_date_parse(from, &date))
             return false;
-        range->from_us = from_inside ? when.from_us : when.to_us;
+        range->from_us = from_inside ? date.from_us : date.to_us;
     }
     if (!str_eq(to, STR("*"))) {
-        if (!when_parse(to, &when))
+        if (!api_date_parse(to, &date))
             return false;
-        range->to_us = square < curly ? when.to_us : when.from_us;
+        range->to_us = square < curly ? date.to_us : date.from_us;
     }
     return true;
 }
@@ -93,14 +94,14 @@ static bool take_query(struct request *request)
 
 /* ---- cursors ---- */
 
-static void read_cursor(const struct exchange *exchange, uint32_t records, struct str cursor,
+static void read_cursor(const struct http_call *call, uint32_t records, struct str cursor,
                         struct view_query *query)
 {
     struct str plain, millis;
     int64_t created_ms = 0;
 
-    if (exchange->twist == TWIST_EXPIRED_TOKEN ||
-        !answer_decode_base64(exchange->arena, cursor, &plain))
+    if (call->content_fault == CONTENT_FAULT_EXPIRED_TOKEN ||
+        !decode_base64(call->arena, cursor, &plain))
         return; /* from the beginning */
     millis = str_cut(&plain, ',');
     query->has_after = str_to_i64(millis, &created_ms) &&
@@ -108,17 +109,17 @@ static void read_cursor(const struct exchange *exchange, uint32_t records, struc
     query->after_us = created_ms * US_PER_MS;
 }
 
-static void add_cursor(struct sim_world *world, struct exchange *exchange, struct buf *out,
+static void add_cursor(struct sim_world *world, struct http_call *call, struct buf *out,
                        struct hit last)
 {
     const struct corpus *corpus = world_corpus(world);
     const struct id id = id_make(ID_DATACITE, last.record, corpus->count);
 
-    answer_add_base64(out,
-                      arena_printf(exchange->arena, "%" PRId64 ",%.*s",
-                                   corpus_created_us(corpus, last.record) / US_PER_MS,
-                                   STR_ARG(id_str(&id))),
-                      BASE64_URL);
+    encode_base64(out,
+                  arena_printf(call->arena, "%" PRId64 ",%.*s",
+                               corpus_created_us(corpus, last.record) / US_PER_MS,
+                               STR_ARG(id_str(&id))),
+                  BASE64_URL);
 }
 
 /* ---- the answer ---- */
@@ -126,50 +127,50 @@ static void add_cursor(struct sim_world *world, struct exchange *exchange, struc
 /* Rails writes & as \u0026. */
 #define AMP "\\u0026"
 
-static void add_link(struct exchange *exchange, struct buf *out)
+static void add_link(struct http_call *call, struct buf *out)
 {
-    answer_add_base(exchange, out);
-    buf_add(out, exchange->path);
+    page_add_base_url(call, out);
+    buf_add(out, call->path);
 }
 
-static void add_self(struct exchange *exchange, struct buf *out)
+static void add_self(struct http_call *call, struct buf *out)
 {
-    struct str rest = exchange->query;
+    struct str rest = call->query;
 
-    buf_add(out, exchange->scheme);
+    buf_add(out, call->scheme);
     buf_add(out, STR("://"));
-    buf_add(out, exchange->host);
-    buf_add(out, exchange->path);
+    buf_add(out, call->host);
+    buf_add(out, call->path);
     if (rest.len > 0)
         buf_add_char(out, '?');
     while (rest.len > 0) {
-        words_json(out, str_cut(&rest, '&'), JSON_PLAIN);
+        text_add_json(out, str_cut(&rest, '&'), JSON_PLAIN);
         if (rest.len > 0)
             buf_add(out, STR(AMP));
     }
 }
 
-static void add_next(struct sim_world *world, struct exchange *exchange,
-                     const struct request *request, const struct world_page *page)
+static void add_next(struct sim_world *world, struct http_call *call, const struct request *request,
+                     const struct world_page *page)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
 
     buf_add(out, STR(",\"next\":\""));
-    add_link(exchange, out);
+    add_link(call, out);
     if (request->by_cursor) {
         buf_add(out, STR("?page%5Bcursor%5D="));
-        if (exchange->twist == TWIST_REPEAT_TOKEN)
-            answer_add_escaped(out, exchange_param(exchange, STR("page[cursor]")));
+        if (call->content_fault == CONTENT_FAULT_REPEAT_TOKEN)
+            encode_percent(out, call_param(call, STR("page[cursor]")));
         else
-            add_cursor(world, exchange, out, page->hits[page->count - 1]);
+            add_cursor(world, call, out, page->hits[page->count - 1]);
     } else {
         buf_printf(out, "?page%%5Bnumber%%5D=%zu",
-                   request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+                   request->number + (call->content_fault == CONTENT_FAULT_REPEAT_TOKEN ? 0 : 1));
     }
     buf_printf(out, AMP "page%%5Bsize%%5D=%zu", request->size);
     if (request->text.len > 0) {
         buf_add(out, STR(AMP "query="));
-        answer_add_escaped(out, request->text);
+        encode_percent(out, request->text);
     }
     buf_add_char(out, '"');
 }
@@ -201,63 +202,63 @@ static void add_facets(struct buf *out, size_t total)
     buf_add(out, STR(",\"citations\":[],\"views\":[],\"downloads\":[]"));
 }
 
-static void add_meta(struct exchange *exchange, const struct request *request, size_t total)
+static void add_meta(struct http_call *call, const struct request *request, size_t total)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
     const size_t reachable = total < HITS_MAX ? total : HITS_MAX;
 
-    buf_printf(out, "],\"meta\":{\"total\":%zu,\"totalPages\":%zu", answer_total(exchange, total),
+    buf_printf(out, "],\"meta\":{\"total\":%zu,\"totalPages\":%zu", page_total(call, total),
                request->size > 0 ? (reachable + request->size - 1) / request->size : 0);
     if (!request->by_cursor)
         buf_printf(out, ",\"page\":%zu", request->number);
-    if (!str_eq(exchange_param(exchange, STR("disable-facets")), STR("true")))
+    if (!str_eq(call_param(call, STR("disable-facets")), STR("true")))
         add_facets(out, total);
     buf_add(out, STR("},\"links\":{\"self\":\""));
-    add_self(exchange, out);
+    add_self(call, out);
     buf_add_char(out, '"');
 }
 
-static bool list(struct sim_world *world, struct exchange *exchange, const struct request *request,
+static bool list(struct sim_world *world, struct http_call *call, const struct request *request,
                  struct error *err)
 {
-    struct buf *out = answer_begin(exchange, JSON);
+    struct buf *out = page_begin(call, JSON);
     struct view_query query = request->query;
     struct world_page page;
     size_t skip = request->by_cursor ? 0 : (request->number - 1) * request->size;
 
-    if (query.has_after &&
-        (exchange->twist == TWIST_REPEAT_PAGE || exchange->twist == TWIST_SHIFT_PAGE)) {
-        skip = world_position(world, exchange->now_us, &query);
+    if (query.has_after && (call->content_fault == CONTENT_FAULT_REPEAT_PAGE ||
+                            call->content_fault == CONTENT_FAULT_SHIFT_PAGE)) {
+        skip = world_position(world, call->now_us, &query);
         query.has_after = false;
     }
     if (!world_page(
-            world, exchange->arena, exchange->now_us, &query,
-            (struct world_part){ answer_skip(exchange, skip, request->size > 0 ? request->size : 1),
+            world, call->arena, call->now_us, &query,
+            (struct world_part){ page_skip(call, skip, request->size > 0 ? request->size : 1),
                                  request->size },
             &page, err))
         return false;
-    exchange->confirmable = page.count < request->size;
-    answer_reserve(exchange, page.count * 4000 + 8192);
+    call->confirmable = page.count < request->size;
+    page_reserve(call, page.count * 4000 + 8192);
     buf_add(out, STR("{\"data\":["));
-    answer_records(world, exchange, body_form_find(STR("datacite")), &page, STR(","));
-    add_meta(exchange, request, page.total);
+    page_add_records(world, call, body_form_find(STR("datacite")), &page, STR(","));
+    add_meta(call, request, page.total);
     if (page.count > 0 && page.count == request->size)
-        add_next(world, exchange, request, &page);
+        add_next(world, call, request, &page);
     buf_add(out, STR("}}"));
     return buf_ok(out, err);
 }
 
-static bool dois(struct sim_world *world, struct exchange *exchange, struct error *err)
+static bool dois(struct sim_world *world, struct http_call *call, struct error *err)
 {
     struct request request = { .query = view_query_all(ORDER_UPDATED, VIEW_LIVE),
-                               .text = exchange_param(exchange, STR("query")),
-                               .by_cursor = exchange_has_param(exchange, STR("page[cursor]")),
+                               .text = call_param(call, STR("query")),
+                               .by_cursor = call_has_param(call, STR("page[cursor]")),
                                .size = SIZE_PRESET,
                                .number = 1 };
 
-    if (!answer_number(exchange, STR("page[size]"), &request.size) ||
-        !answer_number(exchange, STR("page[number]"), &request.number))
-        return fail(exchange, 400, STR("You are passing a wrong page parameter."), err);
+    if (!page_param_number(call, STR("page[size]"), &request.size) ||
+        !page_param_number(call, STR("page[number]"), &request.number))
+        return fail(call, 400, STR("You are passing a wrong page parameter."), err);
     if (request.size > SIZE_MAX_)
         request.size = SIZE_MAX_;
     if (request.number == 0)
@@ -266,15 +267,15 @@ static bool dois(struct sim_world *world, struct exchange *exchange, struct erro
         request.number = HITS_MAX / request.size; /* the same page for ever */
     if (request.by_cursor) {
         request.query.order = ORDER_CREATED;
-        read_cursor(exchange, world_corpus(world)->count,
-                    exchange_param(exchange, STR("page[cursor]")), &request.query);
+        read_cursor(call, world_corpus(world)->count, call_param(call, STR("page[cursor]")),
+                    &request.query);
     }
     if (!take_query(&request))
-        return fail(exchange, 400, STR("Failed to parse query."), err);
-    return list(world, exchange, &request, err);
+        return fail(call, 400, STR("Failed to parse query."), err);
+    return list(world, call, &request, err);
 }
 
-static bool single(struct sim_world *world, struct exchange *exchange, struct str doi,
+static bool single(struct sim_world *world, struct http_call *call, struct str doi,
                    struct error *err)
 {
     const struct corpus *corpus = world_corpus(world);
@@ -282,27 +283,26 @@ static bool single(struct sim_world *world, struct exchange *exchange, struct st
     struct buf *out;
 
     if (id_parse(ID_DATACITE, doi, corpus->count, &record))
-        version = corpus_current(corpus, record, exchange->now_us);
+        version = corpus_current(corpus, record, call->now_us);
     if (version == CORPUS_NONE ||
         (corpus->flags[version] & (VERSION_DELETED | VERSION_MERGED)) != 0)
-        return fail(exchange, 404, STR("The resource you are looking for doesn't exist."), err);
-    out = answer_begin(exchange, JSON);
+        return fail(call, 404, STR("The resource you are looking for doesn't exist."), err);
+    out = page_begin(call, JSON);
     buf_add(out, STR("{\"data\":"));
-    body_write(body_form_find(STR("datacite-doi")), world, out, version,
-               answer_flaw(exchange, 0, 1));
+    body_write(body_form_find(STR("datacite-doi")), world, out, version, page_flaw(call, 0, 1));
     buf_add_char(out, '}');
     return buf_ok(out, err);
 }
 
-bool protocol_datacite(struct sim_world *world, struct exchange *exchange, struct error *err)
+bool protocol_datacite(struct sim_world *world, struct http_call *call, struct error *err)
 {
-    const struct str path = str_slice(exchange->path, STR("/datacite").len, exchange->path.len);
+    const struct str path = str_slice(call->path, STR("/datacite").len, call->path.len);
 
     if (str_starts(path, STR("/dois/")))
-        return single(world, exchange, str_slice(path, 6, path.len), err);
+        return single(world, call, str_slice(path, 6, path.len), err);
     if (!str_eq(path, STR("/dois")))
-        return fail(exchange, 404, STR("The resource you are looking for doesn't exist."), err);
-    if (exchange->twist == TWIST_BODY_ERROR)
-        return fail(exchange, 200, STR("The search service is unavailable."), err);
-    return dois(world, exchange, err);
+        return fail(call, 404, STR("The resource you are looking for doesn't exist."), err);
+    if (call->content_fault == CONTENT_FAULT_BODY_ERROR)
+        return fail(call, 200, STR("The search service is unavailable."), err);
+    return dois(world, call, err);
 }

@@ -10,7 +10,8 @@
 #include "sim/protocol/page.h"
 #include "sim/protocol/protocol.h"
 #include "sim/util/api_date.h"
-#include "sim/world/words.h"
+#include "sim/util/encode.h"
+#include "sim/util/text_out.h"
 
 enum { SIZE_PRESET = 25, SIZE_MAX_ = 1000 };
 
@@ -28,20 +29,20 @@ struct request {
     const struct body_form *form;
 };
 
-static bool fail(struct exchange *exchange, bool json, int code, const char *message,
+static bool fail(struct http_call *call, bool json, int code, const char *message,
                  struct error *err)
 {
     if (json) {
-        exchange_answer(exchange, 200, JSON, STR(""));
-        buf_printf(&exchange->reply, "{\"errCode\":%d,\"errMsg\":\"%s\"}", code, message);
+        call_respond(call, 200, JSON, STR(""));
+        buf_printf(&call->response, "{\"errCode\":%d,\"errMsg\":\"%s\"}", code, message);
     } else {
-        exchange_answer(exchange, 200, XML, STR(""));
-        buf_printf(&exchange->reply,
+        call_respond(call, 200, XML, STR(""));
+        buf_printf(&call->response,
                    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><errorBean>"
                    "<errCode>%d</errCode><errMsg>%s</errMsg></errorBean>",
                    code, message);
     }
-    return buf_ok(&exchange->reply, err);
+    return buf_ok(&call->response, err);
 }
 
 /* ---- the query: FIELD:[2026-01-01 TO 2026-01-02], FIELD:2026-01-01; other words match all ---- */
@@ -58,17 +59,17 @@ static const struct {
 
 static bool take_bound(struct str text, bool from, struct view_range *range)
 {
-    struct when when;
+    struct api_date date;
 
     text = str_trim(text);
     if (str_eq(text, STR("*")))
         return true;
-    if (!when_parse(text, &when) || when.unit > WHEN_DAY)
+    if (!api_date_parse(text, &date) || date.unit > API_DATE_DAY)
         return false;
     if (from)
-        range->from_us = when.from_us;
+        range->from_us = date.from_us;
     else
-        range->to_us = when.to_us;
+        range->to_us = date.to_us;
     return true;
 }
 
@@ -106,24 +107,24 @@ static bool take_query(struct str text, struct view_query *query)
 
 #define MARK STR("\x02\x82\x08")
 
-static struct str mark_of(struct exchange *exchange, int64_t key_us, uint32_t record)
+static struct str mark_of(struct http_call *call, int64_t key_us, uint32_t record)
 {
     struct buf mark, plain;
 
-    buf_init(&plain, exchange->arena, 128);
-    buf_init(&mark, exchange->arena, 256);
+    buf_init(&plain, call->arena, 128);
+    buf_init(&mark, call->arena, 256);
     buf_add(&plain, MARK);
     buf_printf(&plain, "%" PRId64 "(%u", key_us, record);
-    answer_add_base64(&mark, buf_str(&plain), BASE64);
+    encode_base64(&mark, buf_str(&plain), BASE64);
     return buf_str(&mark);
 }
 
-static bool read_mark(const struct exchange *exchange, struct str mark, struct view_query *query)
+static bool read_mark(const struct http_call *call, struct str mark, struct view_query *query)
 {
     struct str plain, key;
     int64_t record;
 
-    if (!answer_decode_base64(exchange->arena, mark, &plain) || !str_starts(plain, MARK))
+    if (!decode_base64(call->arena, mark, &plain) || !str_starts(plain, MARK))
         return false;
     plain = str_slice(plain, MARK.len, plain.len);
     key = str_cut(&plain, '(');
@@ -137,32 +138,32 @@ static bool read_mark(const struct exchange *exchange, struct str mark, struct v
 
 /* ---- the answer ---- */
 
-static struct str next_mark(struct sim_world *world, struct exchange *exchange,
+static struct str next_mark(struct sim_world *world, struct http_call *call,
                             const struct request *request, const struct world_page *page)
 {
     struct hit last;
 
     if (page->total == 0)
         return STR("");
-    if (page->count == 0 || exchange->twist == TWIST_REPEAT_TOKEN)
+    if (page->count == 0 || call->content_fault == CONTENT_FAULT_REPEAT_TOKEN)
         return request->mark; /* the echo */
     last = page->hits[page->count - 1];
-    return mark_of(exchange, view_key_of(world_corpus(world), request->query.order, last.version),
+    return mark_of(call, view_key_of(world_corpus(world), request->query.order, last.version),
                    last.record);
 }
 
 /* Its blanks are raw, as in reality: not to be used as it stands. */
-static void add_next_url(struct exchange *exchange, struct buf *out, const struct request *request,
+static void add_next_url(struct http_call *call, struct buf *out, const struct request *request,
                          struct str mark)
 {
     const char *amp = request->json ? "&" : "&amp;";
 
-    answer_add_base(exchange, out);
+    page_add_base_url(call, out);
     buf_add(out, STR("/europepmc/webservices/rest/search?query="));
     if (request->json)
-        words_json(out, request->text, JSON_PLAIN);
+        text_add_json(out, request->text, JSON_PLAIN);
     else
-        words_xml(out, request->text, false);
+        text_add_xml(out, request->text, false);
     buf_printf(out, "%scursorMark=%.*s%sresultType=%.*s%spageSize=%zu%sformat=%s", amp,
                STR_ARG(mark), amp, STR_ARG(request->result_type), amp, request->size, amp,
                request->json ? "json" : "xml");
@@ -174,58 +175,58 @@ static struct str echoed_mark(const struct request *request)
     return str_eq(request->mark, STR("*")) ? STR("%2A") : request->mark;
 }
 
-static void add_json(struct sim_world *world, struct exchange *exchange,
-                     const struct request *request, const struct world_page *page)
+static void add_json(struct sim_world *world, struct http_call *call, const struct request *request,
+                     const struct world_page *page)
 {
-    struct buf *out = answer_begin(exchange, JSON);
-    const struct str next = next_mark(world, exchange, request, page);
+    struct buf *out = page_begin(call, JSON);
+    const struct str next = next_mark(world, call, request, page);
 
-    buf_printf(out, "{\"version\":\"6.9\",\"hitCount\":%zu,", answer_total(exchange, page->total));
+    buf_printf(out, "{\"version\":\"6.9\",\"hitCount\":%zu,", page_total(call, page->total));
     if (next.len > 0) {
         buf_printf(out, "\"nextCursorMark\":\"%.*s\",\"nextPageUrl\":\"", STR_ARG(next));
-        add_next_url(exchange, out, request, next);
+        add_next_url(call, out, request, next);
         buf_add(out, STR("\","));
     }
     buf_add(out, STR("\"request\":{\"queryString\":\""));
-    words_json(out, request->text, JSON_PLAIN);
+    text_add_json(out, request->text, JSON_PLAIN);
     buf_printf(out,
                "\",\"resultType\":\"%.*s\",\"cursorMark\":\"%.*s\",\"pageSize\":%zu,\"sort\":\"",
                STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size);
-    words_json(out, request->sort, JSON_PLAIN);
+    text_add_json(out, request->sort, JSON_PLAIN);
     buf_add(out, STR("\",\"synonym\":false},\"resultList\":{\"result\":["));
-    answer_records(world, exchange, request->form, page, STR(","));
+    page_add_records(world, call, request->form, page, STR(","));
     buf_add(out, STR("]}}"));
 }
 
-static void add_xml(struct sim_world *world, struct exchange *exchange,
-                    const struct request *request, const struct world_page *page)
+static void add_xml(struct sim_world *world, struct http_call *call, const struct request *request,
+                    const struct world_page *page)
 {
-    struct buf *out = answer_begin(exchange, XML);
-    const struct str next = next_mark(world, exchange, request, page);
+    struct buf *out = page_begin(call, XML);
+    const struct str next = next_mark(world, call, request, page);
 
     buf_printf(out,
                "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><responseWrapper "
                "xmlns:slx=\"http://www.scholix.org\" xmlns:epmc=\"https://www.europepmc.org/data\">"
                "<version>6.9</version><hitCount>%zu</hitCount>",
-               answer_total(exchange, page->total));
+               page_total(call, page->total));
     if (next.len > 0) {
         buf_printf(out, "<nextCursorMark>%.*s</nextCursorMark><nextPageUrl>", STR_ARG(next));
-        add_next_url(exchange, out, request, next);
+        add_next_url(call, out, request, next);
         buf_add(out, STR("</nextPageUrl>"));
     }
     buf_add(out, STR("<request><queryString>"));
-    words_xml(out, request->text, false);
+    text_add_xml(out, request->text, false);
     buf_printf(out,
                "</queryString><resultType>%.*s</resultType><cursorMark>%.*s</cursorMark><pageSize>"
                "%zu</pageSize><sort>",
                STR_ARG(request->result_type), STR_ARG(echoed_mark(request)), request->size);
-    words_xml(out, request->sort, false);
+    text_add_xml(out, request->sort, false);
     buf_add(out, STR("</sort><synonym>false</synonym></request><resultList>"));
-    answer_records(world, exchange, request->form, page, STR(""));
+    page_add_records(world, call, request->form, page, STR(""));
     buf_add(out, STR("</resultList></responseWrapper>"));
 }
 
-static bool list(struct sim_world *world, struct exchange *exchange, struct request *request,
+static bool list(struct sim_world *world, struct http_call *call, struct request *request,
                  struct error *err)
 {
     struct view_query whole = request->query;
@@ -233,28 +234,27 @@ static bool list(struct sim_world *world, struct exchange *exchange, struct requ
     size_t position = 0;
 
     if (request->query.has_after)
-        position = world_position(world, exchange->now_us, &request->query);
+        position = world_position(world, call->now_us, &request->query);
     whole.has_after = false;
-    if (!world_page(
-            world, exchange->arena, exchange->now_us, &whole,
-            (struct world_part){ answer_skip(exchange, position, request->size), request->size },
-            &page, err))
+    if (!world_page(world, call->arena, call->now_us, &whole,
+                    (struct world_part){ page_skip(call, position, request->size), request->size },
+                    &page, err))
         return false;
-    exchange->confirmable = position + page.count >= page.total;
-    answer_reserve(exchange, page.count * 5000 + 4096);
+    call->confirmable = position + page.count >= page.total;
+    page_reserve(call, page.count * 5000 + 4096);
     if (request->json)
-        add_json(world, exchange, request, &page);
+        add_json(world, call, request, &page);
     else
-        add_xml(world, exchange, request, &page);
-    return buf_ok(&exchange->reply, err);
+        add_xml(world, call, request, &page);
+    return buf_ok(&call->response, err);
 }
 
 /* ---- parameters ---- */
 
-static bool wants_json(const struct exchange *exchange)
+static bool wants_json(const struct http_call *call)
 {
-    const struct str format = exchange_param(exchange, STR("format"));
-    const struct str accept = exchange_header(exchange, STR("Accept"));
+    const struct str format = call_param(call, STR("format"));
+    const struct str accept = call_header(call, STR("Accept"));
 
     if (format.len > 0)
         return str_eq_nocase(format, STR("json"));
@@ -295,16 +295,16 @@ static bool is_known_sort(struct str sort)
     return sort.len == 0;
 }
 
-static bool search(struct sim_world *world, struct exchange *exchange, struct error *err)
+static bool search(struct sim_world *world, struct http_call *call, struct error *err)
 {
     struct request request = {
         .query = view_query_all(ORDER_UPDATED, VIEW_LIVE),
-        .text = exchange_param(exchange, STR("query")),
-        .mark = exchange_param(exchange, STR("cursorMark")),
-        .result_type = exchange_param(exchange, STR("resultType")),
-        .sort = exchange_param(exchange, STR("sort")),
+        .text = call_param(call, STR("query")),
+        .mark = call_param(call, STR("cursorMark")),
+        .result_type = call_param(call, STR("resultType")),
+        .sort = call_param(call, STR("sort")),
         .size = SIZE_PRESET,
-        .json = wants_json(exchange),
+        .json = wants_json(call),
     };
 
     if (request.mark.len == 0)
@@ -312,34 +312,34 @@ static bool search(struct sim_world *world, struct exchange *exchange, struct er
     if (request.result_type.len == 0)
         request.result_type = STR("lite");
     request.form = form_of(&request);
-    if (exchange->twist == TWIST_BODY_ERROR)
-        return fail(exchange, request.json, 500, "Unexpected error. Please try again later.", err);
+    if (call->content_fault == CONTENT_FAULT_BODY_ERROR)
+        return fail(call, request.json, 500, "Unexpected error. Please try again later.", err);
     if (request.form == NULL)
-        return fail(exchange, request.json, 404, "Invalid result type provided", err);
-    if (!answer_number(exchange, STR("pageSize"), &request.size) || request.size == 0 ||
+        return fail(call, request.json, 404, "Invalid result type provided", err);
+    if (!page_param_number(call, STR("pageSize"), &request.size) || request.size == 0 ||
         request.size > SIZE_MAX_)
-        return fail(exchange, request.json, 404,
+        return fail(call, request.json, 404,
                     "Invalid page size provided. Valid size is between 1 and 1000", err);
     if (!is_known_sort(request.sort)) {
-        exchange_answer(exchange, 503, STR("text/plain"), STR("Service Unavailable"));
-        return buf_ok(&exchange->reply, err);
+        call_respond(call, 503, STR("text/plain"), STR("Service Unavailable"));
+        return buf_ok(&call->response, err);
     }
     if (request.text.len == 0 || !take_query(request.text, &request.query))
-        return fail(exchange, request.json, 404, "Query not valid", err);
-    if (!str_eq(request.mark, STR("*")) && (exchange->twist == TWIST_EXPIRED_TOKEN ||
-                                            !read_mark(exchange, request.mark, &request.query)))
-        return fail(exchange, request.json, 404, "Invalid cursorMark provided", err);
-    return list(world, exchange, &request, err);
+        return fail(call, request.json, 404, "Query not valid", err);
+    if (!str_eq(request.mark, STR("*")) && (call->content_fault == CONTENT_FAULT_EXPIRED_TOKEN ||
+                                            !read_mark(call, request.mark, &request.query)))
+        return fail(call, request.json, 404, "Invalid cursorMark provided", err);
+    return list(world, call, &request, err);
 }
 
-bool protocol_europepmc(struct sim_world *world, struct exchange *exchange, struct error *err)
+bool protocol_europepmc(struct sim_world *world, struct http_call *call, struct error *err)
 {
     const struct str prefix = STR("/europepmc/webservices/rest");
-    const struct str path = str_slice(exchange->path, prefix.len, exchange->path.len);
+    const struct str path = str_slice(call->path, prefix.len, call->path.len);
 
-    if (str_starts(exchange->path, prefix) &&
+    if (str_starts(call->path, prefix) &&
         (str_eq(path, STR("/search")) || str_eq(path, STR("/searchPOST"))))
-        return search(world, exchange, err);
-    exchange_answer(exchange, 404, STR("text/html"), STR("<html><body>Not found</body></html>"));
-    return buf_ok(&exchange->reply, err);
+        return search(world, call, err);
+    call_respond(call, 404, STR("text/html"), STR("<html><body>Not found</body></html>"));
+    return buf_ok(&call->response, err);
 }

@@ -15,6 +15,7 @@
 #include "sim/protocol/page.h"
 #include "sim/protocol/protocol.h"
 #include "sim/util/api_date.h"
+#include "sim/util/encode.h"
 
 enum { SIZE_PRESET = 100, SIZE_MAX_ = 1000, SINGLE_MAX = 100000 };
 
@@ -44,12 +45,12 @@ struct request {
     size_t number; /* of the page, for those that count pages */
 };
 
-static bool fail(struct exchange *exchange, int status, struct str code, struct str message,
+static bool fail(struct http_call *call, int status, struct str code, struct str message,
                  struct error *err)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
 
-    exchange_answer(exchange, status, JSON, STR("{\"error\":{\"code\":\""));
+    call_respond(call, status, JSON, STR("{\"error\":{\"code\":\""));
     buf_add(out, code);
     buf_add(out, STR("\",\"message\":\""));
     buf_add(out, message);
@@ -82,18 +83,18 @@ static struct str json_field(struct str body, struct str name)
     return STR("");
 }
 
-static struct str param(const struct exchange *exchange, struct str name)
+static struct str param(const struct http_call *call, struct str name)
 {
-    struct str value = exchange_param(exchange, name);
+    struct str value = call_param(call, name);
 
-    if (value.len == 0 && str_starts(str_trim(exchange->body), STR("{")))
-        value = json_field(exchange->body, name);
+    if (value.len == 0 && str_starts(str_trim(call->body), STR("{")))
+        value = json_field(call->body, name);
     return str_eq(value, STR("null")) ? STR("") : value;
 }
 
-static bool take_number(const struct exchange *exchange, struct str name, size_t *value)
+static bool take_number(const struct http_call *call, struct str name, size_t *value)
 {
-    const struct str text = param(exchange, name);
+    const struct str text = param(call, name);
     int64_t number;
 
     if (text.len == 0)
@@ -106,23 +107,23 @@ static bool take_number(const struct exchange *exchange, struct str name, size_t
 
 static bool take_bound(struct str text, int64_t *bound_us)
 {
-    struct when when;
+    struct api_date date;
 
     if (text.len == 0)
         return true;
-    if (!when_parse(text, &when))
+    if (!api_date_parse(text, &date))
         return false;
-    *bound_us = when.from_us;
+    *bound_us = date.from_us;
     return true;
 }
 
-static bool take_window(const struct exchange *exchange, struct request *request)
+static bool take_window(const struct http_call *call, struct request *request)
 {
     struct view_range *range;
 
-    request->field = param(exchange, STR("field"));
-    request->from = param(exchange, STR("from"));
-    request->to = param(exchange, STR("to"));
+    request->field = param(call, STR("field"));
+    request->from = param(call, STR("from"));
+    request->to = param(call, STR("to"));
     request->query = view_query_all(
         str_eq(request->field, STR("created")) ? ORDER_CREATED : ORDER_UPDATED, VIEW_ALL);
     range = &request->query.ranges[request->query.order];
@@ -131,32 +132,32 @@ static bool take_window(const struct exchange *exchange, struct request *request
 
 /* ---- tokens: base64 of "made-millis,position" ---- */
 
-static void add_token(struct exchange *exchange, struct buf *out, size_t position)
+static void add_token(struct http_call *call, struct buf *out, size_t position)
 {
     const struct str plain =
-        arena_printf(exchange->arena, "%" PRId64 ",%zu", exchange->now_us / US_PER_MS, position);
+        arena_printf(call->arena, "%" PRId64 ",%zu", call->now_us / US_PER_MS, position);
 
-    answer_add_base64(out, plain, BASE64_URL);
+    encode_base64(out, plain, BASE64_URL);
 }
 
-static bool read_token(const struct exchange *exchange, const struct sim_world *world,
+static bool read_token(const struct http_call *call, const struct sim_world *world,
                        struct str token, size_t *position)
 {
     struct str plain, made;
     int64_t made_ms, number;
 
-    if (!answer_decode_base64(exchange->arena, token, &plain))
+    if (!decode_base64(call->arena, token, &plain))
         return false;
     made = str_cut(&plain, ',');
     if (!str_to_i64(made, &made_ms) || !str_to_i64(plain, &number) || number < 0)
         return false;
     *position = (size_t)number;
-    return exchange->now_us - made_ms * US_PER_MS <= world_options_of(world)->token_life_us;
+    return call->now_us - made_ms * US_PER_MS <= world_options_of(world)->token_life_us;
 }
 
 /* ---- where the page is ---- */
 
-static bool take_position(const struct exchange *exchange, const struct sim_world *world,
+static bool take_position(const struct http_call *call, const struct sim_world *world,
                           struct request *request, bool *expired)
 {
     const bool by_number = request->style == STYLE_PAGE0 || request->style == STYLE_PAGE1 ||
@@ -166,13 +167,13 @@ static bool take_position(const struct exchange *exchange, const struct sim_worl
     *expired = false;
     request->size = SIZE_PRESET;
     request->number = base;
-    request->token = param(exchange, STR("token"));
+    request->token = param(call, STR("token"));
     if (request->token.len == 0 && request->style == STYLE_HEADER)
-        request->token = exchange_header(exchange, STR("X-Token"));
-    if (!take_number(exchange, STR("limit"), &request->size) ||
-        !take_number(exchange, STR("size"), &request->size) ||
-        !take_number(exchange, STR("offset"), &request->skip) ||
-        !take_number(exchange, STR("page"), &request->number) || request->number < base)
+        request->token = call_header(call, STR("X-Token"));
+    if (!take_number(call, STR("limit"), &request->size) ||
+        !take_number(call, STR("size"), &request->size) ||
+        !take_number(call, STR("offset"), &request->skip) ||
+        !take_number(call, STR("page"), &request->number) || request->number < base)
         return false;
     if (request->size == 0 || request->size > SIZE_MAX_)
         request->size = SIZE_MAX_; /* clamped without a word, as many do */
@@ -181,67 +182,67 @@ static bool take_position(const struct exchange *exchange, const struct sim_worl
     if (by_number)
         request->skip = (request->number - base) * request->size;
     if (request->token.len > 0)
-        *expired = exchange->twist == TWIST_EXPIRED_TOKEN ||
-                   !read_token(exchange, world, request->token, &request->skip);
+        *expired = call->content_fault == CONTENT_FAULT_EXPIRED_TOKEN ||
+                   !read_token(call, world, request->token, &request->skip);
     return true;
 }
 
 /* ---- answers ---- */
 
-static void add_next_url(struct exchange *exchange, struct buf *out, const struct request *request,
+static void add_next_url(struct http_call *call, struct buf *out, const struct request *request,
                          size_t number)
 {
-    answer_add_base(exchange, out);
-    buf_add(out, exchange->path);
+    page_add_base_url(call, out);
+    buf_add(out, call->path);
     buf_printf(out, "?page=%zu&size=%zu", number, request->size);
     if (request->from.len > 0) {
         buf_add(out, STR("&from="));
-        answer_add_escaped(out, request->from);
+        encode_percent(out, request->from);
     }
     if (request->to.len > 0) {
         buf_add(out, STR("&to="));
-        answer_add_escaped(out, request->to);
+        encode_percent(out, request->to);
     }
     if (request->field.len > 0) {
         buf_add(out, STR("&field="));
-        answer_add_escaped(out, request->field);
+        encode_percent(out, request->field);
     }
 }
 
-static void add_link_header(struct exchange *exchange, const struct request *request, bool more)
+static void add_link_header(struct http_call *call, const struct request *request, bool more)
 {
     struct buf link;
 
-    buf_init(&link, exchange->arena, 8192);
+    buf_init(&link, call->arena, 8192);
     buf_add_char(&link, '<');
-    add_next_url(exchange, &link, request, 1);
+    add_next_url(call, &link, request, 1);
     buf_add(&link, STR(">; rel=\"first\""));
     if (more) {
         buf_add(&link, STR(", <"));
-        add_next_url(exchange, &link, request,
-                     request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+        add_next_url(call, &link, request,
+                     request->number + (call->content_fault == CONTENT_FAULT_REPEAT_TOKEN ? 0 : 1));
         buf_add(&link, STR(">; title=\"a, b\"; rel=\"next\""));
     }
-    exchange_out(exchange, STR("Link"), buf_str(&link));
+    call_add_header(call, STR("Link"), buf_str(&link));
 }
 
 /* The next token, or with REPEAT_TOKEN the one that was sent. */
-static struct str next_token(struct exchange *exchange, const struct request *request)
+static struct str next_token(struct http_call *call, const struct request *request)
 {
     struct buf token;
 
-    if (exchange->twist == TWIST_REPEAT_TOKEN && request->token.len > 0)
+    if (call->content_fault == CONTENT_FAULT_REPEAT_TOKEN && request->token.len > 0)
         return request->token;
-    buf_init(&token, exchange->arena, 256);
-    add_token(exchange, &token, request->skip + request->size);
+    buf_init(&token, call->arena, 256);
+    add_token(call, &token, request->skip + request->size);
     return buf_str(&token);
 }
 
-static void add_tail(struct exchange *exchange, const struct request *request,
+static void add_tail(struct http_call *call, const struct request *request,
                      const struct world_page *page, bool more)
 {
-    struct buf *out = &exchange->reply;
-    const size_t total = answer_total(exchange, page->total);
+    struct buf *out = &call->response;
+    const size_t total = page_total(call, page->total);
 
     switch (request->style) {
     case STYLE_OFFSET:
@@ -258,8 +259,9 @@ static void add_tail(struct exchange *exchange, const struct request *request,
         buf_printf(out, "],\"total\":%zu,\"next\":", total);
         if (more) {
             buf_add_char(out, '"');
-            add_next_url(exchange, out, request,
-                         request->number + (exchange->twist == TWIST_REPEAT_TOKEN ? 0 : 1));
+            add_next_url(call, out, request,
+                         request->number +
+                             (call->content_fault == CONTENT_FAULT_REPEAT_TOKEN ? 0 : 1));
             buf_add(out, STR("\"}"));
         } else {
             buf_add(out, STR("null}"));
@@ -268,7 +270,7 @@ static void add_tail(struct exchange *exchange, const struct request *request,
     case STYLE_TOKEN:
         buf_printf(out, "],\"total\":%zu,\"nextToken\":", total);
         if (more)
-            buf_printf(out, "\"%.*s\"}", STR_ARG(next_token(exchange, request)));
+            buf_printf(out, "\"%.*s\"}", STR_ARG(next_token(call, request)));
         else
             buf_add(out, STR("null}"));
         break;
@@ -285,48 +287,48 @@ static void add_tail(struct exchange *exchange, const struct request *request,
     }
 }
 
-static bool list(struct sim_world *world, struct exchange *exchange, const struct request *request,
+static bool list(struct sim_world *world, struct http_call *call, const struct request *request,
                  struct error *err)
 {
     const struct body_form *form = body_form_find(STR("generic"));
     struct world_page page;
-    struct buf *out = answer_begin(exchange, JSON);
+    struct buf *out = page_begin(call, JSON);
     bool more;
 
-    if (!world_page(world, exchange->arena, exchange->now_us, &request->query,
-                    (struct world_part){ answer_skip(exchange, request->skip, request->size),
-                                         request->size },
-                    &page, err))
+    if (!world_page(
+            world, call->arena, call->now_us, &request->query,
+            (struct world_part){ page_skip(call, request->skip, request->size), request->size },
+            &page, err))
         return false;
     more = request->skip + request->size < page.total;
-    exchange->confirmable = page.count == 0 || !more;
-    answer_reserve(exchange, page.count * 2800 + 4096);
+    call->confirmable = page.count == 0 || !more;
+    page_reserve(call, page.count * 2800 + 4096);
     buf_add(out, request->style == STYLE_LINK ? STR("[") : STR("{\"items\":["));
-    answer_records(world, exchange, form, &page, STR(","));
-    add_tail(exchange, request, &page, more);
+    page_add_records(world, call, form, &page, STR(","));
+    add_tail(call, request, &page, more);
     if (request->style == STYLE_LINK) {
-        add_link_header(exchange, request, more);
-        exchange_out(exchange, STR("X-Total-Count"),
-                     arena_printf(exchange->arena, "%zu", answer_total(exchange, page.total)));
+        add_link_header(call, request, more);
+        call_add_header(call, STR("X-Total-Count"),
+                        arena_printf(call->arena, "%zu", page_total(call, page.total)));
     }
     if (request->style == STYLE_HEADER && more)
-        exchange_out(exchange, STR("X-Next-Token"), next_token(exchange, request));
+        call_add_header(call, STR("X-Next-Token"), next_token(call, request));
     return buf_ok(out, err);
 }
 
-static bool single_record(struct sim_world *world, struct exchange *exchange, struct str name,
+static bool single_record(struct sim_world *world, struct http_call *call, struct str name,
                           struct error *err)
 {
     const struct corpus *corpus = world_corpus(world);
     uint32_t record, version = CORPUS_NONE;
 
     if (id_parse(ID_GENERIC, name, corpus->count, &record))
-        version = corpus_current(corpus, record, exchange->now_us);
+        version = corpus_current(corpus, record, call->now_us);
     if (version == CORPUS_NONE)
-        return fail(exchange, 404, STR("not_found"), STR("there is no such record"), err);
-    body_write(body_form_find(STR("generic")), world, answer_begin(exchange, JSON), version,
-               answer_flaw(exchange, 0, 1));
-    return buf_ok(&exchange->reply, err);
+        return fail(call, 404, STR("not_found"), STR("there is no such record"), err);
+    body_write(body_form_find(STR("generic")), world, page_begin(call, JSON), version,
+               page_flaw(call, 0, 1));
+    return buf_ok(&call->response, err);
 }
 
 static bool style_of(struct str name, enum style *style)
@@ -348,24 +350,24 @@ static bool style_of(struct str name, enum style *style)
     return false;
 }
 
-bool protocol_generic(struct sim_world *world, struct exchange *exchange, struct error *err)
+bool protocol_generic(struct sim_world *world, struct http_call *call, struct error *err)
 {
     const struct str prefix = STR("/generic/");
-    const struct str name = str_slice(exchange->path, prefix.len, exchange->path.len);
+    const struct str name = str_slice(call->path, prefix.len, call->path.len);
     struct request request = { 0 };
     bool expired;
 
     if (str_starts(name, STR("records/")))
-        return single_record(world, exchange, str_slice(name, 8, name.len), err);
+        return single_record(world, call, str_slice(name, 8, name.len), err);
     if (!style_of(name, &request.style))
-        return fail(exchange, 404, STR("not_found"), STR("there is no such resource"), err);
-    if (exchange->twist == TWIST_BODY_ERROR)
-        return fail(exchange, 200, STR("backend"), STR("the search backend failed"), err);
-    if (!take_window(exchange, &request))
-        return fail(exchange, 400, STR("bad_date"), STR("from and to are ISO-8601"), err);
-    if (!take_position(exchange, world, &request, &expired))
-        return fail(exchange, 400, STR("bad_parameter"), STR("a number is not a number"), err);
+        return fail(call, 404, STR("not_found"), STR("there is no such resource"), err);
+    if (call->content_fault == CONTENT_FAULT_BODY_ERROR)
+        return fail(call, 200, STR("backend"), STR("the search backend failed"), err);
+    if (!take_window(call, &request))
+        return fail(call, 400, STR("bad_date"), STR("from and to are ISO-8601"), err);
+    if (!take_position(call, world, &request, &expired))
+        return fail(call, 400, STR("bad_parameter"), STR("a number is not a number"), err);
     if (expired)
-        return fail(exchange, 410, STR("token_expired"), STR("this token is gone"), err);
-    return list(world, exchange, &request, err);
+        return fail(call, 410, STR("token_expired"), STR("this token is gone"), err);
+    return list(world, call, &request, err);
 }

@@ -16,7 +16,7 @@
 #include "sim/protocol/page.h"
 #include "sim/protocol/protocol.h"
 #include "sim/util/api_date.h"
-#include "sim/world/words.h"
+#include "sim/util/text_out.h"
 
 enum { SIZE_PRESET = 100, SIZE_MAX_ = 5000 };
 
@@ -100,17 +100,17 @@ static bool take_mount(struct str path, struct mount *mount)
 
 /* ---- the envelope ---- */
 
-static void add_base_url(struct exchange *exchange)
+static void add_base_url(struct http_call *call)
 {
-    buf_add(&exchange->reply, exchange->scheme);
-    buf_add(&exchange->reply, STR("://"));
-    buf_add(&exchange->reply, exchange->host);
-    words_xml(&exchange->reply, exchange->path, false);
+    buf_add(&call->response, call->scheme);
+    buf_add(&call->response, STR("://"));
+    buf_add(&call->response, call->host);
+    text_add_xml(&call->response, call->path, false);
 }
 
-static void begin(struct exchange *exchange, bool with_request)
+static void begin(struct http_call *call, bool with_request)
 {
-    struct buf *out = answer_begin(exchange, XML);
+    struct buf *out = page_begin(call, XML);
 
     buf_add(out, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<?xml-stylesheet "
                      "type=\"text/xsl\" href=\"/static/oai2.xsl\"?>\n<OAI-PMH "
@@ -118,37 +118,37 @@ static void begin(struct exchange *exchange, bool with_request)
                      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
                      "xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/ "
                      "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd\"><responseDate>"));
-    when_add_second(out, exchange->now_us);
+    api_date_add_second(out, call->now_us);
     buf_add(out, STR("</responseDate><request"));
-    for (size_t i = 0; with_request && i < exchange->param_count; i++) {
+    for (size_t i = 0; with_request && i < call->param_count; i++) {
         buf_add_char(out, ' ');
-        words_xml(out, exchange->params[i].name, false);
+        text_add_xml(out, call->params[i].name, false);
         buf_add(out, STR("=\""));
-        words_xml(out, exchange->params[i].value, false);
+        text_add_xml(out, call->params[i].value, false);
         buf_add_char(out, '"');
     }
     buf_add_char(out, '>');
-    add_base_url(exchange);
+    add_base_url(call);
     buf_add(out, STR("</request>"));
 }
 
-static bool end(struct exchange *exchange, struct error *err)
+static bool end(struct http_call *call, struct error *err)
 {
-    buf_add(&exchange->reply, STR("</OAI-PMH>"));
-    return buf_ok(&exchange->reply, err);
+    buf_add(&call->response, STR("</OAI-PMH>"));
+    return buf_ok(&call->response, err);
 }
 
-static bool fail(struct exchange *exchange, const struct mount *mount, const char *code,
+static bool fail(struct http_call *call, const struct mount *mount, const char *code,
                  const char *text, struct error *err)
 {
     const bool blames_request =
         str_eq(str_of(code), STR("badVerb")) || str_eq(str_of(code), STR("badArgument"));
 
-    begin(exchange, !blames_request && !mount->errors_422);
+    begin(call, !blames_request && !mount->errors_422);
     if (mount->errors_422)
-        exchange->status = 422;
-    buf_printf(&exchange->reply, "<error code=\"%s\">%s</error>", code, text);
-    return end(exchange, err);
+        call->status = 422;
+    buf_printf(&call->response, "<error code=\"%s\">%s</error>", code, text);
+    return end(call, err);
 }
 
 /* ---- bounds ---- */
@@ -156,27 +156,27 @@ static bool fail(struct exchange *exchange, const struct mount *mount, const cha
 static void add_stamp(struct buf *out, const struct mount *mount, int64_t at_us)
 {
     if (mount->days)
-        when_add_date(out, at_us);
+        api_date_add_date(out, at_us);
     else
-        when_add_second(out, at_us);
+        api_date_add_second(out, at_us);
 }
 
 /* A bound in one of the two forms the protocol has. */
-static bool take_bound(const struct mount *mount, struct str text, struct when *when)
+static bool take_bound(const struct mount *mount, struct str text, struct api_date *date)
 {
-    if (!when_parse(text, when))
+    if (!api_date_parse(text, date))
         return false;
-    if (when->unit == WHEN_DAY && text.len == 10 && !when->zoned)
+    if (date->unit == API_DATE_DAY && text.len == 10 && !date->zoned)
         return true;
-    return !mount->days && when->unit == WHEN_SECOND && str_ends(text, STR("Z")) &&
+    return !mount->days && date->unit == API_DATE_SECOND && str_ends(text, STR("Z")) &&
            text.data[10] == 'T';
 }
 
-static const char *take_bounds(const struct sim_world *world, const struct exchange *exchange,
+static const char *take_bounds(const struct sim_world *world, const struct http_call *call,
                                struct request *request)
 {
     struct view_range *range = &request->query.ranges[ORDER_UPDATED];
-    struct when from = { 0 }, until = { 0 };
+    struct api_date from = { 0 }, until = { 0 };
 
     if (request->from.len > 0) {
         if (!take_bound(&request->mount, request->from, &from))
@@ -196,7 +196,7 @@ static const char *take_bounds(const struct sim_world *world, const struct excha
         return NULL;
     if (request->from.len > 0 && from.to_us <= world_options_of(world)->from_us)
         return "from is before earliestDatestamp";
-    if (request->until.len > 0 && until.from_us > exchange->now_us + US_PER_DAY)
+    if (request->until.len > 0 && until.from_us > call->now_us + US_PER_DAY)
         return "until is in the future";
     return NULL;
 }
@@ -213,16 +213,16 @@ static struct str or_empty(struct str text)
     return str_eq(text, STR("null")) ? STR("") : text;
 }
 
-static struct str token_of(const struct exchange *exchange, const struct request *request,
+static struct str token_of(const struct http_call *call, const struct request *request,
                            size_t offset)
 {
-    return arena_printf(exchange->arena, "%" PRId64 ",%.*s,%.*s,%zu,%.*s,%.*s",
-                        exchange->now_us / US_PER_MS, STR_ARG(or_null(request->from)),
+    return arena_printf(call->arena, "%" PRId64 ",%.*s,%.*s,%zu,%.*s,%.*s",
+                        call->now_us / US_PER_MS, STR_ARG(or_null(request->from)),
                         STR_ARG(or_null(request->until)), offset, STR_ARG(or_null(request->set)),
                         STR_ARG(request->mount.prefix));
 }
 
-static bool read_token(const struct sim_world *world, const struct exchange *exchange,
+static bool read_token(const struct sim_world *world, const struct http_call *call,
                        struct request *request)
 {
     struct str rest = request->token;
@@ -235,43 +235,43 @@ static bool read_token(const struct sim_world *world, const struct exchange *exc
         return false;
     request->offset = (size_t)offset;
     request->set = or_empty(str_cut(&rest, ','));
-    if (!str_eq(rest, request->mount.prefix) || exchange->twist == TWIST_EXPIRED_TOKEN)
+    if (!str_eq(rest, request->mount.prefix) || call->content_fault == CONTENT_FAULT_EXPIRED_TOKEN)
         return false;
-    return exchange->now_us - made_ms * US_PER_MS <= world_options_of(world)->token_life_us;
+    return call->now_us - made_ms * US_PER_MS <= world_options_of(world)->token_life_us;
 }
 
-static void add_attributes(const struct sim_world *world, struct exchange *exchange,
+static void add_attributes(const struct sim_world *world, struct http_call *call,
                            const struct request *request, size_t total, bool more)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
 
     if (more) {
         buf_add(out, STR(" expirationDate=\""));
-        when_add_second(out, exchange->now_us + world_options_of(world)->token_life_us);
+        api_date_add_second(out, call->now_us + world_options_of(world)->token_life_us);
         buf_add_char(out, '"');
     }
     if (!request->mount.arxiv)
-        buf_printf(out, " completeListSize=\"%zu\" cursor=\"%zu\"", answer_total(exchange, total),
+        buf_printf(out, " completeListSize=\"%zu\" cursor=\"%zu\"", page_total(call, total),
                    request->mount.counts_pages ? request->offset / request->mount.size
                                                : request->offset);
 }
 
-static void add_token(const struct sim_world *world, struct exchange *exchange,
+static void add_token(const struct sim_world *world, struct http_call *call,
                       const struct request *request, const struct world_page *page)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
     const size_t next = request->offset + request->mount.size;
     const bool more = next < page->total || request->mount.ending == END_EXTRA;
 
     if (more) {
         buf_add(out, STR("<resumptionToken"));
-        add_attributes(world, exchange, request, page->total, true);
+        add_attributes(world, call, request, page->total, true);
         buf_add_char(out, '>');
-        words_xml(out,
-                  exchange->twist == TWIST_REPEAT_TOKEN && request->token.len > 0
-                      ? request->token
-                      : token_of(exchange, request, next),
-                  false);
+        text_add_xml(out,
+                     call->content_fault == CONTENT_FAULT_REPEAT_TOKEN && request->token.len > 0
+                         ? request->token
+                         : token_of(call, request, next),
+                     false);
         buf_add(out, STR("</resumptionToken>"));
         return;
     }
@@ -282,38 +282,37 @@ static void add_token(const struct sim_world *world, struct exchange *exchange,
         return;
     }
     buf_add(out, STR("<resumptionToken"));
-    add_attributes(world, exchange, request, page->total, false);
+    add_attributes(world, call, request, page->total, false);
     buf_add(out, request->mount.ending == END_EMPTY ? STR("></resumptionToken>") : STR("/>"));
 }
 
 /* ---- verbs ---- */
 
-static bool identify(struct sim_world *world, struct exchange *exchange,
-                     const struct request *request, struct error *err)
+static bool identify(struct sim_world *world, struct http_call *call, const struct request *request,
+                     struct error *err)
 {
-    struct buf *out = &exchange->reply;
+    struct buf *out = &call->response;
 
-    exchange->page = PAGE_NONE;
-    begin(exchange, true);
+    call->page = PAGE_NONE;
+    begin(call, true);
     buf_add(out, request->mount.arxiv
                      ? STR("<Identify><repositoryName>arXiv</repositoryName><baseURL>")
                      : STR("<Identify><repositoryName>Simulator</repositoryName><baseURL>"));
-    add_base_url(exchange);
+    add_base_url(call);
     buf_add(out, STR("</baseURL><protocolVersion>2.0</protocolVersion><adminEmail>"
                      "sim@example.org</adminEmail><earliestDatestamp>"));
     add_stamp(out, &request->mount, world_options_of(world)->from_us);
     buf_add(out, STR("</earliestDatestamp><deletedRecord>persistent</deletedRecord><granularity>"));
     buf_add(out, request->mount.days ? STR("YYYY-MM-DD") : STR("YYYY-MM-DDThh:mm:ssZ"));
     buf_add(out, STR("</granularity></Identify>"));
-    return end(exchange, err);
+    return end(call, err);
 }
 
-static bool list_formats(struct exchange *exchange, const struct request *request,
-                         struct error *err)
+static bool list_formats(struct http_call *call, const struct request *request, struct error *err)
 {
-    exchange->page = PAGE_NONE;
-    begin(exchange, true);
-    buf_add(&exchange->reply,
+    call->page = PAGE_NONE;
+    begin(call, true);
+    buf_add(&call->response,
             request->mount.arxiv
                 ? STR("<ListMetadataFormats><metadataFormat><metadataPrefix>arXivRaw"
                       "</metadataPrefix><schema>http://arxiv.org/OAI/arXivRaw.xsd</schema>"
@@ -323,157 +322,154 @@ static bool list_formats(struct exchange *exchange, const struct request *reques
                       "</metadataPrefix><schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd"
                       "</schema><metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/"
                       "</metadataNamespace></metadataFormat></ListMetadataFormats>"));
-    return end(exchange, err);
+    return end(call, err);
 }
 
-static void add_headers(struct sim_world *world, struct exchange *exchange,
+static void add_headers(struct sim_world *world, struct http_call *call,
                         const struct request *request, const struct world_page *page)
 {
-    const size_t count = answer_count(exchange, page->count);
+    const size_t count = page_count(call, page->count);
     struct buf scratch;
 
-    buf_init(&scratch, exchange->arena, 1 << 20);
+    buf_init(&scratch, call->arena, 1 << 20);
     for (size_t i = 0; i < count; i++) {
         struct str body;
 
         buf_clear(&scratch);
         body_write(request->mount.form, world, &scratch, page->hits[i].version,
-                   answer_flaw(exchange, i, count));
+                   page_flaw(call, i, count));
         body = buf_str(&scratch);
-        buf_add(&exchange->reply,
+        buf_add(&call->response,
                 str_slice(body, STR("<record>").len,
                           str_find(body, STR("</header>")) + STR("</header>").len));
     }
 }
 
-static bool list(struct sim_world *world, struct exchange *exchange, const struct request *request,
+static bool list(struct sim_world *world, struct http_call *call, const struct request *request,
                  struct error *err)
 {
     const bool whole = str_eq(request->verb, STR("ListRecords"));
     struct world_page page;
 
-    if (!world_page(
-            world, exchange->arena, exchange->now_us, &request->query,
-            (struct world_part){ answer_skip(exchange, request->offset, request->mount.size),
-                                 request->mount.size },
-            &page, err))
+    if (!world_page(world, call->arena, call->now_us, &request->query,
+                    (struct world_part){ page_skip(call, request->offset, request->mount.size),
+                                         request->mount.size },
+                    &page, err))
         return false;
-    exchange->confirmable = request->offset + request->mount.size >= page.total;
+    call->confirmable = request->offset + request->mount.size >= page.total;
     if (page.count == 0 || (request->set.len > 0 && !str_eq(request->set, STR("user-sim"))))
-        return fail(exchange, &request->mount, "noRecordsMatch",
+        return fail(call, &request->mount, "noRecordsMatch",
                     "The combination of the values of the from, until, set and metadataPrefix "
                     "arguments results in an empty list.",
                     err);
-    begin(exchange, true);
-    answer_reserve(exchange, page.count * (whole ? 4000 : 300) + 4096);
-    buf_printf(&exchange->reply, "<%.*s>", STR_ARG(request->verb));
+    begin(call, true);
+    page_reserve(call, page.count * (whole ? 4000 : 300) + 4096);
+    buf_printf(&call->response, "<%.*s>", STR_ARG(request->verb));
     if (whole)
-        answer_records(world, exchange, request->mount.form, &page, STR(""));
+        page_add_records(world, call, request->mount.form, &page, STR(""));
     else
-        add_headers(world, exchange, request, &page);
-    add_token(world, exchange, request, &page);
-    buf_printf(&exchange->reply, "</%.*s>", STR_ARG(request->verb));
-    return end(exchange, err);
+        add_headers(world, call, request, &page);
+    add_token(world, call, request, &page);
+    buf_printf(&call->response, "</%.*s>", STR_ARG(request->verb));
+    return end(call, err);
 }
 
-static bool take_list(struct sim_world *world, struct exchange *exchange, struct request *request,
+static bool take_list(struct sim_world *world, struct http_call *call, struct request *request,
                       struct error *err)
 {
-    const struct str prefix = exchange_param(exchange, STR("metadataPrefix"));
+    const struct str prefix = call_param(call, STR("metadataPrefix"));
     const char *complaint;
 
     request->query = view_query_all(ORDER_UPDATED, VIEW_ALL);
-    request->token = exchange_param(exchange, STR("resumptionToken"));
+    request->token = call_param(call, STR("resumptionToken"));
     if (request->token.len > 0) {
-        if (exchange->param_count != 2)
-            return fail(exchange, &request->mount, "badArgument",
+        if (call->param_count != 2)
+            return fail(call, &request->mount, "badArgument",
                         "resumptionToken is an exclusive argument", err);
-        if (!read_token(world, exchange, request) || take_bounds(world, exchange, request) != NULL)
-            return fail(exchange, &request->mount, "badResumptionToken",
+        if (!read_token(world, call, request) || take_bounds(world, call, request) != NULL)
+            return fail(call, &request->mount, "badResumptionToken",
                         "The value of the resumptionToken argument is invalid or expired.", err);
-        return list(world, exchange, request, err);
+        return list(world, call, request, err);
     }
-    request->from = exchange_param(exchange, STR("from"));
-    request->until = exchange_param(exchange, STR("until"));
-    request->set = exchange_param(exchange, STR("set"));
+    request->from = call_param(call, STR("from"));
+    request->until = call_param(call, STR("until"));
+    request->set = call_param(call, STR("set"));
     if (prefix.len == 0)
-        return fail(exchange, &request->mount, "badArgument", "metadataPrefix is missing", err);
+        return fail(call, &request->mount, "badArgument", "metadataPrefix is missing", err);
     if (!str_eq(prefix, request->mount.prefix))
-        return fail(exchange, &request->mount, "cannotDisseminateFormat", "no such format", err);
-    complaint = take_bounds(world, exchange, request);
+        return fail(call, &request->mount, "cannotDisseminateFormat", "no such format", err);
+    complaint = take_bounds(world, call, request);
     if (complaint != NULL)
-        return fail(exchange, &request->mount, "badArgument", complaint, err);
-    return list(world, exchange, request, err);
+        return fail(call, &request->mount, "badArgument", complaint, err);
+    return list(world, call, request, err);
 }
 
-static bool get_record(struct sim_world *world, struct exchange *exchange,
+static bool get_record(struct sim_world *world, struct http_call *call,
                        const struct request *request, struct error *err)
 {
     const struct corpus *corpus = world_corpus(world);
     uint32_t record, version = CORPUS_NONE;
 
-    if (!str_eq(exchange_param(exchange, STR("metadataPrefix")), request->mount.prefix))
-        return fail(exchange, &request->mount, "cannotDisseminateFormat", "no such format", err);
-    if (id_parse(request->mount.form->ids, exchange_param(exchange, STR("identifier")),
-                 corpus->count, &record))
-        version = corpus_current(corpus, record, exchange->now_us);
+    if (!str_eq(call_param(call, STR("metadataPrefix")), request->mount.prefix))
+        return fail(call, &request->mount, "cannotDisseminateFormat", "no such format", err);
+    if (id_parse(request->mount.form->ids, call_param(call, STR("identifier")), corpus->count,
+                 &record))
+        version = corpus_current(corpus, record, call->now_us);
     if (version == CORPUS_NONE)
-        return fail(exchange, &request->mount, "idDoesNotExist", "The given id does not exist",
-                    err);
-    begin(exchange, true);
-    buf_add(&exchange->reply, STR("<GetRecord>"));
-    body_write(request->mount.form, world, &exchange->reply, version, answer_flaw(exchange, 0, 1));
-    buf_add(&exchange->reply, STR("</GetRecord>"));
-    return end(exchange, err);
+        return fail(call, &request->mount, "idDoesNotExist", "The given id does not exist", err);
+    begin(call, true);
+    buf_add(&call->response, STR("<GetRecord>"));
+    body_write(request->mount.form, world, &call->response, version, page_flaw(call, 0, 1));
+    buf_add(&call->response, STR("</GetRecord>"));
+    return end(call, err);
 }
 
 /* Each argument of the protocol at most once, and no others. */
-static bool has_bad_arguments(const struct exchange *exchange)
+static bool has_bad_arguments(const struct http_call *call)
 {
     static const struct str names[] = {
         STR_INIT("verb"), STR_INIT("metadataPrefix"),  STR_INIT("from"),       STR_INIT("until"),
         STR_INIT("set"),  STR_INIT("resumptionToken"), STR_INIT("identifier"),
     };
 
-    for (size_t i = 0; i < exchange->param_count; i++) {
+    for (size_t i = 0; i < call->param_count; i++) {
         bool known = false;
 
         for (size_t j = 0; j < ARRAY_LEN(names); j++)
-            known = known || str_eq(names[j], exchange->params[i].name);
+            known = known || str_eq(names[j], call->params[i].name);
         if (!known)
             return true;
         for (size_t j = 0; j < i; j++) {
-            if (str_eq(exchange->params[i].name, exchange->params[j].name))
+            if (str_eq(call->params[i].name, call->params[j].name))
                 return true;
         }
     }
     return false;
 }
 
-bool protocol_oai(struct sim_world *world, struct exchange *exchange, struct error *err)
+bool protocol_oai(struct sim_world *world, struct http_call *call, struct error *err)
 {
-    struct request request = { .verb = exchange_param(exchange, STR("verb")) };
+    struct request request = { .verb = call_param(call, STR("verb")) };
 
-    if (!take_mount(exchange->path, &request.mount)) {
-        exchange_answer(exchange, 404, STR("text/html"),
-                        STR("<html><body>Not found</body></html>"));
-        return buf_ok(&exchange->reply, err);
+    if (!take_mount(call->path, &request.mount)) {
+        call_respond(call, 404, STR("text/html"), STR("<html><body>Not found</body></html>"));
+        return buf_ok(&call->response, err);
     }
-    if (has_bad_arguments(exchange))
-        return fail(exchange, &request.mount, "badArgument",
-                    "an argument is unknown or given twice", err);
-    if (exchange->twist == TWIST_BODY_ERROR)
-        return fail(exchange, &request.mount, "badArgument", "The database is not available", err);
+    if (has_bad_arguments(call))
+        return fail(call, &request.mount, "badArgument", "an argument is unknown or given twice",
+                    err);
+    if (call->content_fault == CONTENT_FAULT_BODY_ERROR)
+        return fail(call, &request.mount, "badArgument", "The database is not available", err);
     if (str_eq(request.verb, STR("Identify")))
-        return identify(world, exchange, &request, err);
+        return identify(world, call, &request, err);
     if (str_eq(request.verb, STR("ListMetadataFormats")))
-        return list_formats(exchange, &request, err);
+        return list_formats(call, &request, err);
     if (str_eq(request.verb, STR("ListSets")))
-        return fail(exchange, &request.mount, "noSetHierarchy",
-                    "This repository does not support sets", err);
+        return fail(call, &request.mount, "noSetHierarchy", "This repository does not support sets",
+                    err);
     if (str_eq(request.verb, STR("GetRecord")))
-        return get_record(world, exchange, &request, err);
+        return get_record(world, call, &request, err);
     if (str_eq(request.verb, STR("ListRecords")) || str_eq(request.verb, STR("ListIdentifiers")))
-        return take_list(world, exchange, &request, err);
-    return fail(exchange, &request.mount, "badVerb", "Illegal OAI verb", err);
+        return take_list(world, call, &request, err);
+    return fail(call, &request.mount, "badVerb", "Illegal OAI verb", err);
 }

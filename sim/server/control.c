@@ -5,131 +5,130 @@
 
 static const struct str JSON = STR_INIT("application/json");
 
-static void refuse(struct exchange *exchange, int status, const char *why)
+static void refuse(struct http_call *call, int status, const char *why)
 {
-    exchange_answer(exchange, status, STR("text/plain"),
-                    arena_printf(exchange->arena, "%s\n", why));
+    call_respond(call, status, STR("text/plain"), arena_printf(call->arena, "%s\n", why));
 }
 
 /* ---- /_sim/clock ---- */
 
-static bool change_clock(struct site *site, const struct exchange *exchange)
+static bool change_clock(struct handler *handler, const struct http_call *call)
 {
     int64_t us;
 
-    if (exchange_has_param(exchange, STR("set"))) {
-        if (!moment_parse(exchange_param(exchange, STR("set")), &us))
+    if (call_has_param(call, STR("set"))) {
+        if (!time_option_parse(call_param(call, STR("set")), &us))
             return false;
-        sim_clock_set(&site->clock, us);
+        sim_clock_set(&handler->clock, us);
     }
-    if (exchange_has_param(exchange, STR("advance"))) {
-        if (!moment_parse_duration(exchange_param(exchange, STR("advance")), &us))
+    if (call_has_param(call, STR("advance"))) {
+        if (!duration_option_parse(call_param(call, STR("advance")), &us))
             return false;
-        (void)sim_clock_advance(&site->clock, us);
+        (void)sim_clock_advance(&handler->clock, us);
     }
-    if (exchange_has_param(exchange, STR("rate"))) {
-        if (!str_to_i64(exchange_param(exchange, STR("rate")), &us) || us < 0 || us > 1000000)
+    if (call_has_param(call, STR("rate"))) {
+        if (!str_to_i64(call_param(call, STR("rate")), &us) || us < 0 || us > 1000000)
             return false;
-        sim_clock_set_rate(&site->clock, us);
+        sim_clock_set_rate(&handler->clock, us);
     }
     return true;
 }
 
-static void answer_clock(struct site *site, struct exchange *exchange)
+static void respond_clock(struct handler *handler, struct http_call *call)
 {
     char text[INSTANT_TEXT_MAX];
     int64_t now_us;
 
-    if (str_eq(exchange->method, STR("POST")) && !change_clock(site, exchange)) {
-        refuse(exchange, 400, "want set=TIME, advance=DURATION or rate=NUMBER");
+    if (str_eq(call->method, STR("POST")) && !change_clock(handler, call)) {
+        refuse(call, 400, "want set=TIME, advance=DURATION or rate=NUMBER");
         return;
     }
-    now_us = sim_clock_now(&site->clock);
+    now_us = sim_clock_now(&handler->clock);
     (void)instant_format(now_us, text);
-    exchange_answer(exchange, 200, JSON,
-                    arena_printf(exchange->arena, "{\"now\":\"%s\",\"now_us\":%lld}\n", text,
-                                 (long long)now_us));
+    call_respond(
+        call, 200, JSON,
+        arena_printf(call->arena, "{\"now\":\"%s\",\"now_us\":%lld}\n", text, (long long)now_us));
 }
 
 /* ---- /_sim/faults ---- */
 
-static void answer_faults(struct site *site, struct exchange *exchange)
+static void respond_faults(struct handler *handler, struct http_call *call)
 {
     struct error err;
 
-    if (str_eq(exchange->method, STR("DELETE"))) {
-        fault_plan_clear(site->faults);
-    } else if (str_eq(exchange->method, STR("POST"))) {
-        if (!fault_plan_add(site->faults, exchange->body, &err)) {
-            refuse(exchange, 400, err.text);
+    if (str_eq(call->method, STR("DELETE"))) {
+        fault_plan_clear(handler->faults);
+    } else if (str_eq(call->method, STR("POST"))) {
+        if (!fault_plan_add(handler->faults, call->body, &err)) {
+            refuse(call, 400, err.text);
             return;
         }
     }
-    exchange_answer(exchange, 200, JSON, STR(""));
-    fault_plan_show(site->faults, &exchange->reply);
+    call_respond(call, 200, JSON, STR(""));
+    fault_plan_write_json(handler->faults, &call->response);
 }
 
 /* ---- /_sim/audit ---- */
 
-static bool is_set(const struct exchange *exchange, struct str name)
+static bool is_set(const struct http_call *call, struct str name)
 {
-    return str_eq(exchange_param(exchange, name), STR("1"));
+    return str_eq(call_param(call, name), STR("1"));
 }
 
-static void answer_audit(struct site *site, struct exchange *exchange)
+static void respond_audit(struct handler *handler, struct http_call *call)
 {
-    exchange_answer(exchange, 200, JSON, STR(""));
-    audit_show(site->audit, is_set(exchange, STR("requests")), &exchange->reply);
-    if (is_set(exchange, STR("cause")))
-        audit_pardon(site->audit);
-    if (is_set(exchange, STR("reset")))
-        audit_reset(site->audit);
+    call_respond(call, 200, JSON, STR(""));
+    audit_write_json(handler->audit, is_set(call, STR("requests")), &call->response);
+    if (is_set(call, STR("cause")))
+        audit_allow_repeats(handler->audit);
+    if (is_set(call, STR("reset")))
+        audit_reset(handler->audit);
 }
 
 /* ---- /_sim/oauth ---- */
 
-static void answer_token(struct site *site, struct exchange *exchange)
+static void respond_token(struct handler *handler, struct http_call *call)
 {
-    auth_token(site->auth, exchange);
+    auth_token(handler->auth, call);
 }
 
-static void answer_revoke(struct site *site, struct exchange *exchange)
+static void respond_revoke(struct handler *handler, struct http_call *call)
 {
-    auth_revoke_all(site->auth);
-    exchange_answer(exchange, 200, JSON, STR("{\"revoked\":\"all\"}\n"));
+    auth_revoke_all(handler->auth);
+    call_respond(call, 200, JSON, STR("{\"revoked\":\"all\"}\n"));
 }
 
 /* ---- /_sim/truth ---- */
 
-static void answer_truth(struct site *site, struct exchange *exchange)
+static void respond_truth(struct handler *handler, struct http_call *call)
 {
     struct error err;
 
-    if (!truth_answer(site->world, exchange, &err))
-        refuse(exchange, 500, err.text);
+    if (!truth_respond(handler->world, call, &err))
+        refuse(call, 500, err.text);
 }
 
 /* ---- the table ---- */
 
 static const struct {
     struct str path;
-    void (*answer)(struct site *site, struct exchange *exchange);
+    void (*respond)(struct handler *handler, struct http_call *call);
 } pages[] = {
-    { STR_INIT("/_sim/audit"), answer_audit },
-    { STR_INIT("/_sim/clock"), answer_clock },
-    { STR_INIT("/_sim/faults"), answer_faults },
-    { STR_INIT("/_sim/oauth/revoke"), answer_revoke },
-    { STR_INIT("/_sim/oauth/token"), answer_token },
-    { STR_INIT("/_sim/truth"), answer_truth },
+    { STR_INIT("/_sim/audit"), respond_audit },
+    { STR_INIT("/_sim/clock"), respond_clock },
+    { STR_INIT("/_sim/faults"), respond_faults },
+    { STR_INIT("/_sim/oauth/revoke"), respond_revoke },
+    { STR_INIT("/_sim/oauth/token"), respond_token },
+    { STR_INIT("/_sim/truth"), respond_truth },
 };
 
-void control_answer(struct site *site, struct exchange *exchange)
+void control_respond(struct handler *handler, struct http_call *call)
 {
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
-        if (str_eq(exchange->path, pages[i].path)) {
-            pages[i].answer(site, exchange);
+        if (str_eq(call->path, pages[i].path)) {
+            pages[i].respond(handler, call);
             return;
         }
     }
-    refuse(exchange, 404, "no such page below /_sim/");
+    refuse(call, 404, "no such page below /_sim/");
 }

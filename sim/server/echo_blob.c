@@ -1,10 +1,9 @@
 #include "sim/server/echo_blob.h"
+#include "sim/util/text_out.h"
 
 #include <stdlib.h>
 
-#include "sim/util/json_out.h"
-
-bool echo_open(struct echo *echo, struct error *err)
+bool echo_blob_open(struct echo_blob *echo, struct error *err)
 {
     echo->blob = malloc(BLOB_BYTES_MAX);
     if (echo->blob == NULL)
@@ -14,46 +13,45 @@ bool echo_open(struct echo *echo, struct error *err)
     return true;
 }
 
-void echo_close(struct echo *echo)
+void echo_blob_close(struct echo_blob *echo)
 {
     free(echo->blob);
     echo->blob = NULL;
 }
 
-bool echo_owns(struct str path)
+bool echo_blob_owns(struct str path)
 {
     return str_eq(path, STR("/blob")) || str_eq(path, STR("/echo")) ||
            str_starts(path, STR("/echo/"));
 }
 
-static bool answer_blob(const struct echo *echo, struct exchange *exchange, struct error *err)
+static bool respond_blob(const struct echo_blob *echo, struct http_call *call, struct error *err)
 {
     int64_t bytes;
 
-    if (!str_to_i64(exchange_param(exchange, STR("bytes")), &bytes) || bytes < 0 ||
-        bytes > BLOB_BYTES_MAX)
+    if (!str_to_i64(call_param(call, STR("bytes")), &bytes) || bytes < 0 || bytes > BLOB_BYTES_MAX)
         return error_set(err, ERROR_REQUEST, "blob.bytes", "bytes=0..%d", BLOB_BYTES_MAX);
-    exchange->content_type = STR("application/octet-stream");
-    exchange->fixed = (struct str){ echo->blob, (size_t)bytes };
+    call->content_type = STR("application/octet-stream");
+    call->fixed = (struct str){ echo->blob, (size_t)bytes };
     return true;
 }
 
-bool echo_answer(const struct echo *echo, struct exchange *exchange, struct error *err)
+bool echo_blob_respond(const struct echo_blob *echo, struct http_call *call, struct error *err)
 {
-    struct buf *reply = &exchange->reply;
+    struct buf *response = &call->response;
 
-    exchange->page = PAGE_BY_REQUEST;
-    if (str_eq(exchange->path, STR("/blob")))
-        return answer_blob(echo, exchange, err);
-    exchange->content_type = STR("application/json; charset=utf-8");
-    buf_add(reply, STR("{\"method\":"));
-    json_add_string(reply, exchange->method);
-    buf_add(reply, STR(",\"path\":"));
-    json_add_string(reply, exchange->path);
-    buf_add(reply, STR(",\"query\":"));
-    json_add_string(reply, exchange->query);
-    buf_printf(reply, ",\"now_us\":%lld,\"twist\":%d,\"body_bytes\":%zu",
-               (long long)exchange->now_us, exchange->twist, exchange->body.len);
-    buf_add(reply, STR(",\"text\":\"Caf\xC3\xA9, \xE6\x96\x87\xE7\x8C\xAE\"}\n"));
+    call->page = PAGE_BY_REQUEST;
+    if (str_eq(call->path, STR("/blob")))
+        return respond_blob(echo, call, err);
+    call->content_type = STR("application/json; charset=utf-8");
+    buf_add(response, STR("{\"method\":"));
+    text_add_json_string(response, call->method);
+    buf_add(response, STR(",\"path\":"));
+    text_add_json_string(response, call->path);
+    buf_add(response, STR(",\"query\":"));
+    text_add_json_string(response, call->query);
+    buf_printf(response, ",\"now_us\":%lld,\"content_fault\":%d,\"body_bytes\":%zu",
+               (long long)call->now_us, call->content_fault, call->body.len);
+    buf_add(response, STR(",\"text\":\"Caf\xC3\xA9, \xE6\x96\x87\xE7\x8C\xAE\"}\n"));
     return true;
 }

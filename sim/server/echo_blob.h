@@ -10,13 +10,14 @@
 
 enum { BLOB_BYTES_MAX = 4 << 20 };
 
-struct echo {
+struct echo_blob {
     char *blob;
 };
 
-bool echo_open(struct echo *echo, struct error *err) MUST_CHECK;
-void echo_close(struct echo *echo);
-bool echo_owns(struct str path);
-bool echo_answer(const struct echo *echo, struct exchange *exchange, struct error *err) MUST_CHECK;
+bool echo_blob_open(struct echo_blob *echo, struct error *err) MUST_CHECK;
+void echo_blob_close(struct echo_blob *echo);
+bool echo_blob_owns(struct str path);
+bool echo_blob_respond(const struct echo_blob *echo, struct http_call *call,
+                       struct error *err) MUST_CHECK;
 
 #endif

@@ -6,130 +6,130 @@
 #include "sim/protocol/protocol.h"
 #include "sim/util/time_option.h"
 
-static bool is_control(const struct exchange *exchange)
+static bool is_control(const struct http_call *call)
 {
-    return str_starts(exchange->path, STR("/_sim/"));
+    return str_starts(call->path, STR("/_sim/"));
 }
 
 /* A client on virtual time of its own says what its clock shows; else ours counts. */
-static int64_t time_of(struct site *site, const struct exchange *exchange)
+static int64_t time_of(struct handler *handler, const struct http_call *call)
 {
-    const struct str told = exchange_header(exchange, STR("X-Sim-Now"));
+    const struct str told = call_header(call, STR("X-Sim-Now"));
     int64_t at_us;
 
-    return told.len > 0 && moment_parse(told, &at_us) ? at_us : sim_clock_now(&site->clock);
+    return told.len > 0 && time_option_parse(told, &at_us) ? at_us : sim_clock_now(&handler->clock);
 }
 
-static void note_coming(struct site *site, struct visit *visit)
+static void note_coming(struct handler *handler, struct served_request *served)
 {
-    const struct exchange *exchange = visit->exchange;
+    const struct http_call *call = served->call;
     const struct audit_facts facts = {
-        .other_host = visit->other_host,
-        .carries_secret = auth_carries_secret(site->auth, exchange),
-        .secret_needs_tls = auth_is_tls_only(site->auth, exchange->path),
-        .client = visit->client,
-        .clock_us = sim_clock_now(&site->clock),
+        .other_host = served->other_host,
+        .carries_secret = auth_carries_secret(handler->auth, call),
+        .secret_needs_tls = auth_is_tls_only(handler->auth, call->path),
+        .client = served->client,
+        .clock_us = sim_clock_now(&handler->clock),
     };
 
-    audit_enter(site->audit, exchange, &facts, &visit->ticket);
+    audit_begin(handler->audit, call, &facts, &served->ticket);
 }
 
 /* The plan decides, unless the request asks for a fault itself. */
-static struct fault choose_fault(struct site *site, struct visit *visit)
+static struct fault choose_fault(struct handler *handler, struct served_request *served)
 {
-    const struct str line = exchange_header(visit->exchange, STR("X-Sim-Fault"));
+    const struct str line = call_header(served->call, STR("X-Sim-Fault"));
     struct fault fault =
-        fault_plan_decide(site->faults, visit->exchange, visit->other_host, visit->identity);
+        fault_plan_decide(handler->faults, served->call, served->other_host, served->identity);
     struct error err;
 
     if (line.len == 0)
         return fault;
-    if (!fault_from_line(site->faults, line, &fault, &err)) {
+    if (!fault_from_line(handler->faults, line, &fault, &err)) {
         fault = (struct fault){ 0 };
-        visit->refused = arena_printf(visit->exchange->arena, "%s\n", err.text);
+        served->refused = arena_printf(served->call->arena, "%s\n", err.text);
     }
     return fault;
 }
 
-void site_enter(struct site *site, struct visit *visit)
+void handler_begin(struct handler *handler, struct served_request *served)
 {
-    struct exchange *exchange = visit->exchange;
+    struct http_call *call = served->call;
 
-    exchange->now_us = time_of(site, exchange);
-    exchange->other_base = site->other_base;
-    exchange->status = 200;
-    if (is_control(exchange))
+    call->now_us = time_of(handler, call);
+    call->other_base = handler->other_base;
+    call->status = 200;
+    if (is_control(call))
         return;
-    note_coming(site, visit);
-    visit->identity = request_identity(exchange);
-    visit->fault = choose_fault(site, visit);
-    exchange->twist = (enum exchange_twist)visit->fault.twist;
-    exchange->roll = visit->fault.roll;
+    note_coming(handler, served);
+    served->identity = request_identity(call);
+    served->fault = choose_fault(handler, served);
+    call->content_fault = (enum content_fault)served->fault.content_fault;
+    call->random = served->fault.random;
 }
 
-static void ask_protocol(struct site *site, struct exchange *exchange)
+static void ask_protocol(struct handler *handler, struct http_call *call)
 {
-    const struct protocol *protocol = protocol_find(exchange->path);
+    const struct protocol *protocol = protocol_find(call->path);
     struct error err;
     bool ok = true;
 
     if (protocol != NULL)
-        ok = protocol->answer(site->world, exchange, &err);
-    else if (str_eq(exchange->path, STR("/oauth/token")))
-        auth_token(site->auth, exchange);
-    else if (echo_owns(exchange->path))
-        ok = echo_answer(&site->echo, exchange, &err);
+        ok = protocol->respond(handler->world, call, &err);
+    else if (str_eq(call->path, STR("/oauth/token")))
+        auth_token(handler->auth, call);
+    else if (echo_blob_owns(call->path))
+        ok = echo_blob_respond(&handler->echo, call, &err);
     else
-        exchange_answer(exchange, 404, STR("text/plain"), STR("no protocol has this path\n"));
+        call_respond(call, 404, STR("text/plain"), STR("no protocol has this path\n"));
     if (!ok)
-        exchange_answer(exchange, 500, STR("text/plain"), str_of(err.text));
+        call_respond(call, 500, STR("text/plain"), str_of(err.text));
 }
 
 /* As Crossref does it: HTML for JSON, often without a word on when to come back. */
-static void refuse(struct exchange *exchange, int64_t retry_us)
+static void refuse(struct http_call *call, int64_t retry_us)
 {
-    exchange_answer(exchange, 429, STR("text/html; charset=utf-8"),
-                    STR("<html><body><h1>429 Too Many Requests</h1></body></html>\n"));
+    call_respond(call, 429, STR("text/html; charset=utf-8"),
+                 STR("<html><body><h1>429 Too Many Requests</h1></body></html>\n"));
     if (retry_us > 0)
-        exchange_out(exchange, STR("Retry-After"),
-                     arena_printf(exchange->arena, "%lld",
-                                  (long long)((retry_us + US_PER_SECOND - 1) / US_PER_SECOND)));
+        call_add_header(call, STR("Retry-After"),
+                        arena_printf(call->arena, "%lld",
+                                     (long long)((retry_us + US_PER_SECOND - 1) / US_PER_SECOND)));
 }
 
-void site_answer(struct site *site, struct visit *visit)
+void handler_respond(struct handler *handler, struct served_request *served)
 {
-    struct exchange *exchange = visit->exchange;
+    struct http_call *call = served->call;
 
-    if (is_control(exchange)) {
-        control_answer(site, exchange);
+    if (is_control(call)) {
+        control_respond(handler, call);
         return;
     }
-    if (visit->refused.len > 0) {
-        exchange_answer(exchange, 400, STR("text/plain"), visit->refused);
+    if (served->refused.len > 0) {
+        call_respond(call, 400, STR("text/plain"), served->refused);
         return;
     }
-    if (visit->ticket.refused) {
-        refuse(exchange, visit->ticket.retry_us);
+    if (served->ticket.refused) {
+        refuse(call, served->ticket.retry_us);
         return;
     }
-    if (spoil_replaces(&visit->fault, exchange))
+    if (fault_replaces_response(&served->fault, call))
         return;
-    exchange->status = 200;
+    call->status = 200;
     /* The other host asks for no credential: who is lured there shall get an answer. */
-    if (visit->other_host || auth_check(site->auth, exchange))
-        ask_protocol(site, exchange);
-    spoil_answer(&visit->fault, exchange);
+    if (served->other_host || auth_check(handler->auth, call))
+        ask_protocol(handler, call);
+    fault_change_response(&served->fault, call);
 }
 
-void site_leave(struct site *site, struct visit *visit, bool complete)
+void handler_end(struct handler *handler, struct served_request *served, bool complete)
 {
-    if (visit->ticket.ordinal != 0)
-        audit_leave(site->audit, &visit->ticket, visit->exchange, &visit->fault, visit->identity,
-                    complete);
+    if (served->ticket.ordinal != 0)
+        audit_end(handler->audit, &served->ticket, served->call, &served->fault, served->identity,
+                  complete);
 }
 
-void site_broken(struct site *site, struct visit *visit)
+void handler_broken(struct handler *handler, struct served_request *served)
 {
-    if (visit->ticket.ordinal != 0)
-        audit_broken(site->audit, &visit->ticket, visit->exchange);
+    if (served->ticket.ordinal != 0)
+        audit_broken(handler->audit, &served->ticket, served->call);
 }

@@ -1,7 +1,8 @@
 /* site: what stands behind the sockets: clock, fault plan, audit, credentials, protocols.
  *
  * One site is shared by all connections and all threads. For each request the server calls
- * site_enter(), then site_answer(), sends what came of it, and site_leave() before its last bytes.
+ * handler_begin(), then handler_respond(), sends what came of it, and handler_end() before its last
+ * bytes.
  */
 #ifndef PATRA_SIM_SERVER_HANDLER_H
 #define PATRA_SIM_SERVER_HANDLER_H
@@ -16,22 +17,22 @@
 #include "sim/util/clock.h"
 #include "sim/world/world.h"
 
-struct site {
+struct handler {
     struct sim_clock clock;
     struct fault_plan *faults;
     struct audit *audit;
     struct auth *auth;
-    struct echo echo;
+    struct echo_blob echo;
     struct sim_world *world;
-    struct reply_options reply;
+    struct response_options response;
     struct str main_base;  /* "http://127.0.0.1:4711" */
     struct str other_base; /* ... of the other host; empty when there is none */
     struct log *log;
 };
 
 /* One request on its way through. */
-struct visit {
-    struct exchange *exchange;
+struct served_request {
+    struct http_call *call;
     bool other_host;
     struct str client; /* "127.0.0.1:50000" */
     struct fault fault;
@@ -40,12 +41,13 @@ struct visit {
     struct audit_ticket ticket;
 };
 
-void site_enter(struct site *site, struct visit *visit);
-void site_answer(struct site *site, struct visit *visit);
-void site_leave(struct site *site, struct visit *visit, bool complete);
-void site_broken(struct site *site, struct visit *visit); /* the client did not take it */
+void handler_begin(struct handler *handler, struct served_request *served);
+void handler_respond(struct handler *handler, struct served_request *served);
+void handler_end(struct handler *handler, struct served_request *served, bool complete);
+void handler_broken(struct handler *handler,
+                    struct served_request *served); /* the client did not take it */
 
 /* The pages below /_sim/, which are not audited and never spoiled. */
-void control_answer(struct site *site, struct exchange *exchange);
+void control_respond(struct handler *handler, struct http_call *call);
 
 #endif

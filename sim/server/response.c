@@ -5,8 +5,8 @@
 
 #include "base/instant.h"
 #include "sim/http/gzip.h"
+#include "sim/http/http_date.h"
 #include "sim/http/status.h"
-#include "sim/util/time_option.h"
 
 enum {
     HEAD_MAX = 32 << 10,
@@ -20,192 +20,194 @@ static struct iovec vec(struct str s)
     return (struct iovec){ (void *)s.data, s.len };
 }
 
-static void done(struct reply *reply, bool complete)
+static void done(struct response *response, bool complete)
 {
-    if (!reply->is_done)
-        reply->done(reply->context, complete);
-    reply->is_done = true;
+    if (!response->is_done)
+        response->done(response->context, complete);
+    response->is_done = true;
 }
 
-static bool has_body(const struct reply *reply)
+static bool has_body(const struct response *response)
 {
-    return !str_eq(reply->exchange->method, STR("HEAD")) && reply->exchange->status != 204 &&
-           reply->exchange->status != 304;
+    return !str_eq(response->call->method, STR("HEAD")) && response->call->status != 204 &&
+           response->call->status != 304;
 }
 
-static bool send_head(struct reply *reply, struct str also)
+static bool send_head(struct response *response, struct str also)
 {
-    const struct exchange *exchange = reply->exchange;
-    char date[MOMENT_HTTP_MAX];
+    const struct http_call *call = response->call;
+    char date[HTTP_DATE_TEXT_MAX];
     struct iovec iov[2];
     struct buf head;
 
-    buf_init(&head, exchange->arena, HEAD_MAX);
-    buf_printf(&head, "HTTP/1.1 %d %s\r\nDate: %.*s\r\nServer: patra-sim\r\n", exchange->status,
-               status_reason(exchange->status), STR_ARG(moment_http(exchange->now_us, date)));
-    if (exchange->content_type.len > 0)
-        buf_printf(&head, "Content-Type: %.*s\r\n", STR_ARG(exchange->content_type));
-    for (size_t i = 0; i < exchange->out_count; i++)
-        buf_printf(&head, "%.*s: %.*s\r\n", STR_ARG(exchange->out[i].name),
-                   STR_ARG(exchange->out[i].value));
-    if (reply->gzipped)
+    buf_init(&head, call->arena, HEAD_MAX);
+    buf_printf(&head, "HTTP/1.1 %d %s\r\nDate: %.*s\r\nServer: patra-sim\r\n", call->status,
+               status_reason(call->status), STR_ARG(sim_http_date_write(call->now_us, date)));
+    if (call->content_type.len > 0)
+        buf_printf(&head, "Content-Type: %.*s\r\n", STR_ARG(call->content_type));
+    for (size_t i = 0; i < call->response_header_count; i++)
+        buf_printf(&head, "%.*s: %.*s\r\n", STR_ARG(call->response_headers[i].name),
+                   STR_ARG(call->response_headers[i].value));
+    if (response->gzipped)
         buf_add(&head, STR("Content-Encoding: gzip\r\n"));
-    if (reply->frame == FRAME_LENGTH)
-        buf_printf(&head, "Content-Length: %lld\r\n", (long long)reply->length);
-    else if (reply->frame == FRAME_CHUNKED)
+    if (response->frame == FRAME_LENGTH)
+        buf_printf(&head, "Content-Length: %lld\r\n", (long long)response->length);
+    else if (response->frame == FRAME_CHUNKED)
         buf_add(&head, STR("Transfer-Encoding: chunked\r\n"));
-    if (!reply->traits->keep_alive || reply->frame == FRAME_CLOSE)
+    if (!response->traits->keep_alive || response->frame == FRAME_CLOSE)
         buf_add(&head, STR("Connection: close\r\n"));
-    else if (reply->traits->http_1_0)
+    else if (response->traits->http_1_0)
         buf_add(&head, STR("Connection: keep-alive\r\n"));
     buf_add(&head, STR("\r\n"));
     iov[0] = vec(buf_str(&head));
     iov[1] = vec(also);
-    return !head.failed && wire_write(reply->wire, iov, 2);
+    return !head.failed && wire_write(response->wire, iov, 2);
 }
 
-static bool send_chunk(struct reply *reply, struct str piece)
+static bool send_chunk(struct response *response, struct str piece)
 {
     char size[20];
     const int len = snprintf(size, sizeof(size), "%zx\r\n", piece.len);
     struct iovec iov[3] = { { size, (size_t)len }, vec(piece), vec(STR("\r\n")) };
 
-    return wire_write(reply->wire, iov, 3);
+    return wire_write(response->wire, iov, 3);
 }
 
 /* A part of the body, in the reply's framing. */
-static bool send_part(struct reply *reply, struct str part)
+static bool send_part(struct response *response, struct str part)
 {
-    if (reply->frame != FRAME_CHUNKED)
-        return wire_write_str(reply->wire, part);
+    if (response->frame != FRAME_CHUNKED)
+        return wire_write_str(response->wire, part);
     while (part.len > 0) {
-        if (!send_chunk(reply, str_slice(part, 0, CHUNK_BYTES)))
+        if (!send_chunk(response, str_slice(part, 0, CHUNK_BYTES)))
             return false;
         part = str_slice(part, CHUNK_BYTES, part.len);
     }
     return true;
 }
 
-static bool send_end(struct reply *reply)
+static bool send_end(struct response *response)
 {
-    return reply->frame != FRAME_CHUNKED || wire_write_str(reply->wire, STR("0\r\n\r\n"));
+    return response->frame != FRAME_CHUNKED || wire_write_str(response->wire, STR("0\r\n\r\n"));
 }
 
-static struct str part_kept(const struct reply *reply)
+static struct str part_kept(const struct response *response)
 {
-    return str_slice(reply->body, 0, (size_t)(reply->body.len * (size_t)reply->fault->keep / 100));
+    return str_slice(response->body, 0,
+                     (size_t)(response->body.len * (size_t)response->fault->keep / 100));
 }
 
-static struct str part_after(const struct reply *reply, struct str sent)
+static struct str part_after(const struct response *response, struct str sent)
 {
-    return str_slice(reply->body, sent.len, reply->body.len);
+    return str_slice(response->body, sent.len, response->body.len);
 }
 
 /* ---- the right way ---- */
 
-static bool send_well(struct reply *reply)
+static bool send_well(struct response *response)
 {
-    const size_t len = has_body(reply) ? reply->body.len : 0;
+    const size_t len = has_body(response) ? response->body.len : 0;
     const size_t first = len > LAST_BYTES ? len - LAST_BYTES : 0;
-    const struct str all = str_slice(reply->body, 0, len);
+    const struct str all = str_slice(response->body, 0, len);
 
-    if (reply->frame == FRAME_LENGTH && first == 0) {
-        done(reply, true);
-        return send_head(reply, all);
+    if (response->frame == FRAME_LENGTH && first == 0) {
+        done(response, true);
+        return send_head(response, all);
     }
-    if (reply->frame == FRAME_LENGTH) {
-        if (!send_head(reply, str_slice(all, 0, first)))
+    if (response->frame == FRAME_LENGTH) {
+        if (!send_head(response, str_slice(all, 0, first)))
             return false;
-        done(reply, true);
-        return wire_write_str(reply->wire, str_slice(all, first, len));
+        done(response, true);
+        return wire_write_str(response->wire, str_slice(all, first, len));
     }
-    if (!send_head(reply, STR("")) || !send_part(reply, str_slice(all, 0, first)))
+    if (!send_head(response, STR("")) || !send_part(response, str_slice(all, 0, first)))
         return false;
-    done(reply, true);
-    return send_part(reply, str_slice(all, first, len)) && send_end(reply);
+    done(response, true);
+    return send_part(response, str_slice(all, first, len)) && send_end(response);
 }
 
 /* ---- the wrong ways ---- */
 
-static bool send_cut(struct reply *reply)
+static bool send_cut(struct response *response)
 {
-    const struct str kept = part_kept(reply);
+    const struct str kept = part_kept(response);
 
-    switch ((enum fault_length)reply->fault->length) {
+    switch ((enum fault_length)response->fault->length) {
     case LENGTH_RIGHT:
-        reply->frame = FRAME_LENGTH;
+        response->frame = FRAME_LENGTH;
         break;
     case LENGTH_SHORT:
-        reply->frame = FRAME_LENGTH;
-        reply->length = (int64_t)kept.len;
+        response->frame = FRAME_LENGTH;
+        response->length = (int64_t)kept.len;
         break;
     case LENGTH_NONE:
-        reply->frame = FRAME_CLOSE;
+        response->frame = FRAME_CLOSE;
         break;
     case LENGTH_CHUNKED:
-        reply->frame = FRAME_CHUNKED;
+        response->frame = FRAME_CHUNKED;
         break;
     }
-    return send_head(reply, STR("")) && send_part(reply, kept);
+    return send_head(response, STR("")) && send_part(response, kept);
 }
 
-static bool send_dripping(struct reply *reply)
+static bool send_dripping(struct response *response)
 {
-    const int64_t bps = reply->fault->bps;
+    const int64_t bps = response->fault->bps;
     const size_t size = bps > 10 ? (size_t)bps / 10 : 1;
-    struct str rest = reply->body;
+    struct str rest = response->body;
 
-    if (!send_head(reply, STR("")))
+    if (!send_head(response, STR("")))
         return false;
     while (rest.len > 0) {
         const struct str drop = str_slice(rest, 0, size);
 
         if (rest.len == drop.len)
-            done(reply, true);
-        if (!send_part(reply, drop) ||
-            !wire_pause(reply->wire, (int64_t)drop.len * US_PER_SECOND / bps))
+            done(response, true);
+        if (!send_part(response, drop) ||
+            !wire_pause(response->wire, (int64_t)drop.len * US_PER_SECOND / bps))
             return false;
         rest = str_slice(rest, drop.len, rest.len);
     }
-    done(reply, true);
-    return send_end(reply);
+    done(response, true);
+    return send_end(response);
 }
 
-static bool send_stalling(struct reply *reply)
+static bool send_stalling(struct response *response)
 {
-    const int64_t wanted_us = reply->fault->ms * US_PER_MS;
+    const int64_t wanted_us = response->fault->ms * US_PER_MS;
     const int64_t us =
-        wanted_us < reply->options->stall_max_us ? wanted_us : reply->options->stall_max_us;
+        wanted_us < response->options->stall_max_us ? wanted_us : response->options->stall_max_us;
     struct str first = STR("");
 
-    if (reply->fault->at == FAULT_AT_BEFORE)
-        return wire_pause(reply->wire, us) && send_well(reply);
-    if (reply->fault->at == FAULT_AT_MID)
-        first = part_kept(reply);
-    if (!send_head(reply, STR("")) || !send_part(reply, first) || !wire_pause(reply->wire, us))
+    if (response->fault->at == FAULT_AT_BEFORE)
+        return wire_pause(response->wire, us) && send_well(response);
+    if (response->fault->at == FAULT_AT_MID)
+        first = part_kept(response);
+    if (!send_head(response, STR("")) || !send_part(response, first) ||
+        !wire_pause(response->wire, us))
         return false;
-    done(reply, true);
-    return send_part(reply, part_after(reply, first)) && send_end(reply);
+    done(response, true);
+    return send_part(response, part_after(response, first)) && send_end(response);
 }
 
 /* The body, then megabytes of blanks: well-formed all the same, only a limit can tell. */
-static bool send_oversized(struct reply *reply)
+static bool send_oversized(struct response *response)
 {
     char blanks[16 << 10];
-    int64_t left = reply->fault->mb << 20;
+    int64_t left = response->fault->mb << 20;
 
     memset(blanks, ' ', sizeof(blanks));
-    reply->frame = reply->fault->length == LENGTH_RIGHT ? FRAME_LENGTH : FRAME_CHUNKED;
-    reply->length = (int64_t)reply->body.len + left;
-    if (!send_head(reply, STR("")) || !send_part(reply, reply->body))
+    response->frame = response->fault->length == LENGTH_RIGHT ? FRAME_LENGTH : FRAME_CHUNKED;
+    response->length = (int64_t)response->body.len + left;
+    if (!send_head(response, STR("")) || !send_part(response, response->body))
         return false;
     for (; left > 0; left -= (int64_t)sizeof(blanks)) {
         if (left == (int64_t)sizeof(blanks))
-            done(reply, true);
-        if (!send_part(reply, (struct str){ blanks, sizeof(blanks) }))
+            done(response, true);
+        if (!send_part(response, (struct str){ blanks, sizeof(blanks) }))
             return false;
     }
-    return send_end(reply);
+    return send_end(response);
 }
 
 static bool send_squeezed_part(void *context, struct str part)
@@ -213,86 +215,87 @@ static bool send_squeezed_part(void *context, struct str part)
     return send_part(context, part);
 }
 
-static bool send_bomb(struct reply *reply)
+static bool send_bomb(struct response *response)
 {
-    reply->frame = FRAME_CHUNKED;
-    reply->gzipped = true;
-    if (!send_head(reply, STR("")) ||
-        !squeeze_blanks(reply->body, reply->fault->mb, send_squeezed_part, reply))
+    response->frame = FRAME_CHUNKED;
+    response->gzipped = true;
+    if (!send_head(response, STR("")) ||
+        !gzip_blanks(response->body, response->fault->mb, send_squeezed_part, response))
         return false;
-    done(reply, true);
-    return send_end(reply);
+    done(response, true);
+    return send_end(response);
 }
 
-static bool send_badly(struct reply *reply, enum reply_end *end)
+static bool send_badly(struct response *response, enum response_end *end)
 {
-    const int kind = reply->fault->kind;
+    const int kind = response->fault->kind;
     bool taken = true;
 
     /* An answer without a body can be broken off or be late, and nothing else. */
-    switch (has_body(reply) || kind == FAULT_RESET || kind == FAULT_CLOSE ? kind : FAULT_NONE) {
+    switch (has_body(response) || kind == FAULT_RESET || kind == FAULT_CLOSE ? kind : FAULT_NONE) {
     case FAULT_RESET:
-        *end = REPLY_RESET;
-        if (reply->fault->at == FAULT_AT_MID)
-            taken = send_head(reply, STR("")) && send_part(reply, part_kept(reply));
+        *end = RESPONSE_RESET;
+        if (response->fault->at == FAULT_AT_MID)
+            taken = send_head(response, STR("")) && send_part(response, part_kept(response));
         break;
     case FAULT_CLOSE:
-        *end = REPLY_CLOSE;
+        *end = RESPONSE_CLOSE;
         break;
     case FAULT_TRUNCATE:
         /* With a length that fits, the connection can live on and nothing looks wrong. */
-        *end = reply->fault->length == LENGTH_SHORT ? *end : REPLY_CLOSE;
-        taken = send_cut(reply);
+        *end = response->fault->length == LENGTH_SHORT ? *end : RESPONSE_CLOSE;
+        taken = send_cut(response);
         break;
     case FAULT_LENGTH:
-        *end = REPLY_CLOSE;
-        reply->frame = FRAME_LENGTH;
-        reply->length += reply->fault->delta;
-        taken = send_head(reply, reply->body);
+        *end = RESPONSE_CLOSE;
+        response->frame = FRAME_LENGTH;
+        response->length += response->fault->delta;
+        taken = send_head(response, response->body);
         break;
     case FAULT_DRIP:
-        taken = send_dripping(reply);
+        taken = send_dripping(response);
         break;
     case FAULT_STALL:
-        taken = send_stalling(reply);
+        taken = send_stalling(response);
         break;
     case FAULT_OVERSIZE:
-        taken = send_oversized(reply);
+        taken = send_oversized(response);
         break;
     case FAULT_BOMB:
-        taken = send_bomb(reply);
+        taken = send_bomb(response);
         break;
     default:
-        taken = send_well(reply);
+        taken = send_well(response);
     }
-    done(reply, false);
+    done(response, false);
     return taken;
 }
 
 /* Bodies are compressed when the client takes it, and when the fault is not about their bytes. */
-static void prepare(struct reply *reply)
+static void prepare(struct response *response)
 {
-    const int kind = reply->fault->kind;
+    const int kind = response->fault->kind;
 
-    reply->body = exchange_body(reply->exchange);
-    if (reply->options->gzip_level > 0 && reply->traits->accepts_gzip &&
-        reply->body.len >= GZIP_BYTES_MIN && kind != FAULT_OVERSIZE && kind != FAULT_BOMB)
-        reply->gzipped =
-            squeeze(reply->exchange->arena, reply->body, reply->options->gzip_level, &reply->body);
-    reply->length = (int64_t)reply->body.len;
-    reply->frame = reply->options->frame;
-    if (reply->traits->http_1_0 && reply->frame == FRAME_CHUNKED)
-        reply->frame = FRAME_CLOSE;
-    if (!has_body(reply))
-        reply->frame = FRAME_LENGTH;
+    response->body = call_body(response->call);
+    if (response->options->gzip_level > 0 && response->traits->accepts_gzip &&
+        response->body.len >= GZIP_BYTES_MIN && kind != FAULT_OVERSIZE && kind != FAULT_BOMB)
+        response->gzipped = gzip_compress(response->call->arena, response->body,
+                                          response->options->gzip_level, &response->body);
+    response->length = (int64_t)response->body.len;
+    response->frame = response->options->frame;
+    if (response->traits->http_1_0 && response->frame == FRAME_CHUNKED)
+        response->frame = FRAME_CLOSE;
+    if (!has_body(response))
+        response->frame = FRAME_LENGTH;
 }
 
-enum reply_end reply_send(struct reply *reply, bool *broken)
+enum response_end response_send(struct response *response, bool *broken)
 {
-    enum reply_end end;
+    enum response_end end;
 
-    prepare(reply);
-    end = reply->traits->keep_alive && reply->frame != FRAME_CLOSE ? REPLY_KEEP : REPLY_CLOSE;
-    *broken = !send_badly(reply, &end);
-    return *broken && end == REPLY_KEEP ? REPLY_CLOSE : end;
+    prepare(response);
+    end = response->traits->keep_alive && response->frame != FRAME_CLOSE ? RESPONSE_KEEP
+                                                                         : RESPONSE_CLOSE;
+    *broken = !send_badly(response, &end);
+    return *broken && end == RESPONSE_KEEP ? RESPONSE_CLOSE : end;
 }

@@ -11,35 +11,39 @@
 #include "sim/http/request.h"
 #include "sim/http/wire.h"
 
-enum reply_frame { FRAME_LENGTH, FRAME_CHUNKED, FRAME_CLOSE };
-enum reply_end { REPLY_KEEP, REPLY_CLOSE, REPLY_RESET }; /* what becomes of the connection */
+enum response_frame { FRAME_LENGTH, FRAME_CHUNKED, FRAME_CLOSE };
+enum response_end {
+    RESPONSE_KEEP,
+    RESPONSE_CLOSE,
+    RESPONSE_RESET
+}; /* what becomes of the connection */
 
-struct reply_options {
-    int gzip_level;         /* 0: never compress */
-    enum reply_frame frame; /* of answers that no fault touches */
+struct response_options {
+    int gzip_level;            /* 0: never compress */
+    enum response_frame frame; /* of answers that no fault touches */
     int64_t stall_max_us;
 };
 
-struct reply {
+struct response {
     struct wire *wire;
-    struct exchange *exchange;
+    struct http_call *call;
     const struct fault *fault;
     const struct request_traits *traits;
-    const struct reply_options *options;
+    const struct response_options *options;
     /* Called once, before the last bytes leave (so that a client that has read its answer finds it
      * in the audit), or before the connection is broken. */
     void (*done)(void *context, bool complete);
     void *context;
 
-    /* reply_send()'s own */
+    /* response_send()'s own */
     struct str body;
     bool gzipped;
     bool is_done;
-    enum reply_frame frame;
+    enum response_frame frame;
     int64_t length; /* what Content-Length says */
 };
 
 /* `broken` is set when the peer did not take what should have reached it. */
-enum reply_end reply_send(struct reply *reply, bool *broken);
+enum response_end response_send(struct response *response, bool *broken);
 
 #endif

@@ -27,14 +27,14 @@ enum {
     CONNECTIONS_MAX = 1000,
     BACKLOG = 512,
     STACK_BYTES = 512 << 10,
-    EXCHANGE_BYTES_MAX = 512 << 20,
+    CALL_BYTES_MAX = 512 << 20,
     REPLY_BYTES_MAX = 256 << 20,
     REPLY_BYTES_KEPT = 16 << 20, /* a connection keeps this much for its next reply */
 };
 
-struct door {
+struct listener {
     struct server *server;
-    enum server_door kind;
+    enum server_listener kind;
     int fd;
     int port;
     pthread_t thread;
@@ -42,10 +42,10 @@ struct door {
 };
 
 struct server {
-    struct site *site;
+    struct handler *handler;
     SSL_CTX *tls;
     int stop_fd;
-    struct door doors[DOOR_COUNT];
+    struct listener listeners[LISTENER_COUNT];
     char bases[2][64];
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -54,29 +54,29 @@ struct server {
 
 struct connection {
     struct server *server;
-    enum server_door door;
+    enum server_listener listener;
     int fd;
     char client[64];
     struct wire wire;
     struct request_input input;
-    struct arena arena;       /* of the exchange */
-    struct arena reply_arena; /* of the reply's bytes, which the next reply uses again */
-    struct buf reply;
-    struct exchange exchange;
+    struct arena arena;          /* of the exchange */
+    struct arena response_arena; /* of the reply's bytes, which the next reply uses again */
+    struct buf response;
+    struct http_call call;
 };
 
 /* ---- one connection ---- */
 
 struct leaving {
-    struct site *site;
-    struct visit *visit;
+    struct handler *handler;
+    struct served_request *served;
 };
 
 static void leave(void *context, bool complete)
 {
     const struct leaving *leaving = context;
 
-    site_leave(leaving->site, leaving->visit, complete);
+    handler_end(leaving->handler, leaving->served, complete);
 }
 
 static void leave_unseen(void *context, bool complete)
@@ -88,86 +88,84 @@ static void leave_unseen(void *context, bool complete)
 static void begin_exchange(struct connection *connection)
 {
     arena_reset(&connection->arena);
-    if (connection->reply.capacity > REPLY_BYTES_KEPT) {
-        arena_release(&connection->reply_arena);
-        connection->reply.data = NULL;
+    if (connection->response.capacity > REPLY_BYTES_KEPT) {
+        arena_release(&connection->response_arena);
+        connection->response.data = NULL;
     }
-    if (connection->reply.data == NULL) {
-        arena_init(&connection->reply_arena, 2 * (size_t)REPLY_BYTES_MAX);
-        buf_init(&connection->reply, &connection->reply_arena, REPLY_BYTES_MAX);
+    if (connection->response.data == NULL) {
+        arena_init(&connection->response_arena, 2 * (size_t)REPLY_BYTES_MAX);
+        buf_init(&connection->response, &connection->response_arena, REPLY_BYTES_MAX);
     }
-    buf_clear(&connection->reply);
-    connection->exchange = (struct exchange){
+    buf_clear(&connection->response);
+    connection->call = (struct http_call){
         .arena = &connection->arena,
-        .scheme = connection->door == DOOR_HTTPS ? STR("https") : STR("http"),
-        .reply = connection->reply,
+        .scheme = connection->listener == LISTENER_HTTPS ? STR("https") : STR("http"),
+        .response = connection->response,
     };
 }
 
-static enum reply_end answer(struct connection *connection, const struct request_traits *traits)
+static enum response_end answer(struct connection *connection, const struct request_traits *traits)
 {
-    struct site *site = connection->server->site;
-    struct visit visit = { .exchange = &connection->exchange,
-                           .other_host = connection->door == DOOR_OTHER,
-                           .client = str_of(connection->client) };
-    struct leaving leaving = { site, &visit };
-    struct reply reply = { .wire = &connection->wire,
-                           .exchange = &connection->exchange,
-                           .fault = &visit.fault,
-                           .traits = traits,
-                           .options = &site->reply,
-                           .done = leave,
-                           .context = &leaving };
-    enum reply_end end;
+    struct handler *handler = connection->server->handler;
+    struct served_request served = { .call = &connection->call,
+                                     .other_host = connection->listener == LISTENER_OTHER,
+                                     .client = str_of(connection->client) };
+    struct leaving leaving = { handler, &served };
+    struct response response = { .wire = &connection->wire,
+                                 .call = &connection->call,
+                                 .fault = &served.fault,
+                                 .traits = traits,
+                                 .options = &handler->response,
+                                 .done = leave,
+                                 .context = &leaving };
+    enum response_end end;
     bool broken;
 
-    site_enter(site, &visit);
-    site_answer(site, &visit);
-    if (connection->exchange.reply.failed)
-        exchange_answer(&connection->exchange, 500, STR("text/plain"),
-                        STR("the answer is larger than the simulator can hold\n"));
-    end = reply_send(&reply, &broken);
+    handler_begin(handler, &served);
+    handler_respond(handler, &served);
+    if (connection->call.response.failed)
+        call_respond(&connection->call, 500, STR("text/plain"),
+                     STR("the answer is larger than the simulator can hold\n"));
+    end = response_send(&response, &broken);
     if (broken)
-        site_broken(site, &visit);
-    connection->reply = connection->exchange.reply;
+        handler_broken(handler, &served);
+    connection->response = connection->call.response;
     return end;
 }
 
-static void answer_bad(struct connection *connection, const struct error *err)
+static void respond_bad(struct connection *connection, const struct error *err)
 {
     static const struct fault no_fault = { 0 };
     const struct request_traits traits = { 0 };
-    const struct reply_options options = { 0 };
-    struct reply reply = { .wire = &connection->wire,
-                           .exchange = &connection->exchange,
-                           .fault = &no_fault,
-                           .traits = &traits,
-                           .options = &options,
-                           .done = leave_unseen };
+    const struct response_options options = { 0 };
+    struct response response = { .wire = &connection->wire,
+                                 .call = &connection->call,
+                                 .fault = &no_fault,
+                                 .traits = &traits,
+                                 .options = &options,
+                                 .done = leave_unseen };
     bool broken;
 
-    connection->exchange.method = STR("");
-    exchange_answer(&connection->exchange, connection->exchange.status, STR("text/plain"),
-                    str_of(err->text));
-    (void)reply_send(&reply, &broken);
-    connection->reply = connection->exchange.reply;
+    connection->call.method = STR("");
+    call_respond(&connection->call, connection->call.status, STR("text/plain"), str_of(err->text));
+    (void)response_send(&response, &broken);
+    connection->response = connection->call.response;
 }
 
-static enum reply_end serve_one(struct connection *connection)
+static enum response_end serve_one(struct connection *connection)
 {
     struct request_traits traits;
     struct error err;
 
     begin_exchange(connection);
-    switch (
-        request_read(&connection->wire, &connection->input, &connection->exchange, &traits, &err)) {
+    switch (request_read(&connection->wire, &connection->input, &connection->call, &traits, &err)) {
     case REQUEST_READY:
         return answer(connection, &traits);
     case REQUEST_BAD:
-        answer_bad(connection, &err);
-        return REPLY_CLOSE;
+        respond_bad(connection, &err);
+        return RESPONSE_CLOSE;
     default:
-        return REPLY_CLOSE;
+        return RESPONSE_CLOSE;
     }
 }
 
@@ -182,21 +180,21 @@ static void *connection_main(void *context)
 {
     struct connection *connection = context;
     struct server *server = connection->server;
-    enum reply_end end = REPLY_KEEP;
+    enum response_end end = RESPONSE_KEEP;
 
-    arena_init(&connection->arena, EXCHANGE_BYTES_MAX);
+    arena_init(&connection->arena, CALL_BYTES_MAX);
     if (wire_open(&connection->wire, connection->fd, server->stop_fd,
-                  connection->door == DOOR_HTTPS ? server->tls : NULL)) {
+                  connection->listener == LISTENER_HTTPS ? server->tls : NULL)) {
         do
             end = serve_one(connection);
-        while (end == REPLY_KEEP && !is_stopping(server));
+        while (end == RESPONSE_KEEP && !is_stopping(server));
     }
-    if (end == REPLY_RESET)
+    if (end == RESPONSE_RESET)
         wire_reset(&connection->wire);
     else
         wire_close(&connection->wire);
     arena_release(&connection->arena);
-    arena_release(&connection->reply_arena);
+    arena_release(&connection->response_arena);
     free(connection);
     OPENSSL_thread_stop(); /* now, for once counted out nobody waits for this thread */
     (void)pthread_mutex_lock(&server->lock);
@@ -244,11 +242,12 @@ static bool start_connection(struct server *server, struct connection *connectio
     return started;
 }
 
-static void accept_one(struct door *door)
+static void accept_one(struct listener *listener)
 {
     struct sockaddr_in peer = { 0 };
     socklen_t size = sizeof(peer);
-    const int fd = accept4(door->fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd =
+        accept4(listener->fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     struct connection *connection;
     char address[INET_ADDRSTRLEN] = "";
     const int one = 1;
@@ -258,38 +257,40 @@ static void accept_one(struct door *door)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     connection = calloc(1, sizeof(*connection));
     if (connection != NULL) {
-        connection->server = door->server;
-        connection->door = door->kind;
+        connection->server = listener->server;
+        connection->listener = listener->kind;
         connection->fd = fd;
         (void)inet_ntop(AF_INET, &peer.sin_addr, address, sizeof(address));
         (void)snprintf(connection->client, sizeof(connection->client), "%s:%d", address,
                        ntohs(peer.sin_port));
     }
-    if (connection == NULL || !start_connection(door->server, connection)) {
+    if (connection == NULL || !start_connection(listener->server, connection)) {
         free(connection);
         (void)close(fd);
     }
 }
 
-static void *door_main(void *context)
+static void *listener_main(void *context)
 {
-    struct door *door = context;
+    struct listener *listener = context;
 
     for (;;) {
-        struct pollfd fds[2] = { { door->fd, POLLIN, 0 }, { door->server->stop_fd, POLLIN, 0 } };
+        struct pollfd fds[2] = { { listener->fd, POLLIN, 0 },
+                                 { listener->server->stop_fd, POLLIN, 0 } };
 
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return NULL;
         if (fds[1].revents != 0)
             return NULL;
         if (fds[0].revents != 0)
-            accept_one(door);
+            accept_one(listener);
     }
 }
 
 /* ---- opening and closing ---- */
 
-static bool open_door(struct door *door, const char *address, int port, struct error *err)
+static bool open_listener(struct listener *listener, const char *address, int port,
+                          struct error *err)
 {
     struct sockaddr_in place = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
     socklen_t size = sizeof(place);
@@ -298,59 +299,62 @@ static bool open_door(struct door *door, const char *address, int port, struct e
     if (inet_pton(AF_INET, address, &place.sin_addr) != 1)
         return error_set(err, ERROR_REQUEST, "listen.address", "'%s' is not an IPv4 address",
                          address);
-    door->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (door->fd < 0)
+    listener->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener->fd < 0)
         return error_set(err, ERROR_TRANSIENT, "listen.socket", "socket: %s", strerror(errno));
-    (void)setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind(door->fd, (struct sockaddr *)&place, sizeof(place)) != 0 ||
-        listen(door->fd, BACKLOG) != 0 ||
-        getsockname(door->fd, (struct sockaddr *)&place, &size) != 0)
+    (void)setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(listener->fd, (struct sockaddr *)&place, sizeof(place)) != 0 ||
+        listen(listener->fd, BACKLOG) != 0 ||
+        getsockname(listener->fd, (struct sockaddr *)&place, &size) != 0)
         return error_set(err, ERROR_TRANSIENT, "listen.bind", "%s:%d: %s", address, port,
                          strerror(errno));
-    door->port = ntohs(place.sin_port);
+    listener->port = ntohs(place.sin_port);
     return true;
 }
 
 static struct str base_of(const struct server *server, char *text, size_t size, const char *address,
-                          enum server_door door)
+                          enum server_listener listener)
 {
-    const int len = snprintf(text, size, "%s://%s:%d", door == DOOR_HTTPS ? "https" : "http",
-                             address, server->doors[door].port);
+    const int len =
+        snprintf(text, size, "%s://%s:%d", listener == LISTENER_HTTPS ? "https" : "http", address,
+                 server->listeners[listener].port);
 
     return (struct str){ text, (size_t)len };
 }
 
 static void name_bases(struct server *server, const struct server_options *options)
 {
-    const enum server_door main_door = server->doors[DOOR_HTTP].fd >= 0 ? DOOR_HTTP : DOOR_HTTPS;
+    const enum server_listener main_listener =
+        server->listeners[LISTENER_HTTP].fd >= 0 ? LISTENER_HTTP : LISTENER_HTTPS;
 
-    server->site->main_base =
-        base_of(server, server->bases[0], sizeof(server->bases[0]), options->address, main_door);
-    if (server->doors[DOOR_OTHER].fd >= 0)
-        server->site->other_base = base_of(server, server->bases[1], sizeof(server->bases[1]),
-                                           options->other_address, DOOR_OTHER);
+    server->handler->main_base = base_of(server, server->bases[0], sizeof(server->bases[0]),
+                                         options->address, main_listener);
+    if (server->listeners[LISTENER_OTHER].fd >= 0)
+        server->handler->other_base = base_of(server, server->bases[1], sizeof(server->bases[1]),
+                                              options->other_address, LISTENER_OTHER);
 }
 
-bool server_open(const struct server_options *options, struct site *site, struct server **opened,
-                 struct error *err)
+bool server_open(const struct server_options *options, struct handler *handler,
+                 struct server **opened, struct error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
     bool ok = true;
 
     if (server == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory", "no memory for the server");
-    *server = (struct server){ .site = site, .tls = options->tls };
+    *server = (struct server){ .handler = handler, .tls = options->tls };
     (void)pthread_mutex_init(&server->lock, NULL);
     (void)pthread_cond_init(&server->changed, NULL);
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    for (int i = 0; i < DOOR_COUNT; i++)
-        server->doors[i] =
-            (struct door){ .server = server, .kind = (enum server_door)i, .fd = -1, .port = -1 };
-    for (int i = 0; ok && i < DOOR_COUNT; i++) {
+    for (int i = 0; i < LISTENER_COUNT; i++)
+        server->listeners[i] = (struct listener){
+            .server = server, .kind = (enum server_listener)i, .fd = -1, .port = -1
+        };
+    for (int i = 0; ok && i < LISTENER_COUNT; i++) {
         if (options->ports[i] >= 0)
-            ok = open_door(&server->doors[i],
-                           i == DOOR_OTHER ? options->other_address : options->address,
-                           options->ports[i], err);
+            ok = open_listener(&server->listeners[i],
+                               i == LISTENER_OTHER ? options->other_address : options->address,
+                               options->ports[i], err);
     }
     if (!ok) {
         server_close(server);
@@ -361,22 +365,22 @@ bool server_open(const struct server_options *options, struct site *site, struct
     return true;
 }
 
-int server_port(const struct server *server, enum server_door door)
+int server_port(const struct server *server, enum server_listener listener)
 {
-    return server->doors[door].port;
+    return server->listeners[listener].port;
 }
 
 bool server_start(struct server *server, struct error *err)
 {
     (void)signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
-    for (int i = 0; i < DOOR_COUNT; i++) {
-        struct door *door = &server->doors[i];
+    for (int i = 0; i < LISTENER_COUNT; i++) {
+        struct listener *listener = &server->listeners[i];
 
-        if (door->fd < 0)
+        if (listener->fd < 0)
             continue;
-        if (pthread_create(&door->thread, NULL, door_main, door) != 0)
+        if (pthread_create(&listener->thread, NULL, listener_main, listener) != 0)
             return error_set(err, ERROR_TRANSIENT, "thread", "no thread for the listener");
-        door->running = true;
+        listener->running = true;
     }
     return true;
 }
@@ -389,11 +393,11 @@ void server_close(struct server *server)
         return;
     if (write(server->stop_fd, &one, sizeof(one)) < 0)
         abort(); /* an eventfd that takes no 1 can not be */
-    for (int i = 0; i < DOOR_COUNT; i++) {
-        if (server->doors[i].running)
-            (void)pthread_join(server->doors[i].thread, NULL);
-        if (server->doors[i].fd >= 0)
-            (void)close(server->doors[i].fd);
+    for (int i = 0; i < LISTENER_COUNT; i++) {
+        if (server->listeners[i].running)
+            (void)pthread_join(server->listeners[i].thread, NULL);
+        if (server->listeners[i].fd >= 0)
+            (void)close(server->listeners[i].fd);
     }
     (void)pthread_mutex_lock(&server->lock);
     while (server->connections > 0)

@@ -11,22 +11,23 @@
 #include "base/error.h"
 #include "sim/server/handler.h"
 
-enum server_door { DOOR_HTTP, DOOR_HTTPS, DOOR_OTHER, DOOR_COUNT };
+enum server_listener { LISTENER_HTTP, LISTENER_HTTPS, LISTENER_OTHER, LISTENER_COUNT };
 
 struct server_options {
-    const char *address;       /* "127.0.0.1" */
-    const char *other_address; /* of DOOR_OTHER: another one, for clients that tell hosts by name */
-    int ports[DOOR_COUNT];     /* -1: this door stays shut */
-    SSL_CTX *tls;              /* for DOOR_HTTPS; not owned */
+    const char *address; /* "127.0.0.1" */
+    const char
+        *other_address; /* of LISTENER_OTHER: another one, for clients that tell hosts by name */
+    int ports[LISTENER_COUNT]; /* -1: this door stays shut */
+    SSL_CTX *tls;              /* for LISTENER_HTTPS; not owned */
 };
 
 struct server;
 
 /* Binds the doors, and sets the site's bases to what they became; serves nothing yet. The site must
  * outlive the server. */
-bool server_open(const struct server_options *options, struct site *site, struct server **server,
-                 struct error *err) MUST_CHECK;
-int server_port(const struct server *server, enum server_door door); /* -1 when shut */
+bool server_open(const struct server_options *options, struct handler *handler,
+                 struct server **server, struct error *err) MUST_CHECK;
+int server_port(const struct server *server, enum server_listener listener); /* -1 when shut */
 
 bool server_start(struct server *server, struct error *err) MUST_CHECK;
 

@@ -224,23 +224,23 @@ static bool tell(struct telling *telling, uint32_t from, uint32_t to, size_t lin
     return add_summary(telling, to - from == 1 ? UINT32_MAX : record, err);
 }
 
-static bool refuse(struct exchange *exchange, struct str why, struct error *err)
+static bool refuse(struct http_call *call, struct str why, struct error *err)
 {
-    exchange_answer(exchange, 400, STR("application/json"), STR("{\"error\":\""));
-    buf_add(&exchange->reply, why);
-    buf_add(&exchange->reply, STR("\"}\n"));
-    return buf_ok(&exchange->reply, err);
+    call_respond(call, 400, STR("application/json"), STR("{\"error\":\""));
+    buf_add(&call->response, why);
+    buf_add(&call->response, STR("\"}\n"));
+    return buf_ok(&call->response, err);
 }
 
-static bool take_instant(const struct exchange *exchange, struct str name, int64_t *at_us)
+static bool take_instant(const struct http_call *call, struct str name, int64_t *at_us)
 {
-    struct when when;
+    struct api_date date;
 
-    if (!exchange_has_param(exchange, name))
+    if (!call_has_param(call, name))
         return true;
-    if (!when_parse(exchange_param(exchange, name), &when))
+    if (!api_date_parse(call_param(call, name), &date))
         return false;
-    *at_us = when.from_us;
+    *at_us = date.from_us;
     return true;
 }
 
@@ -260,50 +260,49 @@ bool truth_field(struct str name, enum view_order *field)
     return name.len == 0 || str_eq(names[*field], name);
 }
 
-static bool take_query(struct sim_world *world, const struct exchange *exchange,
+static bool take_query(struct sim_world *world, const struct http_call *call,
                        struct truth_query *query)
 {
     *query = (struct truth_query){
-        .form = body_form_find(exchange_param(exchange, STR("protocol"))),
+        .form = body_form_find(call_param(call, STR("protocol"))),
         .from_us = world_options_of(world)->from_us,
         .to_us = world_options_of(world)->to_us,
-        .at_us = exchange->now_us,
+        .at_us = call->now_us,
     };
-    return query->form != NULL &&
-           truth_field(exchange_param(exchange, STR("field")), &query->field) &&
-           take_instant(exchange, STR("from"), &query->from_us) &&
-           take_instant(exchange, STR("to"), &query->to_us) &&
-           take_instant(exchange, STR("at"), &query->at_us);
+    return query->form != NULL && truth_field(call_param(call, STR("field")), &query->field) &&
+           take_instant(call, STR("from"), &query->from_us) &&
+           take_instant(call, STR("to"), &query->to_us) &&
+           take_instant(call, STR("at"), &query->at_us);
 }
 
-bool truth_answer(struct sim_world *world, struct exchange *exchange, struct error *err)
+bool truth_respond(struct sim_world *world, struct http_call *call, struct error *err)
 {
     const uint32_t records = world_corpus(world)->count;
-    const struct str after = exchange_param(exchange, STR("after"));
-    const struct str id = exchange_param(exchange, STR("id"));
+    const struct str after = call_param(call, STR("after"));
+    const struct str id = call_param(call, STR("id"));
     struct telling telling = { .world = world };
     size_t lines = LINES_PRESET;
     uint32_t from = 0, to = records;
     bool ok;
 
-    exchange->page = PAGE_NONE;
-    if (!take_query(world, exchange, &telling.query))
-        return refuse(exchange, STR("protocol, field, from, to or at can't be read"), err);
-    if (!answer_number(exchange, STR("limit"), &lines) || lines > LINES_MAX)
-        return refuse(exchange, STR("limit is a number up to 100000"), err);
+    call->page = PAGE_NONE;
+    if (!take_query(world, call, &telling.query))
+        return refuse(call, STR("protocol, field, from, to or at can't be read"), err);
+    if (!page_param_number(call, STR("limit"), &lines) || lines > LINES_MAX)
+        return refuse(call, STR("limit is a number up to 100000"), err);
     if (after.len > 0 && !id_parse(telling.query.form->ids, after, records, &from))
-        return refuse(exchange, STR("after is not an id of this world"), err);
+        return refuse(call, STR("after is not an id of this world"), err);
     from += after.len > 0;
     if (id.len > 0) {
         if (!id_parse(telling.query.form->ids, id, records, &from))
-            return refuse(exchange, STR("id is not an id of this world"), err);
+            return refuse(call, STR("id is not an id of this world"), err);
         to = from + 1;
         telling.all_versions = true;
     }
-    telling.may = exchange_has_param(exchange, STR("may"));
-    telling.summary = exchange_has_param(exchange, STR("summary"));
-    telling.out = answer_begin(exchange, LINES);
-    buf_init(&telling.scratch, exchange->arena, BODY_MAX);
+    telling.may = call_has_param(call, STR("may"));
+    telling.summary = call_has_param(call, STR("summary"));
+    telling.out = page_begin(call, LINES);
+    buf_init(&telling.scratch, call->arena, BODY_MAX);
     ok = tell(&telling, from, to, telling.summary ? SIZE_MAX : lines, err);
     EVP_MD_CTX_free(telling.sum);
     return ok;

@@ -82,6 +82,6 @@ bool truth_hash(const struct sim_world *world, const struct body_form *form, uin
  * sha256 LF" of all that must be held. may=1 adds the lines of gone and moved records, with all
  * versions they may be held in; summary=1 leaves out the lines and sums up the whole window; id=
  * tells of one record alone. */
-bool truth_answer(struct sim_world *world, struct exchange *exchange, struct error *err) MUST_CHECK;
+bool truth_respond(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 
 #endif

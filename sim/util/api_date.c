@@ -37,35 +37,35 @@ static bool take_fraction(struct str *rest, int *microsecond)
     return n > 0;
 }
 
-static bool take_time(struct str *rest, struct civil *civil, enum when_unit *unit)
+static bool take_time(struct str *rest, struct civil *civil, enum api_date_unit *unit)
 {
     if (!take_char(rest, 'T') && !take_char(rest, ' '))
         return true;
-    *unit = WHEN_HOUR;
+    *unit = API_DATE_HOUR;
     if (!take_number(rest, 2, &civil->hour))
         return false;
     if (!take_char(rest, ':'))
         return true;
-    *unit = WHEN_MINUTE;
+    *unit = API_DATE_MINUTE;
     if (!take_number(rest, 2, &civil->minute))
         return false;
     if (!take_char(rest, ':'))
         return true;
-    *unit = WHEN_SECOND;
+    *unit = API_DATE_SECOND;
     if (!take_number(rest, 2, &civil->second))
         return false;
     if (!take_char(rest, '.'))
         return true;
-    *unit = WHEN_FINER;
+    *unit = API_DATE_FINER;
     return take_fraction(rest, &civil->microsecond);
 }
 
-static bool take_zone(struct str *rest, struct when *when, int64_t *offset_us)
+static bool take_zone(struct str *rest, struct api_date *date, int64_t *offset_us)
 {
     int sign, hours, minutes = 0;
 
     *offset_us = 0;
-    when->zoned = rest->len > 0;
+    date->zoned = rest->len > 0;
     if (rest->len == 0 || take_char(rest, 'Z'))
         return true;
     sign = take_char(rest, '+') ? 1 : take_char(rest, '-') ? -1 : 0;
@@ -78,54 +78,54 @@ static bool take_zone(struct str *rest, struct when *when, int64_t *offset_us)
     return true;
 }
 
-static int64_t end_of(struct civil civil, int64_t from_us, enum when_unit unit)
+static int64_t end_of(struct civil civil, int64_t from_us, enum api_date_unit unit)
 {
     switch (unit) {
-    case WHEN_YEAR:
+    case API_DATE_YEAR:
         return instant_from_civil((struct civil){ .year = civil.year + 1, .month = 1, .day = 1 });
-    case WHEN_MONTH:
+    case API_DATE_MONTH:
         return from_us + instant_days_in_month(civil.year, civil.month) * US_PER_DAY;
-    case WHEN_DAY:
+    case API_DATE_DAY:
         return from_us + US_PER_DAY;
-    case WHEN_HOUR:
+    case API_DATE_HOUR:
         return from_us + US_PER_HOUR;
-    case WHEN_MINUTE:
+    case API_DATE_MINUTE:
         return from_us + US_PER_MINUTE;
-    case WHEN_SECOND:
+    case API_DATE_SECOND:
         return from_us + US_PER_SECOND;
-    case WHEN_FINER:
+    case API_DATE_FINER:
         break;
     }
     return from_us + 1;
 }
 
-bool when_parse(struct str text, struct when *when)
+bool api_date_parse(struct str text, struct api_date *date)
 {
     struct civil civil = { .month = 1, .day = 1 };
     struct str rest = str_trim(text);
     char separator = '-';
     int64_t offset_us = 0;
 
-    *when = (struct when){ .unit = WHEN_YEAR };
+    *date = (struct api_date){ .unit = API_DATE_YEAR };
     if (rest.len < 4 || !take_number(&rest, 4, &civil.year) || civil.year > 9998)
         return false;
     if (rest.len > 0 && rest.data[0] == '/')
         separator = '/';
     if (take_char(&rest, separator)) {
-        when->unit = WHEN_MONTH;
+        date->unit = API_DATE_MONTH;
         if (!take_number(&rest, 2, &civil.month))
             return false;
         if (take_char(&rest, separator)) {
-            when->unit = WHEN_DAY;
-            if (!take_number(&rest, 2, &civil.day) || !take_time(&rest, &civil, &when->unit))
+            date->unit = API_DATE_DAY;
+            if (!take_number(&rest, 2, &civil.day) || !take_time(&rest, &civil, &date->unit))
                 return false;
         }
     }
-    if (!take_zone(&rest, when, &offset_us) || rest.len > 0 || !civil_is_valid(civil))
+    if (!take_zone(&rest, date, &offset_us) || rest.len > 0 || !civil_is_valid(civil))
         return false;
-    when->from_us = instant_from_civil(civil);
-    when->to_us = end_of(civil, when->from_us, when->unit) - offset_us;
-    when->from_us -= offset_us;
+    date->from_us = instant_from_civil(civil);
+    date->to_us = end_of(civil, date->from_us, date->unit) - offset_us;
+    date->from_us -= offset_us;
     return true;
 }
 
@@ -157,7 +157,7 @@ static char *put_clock(char *to, struct civil civil)
     return put_number(to, civil.second, 2);
 }
 
-void when_add_date(struct buf *out, int64_t at_us)
+void api_date_add_date(struct buf *out, int64_t at_us)
 {
     char text[10];
 
@@ -165,7 +165,7 @@ void when_add_date(struct buf *out, int64_t at_us)
             (struct str){ text, (size_t)(put_date(text, instant_to_civil(at_us), '-') - text) });
 }
 
-void when_add_slashed(struct buf *out, int64_t at_us)
+void api_date_add_slashed(struct buf *out, int64_t at_us)
 {
     char text[10];
 
@@ -173,7 +173,7 @@ void when_add_slashed(struct buf *out, int64_t at_us)
             (struct str){ text, (size_t)(put_date(text, instant_to_civil(at_us), '/') - text) });
 }
 
-void when_add_second(struct buf *out, int64_t at_us)
+void api_date_add_second(struct buf *out, int64_t at_us)
 {
     const struct civil civil = instant_to_civil(at_us);
     char text[20];
@@ -185,7 +185,7 @@ void when_add_second(struct buf *out, int64_t at_us)
     buf_add(out, (struct str){ text, (size_t)(to - text) });
 }
 
-void when_add_micros(struct buf *out, int64_t at_us)
+void api_date_add_micros(struct buf *out, int64_t at_us)
 {
     const struct civil civil = instant_to_civil(at_us);
     char text[26];
@@ -198,7 +198,7 @@ void when_add_micros(struct buf *out, int64_t at_us)
     buf_add(out, (struct str){ text, (size_t)(to - text) });
 }
 
-void when_add_rfc822(struct buf *out, int64_t at_us)
+void api_date_add_rfc822(struct buf *out, int64_t at_us)
 {
     static const char days[] = "MonTueWedThuFriSatSun";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

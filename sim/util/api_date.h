@@ -12,23 +12,31 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum when_unit { WHEN_YEAR, WHEN_MONTH, WHEN_DAY, WHEN_HOUR, WHEN_MINUTE, WHEN_SECOND, WHEN_FINER };
+enum api_date_unit {
+    API_DATE_YEAR,
+    API_DATE_MONTH,
+    API_DATE_DAY,
+    API_DATE_HOUR,
+    API_DATE_MINUTE,
+    API_DATE_SECOND,
+    API_DATE_FINER
+};
 
-struct when {
+struct api_date {
     int64_t from_us;
     int64_t to_us;
-    enum when_unit unit;
+    enum api_date_unit unit;
     bool zoned; /* ended in Z or an offset */
 };
 
 /* "2026", "2026-01", "2026/1/2", "2026-01-02T15", "...T15:55:01.5Z", "+01:00"; a blank may stand
  * for the T. False on anything else. */
-bool when_parse(struct str text, struct when *when);
+bool api_date_parse(struct str text, struct api_date *date);
 
-void when_add_date(struct buf *out, int64_t at_us);    /* 2026-01-02 */
-void when_add_second(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05Z */
-void when_add_micros(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05.678901, no zone */
-void when_add_slashed(struct buf *out, int64_t at_us); /* 2026/01/02 */
-void when_add_rfc822(struct buf *out, int64_t at_us);  /* Mon, 22 Oct 2018 22:41:50 GMT */
+void api_date_add_date(struct buf *out, int64_t at_us);    /* 2026-01-02 */
+void api_date_add_second(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05Z */
+void api_date_add_micros(struct buf *out, int64_t at_us);  /* 2026-01-02T03:04:05.678901, no zone */
+void api_date_add_slashed(struct buf *out, int64_t at_us); /* 2026/01/02 */
+void api_date_add_rfc822(struct buf *out, int64_t at_us);  /* Mon, 22 Oct 2018 22:41:50 GMT */
 
 #endif

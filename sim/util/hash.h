@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 /* splitmix64's finaliser: every bit of the input moves every bit of the output. */
-static inline uint64_t dice_mix(uint64_t x)
+static inline uint64_t hash_mix(uint64_t x)
 {
     x += UINT64_C(0x9E3779B97F4A7C15);
     x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -16,37 +16,37 @@ static inline uint64_t dice_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static inline uint64_t dice_roll(uint64_t seed, uint64_t a, uint64_t b)
+static inline uint64_t hash_of(uint64_t seed, uint64_t a, uint64_t b)
 {
-    return dice_mix(dice_mix(dice_mix(seed) ^ a) ^ b);
+    return hash_mix(hash_mix(hash_mix(seed) ^ a) ^ b);
 }
 
 /* A fingerprint of bytes, continued from `seed`. */
-static inline uint64_t dice_bytes(uint64_t seed, struct str s)
+static inline uint64_t hash_bytes(uint64_t seed, struct str s)
 {
     uint64_t hash = seed ^ UINT64_C(0xCBF29CE484222325);
 
     for (size_t i = 0; i < s.len; i++)
         hash = (hash ^ (unsigned char)s.data[i]) * UINT64_C(0x100000001B3);
-    return dice_mix(hash ^ s.len);
+    return hash_mix(hash ^ s.len);
 }
 
 /* 0 .. n-1, of the upper bits; n > 0. */
-static inline uint32_t dice_below(uint64_t roll, uint32_t n)
+static inline uint32_t hash_below(uint64_t random, uint32_t n)
 {
-    return (uint32_t)((roll >> 32) * n >> 32);
+    return (uint32_t)((random >> 32) * n >> 32);
 }
 
 /* True in `ppm` of a million cases. */
-static inline int dice_happens(uint64_t roll, uint32_t ppm)
+static inline int hash_happens(uint64_t random, uint32_t ppm)
 {
-    return dice_below(roll, 1000000) < ppm;
+    return hash_below(random, 1000000) < ppm;
 }
 
 /* In [0, 1). */
-static inline double dice_unit(uint64_t roll)
+static inline double hash_unit(uint64_t random)
 {
-    return (double)(roll >> 11) / 9007199254740992.0;
+    return (double)(random >> 11) / 9007199254740992.0;
 }
 
 #endif

@@ -8,7 +8,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-bool line_next(struct str *rest, struct exchange_pair *pair)
+bool key_values_next(struct str *rest, struct key_value *pair)
 {
     size_t len = 0;
 
@@ -42,7 +42,7 @@ bool line_next(struct str *rest, struct exchange_pair *pair)
     return true;
 }
 
-int line_choice(struct str word, const char *const *words)
+int key_values_choice(struct str word, const char *const *words)
 {
     for (int i = 0; words[i] != NULL; i++) {
         if (str_eq(word, str_of(words[i])))
@@ -51,7 +51,7 @@ int line_choice(struct str word, const char *const *words)
     return -1;
 }
 
-bool line_number(struct str text, double *value)
+bool key_values_number(struct str text, double *value)
 {
     char copy[64];
     char *end;

@@ -6,15 +6,22 @@
 #ifndef PATRA_SIM_UTIL_KEY_VALUES_H
 #define PATRA_SIM_UTIL_KEY_VALUES_H
 
-#include "sim/http/call.h"
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct key_value {
+    struct str name;
+    struct str value;
+};
 
 /* Takes the next pair off `rest`; false at the end, or at a quote that is not closed: then rest is
  * not empty. */
-bool line_next(struct str *rest, struct exchange_pair *pair);
+bool key_values_next(struct str *rest, struct key_value *pair);
 
 /* One word of several: returns its position, or -1. The list ends with a NULL. */
-int line_choice(struct str word, const char *const *words);
+int key_values_choice(struct str word, const char *const *words);
 
-bool line_number(struct str text, double *value); /* "0.05"; whole string, not negative */
+bool key_values_number(struct str text, double *value); /* "0.05"; whole string, not negative */
 
 #endif

@@ -29,7 +29,7 @@ void tally_clear(struct tally *tally)
 
 static struct tally_entry *place(struct tally_entry *entries, size_t capacity, uint64_t key)
 {
-    size_t at = (size_t)dice_mix(key) & (capacity - 1);
+    size_t at = (size_t)hash_mix(key) & (capacity - 1);
 
     while (entries[at].count != 0 && entries[at].key != key)
         at = (at + 1) & (capacity - 1);

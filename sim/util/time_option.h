@@ -11,15 +11,10 @@
 #include "base/str.h"
 
 /* What when.h reads (the beginning of what is meant), or a number of microseconds since 1970. */
-bool moment_parse(struct str text, int64_t *at_us);
+bool time_option_parse(struct str text, int64_t *at_us);
 
 /* What base/duration.h reads (30s, 15m, 1h30m, 500ms), with a sign where one makes sense, or a
  * number of seconds. */
-bool moment_parse_duration(struct str text, int64_t *us);
-
-/* The form of HTTP's Date and Retry-After: "Fri, 02 Jan 2026 03:04:05 GMT". */
-enum { MOMENT_HTTP_MAX = 40 };
-struct str moment_http(int64_t at_us, char text[MOMENT_HTTP_MAX]);
-bool moment_parse_http(struct str text, int64_t *at_us);
+bool duration_option_parse(struct str text, int64_t *us);
 
 #endif

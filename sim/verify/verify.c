@@ -5,9 +5,9 @@
 
 #include "base/instant.h"
 #include "base/str.h"
-#include "sim/protocol/page.h"
 #include "sim/util/api_date.h"
-#include "sim/world/words.h"
+#include "sim/util/encode.h"
+#include "sim/util/text_out.h"
 
 enum { EXIT_SAME, EXIT_DIFFERENT, EXIT_UNKNOWN };
 enum { SHOW_PRESET = 10, ARENA_MAX = 256 << 20 };
@@ -169,14 +169,14 @@ struct store_reader *store_reader_open(struct str dsn, struct str source, struct
 
 static bool take_instant(struct str text, const char *name, int64_t *at_us, struct error *err)
 {
-    struct when when;
+    struct api_date date;
 
     if (text.len == 0)
         return true;
-    if (!when_parse(text, &when))
+    if (!api_date_parse(text, &date))
         return error_set(err, ERROR_REQUEST, "option.time", "--%s: can't read '%.*s'", name,
                          STR_ARG(text));
-    *at_us = when.from_us;
+    *at_us = date.from_us;
     return true;
 }
 
@@ -221,7 +221,7 @@ static struct truth_reader *open_remote(const struct settings *settings,
         if (params[i].value.len == 0)
             continue;
         buf_add(&query, str_of(params[i].name));
-        answer_add_escaped(&query, params[i].value);
+        encode_percent(&query, params[i].value);
     }
     if (!buf_ok(&query, err))
         return NULL;
@@ -306,7 +306,7 @@ static bool print_json(const struct settings *settings, const struct verify_repo
                    report->counts[kind]);
         for (size_t i = 0; i < shown(settings, report, kind); i++) {
             buf_add(&out, i > 0 ? STR(",\"") : STR("\""));
-            words_json(&out, report->ids[kind][i], JSON_PLAIN);
+            text_add_json(&out, report->ids[kind][i], JSON_PLAIN);
             buf_add_char(&out, '"');
         }
         buf_add(&out, STR("]}"));

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "sim/protocol/page.h"
 #include "sim/util/api_date.h"
+#include "sim/util/encode.h"
 #include "sim/verify/verify.h"
 
 enum { BODY_MAX = 1 << 20, PAGE_MAX = 64 << 20 };
@@ -101,7 +101,7 @@ struct truth_reader *truth_reader_local(const struct world_options *options,
     if (query->form->ids == ID_PUBMED)
         reader->port.zone_us = options->pubmed_zone_us;
     reader->query = *query;
-    reader->world = world_open(options, err);
+    reader->world = body_world_open(options, err);
     if (reader->world != NULL)
         return &reader->port;
     local_close(&reader->port);
@@ -145,7 +145,7 @@ static bool fetch(struct remote_reader *reader, struct arena *arena, const char 
     buf_init(body, arena, PAGE_MAX);
     buf_add(&url, reader->url);
     buf_add(&url, str_of(more));
-    answer_add_escaped(&url, value);
+    encode_percent(&url, value);
     buf_add_char(&url, '\0');
     if (!buf_ok(&url, err))
         return error_wrap(err, "the truth's URL");
@@ -220,7 +220,7 @@ static bool remote_next(struct truth_reader *port, struct truth_line *line, bool
                         struct error *err)
 {
     struct remote_reader *reader = remote_of(port);
-    struct when when;
+    struct api_date date;
     struct str text;
 
     for (;;) {
@@ -244,9 +244,9 @@ static bool remote_next(struct truth_reader *port, struct truth_line *line, bool
     line->id = field(text, STR("\"id\":\""));
     if (line->id.len == 0 || !read_state(field(text, STR("\"state\":\"")), &line->state) ||
         !read_digest(field(text, STR("\"sha256\":\"")), line->digest) ||
-        !when_parse(field(text, STR("\"updated_at\":\"")), &when))
+        !api_date_parse(field(text, STR("\"updated_at\":\"")), &date))
         return broken(text, err);
-    line->updated_us = when.from_us;
+    line->updated_us = date.from_us;
     return true;
 }
 

@@ -8,37 +8,37 @@
 
 /* The questions asked about a record; those about a version add its ordinal above the low byte. */
 enum {
-    ASK_JITTER,
-    ASK_PLACE,
-    ASK_BURST,
-    ASK_UPDATES,
-    ASK_GAP,
-    ASK_GAP_FRACTION,
-    ASK_DEPOSIT,
-    ASK_FATE,
-    ASK_DELAY,
-    ASK_LATE,
-    ASK_FUTURE,
-    ASK_TARGET,
-    ASK_PUBLISHED,
-    ASK_PUBLISHED_DAY,
+    CHANCE_JITTER,
+    CHANCE_PLACE,
+    CHANCE_BURST,
+    CHANCE_UPDATES,
+    CHANCE_GAP,
+    CHANCE_GAP_FRACTION,
+    CHANCE_DEPOSIT,
+    CHANCE_FATE,
+    CHANCE_DELAY,
+    CHANCE_LATE,
+    CHANCE_FUTURE,
+    CHANCE_TARGET,
+    CHANCE_PUBLISHED,
+    CHANCE_PUBLISHED_DAY,
 };
 
-static uint64_t ask(const struct world_options *options, uint32_t record, size_t version,
-                    int question)
+static uint64_t chance(const struct world_options *options, uint32_t record, size_t version,
+                       int question)
 {
-    return dice_roll((uint64_t)options->seed, record, (uint64_t)version << 8 | (uint64_t)question);
+    return hash_of((uint64_t)options->seed, record, (uint64_t)version << 8 | (uint64_t)question);
 }
 
 enum fate { FATE_LIVES, FATE_DELETED, FATE_MERGED };
 
 static enum fate fate_of(const struct world_options *options, uint32_t record)
 {
-    const uint32_t roll = dice_below(ask(options, record, 0, ASK_FATE), 1000000);
+    const uint32_t random = hash_below(chance(options, record, 0, CHANCE_FATE), 1000000);
 
-    if (roll < options->deleted_ppm)
+    if (random < options->deleted_ppm)
         return FATE_DELETED;
-    if (roll < options->deleted_ppm + options->merged_ppm)
+    if (random < options->deleted_ppm + options->merged_ppm)
         return FATE_MERGED;
     return FATE_LIVES;
 }
@@ -74,12 +74,12 @@ static int64_t birth_us(const struct world_options *options, uint32_t record)
 {
     const int64_t span = options->to_us - options->from_us;
     const int64_t disorder = span > 12 * US_PER_DAY ? 3 * US_PER_DAY : span / 4;
-    const uint64_t place = ask(options, record, 0, ASK_PLACE);
+    const uint64_t place = chance(options, record, 0, CHANCE_PLACE);
     int64_t at;
 
     if (is_big_day_record(options, record)) {
         at = options->big_day_us - options->big_day_us % US_PER_DAY + part_of(place, US_PER_DAY);
-        return dice_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm)
+        return hash_happens(chance(options, record, 1, CHANCE_BURST), (uint32_t)options->burst_ppm)
                    ? at - at % US_PER_HOUR
                    : to_millis(at);
     }
@@ -89,18 +89,18 @@ static int64_t birth_us(const struct world_options *options, uint32_t record)
         at = options->from_us + part_of(place, disorder);
     if (at >= options->to_us)
         at = options->to_us - 1 - part_of(place, disorder);
-    if (dice_happens(ask(options, record, 1, ASK_BURST), (uint32_t)options->burst_ppm))
+    if (hash_happens(chance(options, record, 1, CHANCE_BURST), (uint32_t)options->burst_ppm))
         at -= (at - options->from_us) % burst_step_us(options);
     return at == options->from_us ? at : to_millis(at);
 }
 
 static size_t update_count(const struct world_options *options, uint32_t record)
 {
-    const uint64_t roll = ask(options, record, 0, ASK_UPDATES);
+    const uint64_t random = chance(options, record, 0, CHANCE_UPDATES);
     size_t count = 0;
 
     /* Half of the records never change; each further update is half as likely again. */
-    while (count < (size_t)options->updates_max && (roll >> count & 1) != 0)
+    while (count < (size_t)options->updates_max && (random >> count & 1) != 0)
         count++;
     return count;
 }
@@ -109,15 +109,16 @@ static size_t update_count(const struct world_options *options, uint32_t record)
 static int64_t next_us(const struct world_options *options, uint32_t record, size_t version,
                        int64_t last_us)
 {
-    const uint64_t gap = ask(options, record, version, ASK_GAP);
+    const uint64_t gap = chance(options, record, version, CHANCE_GAP);
     const int64_t seconds_max = (options->to_us - options->from_us) / US_PER_SECOND / 2;
     const uint32_t octaves = 63U - (uint32_t)__builtin_clzll((uint64_t)seconds_max | 2);
-    const int64_t octave = INT64_C(1) << dice_below(gap, octaves + 1);
+    const int64_t octave = INT64_C(1) << hash_below(gap, octaves + 1);
     const int64_t at =
         last_us + octave * US_PER_SECOND +
-        part_of(ask(options, record, version, ASK_GAP_FRACTION), octave * US_PER_SECOND);
+        part_of(chance(options, record, version, CHANCE_GAP_FRACTION), octave * US_PER_SECOND);
 
-    if (dice_happens(ask(options, record, version, ASK_BURST), (uint32_t)options->burst_ppm)) {
+    if (hash_happens(chance(options, record, version, CHANCE_BURST),
+                     (uint32_t)options->burst_ppm)) {
         const int64_t step = burst_step_us(options);
 
         return at + step - (at - options->from_us) % step;
@@ -127,10 +128,10 @@ static int64_t next_us(const struct world_options *options, uint32_t record, siz
 
 static int64_t delay_us(const struct world_options *options, uint32_t record, size_t version)
 {
-    const uint64_t late = ask(options, record, version, ASK_LATE);
-    const uint64_t delay = ask(options, record, version, ASK_DELAY);
+    const uint64_t late = chance(options, record, version, CHANCE_LATE);
+    const uint64_t delay = chance(options, record, version, CHANCE_DELAY);
 
-    return to_millis(dice_happens(late, (uint32_t)options->late_ppm)
+    return to_millis(hash_happens(late, (uint32_t)options->late_ppm)
                          ? part_of(delay, options->late_us + 1)
                          : part_of(delay, options->delay_us + 1));
 }
@@ -153,12 +154,12 @@ static void add_version(const struct world_options *options, uint32_t record, st
 static void date_ahead(const struct world_options *options, uint32_t record, struct life *life)
 {
     const size_t last = life->count - 1;
-    const uint64_t roll = ask(options, record, 0, ASK_FUTURE);
+    const uint64_t random = chance(options, record, 0, CHANCE_FUTURE);
     int64_t visible_us;
 
-    if (!dice_happens(roll, (uint32_t)options->future_ppm))
+    if (!hash_happens(random, (uint32_t)options->future_ppm))
         return;
-    visible_us = to_millis(life->versions[last].at_us - part_of(roll, options->future_us + 1));
+    visible_us = to_millis(life->versions[last].at_us - part_of(random, options->future_us + 1));
     if (last > 0 && visible_us <= life->versions[last - 1].visible_us)
         visible_us = life->versions[last - 1].visible_us + US_PER_MS;
     life->versions[last].visible_us = visible_us;
@@ -173,7 +174,7 @@ void life_make(const struct world_options *options, uint32_t record, struct life
     life->count = 0;
     add_version(options, record, life, at_us, VERSION_DEPOSIT);
     for (size_t version = 2; version <= updates + 1; version++) {
-        const uint64_t deposit = ask(options, record, version, ASK_DEPOSIT);
+        const uint64_t deposit = chance(options, record, version, CHANCE_DEPOSIT);
 
         at_us = next_us(options, record, version, at_us);
         if (at_us >= options->to_us)
@@ -260,7 +261,8 @@ uint32_t corpus_merged_into(const struct world_options *options, uint32_t record
 {
     /* The first that lives on, counted from a place of chance; a world of nothing but the merged
      * has no such record, and then any will do. */
-    uint32_t target = dice_below(ask(options, record, 0, ASK_TARGET), (uint32_t)options->records);
+    uint32_t target =
+        hash_below(chance(options, record, 0, CHANCE_TARGET), (uint32_t)options->records);
 
     for (int64_t tries = 0; tries < options->records; tries++) {
         if (target != record && fate_of(options, target) == FATE_LIVES)
@@ -284,8 +286,8 @@ int64_t corpus_deposited_us(const struct corpus *corpus, uint32_t version)
 
 struct published corpus_published(const struct corpus *corpus, uint32_t record)
 {
-    const uint32_t kind = dice_below(ask(&corpus->options, record, 0, ASK_PUBLISHED), 100);
-    const uint64_t day = ask(&corpus->options, record, 0, ASK_PUBLISHED_DAY);
+    const uint32_t kind = hash_below(chance(&corpus->options, record, 0, CHANCE_PUBLISHED), 100);
+    const uint64_t day = chance(&corpus->options, record, 0, CHANCE_PUBLISHED_DAY);
     int64_t at_us = corpus_created_us(corpus, record);
     struct civil civil;
 

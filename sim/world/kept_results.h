@@ -13,9 +13,9 @@
 
 #include "sim/world/view.h"
 
-enum { RESULTS_MAX = 512, RESULTS_BYTES_MAX = 64 << 20 };
+enum { KEPT_RESULTS_MAX = 512, KEPT_RESULTS_BYTES_MAX = 64 << 20 };
 
-struct result {
+struct kept_result {
     uint64_t name;   /* 0: free */
     uint32_t number; /* a query's number inside a history; 0 for a scroll */
     struct hit *hits;
@@ -25,26 +25,26 @@ struct result {
     int64_t used_us;
 };
 
-struct results {
-    struct result items[RESULTS_MAX];
+struct kept_results {
+    struct kept_result items[KEPT_RESULTS_MAX];
     size_t bytes;
     uint64_t made;
 };
 
-void results_close(struct results *results);
+void kept_results_close(struct kept_results *results);
 
 /* A name nobody has yet, in the order of asking always the same. */
-uint64_t results_name(struct results *results, uint64_t seed);
+uint64_t kept_results_name(struct kept_results *results, uint64_t seed);
 
 /* Room for `count` hits under that name; the caller fills them. NULL: no memory. */
-struct result *results_add(struct results *results, uint64_t name, uint32_t number, size_t count,
-                           int64_t now_us);
+struct kept_result *kept_results_add(struct kept_results *results, uint64_t name, uint32_t number,
+                                     size_t count, int64_t now_us);
 
 /* The result, and it counts as used now; NULL when it never was, or was idle for longer. */
-struct result *results_find(struct results *results, uint64_t name, uint32_t number, int64_t now_us,
-                            int64_t idle_us);
+struct kept_result *kept_results_find(struct kept_results *results, uint64_t name, uint32_t number,
+                                      int64_t now_us, int64_t idle_us);
 
 /* The number the next query of that history gets. */
-uint32_t results_next_number(const struct results *results, uint64_t name);
+uint32_t kept_results_next_number(const struct kept_results *results, uint64_t name);
 
 #endif

@@ -92,12 +92,18 @@ struct texts {
     uint32_t counts[BLOCK_COUNT];
 };
 
-bool texts_open(struct texts *texts, uint64_t seed, struct error *err) MUST_CHECK;
+struct block_list {
+    const struct block_table *const *tables;
+    size_t count;
+};
+
+bool texts_open(struct texts *texts, struct block_list blocks, uint64_t seed,
+                struct error *err) MUST_CHECK;
 void texts_close(struct texts *texts);
 
 static inline struct str texts_pick(const struct texts *texts, enum block block, uint64_t hash)
 {
-    return texts->items[block][dice_below(hash, texts->counts[block])];
+    return texts->items[block][hash_below(hash, texts->counts[block])];
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/attr.h"
 #include "sim/util/hash.h"
+#include "sim/util/text_out.h"
 
 #define S STR_INIT
 
@@ -127,7 +128,7 @@ static const struct journal journals[] = {
 
 #undef S
 
-#define PICK(table, hash) (table)[dice_below((hash), (uint32_t)ARRAY_LEN(table))]
+#define PICK(table, hash) (table)[hash_below((hash), (uint32_t)ARRAY_LEN(table))]
 
 struct str words_term(uint64_t hash)
 {
@@ -152,8 +153,8 @@ struct str words_country(uint64_t hash)
 struct person words_person(uint64_t hash)
 {
     return (struct person){ .given = PICK(givens, hash),
-                            .family = PICK(families, dice_mix(hash + 1)),
-                            .initials = PICK(initials, dice_mix(hash + 2)) };
+                            .family = PICK(families, hash_mix(hash + 1)),
+                            .initials = PICK(initials, hash_mix(hash + 2)) };
 }
 
 struct journal words_journal(uint64_t hash)
@@ -164,7 +165,7 @@ struct journal words_journal(uint64_t hash)
 static uint64_t next(uint64_t *hash)
 {
     *hash += UINT64_C(0x9e3779b97f4a7c15);
-    return dice_mix(*hash);
+    return hash_mix(*hash);
 }
 
 static void add_words(struct buf *out, uint64_t *hash)
@@ -220,9 +221,9 @@ void words_sentence(struct buf *out, uint64_t hash)
         buf_add_char(out, ')');
     }
     buf_add(out, STR(", with a mean of "));
-    words_number(out, next(&hash) % 1000);
+    text_add_number(out, next(&hash) % 1000);
     buf_add_char(out, '.');
-    words_padded(out, next(&hash) % 100, 2);
+    text_add_padded(out, next(&hash) % 100, 2);
     buf_add_char(out, '.');
 }
 
@@ -243,120 +244,4 @@ void words_orcid(struct buf *out, uint64_t hash)
             buf_add_char(out, '-');
         buf_add(out, (struct str){ digits + i, 4 });
     }
-}
-
-/* ---- writing it down ---- */
-
-#define REPLACEMENT STR("\ufffd")
-
-/* Takes one character off the front. What an echo brings may be no UTF-8 at all: a byte that does
- * not belong comes out as U+FFFD. */
-static struct str take(struct str *rest, uint32_t *code)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *c = (const unsigned char *)rest->data;
-    const size_t len = c[0] < 0x80   ? 1
-                       : c[0] < 0xC0 ? 0
-                       : c[0] < 0xE0 ? 2
-                       : c[0] < 0xF0 ? 3
-                       : c[0] < 0xF8 ? 4
-                                     : 0;
-    struct str bytes = str_slice(*rest, 0, len);
-    bool valid = len > 0 && bytes.len == len;
-
-    *code = len == 1 ? c[0] : c[0] & (0x7FU >> len);
-    for (size_t i = 1; valid && i < len; i++) {
-        valid = (c[i] & 0xC0) == 0x80;
-        *code = *code << 6 | (c[i] & 0x3FU);
-    }
-    valid = valid && *code >= least[len] && *code <= 0x10FFFF && (*code < 0xD800 || *code > 0xDFFF);
-    if (!valid) {
-        *code = 0xFFFD;
-        bytes = REPLACEMENT;
-    }
-    *rest = str_slice(*rest, valid ? len : 1, rest->len);
-    return bytes;
-}
-
-static void add_unit(struct buf *out, uint32_t unit)
-{
-    buf_printf(out, "\\u%04x", unit);
-}
-
-static void add_escaped(struct buf *out, struct str bytes, uint32_t code, int flags)
-{
-    if (code == '"' || code == '\\' || (code == '/' && (flags & JSON_SLASHES) != 0)) {
-        buf_add_char(out, '\\');
-        buf_add(out, bytes);
-    } else if (code == '\n') {
-        buf_add(out, STR("\\n"));
-    } else if (code == '\t') {
-        buf_add(out, STR("\\t"));
-    } else if (code >= 0x20 && (code < 0x80 || (flags & JSON_ASCII) == 0)) {
-        buf_add(out, bytes);
-    } else if (code >= 0x10000) {
-        add_unit(out, 0xD800 + ((code - 0x10000) >> 10));
-        add_unit(out, 0xDC00 + ((code - 0x10000) & 0x3FF));
-    } else {
-        add_unit(out, code);
-    }
-}
-
-void words_json(struct buf *out, struct str text, int flags)
-{
-    while (text.len > 0) {
-        uint32_t code;
-        const struct str bytes = take(&text, &code);
-
-        add_escaped(out, bytes, code, flags);
-    }
-}
-
-static bool is_xml_char(uint32_t code)
-{
-    return (code >= 0x20 || code == '\t' || code == '\n') && code != 0xFFFE && code != 0xFFFF;
-}
-
-void words_xml(struct buf *out, struct str text, bool references)
-{
-    while (text.len > 0) {
-        uint32_t code;
-        const struct str bytes = take(&text, &code);
-
-        if (code == '&')
-            buf_add(out, STR("&amp;"));
-        else if (code == '<')
-            buf_add(out, STR("&lt;"));
-        else if (code == '>')
-            buf_add(out, STR("&gt;"));
-        else if (code == '"')
-            buf_add(out, STR("&quot;"));
-        else if (references && code >= 0x80)
-            buf_printf(out, "&#x%x;", code);
-        else
-            buf_add(out, is_xml_char(code) ? bytes : REPLACEMENT);
-    }
-}
-
-void words_number(struct buf *out, uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    buf_add(out, (struct str){ digits + at, sizeof(digits) - at });
-}
-
-void words_padded(struct buf *out, uint64_t number, int digits)
-{
-    char text[20];
-
-    for (int i = digits - 1; i >= 0; i--) {
-        text[i] = (char)('0' + number % 10);
-        number /= 10;
-    }
-    buf_add(out, (struct str){ text, (size_t)digits });
 }

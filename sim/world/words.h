@@ -1,5 +1,6 @@
-/* words: plain language for titles, abstracts and people, in UTF-8 and of many scripts, and the
- * two ways to write it down.
+/* words: the vocabulary of titles, abstracts, people and journals, in UTF-8 and in many scripts.
+ *
+ * Every function picks by a hash: equal hashes give equal words.
  */
 #ifndef PATRA_SIM_WORLD_WORDS_H
 #define PATRA_SIM_WORLD_WORDS_H
@@ -35,20 +36,5 @@ struct journal words_journal(uint64_t hash);
 void words_title(struct buf *out, uint64_t hash);
 void words_sentence(struct buf *out, uint64_t hash); /* ends with a full stop */
 void words_orcid(struct buf *out, uint64_t hash);    /* 0000-0002-1825-0097 */
-
-/* How a string is written in JSON: always what must be escaped, and more where asked. */
-enum {
-    JSON_PLAIN = 0,
-    JSON_SLASHES = 1, /* \/ */
-    JSON_ASCII = 2,   /* \u00e9, \ud835\udefc */
-};
-void words_json(struct buf *out, struct str text, int flags);
-
-/* In XML: & < > and, where asked, what is not ASCII as a hexadecimal reference. */
-void words_xml(struct buf *out, struct str text, bool references);
-
-/* Numbers without printf: bodies are made of many. */
-void words_number(struct buf *out, uint64_t number);
-void words_padded(struct buf *out, uint64_t number, int digits);
 
 #endif

@@ -9,10 +9,11 @@ struct sim_world {
     struct texts texts;
     pthread_mutex_t lock; /* view and results */
     struct view view;
-    struct results results;
+    struct kept_results results;
 };
 
-struct sim_world *world_open(const struct world_options *options, struct error *err)
+struct sim_world *world_open(const struct world_options *options, struct block_list blocks,
+                             struct error *err)
 {
     struct sim_world *world;
 
@@ -26,7 +27,7 @@ struct sim_world *world_open(const struct world_options *options, struct error *
     (void)pthread_mutex_init(&world->lock, NULL);
     if (!corpus_open(&world->corpus, options, err) ||
         !view_open(&world->view, &world->corpus, err) ||
-        !texts_open(&world->texts, (uint64_t)options->seed, err)) {
+        !texts_open(&world->texts, blocks, (uint64_t)options->seed, err)) {
         world_close(world);
         return NULL;
     }
@@ -37,7 +38,7 @@ void world_close(struct sim_world *world)
 {
     if (world == NULL)
         return;
-    results_close(&world->results);
+    kept_results_close(&world->results);
     texts_close(&world->texts);
     view_close(&world->view);
     corpus_close(&world->corpus);
@@ -120,12 +121,12 @@ bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
 }
 
 static bool keep(struct sim_world *world, int64_t now_us, size_t count, struct world_name *name,
-                 struct result **result, struct error *err)
+                 struct kept_result **result, struct error *err)
 {
     if (name->name == 0)
-        name->name = results_name(&world->results, (uint64_t)world->corpus.options.seed);
-    name->number = results_next_number(&world->results, name->name);
-    *result = results_add(&world->results, name->name, name->number, count, now_us);
+        name->name = kept_results_name(&world->results, (uint64_t)world->corpus.options.seed);
+    name->number = kept_results_next_number(&world->results, name->name);
+    *result = kept_results_add(&world->results, name->name, name->number, count, now_us);
     return *result != NULL ||
            error_set(err, ERROR_FATAL, "memory", "no memory to keep %zu hits", count);
 }
@@ -133,7 +134,7 @@ static bool keep(struct sim_world *world, int64_t now_us, size_t count, struct w
 bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
                 size_t page_size, struct world_name *name, struct error *err)
 {
-    struct result *result;
+    struct kept_result *result;
     size_t total;
     bool ok;
 
@@ -151,7 +152,7 @@ bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query
 bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
                      struct world_name *name, struct error *err)
 {
-    struct result *result;
+    struct kept_result *result;
     bool ok;
 
     lock(world, now_us);
@@ -162,7 +163,8 @@ bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *
     return ok;
 }
 
-static void copy_hits(const struct result *result, struct world_part part, struct world_page *page)
+static void copy_hits(const struct kept_result *result, struct world_part part,
+                      struct world_page *page)
 {
     page->total = result->count;
     page->count = part.skip < result->count ? result->count - part.skip : 0;
@@ -173,18 +175,19 @@ static void copy_hits(const struct result *result, struct world_part part, struc
 }
 
 bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                const struct world_kept_query *query, struct world_page *page, bool *found,
                 struct error *err)
 {
-    const struct result *result;
+    const struct kept_result *result;
 
-    if (!page_alloc(arena, ask->part.limit, page, err))
+    if (!page_alloc(arena, query->part.limit, page, err))
         return false;
     lock(world, now_us);
-    result = results_find(&world->results, ask->name.name, ask->name.number, now_us, ask->idle_us);
+    result = kept_results_find(&world->results, query->name.name, query->name.number, now_us,
+                               query->idle_us);
     *found = result != NULL;
     if (*found)
-        copy_hits(result, ask->part, page);
+        copy_hits(result, query->part, page);
     unlock(world);
     return true;
 }
@@ -192,12 +195,13 @@ bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
 bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
                   bool advance, struct world_scrolled *scrolled, struct error *err)
 {
-    struct result *result;
+    struct kept_result *result;
     bool ok = true;
 
     *scrolled = (struct world_scrolled){ 0 };
     lock(world, now_us);
-    result = results_find(&world->results, name, 1, now_us, world->corpus.options.scroll_idle_us);
+    result =
+        kept_results_find(&world->results, name, 1, now_us, world->corpus.options.scroll_idle_us);
     scrolled->found = result != NULL;
     if (scrolled->found) {
         const struct world_part part = { result->position, result->size };

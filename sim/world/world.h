@@ -22,8 +22,10 @@
 
 struct sim_world;
 
-/* NULL with an error: bad options, or no memory. */
-struct sim_world *world_open(const struct world_options *options, struct error *err) MUST_CHECK;
+/* NULL with an error: bad options, or no memory. `blocks` are the text blocks that record bodies
+ * are built from; protocol/body.h opens a world with those of all APIs. */
+struct sim_world *world_open(const struct world_options *options, struct block_list blocks,
+                             struct error *err) MUST_CHECK;
 void world_close(struct sim_world *world); /* accepts NULL */
 
 const struct world_options *world_options_of(const struct sim_world *world);
@@ -64,13 +66,13 @@ bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *
                      struct world_name *name, struct error *err) MUST_CHECK;
 
 /* Reads of a kept list. *found: it is still there. */
-struct world_kept_ask {
+struct world_kept_query {
     struct world_name name;
     int64_t idle_us; /* since it was used last: longer, and it is gone */
     struct world_part part;
 };
 bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct world_kept_ask *ask, struct world_page *page, bool *found,
+                const struct world_kept_query *query, struct world_page *page, bool *found,
                 struct error *err) MUST_CHECK;
 
 /* The next page of a scroll, as large as it was kept with. `advance`: the position moves on. */

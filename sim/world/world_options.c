@@ -76,17 +76,17 @@ void world_options_init(struct world_options *options)
 
 static bool parse(const struct row *row, struct str text, int64_t *value)
 {
-    struct when when;
+    struct api_date date;
 
     switch (row->type) {
     case TYPE_NUMBER:
         return str_to_i64(text, value);
     case TYPE_SPAN:
-        return moment_parse_duration(text, value);
+        return duration_option_parse(text, value);
     case TYPE_INSTANT:
-        if (!when_parse(text, &when))
+        if (!api_date_parse(text, &date))
             return false;
-        *value = when.from_us;
+        *value = date.from_us;
         return true;
     }
     return false;

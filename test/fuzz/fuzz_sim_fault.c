@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    const struct exchange exchange = { .method = STR("GET"), .path = STR("/x") };
+    const struct http_call call = { .method = STR("GET"), .path = STR("/x") };
     struct fault_rule rule;
     struct error err;
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     assert(fault_name(&rule.fault)[0] != '\0');
     assert(rule.fault.code >= 200 && rule.fault.code <= 599);
     assert(rule.fault.keep >= 0 && rule.fault.keep <= 100);
-    (void)fault_rule_matches(&rule, &exchange, false);
+    (void)fault_rule_matches(&rule, &call, false);
     for (int64_t n = 1; n < 5; n++)
         assert(fault_rule_fires(&rule, 1, 0, n) == fault_rule_fires(&rule, 1, 0, n));
     return 0;

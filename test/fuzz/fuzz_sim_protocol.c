@@ -5,6 +5,7 @@
 
 #include "sim/protocol/protocol.h"
 #include "sim/truth/truth.h"
+#include "sim/util/encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +20,7 @@ static struct sim_world *small_world(void)
         options.records = 60;
         options.deleted_ppm = 100000;
         options.merged_ppm = 100000;
-        world = world_open(&options, &err);
+        world = body_world_open(&options, &err);
         if (world == NULL)
             abort();
     }
@@ -31,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sim_world *world = small_world();
     struct str url = { (const char *)data + 2, size < 2 ? 0 : size - 2 };
-    struct exchange exchange = { .scheme = STR("http"),
-                                 .host = STR("h"),
-                                 .other_base = STR("http://o") };
+    struct http_call call = { .scheme = STR("http"),
+                              .host = STR("h"),
+                              .other_base = STR("http://o") };
     const struct protocol *protocol;
     struct error err = { 0 };
     struct arena arena;
@@ -41,22 +42,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3)
         return 0;
     arena_init(&arena, 64 << 20);
-    exchange.arena = &arena;
-    exchange.twist = (enum exchange_twist)(data[0] % (TWIST_MISSING_DETAILS + 1));
-    exchange.roll = data[1];
-    exchange.now_us = world_options_of(world)->from_us + data[1] * INT64_C(86400000000);
-    exchange.body = url;
-    url = str_cut(&exchange.body, '\n');
-    exchange.raw_path = str_cut(&url, '?');
-    exchange.query = url;
-    buf_init(&exchange.reply, &arena, 32 << 20);
-    if (exchange_unescape(&arena, exchange.raw_path, false, &exchange.path, &err) &&
-        exchange_add_params(&exchange, url, &err)) {
-        protocol = protocol_find(exchange.path);
-        if (protocol != NULL && (!protocol->answer(world, &exchange, &err) ||
-                                 exchange.status < 200 || exchange.content_type.len == 0))
+    call.arena = &arena;
+    call.content_fault = (enum content_fault)(data[0] % (CONTENT_FAULT_MISSING_DETAILS + 1));
+    call.random = data[1];
+    call.now_us = world_options_of(world)->from_us + data[1] * INT64_C(86400000000);
+    call.body = url;
+    url = str_cut(&call.body, '\n');
+    call.raw_path = str_cut(&url, '?');
+    call.query = url;
+    buf_init(&call.response, &arena, 32 << 20);
+    if (decode_percent(&arena, call.raw_path, false, &call.path, &err) &&
+        call_add_params(&call, url, &err)) {
+        protocol = protocol_find(call.path);
+        if (protocol != NULL && (!protocol->respond(world, &call, &err) || call.status < 200 ||
+                                 call.content_type.len == 0))
             abort();
-        if (protocol == NULL && !truth_answer(world, &exchange, &err))
+        if (protocol == NULL && !truth_respond(world, &call, &err))
             abort();
     }
     arena_release(&arena);

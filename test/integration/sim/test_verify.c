@@ -63,7 +63,7 @@ static void make_rows(const char *form, int64_t at_us)
     fixture.options.records = RECORDS;
     fixture.options.deleted_ppm = 60000;
     fixture.options.merged_ppm = 30000;
-    fixture.world = world_open(&fixture.options, &err);
+    fixture.world = body_world_open(&fixture.options, &err);
     REQUIRE(fixture.world != NULL, err.text);
     fixture.query = (struct truth_query){ .form = body_form_find(str_of(form)),
                                           .from_us = fixture.options.from_us,

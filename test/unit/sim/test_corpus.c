@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "sim/protocol/body.h"
 #include "sim/util/hash.h"
 #include "sim/world/corpus.h"
 #include "sim/world/view.h"
@@ -163,15 +164,15 @@ static struct view_query some_query(const struct world_options *options, uint64_
 {
     const int64_t span = options->to_us - options->from_us;
     struct view_query query =
-        view_query_all((enum view_order)dice_below(dice_mix(hash + 1), ORDER_COUNT),
-                       (enum view_mode)dice_below(dice_mix(hash + 2), VIEW_MODE_COUNT));
-    const int64_t from_us = options->from_us + (int64_t)(dice_mix(hash + 3) % (uint64_t)span);
+        view_query_all((enum view_order)hash_below(hash_mix(hash + 1), ORDER_COUNT),
+                       (enum view_mode)hash_below(hash_mix(hash + 2), VIEW_MODE_COUNT));
+    const int64_t from_us = options->from_us + (int64_t)(hash_mix(hash + 3) % (uint64_t)span);
 
     query.ranges[query.order] =
-        (struct view_range){ from_us, from_us + (int64_t)(dice_mix(hash + 4) % (uint64_t)span) };
+        (struct view_range){ from_us, from_us + (int64_t)(hash_mix(hash + 4) % (uint64_t)span) };
     if (hash % 3 == 0) {
-        query.record_from = dice_below(dice_mix(hash + 5), RECORDS);
-        query.record_to = query.record_from + dice_below(dice_mix(hash + 6), RECORDS);
+        query.record_from = hash_below(hash_mix(hash + 5), RECORDS);
+        query.record_to = query.record_from + hash_below(hash_mix(hash + 6), RECORDS);
     }
     if (hash % 4 == 0)
         query.ranges[ORDER_CREATED].to_us = options->from_us + span / 2;
@@ -182,8 +183,8 @@ static struct view_query some_query(const struct world_options *options, uint64_
 static void check_query(const struct view *view, const struct view_query *query, uint64_t hash,
                         const struct model_hit *list, size_t count)
 {
-    const size_t limit = 1 + dice_below(dice_mix(hash + 7), 50);
-    const size_t skip = dice_below(dice_mix(hash + 8), (uint32_t)count + 10);
+    const size_t limit = 1 + hash_below(hash_mix(hash + 7), 50);
+    const size_t skip = hash_below(hash_mix(hash + 8), (uint32_t)count + 10);
     const size_t wanted = skip >= count ? 0 : count - skip < limit ? count - skip : limit;
     struct hit hits[64];
 
@@ -201,7 +202,7 @@ static void check_query(const struct view *view, const struct view_query *query,
 static void check_after(const struct view *view, struct view_query query,
                         const struct model_hit *list, size_t count, uint64_t hash)
 {
-    const size_t at = count > 0 ? dice_below(hash, (uint32_t)count) : 0;
+    const size_t at = count > 0 ? hash_below(hash, (uint32_t)count) : 0;
     struct hit hit;
 
     if (count == 0 || query.descending)
@@ -226,7 +227,7 @@ TEST(views_agree_with_a_scan_of_all_versions)
     REQUIRE_OK(corpus_open(&corpus, &options, &err), err);
     REQUIRE_OK(view_open(&view, &corpus, &err), err);
     for (uint64_t round = 0; round < 400; round++) {
-        const uint64_t hash = dice_mix(round);
+        const uint64_t hash = hash_mix(round);
         struct view_query query = some_query(&options, hash);
         /* Leaps and small steps, both ways. */
         const int64_t now_us =
@@ -237,7 +238,7 @@ TEST(views_agree_with_a_scan_of_all_versions)
         view_seek(&view, now_us);
         count = model_list(&corpus, &query, now_us, list);
         check_query(&view, &query, hash, list, count);
-        check_after(&view, query, list, count, dice_mix(hash + 9));
+        check_after(&view, query, list, count, hash_mix(hash + 9));
     }
     view_close(&view);
     corpus_close(&corpus);
@@ -262,7 +263,7 @@ TEST(a_million_records_fit_into_500_megabytes)
     world_options_init(&options);
     options.records = 1000000;
     before = allocated();
-    world = world_open(&options, &err);
+    world = body_world_open(&options, &err);
     REQUIRE(world != NULL, err.text);
     bytes = allocated() - before;
     test_note("1,000,000 records, %u versions: %zu MB", world_corpus(world)->version_count,

@@ -1,8 +1,8 @@
 /* Crossref: the scroll gives every record once and can not be replayed; limits are refused. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { RECORDS = 4000 };
 
@@ -12,12 +12,12 @@ static struct sim_world *open_world(struct world_options *options)
     options->records = RECORDS;
     options->merged_ppm = 20000;
     options->deleted_ppm = 20000;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 static struct str cursor_of(struct arena *arena, struct str body)
 {
-    const struct str token = ask_between(body, STR("\"next-cursor\":\""), STR("\""));
+    const struct str token = sim_request_between(body, STR("\"next-cursor\":\""), STR("\""));
     struct buf plain;
 
     buf_init(&plain, arena, 4096);
@@ -30,8 +30,8 @@ static struct str cursor_of(struct arena *arena, struct str body)
 
 static size_t tick(const struct sim_world *world, struct str body, uint8_t *wanted)
 {
-    return ask_tick(world, body, ID_CROSSREF, STR(",\"URL\":\"https:\\/\\/doi.org\\/"), STR("\""),
-                    wanted);
+    return sim_request_tick(world, body, ID_CROSSREF, STR(",\"URL\":\"https:\\/\\/doi.org\\/"),
+                            STR("\""), wanted);
 }
 
 /* Walks a window by cursor; the token must stay the same. */
@@ -43,20 +43,20 @@ static size_t walk(struct sim_world *world, int64_t now_us, const char *filter, 
 
     arena_init(&arena, 1 << 20);
     do {
-        struct ask ask;
+        struct sim_request request;
         struct str next;
 
-        ask_get(&ask, world, now_us,
-                arena_printf(&arena, "/crossref/works?filter=%s&rows=150&cursor=%.*s", filter,
-                             STR_ARG(ask_escaped(&arena, cursor))));
-        REQUIRE(ask.exchange.status == 200, "a page");
-        CHECK_EQ(ask.exchange.page, PAGE_NONE, "not a page one could ask for twice");
-        count = tick(world, ask.body, wanted);
-        next = cursor_of(&arena, ask.body);
+        sim_request_get(&request, world, now_us,
+                        arena_printf(&arena, "/crossref/works?filter=%s&rows=150&cursor=%.*s",
+                                     filter, STR_ARG(sim_request_escaped(&arena, cursor))));
+        REQUIRE(request.call.status == 200, "a page");
+        CHECK_EQ(request.call.page, PAGE_NONE, "not a page one could ask for twice");
+        count = tick(world, request.body, wanted);
+        next = cursor_of(&arena, request.body);
         CHECK(str_eq(cursor, STR("*")) || str_eq(next, cursor), "the same token on every page");
         cursor = next;
         seen += count;
-        ask_end(&ask);
+        sim_request_end(&request);
     } while (count == 150);
     arena_release(&arena);
     return seen;
@@ -84,11 +84,11 @@ TEST(a_scroll_walks_the_whole_window)
     static uint8_t wanted[RECORDS];
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const size_t total =
-            ask_expect(world,
-                       (struct ask_window){ VIEW_NOT_MERGED, cases[i].order, cases[i].from_us,
-                                            cases[i].to_us, now_us },
-                       wanted);
+        const size_t total = sim_request_expect(
+            world,
+            (struct sim_request_window){ VIEW_NOT_MERGED, cases[i].order, cases[i].from_us,
+                                         cases[i].to_us, now_us },
+            wanted);
 
         CHECK(total > 150, "more than a page");
         CHECK_EQ(walk(world, now_us, cases[i].filter, wanted), total, cases[i].filter);
@@ -101,20 +101,22 @@ TEST(a_lost_answer_loses_a_page)
     struct world_options options;
     struct sim_world *world = open_world(&options);
     struct arena arena;
-    struct ask ask;
+    struct sim_request request;
     struct str url, second, third;
 
     arena_init(&arena, 1 << 24);
-    ask_get(&ask, world, options.to_us, STR("/crossref/works?rows=5&cursor=*"));
+    sim_request_get(&request, world, options.to_us, STR("/crossref/works?rows=5&cursor=*"));
     url = arena_printf(&arena, "/crossref/works?rows=5&cursor=%.*s",
-                       STR_ARG(ask_escaped(&arena, cursor_of(&arena, ask.body))));
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us, url);
-    second = arena_copy(&arena, ask_between(ask.body, STR("\"items\":["), STR("\"items-per")));
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us, url);
-    third = arena_copy(&arena, ask_between(ask.body, STR("\"items\":["), STR("\"items-per")));
-    ask_end(&ask);
+                       STR_ARG(sim_request_escaped(&arena, cursor_of(&arena, request.body))));
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us, url);
+    second = arena_copy(&arena,
+                        sim_request_between(request.body, STR("\"items\":["), STR("\"items-per")));
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us, url);
+    third = arena_copy(&arena,
+                       sim_request_between(request.body, STR("\"items\":["), STR("\"items-per")));
+    sim_request_end(&request);
     CHECK(second.len > 1000 && !str_eq(second, third), "the same URL, another page");
     arena_release(&arena);
     world_close(world);
@@ -126,8 +128,9 @@ TEST(a_scroll_is_a_snapshot)
     struct sim_world *world = open_world(&options);
     static uint8_t wanted[RECORDS];
     const int64_t now_us = options.from_us + 20 * US_PER_DAY;
-    const size_t total = ask_expect(
-        world, (struct ask_window){ VIEW_NOT_MERGED, ORDER_UPDATED, INT64_MIN, INT64_MAX, now_us },
+    const size_t total = sim_request_expect(
+        world,
+        (struct sim_request_window){ VIEW_NOT_MERGED, ORDER_UPDATED, INT64_MIN, INT64_MAX, now_us },
         wanted);
     struct arena arena;
     struct str cursor = STR("*");
@@ -135,16 +138,16 @@ TEST(a_scroll_is_a_snapshot)
 
     arena_init(&arena, 1 << 22);
     for (int64_t page = 0; page < 100; page++) {
-        struct ask ask;
+        struct sim_request request;
         size_t count;
 
         /* Four minutes pass between pages, and the world moves on. */
-        ask_get(&ask, world, now_us + page * 4 * US_PER_MINUTE,
-                arena_printf(&arena, "/crossref/works?rows=50&cursor=%.*s",
-                             STR_ARG(ask_escaped(&arena, cursor))));
-        cursor = cursor_of(&arena, ask.body);
-        count = tick(world, ask.body, wanted);
-        ask_end(&ask);
+        sim_request_get(&request, world, now_us + page * 4 * US_PER_MINUTE,
+                        arena_printf(&arena, "/crossref/works?rows=50&cursor=%.*s",
+                                     STR_ARG(sim_request_escaped(&arena, cursor))));
+        cursor = cursor_of(&arena, request.body);
+        count = tick(world, request.body, wanted);
+        sim_request_end(&request);
         seen += count;
         if (count == 0)
             break;
@@ -159,21 +162,22 @@ TEST(idle_and_foreign_cursors_are_invalid)
     struct world_options options;
     struct sim_world *world = open_world(&options);
     struct arena arena;
-    struct ask ask;
+    struct sim_request request;
     struct str url;
 
     arena_init(&arena, 1 << 20);
-    ask_get(&ask, world, options.to_us, STR("/crossref/works?rows=5&cursor=*"));
+    sim_request_get(&request, world, options.to_us, STR("/crossref/works?rows=5&cursor=*"));
     url = arena_printf(&arena, "/crossref/works?rows=5&cursor=%.*s",
-                       STR_ARG(ask_escaped(&arena, cursor_of(&arena, ask.body))));
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us + 6 * US_PER_MINUTE, url);
-    CHECK_EQ(ask.exchange.status, 404, "six minutes later");
-    CHECK(str_find(ask.body, STR("\"type\":\"cursor-invalid\"")) < ask.body.len, "and says so");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us, STR("/crossref/works?cursor=thing"));
-    CHECK_EQ(ask.exchange.status, 404, "not ours");
-    ask_end(&ask);
+                       STR_ARG(sim_request_escaped(&arena, cursor_of(&arena, request.body))));
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us + 6 * US_PER_MINUTE, url);
+    CHECK_EQ(request.call.status, 404, "six minutes later");
+    CHECK(str_find(request.body, STR("\"type\":\"cursor-invalid\"")) < request.body.len,
+          "and says so");
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us, STR("/crossref/works?cursor=thing"));
+    CHECK_EQ(request.call.status, 404, "not ours");
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }
@@ -203,12 +207,12 @@ TEST(limits_are_refused_in_crossrefs_words)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, options.to_us, str_of(cases[i].url));
-        CHECK_EQ(ask.exchange.status, cases[i].status, cases[i].url);
-        CHECK(str_find(ask.body, cases[i].text) < ask.body.len, cases[i].url);
-        ask_end(&ask);
+        sim_request_get(&request, world, options.to_us, str_of(cases[i].url));
+        CHECK_EQ(request.call.status, cases[i].status, cases[i].url);
+        CHECK(str_find(request.body, cases[i].text) < request.body.len, cases[i].url);
+        sim_request_end(&request);
     }
     world_close(world);
 }
@@ -217,16 +221,17 @@ TEST(pools_show_in_the_headers)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_get(&ask, world, options.to_us, STR("/crossref/works?rows=1"));
-    CHECK_STR(exchange_out_header(&ask.exchange, STR("X-Api-Pool")), STR("public"), "nameless");
-    CHECK_STR(exchange_out_header(&ask.exchange, STR("X-Concurrency-Limit")), STR("1"), "one");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us, STR("/crossref/works?rows=1&mailto=a@example.org"));
-    CHECK_STR(exchange_out_header(&ask.exchange, STR("X-Api-Pool")), STR("polite"), "named");
-    CHECK_STR(exchange_out_header(&ask.exchange, STR("X-Rate-Limit-Limit")), STR("10"), "ten");
-    ask_end(&ask);
+    sim_request_get(&request, world, options.to_us, STR("/crossref/works?rows=1"));
+    CHECK_STR(call_response_header(&request.call, STR("X-Api-Pool")), STR("public"), "nameless");
+    CHECK_STR(call_response_header(&request.call, STR("X-Concurrency-Limit")), STR("1"), "one");
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us,
+                    STR("/crossref/works?rows=1&mailto=a@example.org"));
+    CHECK_STR(call_response_header(&request.call, STR("X-Api-Pool")), STR("polite"), "named");
+    CHECK_STR(call_response_header(&request.call, STR("X-Rate-Limit-Limit")), STR("10"), "ten");
+    sim_request_end(&request);
     world_close(world);
 }
 
@@ -235,7 +240,7 @@ TEST(a_merged_doi_leads_to_another)
     struct world_options options;
     struct sim_world *world = open_world(&options);
     const struct corpus *corpus = world_corpus(world);
-    struct ask ask;
+    struct sim_request request;
     uint32_t record = 0;
     struct id id;
     char url[256];
@@ -244,11 +249,11 @@ TEST(a_merged_doi_leads_to_another)
         record++;
     id = id_make(ID_CROSSREF, record, corpus->count);
     (void)snprintf(url, sizeof(url), "/crossref/works/%.*s", STR_ARG(id_str(&id)));
-    ask_get(&ask, world, options.to_us + 30 * US_PER_DAY, str_of(url));
-    CHECK_EQ(ask.exchange.status, 301, "moved");
-    CHECK(
-        str_starts(exchange_out_header(&ask.exchange, STR("location")), STR("/crossref/works/10.")),
-        "to a DOI");
-    ask_end(&ask);
+    sim_request_get(&request, world, options.to_us + 30 * US_PER_DAY, str_of(url));
+    CHECK_EQ(request.call.status, 301, "moved");
+    CHECK(str_starts(call_response_header(&request.call, STR("location")),
+                     STR("/crossref/works/10.")),
+          "to a DOI");
+    sim_request_end(&request);
     world_close(world);
 }

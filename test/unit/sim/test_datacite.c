@@ -1,8 +1,8 @@
 /* DataCite: cursors in links.next, mixed brackets, the clamp at 10,000. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { RECORDS = 12000 };
 
@@ -12,18 +12,18 @@ static struct sim_world *open_world(struct world_options *options)
 {
     world_options_init(options);
     options->records = RECORDS;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 static size_t tick(const struct sim_world *world, struct str body)
 {
-    return ask_tick(world, body, ID_DATACITE, STR("{\"doi\":\""), STR("\""), wanted);
+    return sim_request_tick(world, body, ID_DATACITE, STR("{\"doi\":\""), STR("\""), wanted);
 }
 
 /* links.next, its \u0026 turned back, without the host. */
 static struct str next_of(struct arena *arena, struct str body)
 {
-    struct str rest = ask_between(body, STR("\"next\":\"http://127.0.0.1:8080"), STR("\""));
+    struct str rest = sim_request_between(body, STR("\"next\":\"http://127.0.0.1:8080"), STR("\""));
     struct buf url;
 
     buf_init(&url, arena, 4096);
@@ -45,13 +45,13 @@ static size_t walk(struct sim_world *world, int64_t now_us, struct str url)
 
     arena_init(&arena, 1 << 20);
     while (url.len > 0) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, now_us, url);
-        REQUIRE(ask.exchange.status == 200, "a page");
-        seen += tick(world, ask.body);
-        url = next_of(&arena, ask.body);
-        ask_end(&ask);
+        sim_request_get(&request, world, now_us, url);
+        REQUIRE(request.call.status == 200, "a page");
+        seen += tick(world, request.body);
+        url = next_of(&arena, request.body);
+        sim_request_end(&request);
     }
     arena_release(&arena);
     return seen;
@@ -74,11 +74,12 @@ TEST(links_lead_through_the_whole_window)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(cases) * 2; i++) {
-        const size_t total = ask_expect(
-            world,
-            (struct ask_window){ VIEW_LIVE, ORDER_UPDATED, options.from_us + cases[i / 2].from_us,
-                                 options.from_us + cases[i / 2].to_us, options.to_us },
-            wanted);
+        const size_t total =
+            sim_request_expect(world,
+                               (struct sim_request_window){
+                                   VIEW_LIVE, ORDER_UPDATED, options.from_us + cases[i / 2].from_us,
+                                   options.from_us + cases[i / 2].to_us, options.to_us },
+                               wanted);
         char url[256];
 
         (void)snprintf(url, sizeof(url), "/datacite/dois?%s&page%%5Bsize%%5D=100&query=%s",
@@ -93,18 +94,19 @@ TEST(beyond_10000_the_last_page_comes_for_ever)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask last, beyond;
+    struct sim_request last, beyond;
 
-    ask_get(&last, world, options.to_us,
-            STR("/datacite/dois?page%5Bnumber%5D=10&page%5Bsize%5D=5000"));
-    ask_get(&beyond, world, options.to_us,
-            STR("/datacite/dois?page%5Bnumber%5D=12&page%5Bsize%5D=1000"));
-    CHECK_STR(ask_between(beyond.body, STR("\"data\":["), STR("],\"meta\"")),
-              ask_between(last.body, STR("\"data\":["), STR("],\"meta\"")), "the same page");
+    sim_request_get(&last, world, options.to_us,
+                    STR("/datacite/dois?page%5Bnumber%5D=10&page%5Bsize%5D=5000"));
+    sim_request_get(&beyond, world, options.to_us,
+                    STR("/datacite/dois?page%5Bnumber%5D=12&page%5Bsize%5D=1000"));
+    CHECK_STR(sim_request_between(beyond.body, STR("\"data\":["), STR("],\"meta\"")),
+              sim_request_between(last.body, STR("\"data\":["), STR("],\"meta\"")),
+              "the same page");
     CHECK(str_find(beyond.body, STR("\"totalPages\":10,\"page\":10,")) < beyond.body.len,
           "a total that stops at the cap");
-    ask_end(&last);
-    ask_end(&beyond);
+    sim_request_end(&last);
+    sim_request_end(&beyond);
     world_close(world);
 }
 
@@ -112,16 +114,16 @@ TEST(a_cursor_that_can_not_be_read_begins_anew)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask first, broken;
+    struct sim_request first, broken;
 
-    ask_get(&first, world, options.to_us,
-            STR("/datacite/dois?page%5Bcursor%5D=1&page%5Bsize%5D=2"));
-    ask_get(&broken, world, options.to_us,
-            STR("/datacite/dois?page%5Bcursor%5D=!!!&page%5Bsize%5D=2"));
-    CHECK_STR(ask_between(broken.body, STR("\"data\":["), STR("],\"meta\"")),
-              ask_between(first.body, STR("\"data\":["), STR("],\"meta\"")), "page one");
-    ask_end(&first);
-    ask_end(&broken);
+    sim_request_get(&first, world, options.to_us,
+                    STR("/datacite/dois?page%5Bcursor%5D=1&page%5Bsize%5D=2"));
+    sim_request_get(&broken, world, options.to_us,
+                    STR("/datacite/dois?page%5Bcursor%5D=!!!&page%5Bsize%5D=2"));
+    CHECK_STR(sim_request_between(broken.body, STR("\"data\":["), STR("],\"meta\"")),
+              sim_request_between(first.body, STR("\"data\":["), STR("],\"meta\"")), "page one");
+    sim_request_end(&first);
+    sim_request_end(&broken);
     world_close(world);
 }
 
@@ -129,13 +131,14 @@ TEST(next_may_lead_elsewhere)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_begin(&ask, options.to_us, "GET", STR("/datacite/dois?page%5Bcursor%5D=1"));
-    ask.exchange.twist = TWIST_NEXT_ELSEWHERE;
-    ask_send(&ask, world);
-    CHECK(str_find(ask.body, STR("\"next\":\"http://localhost:8080/datacite/dois?")) < ask.body.len,
+    sim_request_begin(&request, options.to_us, "GET", STR("/datacite/dois?page%5Bcursor%5D=1"));
+    request.call.content_fault = CONTENT_FAULT_NEXT_ELSEWHERE;
+    sim_request_send(&request, world);
+    CHECK(str_find(request.body, STR("\"next\":\"http://localhost:8080/datacite/dois?")) <
+              request.body.len,
           "another host");
-    ask_end(&ask);
+    sim_request_end(&request);
     world_close(world);
 }

@@ -3,9 +3,9 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
 #include "sim/protocol/body.h"
+#include "sim_request.h"
 
 /* A sweep over everything the simulator speaks, in a fixed order: scrolls count. */
 static const char *const urls[] = {
@@ -46,7 +46,7 @@ static struct sim_world *open_world(struct world_options *options, int64_t seed)
     world_options_init(options);
     options->seed = seed;
     options->records = 1000;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 static void add(EVP_MD_CTX *sum, struct str bytes)
@@ -61,13 +61,13 @@ static void sweep(struct sim_world *world, int64_t now_us, char hex[65])
 
     REQUIRE(sum != NULL && EVP_DigestInit_ex(sum, EVP_sha256(), NULL) == 1, "SHA-256");
     for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, now_us, str_of(urls[i]));
-        add(sum, ask.body);
-        for (size_t j = 0; j < ask.exchange.out_count; j++)
-            add(sum, ask.exchange.out[j].value);
-        ask_end(&ask);
+        sim_request_get(&request, world, now_us, str_of(urls[i]));
+        add(sum, request.body);
+        for (size_t j = 0; j < request.call.response_header_count; j++)
+            add(sum, request.call.response_headers[j].value);
+        sim_request_end(&request);
     }
     REQUIRE(EVP_DigestFinal_ex(sum, digest, NULL) == 1, "SHA-256");
     EVP_MD_CTX_free(sum);
@@ -101,17 +101,17 @@ TEST(bytes_do_not_depend_on_what_was_asked_before)
     struct world_options options;
     struct sim_world *fresh = open_world(&options, 1);
     struct sim_world *used = open_world(&options, 1);
-    struct ask a, b;
+    struct sim_request a, b;
 
     for (int64_t day = 90; day > 0; day -= 7) {
-        ask_get(&a, used, options.from_us + day * US_PER_DAY, str_of(url));
-        ask_end(&a);
+        sim_request_get(&a, used, options.from_us + day * US_PER_DAY, str_of(url));
+        sim_request_end(&a);
     }
-    ask_get(&a, fresh, options.from_us + 33 * US_PER_DAY, str_of(url));
-    ask_get(&b, used, options.from_us + 33 * US_PER_DAY, str_of(url));
+    sim_request_get(&a, fresh, options.from_us + 33 * US_PER_DAY, str_of(url));
+    sim_request_get(&b, used, options.from_us + 33 * US_PER_DAY, str_of(url));
     CHECK_STR(b.body, a.body, "a clock that jumped about");
-    ask_end(&a);
-    ask_end(&b);
+    sim_request_end(&a);
+    sim_request_end(&b);
     world_close(fresh);
     world_close(used);
 }
@@ -144,21 +144,21 @@ TEST(pages_hold_the_bytes_that_the_truth_hashes)
         struct view_query query = view_query_all(ORDER_UPDATED, form->mode);
         struct error err = { 0 };
         struct world_page page;
-        struct ask ask;
+        struct sim_request request;
         struct buf body;
 
-        ask_get(&ask, world, options.to_us, str_of(cases[i].url));
-        REQUIRE_OK(world_page(world, &ask.arena, options.to_us, &query,
+        sim_request_get(&request, world, options.to_us, str_of(cases[i].url));
+        REQUIRE_OK(world_page(world, &request.arena, options.to_us, &query,
                               (struct world_part){ 0, 200 }, &page, &err),
                    err);
-        buf_init(&body, &ask.arena, 1 << 20);
+        buf_init(&body, &request.arena, 1 << 20);
         CHECK_EQ(page.count, 200, cases[i].form);
         for (size_t j = 0; j < page.count; j += 20) {
             buf_clear(&body);
             body_write(form, world, &body, page.hits[j].version, FLAW_NONE);
-            CHECK(str_find(ask.body, buf_str(&body)) < ask.body.len, cases[i].form);
+            CHECK(str_find(request.body, buf_str(&body)) < request.body.len, cases[i].form);
         }
-        ask_end(&ask);
+        sim_request_end(&request);
     }
     world_close(world);
 }

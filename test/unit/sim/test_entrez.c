@@ -1,8 +1,8 @@
 /* E-utilities: days, UIDs, the cap, histories, and ids that are not there. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { RECORDS = 30000, BIG_DAY = 12000 };
 
@@ -13,21 +13,21 @@ static struct sim_world *open_world(struct world_options *options)
     options->records = RECORDS;
     options->big_day_records = BIG_DAY;
     options->deleted_ppm = 20000;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 static uint8_t wanted[RECORDS];
 
 static size_t tick(const struct sim_world *world, struct str body, uint8_t *list)
 {
-    return ask_tick(world, body, ID_PUBMED, STR("<Id>"), STR("</Id>"), list);
+    return sim_request_tick(world, body, ID_PUBMED, STR("<Id>"), STR("</Id>"), list);
 }
 
 static size_t count_of(struct str body)
 {
     int64_t count = -1;
 
-    (void)str_to_i64(ask_between(body, STR("<Count>"), STR("</Count>")), &count);
+    (void)str_to_i64(sim_request_between(body, STR("<Count>"), STR("</Count>")), &count);
     return (size_t)count;
 }
 
@@ -36,19 +36,19 @@ static size_t walk(struct sim_world *world, int64_t now_us, const char *params)
     size_t seen = 0, total = SIZE_MAX;
 
     while (seen < total) {
-        struct ask ask;
+        struct sim_request request;
         char url[512];
         size_t count;
 
         (void)snprintf(url, sizeof(url),
                        "/entrez/eutils/esearch.fcgi?db=pubmed&retmax=400&retstart=%zu&%s", seen,
                        params);
-        ask_get(&ask, world, now_us, str_of(url));
-        total = count_of(ask.body);
-        count = tick(world, ask.body, wanted);
+        sim_request_get(&request, world, now_us, str_of(url));
+        total = count_of(request.body);
+        count = tick(world, request.body, wanted);
         REQUIRE(count > 0, "a page is not empty before the total is reached");
         seen += count;
-        ask_end(&ask);
+        sim_request_end(&request);
     }
     return seen;
 }
@@ -71,11 +71,11 @@ TEST(days_are_inclusive_in_every_form)
     const int64_t now_us = options.from_us + 30 * US_PER_DAY + US_PER_HOUR;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct ask_window window = { VIEW_LIVE, cases[i].order,
-                                           options.from_us + cases[i].first_day * US_PER_DAY,
-                                           options.from_us + (cases[i].last_day + 1) * US_PER_DAY,
-                                           now_us };
-        const size_t total = ask_expect(world, window, wanted);
+        const struct sim_request_window window = {
+            VIEW_LIVE, cases[i].order, options.from_us + cases[i].first_day * US_PER_DAY,
+            options.from_us + (cases[i].last_day + 1) * US_PER_DAY, now_us
+        };
+        const size_t total = sim_request_expect(world, window, wanted);
 
         CHECK(total > 100, "there is something");
         CHECK_EQ(walk(world, now_us, cases[i].params), total, cases[i].params);
@@ -89,14 +89,14 @@ TEST(one_date_of_several_joined_by_or_is_enough)
     static uint8_t changed[RECORDS];
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask_window window = { VIEW_LIVE, ORDER_CREATED, options.from_us + 4 * US_PER_DAY,
-                                 options.from_us + 11 * US_PER_DAY,
-                                 options.from_us + 30 * US_PER_DAY };
-    size_t total = ask_expect(world, window, wanted);
+    struct sim_request_window window = { VIEW_LIVE, ORDER_CREATED, options.from_us + 4 * US_PER_DAY,
+                                         options.from_us + 11 * US_PER_DAY,
+                                         options.from_us + 30 * US_PER_DAY };
+    size_t total = sim_request_expect(world, window, wanted);
     const size_t created = total;
 
     window.order = ORDER_UPDATED;
-    (void)ask_expect(world, window, changed);
+    (void)sim_request_expect(world, window, changed);
     for (size_t i = 0; i < RECORDS; i++) {
         total += changed[i] && !wanted[i];
         wanted[i] |= changed[i];
@@ -113,18 +113,18 @@ TEST(pubmeds_days_follow_its_own_clock)
 {
     struct world_options options;
     struct sim_world *world;
-    struct ask_window window;
+    struct sim_request_window window;
     size_t total;
 
     world_options_init(&options);
     options.records = RECORDS;
     options.pubmed_zone_us = -5 * US_PER_HOUR;
-    world = ask_world(&options);
-    window =
-        (struct ask_window){ VIEW_LIVE, ORDER_CREATED,
-                             options.from_us + 9 * US_PER_DAY + 5 * US_PER_HOUR,
-                             options.from_us + 10 * US_PER_DAY + 5 * US_PER_HOUR, options.to_us };
-    total = ask_expect(world, window, wanted);
+    world = sim_request_world(&options);
+    window = (struct sim_request_window){ VIEW_LIVE, ORDER_CREATED,
+                                          options.from_us + 9 * US_PER_DAY + 5 * US_PER_HOUR,
+                                          options.from_us + 10 * US_PER_DAY + 5 * US_PER_HOUR,
+                                          options.to_us };
+    total = sim_request_expect(world, window, wanted);
     CHECK_EQ(walk(world, options.to_us, "term=2026/01/10[CRDT]"), total,
              "midnight in the east is five in UTC");
     world_close(world);
@@ -132,10 +132,11 @@ TEST(pubmeds_days_follow_its_own_clock)
 
 static size_t expected_big_day(const struct sim_world *world, const struct world_options *options)
 {
-    return ask_expect(world,
-                      (struct ask_window){ VIEW_LIVE, ORDER_CREATED, options->big_day_us,
-                                           options->big_day_us + US_PER_DAY, options->to_us },
-                      wanted);
+    return sim_request_expect(
+        world,
+        (struct sim_request_window){ VIEW_LIVE, ORDER_CREATED, options->big_day_us,
+                                     options->big_day_us + US_PER_DAY, options->to_us },
+        wanted);
 }
 
 TEST(a_day_above_the_cap_is_split_by_uid)
@@ -144,15 +145,16 @@ TEST(a_day_above_the_cap_is_split_by_uid)
     struct sim_world *world = open_world(&options);
     const size_t total = expected_big_day(world, &options);
     size_t seen = 0;
-    struct ask ask;
+    struct sim_request request;
 
     CHECK(total > 9999, "too many for one query");
-    ask_get(&ask, world, options.to_us,
-            STR("/entrez/eutils/"
-                "esearch.fcgi?db=pubmed&retmax=20000&retmode=json&term=2026/02/15[CRDT]"));
-    CHECK(str_find(ask.body, STR("\"retmax\":\"9999\"")) < ask.body.len, "clamped");
-    CHECK(str_find(ask.body, STR("Restrictions achieved")) < ask.body.len, "with a warning");
-    ask_end(&ask);
+    sim_request_get(&request, world, options.to_us,
+                    STR("/entrez/eutils/"
+                        "esearch.fcgi?db=pubmed&retmax=20000&retmode=json&term=2026/02/15[CRDT]"));
+    CHECK(str_find(request.body, STR("\"retmax\":\"9999\"")) < request.body.len, "clamped");
+    CHECK(str_find(request.body, STR("Restrictions achieved")) < request.body.len,
+          "with a warning");
+    sim_request_end(&request);
     for (uint32_t from = 0; from < RECORDS; from += 5000) {
         char url[256];
 
@@ -160,9 +162,9 @@ TEST(a_day_above_the_cap_is_split_by_uid)
                        "/entrez/eutils/esearch.fcgi?db=pubmed&retmax=9999&term=2026/02/"
                        "15[CRDT]+AND+%u:%u[UID]",
                        30000000 + from, 30000000 + from + 4999);
-        ask_get(&ask, world, options.to_us, str_of(url));
-        seen += tick(world, ask.body, wanted);
-        ask_end(&ask);
+        sim_request_get(&request, world, options.to_us, str_of(url));
+        seen += tick(world, request.body, wanted);
+        sim_request_end(&request);
     }
     CHECK_EQ(seen, total, "all parts");
     world_close(world);
@@ -172,19 +174,21 @@ TEST(beyond_the_cap_is_an_error_in_a_200_that_is_not_json)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_get(&ask, world, options.to_us,
-            STR("/entrez/eutils/esearch.fcgi?retmode=json&retstart=9999&term=2026/02/15[CRDT]"));
-    CHECK_EQ(ask.exchange.status, 200, "200");
-    CHECK(str_find(ask.body, STR("Exception:\n'retstart' cannot be larger than 9998")) <
-              ask.body.len,
+    sim_request_get(
+        &request, world, options.to_us,
+        STR("/entrez/eutils/esearch.fcgi?retmode=json&retstart=9999&term=2026/02/15[CRDT]"));
+    CHECK_EQ(request.call.status, 200, "200");
+    CHECK(str_find(request.body, STR("Exception:\n'retstart' cannot be larger than 9998")) <
+              request.body.len,
           "a raw newline inside the string");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us,
-            STR("/entrez/eutils/esearch.fcgi?retstart=9998&retmax=10&term=2026/02/15[CRDT]"));
-    CHECK_EQ(ask_count(ask.body, STR("<Id>")), 1, "the last one that exists");
-    ask_end(&ask);
+    sim_request_end(&request);
+    sim_request_get(
+        &request, world, options.to_us,
+        STR("/entrez/eutils/esearch.fcgi?retstart=9998&retmax=10&term=2026/02/15[CRDT]"));
+    CHECK_EQ(sim_request_count(request.body, STR("<Id>")), 1, "the last one that exists");
+    sim_request_end(&request);
     world_close(world);
 }
 
@@ -192,24 +196,25 @@ static struct str history_of(struct arena *arena, struct sim_world *world, int64
                              const char *term)
 {
     struct str webenv;
-    struct ask ask;
+    struct sim_request request;
 
-    ask_get(&ask, world, now_us,
-            arena_printf(arena, "/entrez/eutils/esearch.fcgi?usehistory=y&retmax=0&term=%s", term));
-    webenv = ask_between(ask.body, STR("<WebEnv>"), STR("</WebEnv>"));
+    sim_request_get(
+        &request, world, now_us,
+        arena_printf(arena, "/entrez/eutils/esearch.fcgi?usehistory=y&retmax=0&term=%s", term));
+    webenv = sim_request_between(request.body, STR("<WebEnv>"), STR("</WebEnv>"));
     CHECK(str_starts(webenv, STR("MCID_")) && webenv.len == 29, "a WebEnv");
     webenv = arena_copy(arena, webenv);
-    ask_end(&ask);
+    sim_request_end(&request);
     return webenv;
 }
 
 /* The ids of whole articles: those of references and errata are others'. */
 static size_t tick_articles(const struct sim_world *world, struct str body)
 {
-    return ask_tick(world, body, ID_PUBMED, STR("Automated\"><PMID Version=\"1\">"), STR("</PMID>"),
-                    wanted) +
-           ask_tick(world, body, ID_PUBMED, STR("<BookDocument><PMID Version=\"1\">"),
-                    STR("</PMID>"), wanted);
+    return sim_request_tick(world, body, ID_PUBMED, STR("Automated\"><PMID Version=\"1\">"),
+                            STR("</PMID>"), wanted) +
+           sim_request_tick(world, body, ID_PUBMED, STR("<BookDocument><PMID Version=\"1\">"),
+                            STR("</PMID>"), wanted);
 }
 
 TEST(a_history_gives_all_articles_and_dies)
@@ -217,35 +222,38 @@ TEST(a_history_gives_all_articles_and_dies)
     struct world_options options;
     struct sim_world *world = open_world(&options);
     const int64_t now_us = options.from_us + 40 * US_PER_DAY;
-    const size_t total =
-        ask_expect(world,
-                   (struct ask_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY,
-                                        options.from_us + 14 * US_PER_DAY, now_us },
-                   wanted);
+    const size_t total = sim_request_expect(
+        world,
+        (struct sim_request_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY,
+                                     options.from_us + 14 * US_PER_DAY, now_us },
+        wanted);
     struct arena arena;
     struct str webenv;
-    struct ask ask;
+    struct sim_request request;
     size_t seen = 0;
 
     arena_init(&arena, 1 << 20);
     webenv = history_of(&arena, world, now_us, "2026/01/10:2026/01/14[CRDT]");
     for (size_t start = 0; start < total; start += 300) {
-        ask_get(&ask, world, now_us,
-                arena_printf(&arena,
-                             "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
-                             "retstart=%zu&retmax=300",
-                             STR_ARG(webenv), start));
-        seen += tick_articles(world, ask.body);
-        ask_end(&ask);
+        sim_request_get(
+            &request, world, now_us,
+            arena_printf(&arena,
+                         "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
+                         "retstart=%zu&retmax=300",
+                         STR_ARG(webenv), start));
+        seen += tick_articles(world, request.body);
+        sim_request_end(&request);
     }
     CHECK_EQ(seen, total, "all articles");
-    ask_get(&ask, world, now_us + 9 * US_PER_HOUR,
-            arena_printf(&arena, "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s",
-                         STR_ARG(webenv)));
-    CHECK_EQ(ask.exchange.status, 200, "still 200");
-    CHECK(str_find(ask.body, STR("<ERROR>Unable to obtain query #1</ERROR>")) < ask.body.len,
+    sim_request_get(&request, world, now_us + 9 * US_PER_HOUR,
+                    arena_printf(&arena,
+                                 "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s",
+                                 STR_ARG(webenv)));
+    CHECK_EQ(request.call.status, 200, "still 200");
+    CHECK(str_find(request.body, STR("<ERROR>Unable to obtain query #1</ERROR>")) <
+              request.body.len,
           "but gone");
-    ask_end(&ask);
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }
@@ -256,26 +264,26 @@ TEST(a_history_ends_at_the_cap)
     struct sim_world *world = open_world(&options);
     struct arena arena;
     struct str webenv;
-    struct ask ask;
+    struct sim_request request;
 
     arena_init(&arena, 1 << 20);
     webenv = history_of(&arena, world, options.to_us, "2026/02/15[CRDT]");
-    ask_get(&ask, world, options.to_us,
-            arena_printf(&arena,
-                         "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
-                         "retstart=9500&retmax=500",
-                         STR_ARG(webenv)));
-    CHECK_EQ(ask_count(ask.body, STR("<MedlineCitation ")) +
-                 ask_count(ask.body, STR("<BookDocument>")),
+    sim_request_get(&request, world, options.to_us,
+                    arena_printf(&arena,
+                                 "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
+                                 "retstart=9500&retmax=500",
+                                 STR_ARG(webenv)));
+    CHECK_EQ(sim_request_count(request.body, STR("<MedlineCitation ")) +
+                 sim_request_count(request.body, STR("<BookDocument>")),
              499, "silently short");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us,
-            arena_printf(&arena,
-                         "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
-                         "retstart=9999",
-                         STR_ARG(webenv)));
-    CHECK_EQ(ask.exchange.status, 400, "refused beyond it");
-    ask_end(&ask);
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us,
+                    arena_printf(&arena,
+                                 "/entrez/eutils/efetch.fcgi?retmode=xml&query_key=1&WebEnv=%.*s&"
+                                 "retstart=9999",
+                                 STR_ARG(webenv)));
+    CHECK_EQ(request.call.status, 400, "refused beyond it");
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }
@@ -284,22 +292,23 @@ TEST(unknown_ids_are_just_missing)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_begin(&ask, options.to_us, "POST", STR("/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml"));
-    REQUIRE(exchange_add_params(&ask.exchange, STR("id=30000005,99999999,1&id=30000006"),
-                                &(struct error){ 0 }),
+    sim_request_begin(&request, options.to_us, "POST",
+                      STR("/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml"));
+    REQUIRE(call_add_params(&request.call, STR("id=30000005,99999999,1&id=30000006"),
+                            &(struct error){ 0 }),
             "a form");
-    ask_send(&ask, world);
-    CHECK_EQ(ask_count(ask.body, STR("<MedlineCitation ")) +
-                 ask_count(ask.body, STR("<BookDocument>")),
+    sim_request_send(&request, world);
+    CHECK_EQ(sim_request_count(request.body, STR("<MedlineCitation ")) +
+                 sim_request_count(request.body, STR("<BookDocument>")),
              2, "two of four");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us,
-            STR("/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml&id=1,2"));
-    CHECK_EQ(ask.exchange.status, 200, "an empty set is no error");
-    CHECK(str_ends(ask.body, STR("<PubmedArticleSet>\n</PubmedArticleSet>")), "empty");
-    ask_end(&ask);
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us,
+                    STR("/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml&id=1,2"));
+    CHECK_EQ(request.call.status, 200, "an empty set is no error");
+    CHECK(str_ends(request.body, STR("<PubmedArticleSet>\n</PubmedArticleSet>")), "empty");
+    sim_request_end(&request);
     world_close(world);
 }
 
@@ -309,28 +318,30 @@ TEST(summaries_are_keyed_by_uid_and_limited)
     struct sim_world *world = open_world(&options);
     struct arena arena;
     struct buf ids;
-    struct ask ask;
+    struct sim_request request;
 
     arena_init(&arena, 1 << 20);
-    ask_get(&ask, world, options.to_us,
-            STR("/entrez/eutils/esummary.fcgi?retmode=json&id=30000005,7"));
-    CHECK(str_find(ask.body, STR("\"result\":{\"uids\":[\"30000005\",\"7\"],\"30000005\":{\"uid\":"
-                                 "\"30000005\",")) < ask.body.len,
+    sim_request_get(&request, world, options.to_us,
+                    STR("/entrez/eutils/esummary.fcgi?retmode=json&id=30000005,7"));
+    CHECK(str_find(request.body,
+                   STR("\"result\":{\"uids\":[\"30000005\",\"7\"],\"30000005\":{\"uid\":"
+                       "\"30000005\",")) < request.body.len,
           "by uid");
-    CHECK(
-        str_find(ask.body, STR("\"7\":{\"uid\":\"7\",\"error\":\"cannot get document summary\"}")) <
-            ask.body.len,
-        "unknown");
-    ask_end(&ask);
+    CHECK(str_find(request.body,
+                   STR("\"7\":{\"uid\":\"7\",\"error\":\"cannot get document summary\"}")) <
+              request.body.len,
+          "unknown");
+    sim_request_end(&request);
     buf_init(&ids, &arena, 1 << 16);
     buf_add(&ids, STR("id=30000000"));
     for (int i = 1; i <= 500; i++)
         buf_printf(&ids, ",%d", 30000000 + i);
-    ask_begin(&ask, options.to_us, "POST", STR("/entrez/eutils/esummary.fcgi?retmode=json"));
-    REQUIRE(exchange_add_params(&ask.exchange, buf_str(&ids), &(struct error){ 0 }), "a form");
-    ask_send(&ask, world);
-    CHECK(str_find(ask.body, STR("Too many UIDs")) < ask.body.len, "501 are too many");
-    ask_end(&ask);
+    sim_request_begin(&request, options.to_us, "POST",
+                      STR("/entrez/eutils/esummary.fcgi?retmode=json"));
+    REQUIRE(call_add_params(&request.call, buf_str(&ids), &(struct error){ 0 }), "a form");
+    sim_request_send(&request, world);
+    CHECK(str_find(request.body, STR("Too many UIDs")) < request.body.len, "501 are too many");
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }
@@ -341,17 +352,17 @@ TEST(long_urls_are_414)
     struct sim_world *world = open_world(&options);
     struct arena arena;
     struct buf url;
-    struct ask ask;
+    struct sim_request request;
 
     arena_init(&arena, 1 << 20);
     buf_init(&url, &arena, 1 << 18);
     buf_add(&url, STR("/entrez/eutils/efetch.fcgi?retmode=xml&id=30000000"));
     for (int i = 1; i < 2000; i++)
         buf_printf(&url, ",%d", 30000000 + i);
-    ask_get(&ask, world, options.to_us, buf_str(&url));
-    CHECK_EQ(ask.exchange.status, 414, "2,000 ids by GET");
-    CHECK(str_starts(ask.exchange.content_type, STR("text/html")), "as a page for people");
-    ask_end(&ask);
+    sim_request_get(&request, world, options.to_us, buf_str(&url));
+    CHECK_EQ(request.call.status, 414, "2,000 ids by GET");
+    CHECK(str_starts(request.call.content_type, STR("text/html")), "as a page for people");
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }
@@ -360,15 +371,15 @@ TEST(details_go_missing_on_demand)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_begin(&ask, options.to_us, "GET",
-              STR("/entrez/eutils/efetch.fcgi?retmode=xml&id=30000001,30000002,30000003"));
-    ask.exchange.twist = TWIST_MISSING_DETAILS;
-    ask_send(&ask, world);
-    CHECK_EQ(ask_count(ask.body, STR("<MedlineCitation ")) +
-                 ask_count(ask.body, STR("<BookDocument>")),
+    sim_request_begin(&request, options.to_us, "GET",
+                      STR("/entrez/eutils/efetch.fcgi?retmode=xml&id=30000001,30000002,30000003"));
+    request.call.content_fault = CONTENT_FAULT_MISSING_DETAILS;
+    sim_request_send(&request, world);
+    CHECK_EQ(sim_request_count(request.body, STR("<MedlineCitation ")) +
+                 sim_request_count(request.body, STR("<BookDocument>")),
              2, "one of three is left out");
-    ask_end(&ask);
+    sim_request_end(&request);
     world_close(world);
 }

@@ -1,8 +1,8 @@
 /* Europe PMC: cursorMark to the echo, in JSON and XML; errors inside a 200. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { RECORDS = 3000 };
 
@@ -12,7 +12,7 @@ static struct sim_world *open_world(struct world_options *options)
 {
     world_options_init(options);
     options->records = RECORDS;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 /* An id is "MED/" or "PPR/" and what stands under id; the source follows it. */
@@ -29,37 +29,39 @@ static size_t tick(const struct sim_world *world, struct str body, bool json)
         id = str_slice(body, 0, str_find_char(body, json ? '"' : '<'));
         (void)snprintf(whole, sizeof(whole), "=%s/%.*s;",
                        str_starts(id, STR("PPR")) ? "PPR" : "MED", STR_ARG(id));
-        count += ask_tick(world, str_of(whole), ID_EUROPEPMC, STR("="), STR(";"), wanted);
+        count += sim_request_tick(world, str_of(whole), ID_EUROPEPMC, STR("="), STR(";"), wanted);
     }
     return count;
 }
 
-static void walk(bool json, const char *type, const char *query, struct ask_window window)
+static void walk(bool json, const char *type, const char *query, struct sim_request_window window)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    const size_t total = ask_expect(world, window, wanted);
+    const size_t total = sim_request_expect(world, window, wanted);
     struct str mark = STR("*"), last = STR("");
     struct arena arena;
     size_t seen = 0;
 
     arena_init(&arena, 1 << 20);
     while (!str_eq(mark, last)) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, window.now_us,
-                arena_printf(&arena,
-                             "/europepmc/webservices/rest/search?query=%s&pageSize=100&cursorMark="
-                             "%.*s&resultType=%s&format=%s",
-                             query, STR_ARG(ask_escaped(&arena, mark)), type,
-                             json ? "json" : "xml"));
-        seen += tick(world, ask.body, json);
+        sim_request_get(
+            &request, world, window.now_us,
+            arena_printf(&arena,
+                         "/europepmc/webservices/rest/search?query=%s&pageSize=100&cursorMark="
+                         "%.*s&resultType=%s&format=%s",
+                         query, STR_ARG(sim_request_escaped(&arena, mark)), type,
+                         json ? "json" : "xml"));
+        seen += tick(world, request.body, json);
         last = mark;
-        mark = json ? ask_between(ask.body, STR("\"nextCursorMark\":\""), STR("\""))
-                    : ask_between(ask.body, STR("<nextCursorMark>"), STR("</nextCursorMark>"));
+        mark = json ? sim_request_between(request.body, STR("\"nextCursorMark\":\""), STR("\""))
+                    : sim_request_between(request.body, STR("<nextCursorMark>"),
+                                          STR("</nextCursorMark>"));
         mark = arena_copy(&arena, mark);
         CHECK(mark.len > 0, "a mark on every page");
-        ask_end(&ask);
+        sim_request_end(&request);
     }
     CHECK(total > 150, "more than a page");
     CHECK_EQ(seen, total, query);
@@ -73,31 +75,32 @@ TEST(marks_walk_the_whole_window_to_the_echo)
 
     world_options_init(&options);
     walk(true, "core", "UPDATE_DATE:[2026-01-10+TO+2026-01-19]",
-         (struct ask_window){ VIEW_LIVE, ORDER_UPDATED, options.from_us + 9 * US_PER_DAY,
-                              options.from_us + 19 * US_PER_DAY, options.to_us });
+         (struct sim_request_window){ VIEW_LIVE, ORDER_UPDATED, options.from_us + 9 * US_PER_DAY,
+                                      options.from_us + 19 * US_PER_DAY, options.to_us });
     walk(false, "lite", "(FIRST_IDATE:[2026-01-10+TO+2026-01-19])+AND+cancer",
-         (struct ask_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY,
-                              options.from_us + 19 * US_PER_DAY, options.to_us });
+         (struct sim_request_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY,
+                                      options.from_us + 19 * US_PER_DAY, options.to_us });
     walk(true, "idlist", "CREATION_DATE:[2026-01-10+TO+*]",
-         (struct ask_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY, INT64_MAX,
-                              options.from_us + 30 * US_PER_DAY });
+         (struct sim_request_window){ VIEW_LIVE, ORDER_CREATED, options.from_us + 9 * US_PER_DAY,
+                                      INT64_MAX, options.from_us + 30 * US_PER_DAY });
 }
 
 TEST(no_hits_mean_no_mark)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
-    struct ask ask;
+    struct sim_request request;
 
-    ask_get(&ask, world, options.to_us,
-            STR("/europepmc/webservices/rest/search?query=UPDATE_DATE:1999-01-01&format=json"));
+    sim_request_get(
+        &request, world, options.to_us,
+        STR("/europepmc/webservices/rest/search?query=UPDATE_DATE:1999-01-01&format=json"));
     CHECK_STR(
-        ask.body,
+        request.body,
         STR("{\"version\":\"6.9\",\"hitCount\":0,\"request\":{\"queryString\":"
             "\"UPDATE_DATE:1999-01-01\",\"resultType\":\"lite\",\"cursorMark\":\"%2A\","
             "\"pageSize\":25,\"sort\":\"\",\"synonym\":false},\"resultList\":{\"result\":[]}}"),
         "nothing");
-    ask_end(&ask);
+    sim_request_end(&request);
     world_close(world);
 }
 
@@ -121,12 +124,12 @@ TEST(errors_come_inside_a_200)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, options.to_us, str_of(cases[i].url));
-        CHECK_EQ(ask.exchange.status, cases[i].status, cases[i].url);
-        CHECK_STR(ask.body, cases[i].body, cases[i].url);
-        ask_end(&ask);
+        sim_request_get(&request, world, options.to_us, str_of(cases[i].url));
+        CHECK_EQ(request.call.status, cases[i].status, cases[i].url);
+        CHECK_STR(request.body, cases[i].body, cases[i].url);
+        sim_request_end(&request);
     }
     world_close(world);
 }

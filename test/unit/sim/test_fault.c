@@ -51,7 +51,7 @@ TEST(every_twist_of_the_exchange_can_be_asked_for)
 
         (void)snprintf(line, sizeof(line), "kind=%s", names[i]);
         rule = parsed(line);
-        CHECK_EQ(rule.fault.twist, (int)i + 1, names[i]);
+        CHECK_EQ(rule.fault.content_fault, (int)i + 1, names[i]);
         CHECK_STR(str_of(fault_name(&rule.fault)), str_of(names[i]), "name");
     }
 }
@@ -97,21 +97,21 @@ TEST(decisions_are_a_function_of_seed_rule_and_count)
 
 TEST(times_remembers_and_clear_forgets)
 {
-    struct exchange exchange = { .path = STR("/x"), .now_us = 0 };
+    struct http_call call = { .path = STR("/x"), .now_us = 0 };
     struct fault_plan *plan = NULL;
     struct arena arena;
     struct error err = { 0 };
     int hits = 0;
 
     arena_init(&arena, 1 << 20);
-    exchange.arena = &arena;
+    call.arena = &arena;
     REQUIRE_OK(fault_plan_open(1, &plan, &err), err);
     REQUIRE_OK(fault_plan_add(plan, STR("kind=close times=2\n"), &err), err);
     for (int i = 0; i < 5; i++)
-        hits += fault_plan_decide(plan, &exchange, false, 0).rule == 1;
+        hits += fault_plan_decide(plan, &call, false, 0).rule == 1;
     CHECK_EQ(hits, 2, "two");
     fault_plan_clear(plan);
-    CHECK_EQ(fault_plan_decide(plan, &exchange, false, 0).rule, 0, "none");
+    CHECK_EQ(fault_plan_decide(plan, &call, false, 0).rule, 0, "none");
     fault_plan_close(plan);
     arena_release(&arena);
 }

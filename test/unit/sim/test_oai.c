@@ -1,8 +1,8 @@
 /* OAI-PMH: all endings, both granularities, tombstones, tokens that expire. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { RECORDS = 3000 };
 
@@ -13,7 +13,7 @@ static struct sim_world *open_world(struct world_options *options)
     world_options_init(options);
     options->records = RECORDS;
     options->deleted_ppm = 50000;
-    return ask_world(options);
+    return sim_request_world(options);
 }
 
 static size_t walk(struct sim_world *world, int64_t now_us, const char *mount, const char *verb,
@@ -26,21 +26,22 @@ static size_t walk(struct sim_world *world, int64_t now_us, const char *mount, c
     size_t seen = 0;
 
     for (*pages = 0; url.len > 0; ++*pages) {
-        struct ask ask;
+        struct sim_request request;
         struct str token;
 
-        ask_get(&ask, world, now_us, url);
-        seen +=
-            ask_tick(world, ask.body, scheme, STR("<identifier>"), STR("</identifier>"), wanted);
-        *last_page = arena_copy(arena, ask.body);
-        token = ask_between(ask.body, STR("<resumptionToken"), STR("</resumptionToken>"));
+        sim_request_get(&request, world, now_us, url);
+        seen += sim_request_tick(world, request.body, scheme, STR("<identifier>"),
+                                 STR("</identifier>"), wanted);
+        *last_page = arena_copy(arena, request.body);
+        token =
+            sim_request_between(request.body, STR("<resumptionToken"), STR("</resumptionToken>"));
         token = str_slice(token, str_find_char(token, '>') + 1, token.len);
         if (str_find_char(token, '<') < token.len)
             token = STR(""); /* self-closed: what follows is not its text */
         url = token.len > 0 ? arena_printf(arena, "%s?verb=%s&resumptionToken=%.*s", mount, verb,
-                                           STR_ARG(ask_escaped(arena, token)))
+                                           STR_ARG(sim_request_escaped(arena, token)))
                             : STR("");
-        ask_end(&ask);
+        sim_request_end(&request);
     }
     return seen;
 }
@@ -66,10 +67,10 @@ TEST(lists_end_in_five_ways)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const size_t total = ask_expect(
+        const size_t total = sim_request_expect(
             world,
-            (struct ask_window){ VIEW_ALL, ORDER_UPDATED, options.from_us + 4 * US_PER_DAY,
-                                 options.from_us + 14 * US_PER_DAY, options.to_us },
+            (struct sim_request_window){ VIEW_ALL, ORDER_UPDATED, options.from_us + 4 * US_PER_DAY,
+                                         options.from_us + 14 * US_PER_DAY, options.to_us },
             wanted);
         struct arena arena;
         struct str last;
@@ -94,10 +95,10 @@ TEST(day_repositories_take_days)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(mounts); i++) {
-        const size_t total = ask_expect(
+        const size_t total = sim_request_expect(
             world,
-            (struct ask_window){ VIEW_ALL, ORDER_UPDATED, options.from_us + 4 * US_PER_DAY,
-                                 options.from_us + 14 * US_PER_DAY, options.to_us },
+            (struct sim_request_window){ VIEW_ALL, ORDER_UPDATED, options.from_us + 4 * US_PER_DAY,
+                                         options.from_us + 14 * US_PER_DAY, options.to_us },
             wanted);
         struct arena arena;
         struct str last;
@@ -120,7 +121,7 @@ TEST(the_dead_are_headers)
     struct sim_world *world = open_world(&options);
     const struct corpus *corpus = world_corpus(world);
     uint32_t record = 0;
-    struct ask ask;
+    struct sim_request request;
     char url[256];
 
     while ((corpus->flags[corpus->first[record + 1] - 1] & VERSION_DELETED) == 0)
@@ -128,11 +129,12 @@ TEST(the_dead_are_headers)
     (void)snprintf(url, sizeof(url),
                    "/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=oai:sim.example.org:%08u",
                    record);
-    ask_get(&ask, world, options.to_us + 30 * US_PER_DAY, str_of(url));
-    CHECK(str_find(ask.body, STR("<record><header status=\"deleted\"><identifier>")) < ask.body.len,
+    sim_request_get(&request, world, options.to_us + 30 * US_PER_DAY, str_of(url));
+    CHECK(str_find(request.body, STR("<record><header status=\"deleted\"><identifier>")) <
+              request.body.len,
           "a tombstone");
-    CHECK(str_find(ask.body, STR("<metadata>")) == ask.body.len, "and nothing else");
-    ask_end(&ask);
+    CHECK(str_find(request.body, STR("<metadata>")) == request.body.len, "and nothing else");
+    sim_request_end(&request);
     world_close(world);
 }
 
@@ -166,13 +168,13 @@ TEST(refusals_have_their_codes)
     struct sim_world *world = open_world(&options);
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct ask ask;
+        struct sim_request request;
 
-        ask_get(&ask, world, options.to_us, str_of(cases[i].url));
-        CHECK_EQ(ask.exchange.status, cases[i].status, cases[i].url);
-        CHECK_STR(ask_between(ask.body, STR("<error code=\""), STR("\"")), str_of(cases[i].code),
-                  cases[i].url);
-        ask_end(&ask);
+        sim_request_get(&request, world, options.to_us, str_of(cases[i].url));
+        CHECK_EQ(request.call.status, cases[i].status, cases[i].url);
+        CHECK_STR(sim_request_between(request.body, STR("<error code=\""), STR("\"")),
+                  str_of(cases[i].code), cases[i].url);
+        sim_request_end(&request);
     }
     world_close(world);
 }
@@ -182,24 +184,25 @@ TEST(tokens_expire)
     struct world_options options;
     struct sim_world *world = open_world(&options);
     struct arena arena;
-    struct ask ask;
+    struct sim_request request;
     struct str token, url;
 
     arena_init(&arena, 1 << 20);
-    ask_get(&ask, world, options.to_us, STR("/oai?verb=ListIdentifiers&metadataPrefix=oai_dc"));
-    token = ask_between(ask.body, STR("cursor=\"0\">"), STR("<"));
+    sim_request_get(&request, world, options.to_us,
+                    STR("/oai?verb=ListIdentifiers&metadataPrefix=oai_dc"));
+    token = sim_request_between(request.body, STR("cursor=\"0\">"), STR("<"));
     CHECK(token.len > 0, "a token");
     url = arena_printf(&arena, "/oai?verb=ListIdentifiers&resumptionToken=%.*s",
-                       STR_ARG(ask_escaped(&arena, token)));
-    CHECK(str_find(ask.body, STR("expirationDate=\"2026-04-02T00:00:00Z\"")) < ask.body.len,
+                       STR_ARG(sim_request_escaped(&arena, token)));
+    CHECK(str_find(request.body, STR("expirationDate=\"2026-04-02T00:00:00Z\"")) < request.body.len,
           "it says when");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us + 23 * US_PER_HOUR, url);
-    CHECK(str_find(ask.body, STR("<error")) == ask.body.len, "the same day");
-    ask_end(&ask);
-    ask_get(&ask, world, options.to_us + 25 * US_PER_HOUR, url);
-    CHECK(str_find(ask.body, STR("badResumptionToken")) < ask.body.len, "the next day");
-    ask_end(&ask);
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us + 23 * US_PER_HOUR, url);
+    CHECK(str_find(request.body, STR("<error")) == request.body.len, "the same day");
+    sim_request_end(&request);
+    sim_request_get(&request, world, options.to_us + 25 * US_PER_HOUR, url);
+    CHECK(str_find(request.body, STR("badResumptionToken")) < request.body.len, "the next day");
+    sim_request_end(&request);
     arena_release(&arena);
     world_close(world);
 }

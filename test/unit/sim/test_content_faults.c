@@ -1,8 +1,8 @@
 /* Every twist in every protocol that knows it: the fault is there, and the envelope is whole. */
 #include <stdio.h>
 
-#include "ask.h"
 #include "base/instant.h"
+#include "sim_request.h"
 
 enum { SIZE = 20, URL_MAX = 4096 };
 
@@ -62,7 +62,7 @@ static struct world_options options;
 
 static struct str token_in(struct arena *arena, const struct protocol_case *c, struct str body)
 {
-    const struct str raw = ask_between(body, c->token_before, c->token_behind);
+    const struct str raw = sim_request_between(body, c->token_before, c->token_behind);
     struct buf token;
 
     buf_init(&token, arena, URL_MAX);
@@ -74,34 +74,34 @@ static struct str token_in(struct arena *arena, const struct protocol_case *c, s
 }
 
 /* The second page, twisted. The first is asked for anew: scrolls have a position. */
-static void second_page(const struct protocol_case *c, enum exchange_twist twist, struct ask *ask,
-                        char *url)
+static void second_page(const struct protocol_case *c, enum content_fault content_fault,
+                        struct sim_request *request, char *url)
 {
-    struct ask first;
+    struct sim_request first;
     struct str token;
 
-    ask_get(&first, world, options.to_us, str_of(c->first));
-    token = ask_escaped(&first.arena, token_in(&first.arena, c, first.body));
+    sim_request_get(&first, world, options.to_us, str_of(c->first));
+    token = sim_request_escaped(&first.arena, token_in(&first.arena, c, first.body));
     token = arena_copy(&first.arena, token);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     (void)snprintf(url, URL_MAX, c->next, token.data);
 #pragma GCC diagnostic pop
-    ask_end(&first);
-    ask_begin(ask, options.to_us, "GET", str_of(url));
-    ask->exchange.twist = twist;
-    ask->exchange.roll = 7;
-    ask_send(ask, world);
+    sim_request_end(&first);
+    sim_request_begin(request, options.to_us, "GET", str_of(url));
+    request->call.content_fault = content_fault;
+    request->call.random = 7;
+    sim_request_send(request, world);
 }
 
 static size_t ids_in(const struct protocol_case *c, struct str body)
 {
-    return ask_count(body, c->id);
+    return sim_request_count(body, c->id);
 }
 
 static struct str total_in(const struct protocol_case *c, struct str body)
 {
-    struct str rest = ask_between(body, c->total_before, STR("\0"));
+    struct str rest = sim_request_between(body, c->total_before, STR("\0"));
     size_t digits = 0;
 
     while (digits < rest.len && rest.data[digits] >= '0' && rest.data[digits] <= '9')
@@ -113,7 +113,7 @@ static void begin(void)
 {
     world_options_init(&options);
     options.records = 500;
-    world = ask_world(&options);
+    world = sim_request_world(&options);
 }
 
 #define FOR_EACH_CASE(c) \
@@ -128,25 +128,25 @@ TEST(repeated_pages_are_the_page_before)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask first, again, shifted;
+        struct sim_request first, again, shifted;
         struct str a, b;
 
-        ask_get(&first, world, options.to_us, str_of(c->first));
-        second_page(c, TWIST_REPEAT_PAGE, &again, url);
-        a = ask_between(first.body, c->id, STR("<\"\0"));
-        b = ask_between(again.body, c->id, STR("<\"\0"));
+        sim_request_get(&first, world, options.to_us, str_of(c->first));
+        second_page(c, CONTENT_FAULT_REPEAT_PAGE, &again, url);
+        a = sim_request_between(first.body, c->id, STR("<\"\0"));
+        b = sim_request_between(again.body, c->id, STR("<\"\0"));
         CHECK_EQ(ids_in(c, again.body), SIZE, c->name);
         CHECK_STR(str_slice(b, 0, 200), str_slice(a, 0, 200), c->name);
-        ask_end(&again);
-        second_page(c, TWIST_SHIFT_PAGE, &shifted, url);
-        second_page(c, TWIST_NONE, &again, url);
-        a = ask_between(again.body, c->id, STR("<\"\0"));
-        b = ask_between(shifted.body, c->id, STR("<\"\0"));
+        sim_request_end(&again);
+        second_page(c, CONTENT_FAULT_SHIFT_PAGE, &shifted, url);
+        second_page(c, CONTENT_FAULT_NONE, &again, url);
+        a = sim_request_between(again.body, c->id, STR("<\"\0"));
+        b = sim_request_between(shifted.body, c->id, STR("<\"\0"));
         CHECK_EQ(ids_in(c, shifted.body), SIZE, c->name);
         CHECK(!str_eq(str_slice(b, 0, 200), str_slice(a, 0, 200)), c->name);
-        ask_end(&again);
-        ask_end(&shifted);
-        ask_end(&first);
+        sim_request_end(&again);
+        sim_request_end(&shifted);
+        sim_request_end(&first);
     }
     world_close(world);
 }
@@ -156,12 +156,12 @@ TEST(empty_pages_have_their_envelope)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask ask;
+        struct sim_request request;
 
-        second_page(c, TWIST_EMPTY_PAGE, &ask, url);
-        CHECK_EQ(ids_in(c, ask.body), 0, c->name);
-        CHECK(total_in(c, ask.body).len > 0, c->name);
-        ask_end(&ask);
+        second_page(c, CONTENT_FAULT_EMPTY_PAGE, &request, url);
+        CHECK_EQ(ids_in(c, request.body), 0, c->name);
+        CHECK(total_in(c, request.body).len > 0, c->name);
+        sim_request_end(&request);
     }
     world_close(world);
 }
@@ -171,15 +171,15 @@ TEST(totals_move)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask straight, moved;
+        struct sim_request straight, moved;
 
-        second_page(c, TWIST_NONE, &straight, url);
-        second_page(c, TWIST_MOVING_TOTAL, &moved, url);
+        second_page(c, CONTENT_FAULT_NONE, &straight, url);
+        second_page(c, CONTENT_FAULT_MOVING_TOTAL, &moved, url);
         CHECK(total_in(c, straight.body).len > 0, c->name);
         CHECK(!str_eq(total_in(c, moved.body), total_in(c, straight.body)), c->name);
         CHECK_EQ(ids_in(c, moved.body), SIZE, c->name);
-        ask_end(&straight);
-        ask_end(&moved);
+        sim_request_end(&straight);
+        sim_request_end(&moved);
     }
     world_close(world);
 }
@@ -189,20 +189,20 @@ TEST(one_record_is_spoilt)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask ask;
+        struct sim_request request;
 
         if (c->bad_date.len == 0)
             continue; /* a list of ids has no records */
-        second_page(c, TWIST_RECORD_NO_ID, &ask, url);
-        CHECK_EQ(ids_in(c, ask.body), SIZE - 1, c->name);
-        ask_end(&ask);
-        second_page(c, TWIST_RECORD_BAD_DATE, &ask, url);
-        CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
-        CHECK_EQ(ask_count(ask.body, c->bad_date), 1, c->name);
-        ask_end(&ask);
-        second_page(c, TWIST_RECORD_NO_DATE, &ask, url);
-        CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
-        ask_end(&ask);
+        second_page(c, CONTENT_FAULT_RECORD_NO_ID, &request, url);
+        CHECK_EQ(ids_in(c, request.body), SIZE - 1, c->name);
+        sim_request_end(&request);
+        second_page(c, CONTENT_FAULT_RECORD_BAD_DATE, &request, url);
+        CHECK_EQ(ids_in(c, request.body), SIZE, c->name);
+        CHECK_EQ(sim_request_count(request.body, c->bad_date), 1, c->name);
+        sim_request_end(&request);
+        second_page(c, CONTENT_FAULT_RECORD_NO_DATE, &request, url);
+        CHECK_EQ(ids_in(c, request.body), SIZE, c->name);
+        sim_request_end(&request);
     }
     world_close(world);
 }
@@ -212,26 +212,29 @@ TEST(tokens_are_gone_or_come_back)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask ask;
+        struct sim_request request;
 
         if (c->expired.len > 0) {
-            second_page(c, TWIST_EXPIRED_TOKEN, &ask, url);
-            CHECK(str_find(ask.body, c->expired) < ask.body.len, c->name);
-            CHECK_EQ(ids_in(c, ask.body), 0, c->name);
-            ask_end(&ask);
+            second_page(c, CONTENT_FAULT_EXPIRED_TOKEN, &request, url);
+            CHECK(str_find(request.body, c->expired) < request.body.len, c->name);
+            CHECK_EQ(ids_in(c, request.body), 0, c->name);
+            sim_request_end(&request);
         }
         if (c->token_before.len > 0 && !str_eq(c->token_before, STR("cursor=\"0\">"))) {
-            second_page(c, TWIST_REPEAT_TOKEN, &ask, url);
-            CHECK(str_ends(str_of(url), ask_escaped(&ask.arena, token_in(&ask.arena, c, ask.body))),
+            second_page(c, CONTENT_FAULT_REPEAT_TOKEN, &request, url);
+            CHECK(str_ends(str_of(url),
+                           sim_request_escaped(&request.arena,
+                                               token_in(&request.arena, c, request.body))),
                   c->name);
-            CHECK_EQ(ids_in(c, ask.body), SIZE, c->name);
-            ask_end(&ask);
-            second_page(c, TWIST_NONE, &ask, url);
-            CHECK(
-                str_ends(str_of(url), ask_escaped(&ask.arena, token_in(&ask.arena, c, ask.body))) ==
-                    c->keeps_token,
-                c->name);
-            ask_end(&ask);
+            CHECK_EQ(ids_in(c, request.body), SIZE, c->name);
+            sim_request_end(&request);
+            second_page(c, CONTENT_FAULT_NONE, &request, url);
+            CHECK(str_ends(str_of(url),
+                           sim_request_escaped(&request.arena,
+                                               token_in(&request.arena, c, request.body))) ==
+                      c->keeps_token,
+                  c->name);
+            sim_request_end(&request);
         }
     }
     world_close(world);
@@ -242,13 +245,13 @@ TEST(errors_hide_in_a_200)
     begin();
     FOR_EACH_CASE(c)
     {
-        struct ask ask;
+        struct sim_request request;
 
-        second_page(c, TWIST_BODY_ERROR, &ask, url);
-        CHECK_EQ(ask.exchange.status, 200, c->name);
-        CHECK(str_find(ask.body, c->error) < ask.body.len, c->name);
-        CHECK_EQ(ids_in(c, ask.body), 0, c->name);
-        ask_end(&ask);
+        second_page(c, CONTENT_FAULT_BODY_ERROR, &request, url);
+        CHECK_EQ(request.call.status, 200, c->name);
+        CHECK(str_find(request.body, c->error) < request.body.len, c->name);
+        CHECK_EQ(ids_in(c, request.body), 0, c->name);
+        sim_request_end(&request);
     }
     world_close(world);
 }

@@ -29,17 +29,17 @@ static void compare(uint64_t seed, double per_us, double burst, bool disorder)
 {
     enum { COUNT = 120 };
     int64_t times[COUNT], now = 1775001600000000;
-    struct pace pace;
-    struct pace_excess excess;
+    struct rate_check rate_check;
+    struct rate_check_excess excess;
     size_t blamed = 0;
 
-    pace_init(&pace, per_us, burst);
+    rate_check_init(&rate_check, per_us, burst);
     for (size_t n = 0; n < COUNT; n++) {
-        now += (int64_t)(dice_roll(seed, 0, n) % 4 * 100000);
+        now += (int64_t)(hash_of(seed, 0, n) % 4 * 100000);
         times[n] = now;
-        if (disorder && dice_roll(seed, 1, n) % 3 == 0)
-            times[n] -= (int64_t)(dice_roll(seed, 2, n) % 500000);
-        const bool found = pace_note(&pace, times[n], n + 1, &excess);
+        if (disorder && hash_of(seed, 1, n) % 3 == 0)
+            times[n] -= (int64_t)(hash_of(seed, 2, n) % 500000);
+        const bool found = rate_check_add(&rate_check, times[n], n + 1, &excess);
 
         CHECK_EQ(found, is_too_full(times, n, per_us, burst), "the brute force model");
         if (!found)
@@ -49,10 +49,10 @@ static void compare(uint64_t seed, double per_us, double burst, bool disorder)
         CHECK_EQ(times[excess.last - 1] - times[excess.first - 1], excess.span_us, "the ends");
     }
     CHECK(blamed > 0 && blamed < COUNT, "the case is worth something");
-    pace_release(&pace);
+    rate_check_release(&rate_check);
 }
 
-TEST(pace_agrees_with_the_definition)
+TEST(rate_check_agrees_with_the_definition)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         compare(seed, 5e-6, 6, false);
@@ -60,33 +60,33 @@ TEST(pace_agrees_with_the_definition)
     }
 }
 
-TEST(pace_allows_exactly_rate_and_burst)
+TEST(rate_check_allows_exactly_rate_and_burst)
 {
-    struct pace pace;
-    struct pace_excess excess;
+    struct rate_check rate_check;
+    struct rate_check_excess excess;
     uint64_t n = 0;
 
-    pace_init(&pace, 10e-6, 20);
+    rate_check_init(&rate_check, 10e-6, 20);
     for (; n < 20; n++)
-        CHECK(!pace_note(&pace, 0, n + 1, &excess), "the burst");
+        CHECK(!rate_check_add(&rate_check, 0, n + 1, &excess), "the burst");
     for (; n < 20000; n++) /* long enough to drop old marks several times */
-        CHECK(!pace_note(&pace, (int64_t)(n - 19) * 100000, n + 1, &excess), "the rate");
-    CHECK(pace_note(&pace, (int64_t)(n - 20) * 100000, n + 1, &excess), "one more");
+        CHECK(!rate_check_add(&rate_check, (int64_t)(n - 19) * 100000, n + 1, &excess), "the rate");
+    CHECK(rate_check_add(&rate_check, (int64_t)(n - 20) * 100000, n + 1, &excess), "one more");
     CHECK_EQ(excess.first, 1, "counted from the burst");
     CHECK_EQ(excess.count, 20001, "all of them");
-    pace_release(&pace);
+    rate_check_release(&rate_check);
 }
 
-TEST(pace_of_zero_allows_the_burst_alone)
+TEST(rate_check_of_zero_allows_the_burst_alone)
 {
-    struct pace pace;
-    struct pace_excess excess;
+    struct rate_check rate_check;
+    struct rate_check_excess excess;
 
-    pace_init(&pace, 0, 2);
-    CHECK(!pace_note(&pace, 0, 1, &excess), "first");
-    CHECK(!pace_note(&pace, 1000000, 2, &excess), "second");
-    CHECK(pace_note(&pace, INT64_C(86400000000), 3, &excess), "third");
-    pace_clear(&pace);
-    CHECK(!pace_note(&pace, 0, 4, &excess), "after a clear");
-    pace_release(&pace);
+    rate_check_init(&rate_check, 0, 2);
+    CHECK(!rate_check_add(&rate_check, 0, 1, &excess), "first");
+    CHECK(!rate_check_add(&rate_check, 1000000, 2, &excess), "second");
+    CHECK(rate_check_add(&rate_check, INT64_C(86400000000), 3, &excess), "third");
+    rate_check_clear(&rate_check);
+    CHECK(!rate_check_add(&rate_check, 0, 4, &excess), "after a clear");
+    rate_check_release(&rate_check);
 }

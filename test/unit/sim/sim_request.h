@@ -1,80 +1,82 @@
 /* ask: a request to the simulator without a server, for tests. */
-#ifndef PATRA_TEST_SIM_ASK_H
-#define PATRA_TEST_SIM_ASK_H
+#ifndef PATRA_TEST_SIM_REQUEST_H
+#define PATRA_TEST_SIM_REQUEST_H
 
 #include <string.h>
 
 #include "sim/http/call.h"
 #include "sim/protocol/page.h"
 #include "sim/protocol/protocol.h"
+#include "sim/util/encode.h"
 #include "sim/world/ids.h"
 #include "sim/world/world.h"
 #include "test.h"
 
-enum { ASK_BYTES_MAX = 512 << 20 };
+enum { SIM_REQUEST_BYTES_MAX = 512 << 20 };
 
-struct ask {
+struct sim_request {
     struct arena arena;
-    struct exchange exchange;
+    struct http_call call;
     struct str body;
 };
 
-static inline struct sim_world *ask_world(const struct world_options *options)
+static inline struct sim_world *sim_request_world(const struct world_options *options)
 {
     struct error err = { 0 };
-    struct sim_world *world = world_open(options, &err);
+    struct sim_world *world = body_world_open(options, &err);
 
     REQUIRE(world != NULL, err.text);
     return world;
 }
 
-static inline void ask_begin(struct ask *ask, int64_t now_us, const char *method, struct str url)
+static inline void sim_request_begin(struct sim_request *request, int64_t now_us,
+                                     const char *method, struct str url)
 {
-    struct exchange *exchange = &ask->exchange;
+    struct http_call *call = &request->call;
     struct error err = { 0 };
     struct str rest;
 
-    memset(ask, 0, sizeof(*ask));
-    arena_init(&ask->arena, ASK_BYTES_MAX);
-    exchange->arena = &ask->arena;
-    buf_init(&exchange->reply, &ask->arena, ASK_BYTES_MAX);
-    exchange->method = str_of(method);
-    exchange->scheme = STR("http");
-    exchange->host = STR("127.0.0.1:8080");
-    exchange->other_base = STR("http://localhost:8080");
-    exchange->now_us = now_us;
-    rest = arena_copy(&ask->arena, url);
-    exchange->raw_path = str_cut(&rest, '?');
-    exchange->query = rest;
-    REQUIRE_OK(exchange_unescape(&ask->arena, exchange->raw_path, false, &exchange->path, &err),
-               err);
-    REQUIRE_OK(exchange_add_params(exchange, rest, &err), err);
+    memset(request, 0, sizeof(*request));
+    arena_init(&request->arena, SIM_REQUEST_BYTES_MAX);
+    call->arena = &request->arena;
+    buf_init(&call->response, &request->arena, SIM_REQUEST_BYTES_MAX);
+    call->method = str_of(method);
+    call->scheme = STR("http");
+    call->host = STR("127.0.0.1:8080");
+    call->other_base = STR("http://localhost:8080");
+    call->now_us = now_us;
+    rest = arena_copy(&request->arena, url);
+    call->raw_path = str_cut(&rest, '?');
+    call->query = rest;
+    REQUIRE_OK(decode_percent(&request->arena, call->raw_path, false, &call->path, &err), err);
+    REQUIRE_OK(call_add_params(call, rest, &err), err);
 }
 
-static inline void ask_send(struct ask *ask, struct sim_world *world)
+static inline void sim_request_send(struct sim_request *request, struct sim_world *world)
 {
-    const struct protocol *protocol = protocol_find(ask->exchange.path);
+    const struct protocol *protocol = protocol_find(request->call.path);
     struct error err = { 0 };
 
     REQUIRE(protocol != NULL, "a protocol owns the path");
-    REQUIRE_OK(protocol->answer(world, &ask->exchange, &err), err);
-    ask->body = exchange_body(&ask->exchange);
+    REQUIRE_OK(protocol->respond(world, &request->call, &err), err);
+    request->body = call_body(&request->call);
 }
 
-/* GET; ends with ask_end. */
-static inline void ask_get(struct ask *ask, struct sim_world *world, int64_t now_us, struct str url)
+/* GET; ends with sim_request_end. */
+static inline void sim_request_get(struct sim_request *request, struct sim_world *world,
+                                   int64_t now_us, struct str url)
 {
-    ask_begin(ask, now_us, "GET", url);
-    ask_send(ask, world);
+    sim_request_begin(request, now_us, "GET", url);
+    sim_request_send(request, world);
 }
 
-static inline void ask_end(struct ask *ask)
+static inline void sim_request_end(struct sim_request *request)
 {
-    arena_release(&ask->arena);
+    arena_release(&request->arena);
 }
 
 /* What stands between the first `before` and the next `behind`; empty when there is none. */
-static inline struct str ask_between(struct str body, struct str before, struct str behind)
+static inline struct str sim_request_between(struct str body, struct str before, struct str behind)
 {
     const size_t at = str_find(body, before);
     struct str rest;
@@ -87,9 +89,9 @@ static inline struct str ask_between(struct str body, struct str before, struct 
 
 /* ---- what must be there, by looking at each version of each record ---- */
 
-enum { ASK_WANTED = 1, ASK_SEEN = 2 };
+enum { SIM_REQUEST_WANTED = 1, SIM_REQUEST_SEEN = 2 };
 
-struct ask_window {
+struct sim_request_window {
     enum view_mode mode;
     enum view_order order; /* which date must lie in [from, to) */
     int64_t from_us;
@@ -97,8 +99,8 @@ struct ask_window {
     int64_t now_us;
 };
 
-static inline size_t ask_expect(const struct sim_world *world, struct ask_window window,
-                                uint8_t *wanted)
+static inline size_t sim_request_expect(const struct sim_world *world,
+                                        struct sim_request_window window, uint8_t *wanted)
 {
     const struct corpus *corpus = world_corpus(world);
     size_t count = 0;
@@ -122,8 +124,9 @@ static inline size_t ask_expect(const struct sim_world *world, struct ask_window
 }
 
 /* Ticks off the ids between the two marks: each must be wanted, and not seen before. */
-static inline size_t ask_tick(const struct sim_world *world, struct str body, enum id_scheme scheme,
-                              struct str before, struct str behind, uint8_t *wanted)
+static inline size_t sim_request_tick(const struct sim_world *world, struct str body,
+                                      enum id_scheme scheme, struct str before, struct str behind,
+                                      uint8_t *wanted)
 {
     const uint32_t records = world_corpus(world)->count;
     size_t count = 0;
@@ -141,24 +144,24 @@ static inline size_t ask_tick(const struct sim_world *world, struct str body, en
                 plain[len++] = id.data[i];
         }
         REQUIRE(id_parse(scheme, (struct str){ plain, len }, records, &record), "an id");
-        CHECK_EQ(wanted[record], ASK_WANTED, "wanted, and not seen before");
-        wanted[record] = ASK_SEEN;
+        CHECK_EQ(wanted[record], SIM_REQUEST_WANTED, "wanted, and not seen before");
+        wanted[record] = SIM_REQUEST_SEEN;
         count++;
     }
     return count;
 }
 
 /* A copy of a token, percent-encoded, for the next URL. */
-static inline struct str ask_escaped(struct arena *arena, struct str text)
+static inline struct str sim_request_escaped(struct arena *arena, struct str text)
 {
     struct buf out;
 
     buf_init(&out, arena, 1 << 16);
-    answer_add_escaped(&out, text);
+    encode_percent(&out, text);
     return buf_str(&out);
 }
 
-static inline size_t ask_count(struct str body, struct str mark)
+static inline size_t sim_request_count(struct str body, struct str mark)
 {
     size_t count = 0;
 
