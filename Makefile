@@ -1,13 +1,15 @@
-# A thin front over Meson: every target installs what it needs, then does its work.
+# A thin front over Meson. `make` builds and installs nothing; `make deps` installs what it needs. The other targets call
+# scripts that first install the Debian packages they need.
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build test matrix threads valgrind demo check bench install clean
+.PHONY: build deps test matrix threads valgrind demo check bench install clean
 
 build:
+	@PREFIX=$(PREFIX) scripts/build build programs
+
+deps:
 	@scripts/deps build
-	@test -f build/build.ninja || CC=gcc meson setup build --prefix=$(PREFIX) >/dev/null
-	@ninja -C build programs
 
 test:
 	@scripts/test $(TESTS)
@@ -36,4 +38,4 @@ install: build
 	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
 
 clean:
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan build-check

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 """run_tests.py BUILD... -- [NAME...]
 
-Runs the test programs of each build folder, several at a time, those that may take longest first;
-those that the machine's other work would make fail (is_parallel: false) one by one behind them.
-Prints what failed or was skipped and every note of a suite, the slowest programs, and at the end
-"N passed, N failed, N skipped". Exit code 1 on any failure.
+Runs the test programs of each build folder, several at a time and the longest first: by the time each took in the last run
+(BUILD/test_seconds.json), else by its timeout. Programs that measure real time (is_parallel: false) run one by one after the
+others. Prints a line per program, the output of those that failed, every note of a suite, the slowest programs, how busy the
+processors were, and at the end "N passed, N failed, N skipped". Exit code 1 on any failure.
 """
 import concurrent.futures
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
 import time
 
 SECONDS_MAX = int(os.environ.get('TEST_SECONDS_MAX', '900'))
-WRAPPER = shlex.split(os.environ.get('TEST_WRAPPER', ''))  # a program that runs each of them
+WRAPPER = shlex.split(os.environ.get('TEST_WRAPPER', ''))  # a command that runs each program, such as valgrind
 SLOWEST = 8
 TOTAL = re.compile(r'^\S+: (\d+) passed, (\d+) failed, (\d+) skipped$', re.M)
 
@@ -27,6 +28,37 @@ def programs(build, names):
     for test in json.loads(listed):
         if not names or any(name in test['name'] for name in names):
             yield build, test
+
+
+def seconds_file(build):
+    return os.path.join(build, 'test_seconds.json')
+
+
+def last_seconds(build):
+    """How long each program took in its last run, by name."""
+    try:
+        with open(seconds_file(build), encoding='utf-8') as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def save_seconds(times):
+    for build in {build for build, _ in times}:
+        seconds = last_seconds(build)
+        seconds.update({name: round(took, 1) for (of, name), took in times.items() if of == build})
+        with open(seconds_file(build), 'w', encoding='utf-8') as file:
+            json.dump(seconds, file, indent=1, sort_keys=True)
+
+
+def longest_first(builds, names):
+    """A program that has not run yet counts with its timeout, so it starts early."""
+    jobs = []
+    for build in builds:
+        known = last_seconds(build)
+        jobs += [(known.get(test['name'], test['timeout']), build, test) for build, test in programs(build, names)]
+    jobs.sort(key=lambda job: -job[0])
+    return [(build, test) for _, build, test in jobs]
 
 
 def run(job):
@@ -40,15 +72,24 @@ def run(job):
         code, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired as expired:
         code, output = 124, expired.stdout or b''
-    return (f'{build}/{test["name"]}', code, output.decode(errors='replace'),
-            time.monotonic() - begin)
+    return build, test['name'], code, output.decode(errors='replace'), time.monotonic() - begin
+
+
+def processors():
+    return len(os.sched_getaffinity(0))
+
+
+def busy(seconds):
+    """The part of the processors' time that the programs used: far below 100 %, more of them could run at once."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 100 * (used.ru_utime + used.ru_stime) / (seconds * processors())
 
 
 def results(jobs):
-    """In the order of their ends."""
+    """In the order in which the programs end."""
     together = [job for job in jobs if job[1]['is_parallel']]
-    # One more than it may have processors: many programs wait, for clocks and for each other.
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
+    # One more than there are processors: many programs wait, for clocks and for each other.
+    with concurrent.futures.ThreadPoolExecutor(processors() + 1) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run, job) for job in together]):
             yield done.result()
     for job in jobs:
@@ -58,19 +99,19 @@ def results(jobs):
 
 def main():
     split = sys.argv.index('--')
-    jobs = [job for build in sys.argv[1:split] for job in programs(build, sys.argv[split + 1:])]
-    jobs.sort(key=lambda job: -job[1]['timeout'])  # no long one is left for the end
+    begin = time.monotonic()
     passed = failed = skipped = 0
-    times = []
-    for name, code, output, seconds in results(jobs):
-        times.append((seconds, name))
+    times = {}
+    for build, test, code, output, seconds in results(longest_first(sys.argv[1:split], sys.argv[split + 1:])):
+        name = f'{build}/{test}'
+        times[build, test] = seconds
         total = TOTAL.findall(output)
         if total:
             p, f, s = map(int, total[-1])
         else:
             p, f, s = 0, 1, 0
         if code != 0 and f == 0:
-            f = 1  # it died after its last check: a leak, a sanitizer, a signal
+            f = 1  # it failed after its last check: a leak, a sanitizer, a signal
         passed, failed, skipped = passed + p, failed + f, skipped + s
         print(f'{"FAIL" if f else "ok  "} {name}: {p} passed, {f} failed, {s} skipped'
               f' ({seconds:.1f} s)')
@@ -80,8 +121,12 @@ def main():
         if f and code == 124:
             print(f'    still running after {SECONDS_MAX} s')
         sys.stdout.flush()
-    for seconds, name in sorted(times, reverse=True)[:SLOWEST]:
-        print(f'{seconds:6.1f} s {name}')
+    if not WRAPPER:
+        save_seconds(times)
+    for (build, test), seconds in sorted(times.items(), key=lambda item: -item[1])[:SLOWEST]:
+        print(f'{seconds:6.1f} s {build}/{test}')
+    took = time.monotonic() - begin
+    print(f'{took:.0f} s in all, the processors {busy(took):.0f} % busy with it')
     print(f'{passed} passed, {failed} failed, {skipped} skipped')
     return 1 if failed or passed == 0 else 0
 
