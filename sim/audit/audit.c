@@ -1,3 +1,4 @@
+/* Keeps the record of requests and judges each against the rules of politeness. */
 #include "sim/audit/audit.h"
 
 #include <stdlib.h>
@@ -96,11 +97,11 @@ bool audit_add_limit(struct audit *audit, struct str line, struct error *err)
     *limit = (struct limit){ .path = STR("/"), .rate = -1, .window_us = US_PER_SECOND, .burst = 1 };
     while (key_values_next(&line, &pair)) {
         if (!set_limit_word(limit, pair))
-            return error_set(err, ERROR_REQUEST, "limit.word", "%.*s=%.*s is not possible",
+            return error_set(err, ERROR_REQUEST, "limit.word", "%.*s=%.*s is not valid",
                              STR_ARG(pair.name), STR_ARG(pair.value));
     }
     if (limit->rate < 0 && limit->concurrency == 0)
-        return error_set(err, ERROR_REQUEST, "limit.empty", "neither rate nor concurrency");
+        return error_set(err, ERROR_REQUEST, "limit.empty", "needs rate= or concurrency=");
     per_us = limit->rate / (double)limit->window_us;
     burst = limit->burst + per_us * (double)limit->slack_us;
     rate_check_init(&limit->rate_checks[0], per_us, burst);
@@ -109,9 +110,9 @@ bool audit_add_limit(struct audit *audit, struct str line, struct error *err)
     return true;
 }
 
-/* ---- what was seen; all below hold the lock ---- */
+/* ---- scopes and violations; the callers hold the lock ---- */
 
-static void blame(struct audit *audit, const struct violation *violation)
+static void add_violation(struct audit *audit, const struct violation *violation)
 {
     if (audit->options.off[violation->rule])
         return;
@@ -145,7 +146,7 @@ static struct audit_entry *list(struct audit *audit, const struct http_call *cal
             .agent = keep(audit, call_header(call, STR("User-Agent"))),
             .scheme = str_eq(call->scheme, STR("https")) ? "https" : "http",
             .fault = "",
-            .driven = ticket->driven,
+            .on_client_time = ticket->on_client_time,
             .other_host = facts->other_host,
         };
     if (audit->arena.failed) {
@@ -184,7 +185,7 @@ static struct scope *scope_of(struct audit *audit, struct str path)
         if (str_eq(name, (struct str){ scope->name, scope->len }))
             return scope;
     }
-    if (audit->scope_count == SCOPES_MAX) /* made-up paths share the last one */
+    if (audit->scope_count == SCOPES_MAX) /* paths beyond the limit share the last scope */
         return &audit->scopes[SCOPES_MAX - 1];
     scope = &audit->scopes[audit->scope_count++];
     *scope = (struct scope){ .len = name.len };
@@ -192,7 +193,7 @@ static struct scope *scope_of(struct audit *audit, struct str path)
     return scope;
 }
 
-/* ---- coming ---- */
+/* ---- a request arrives ---- */
 
 static void refuse(const struct limit *limit, struct audit_ticket *ticket)
 {
@@ -205,7 +206,7 @@ static void refuse(const struct limit *limit, struct audit_ticket *ticket)
 
 static void judge_rate(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
 {
-    struct rate_check *rate_check = &limit->rate_checks[ticket->driven];
+    struct rate_check *rate_check = &limit->rate_checks[ticket->on_client_time];
     struct rate_check_excess excess;
 
     if (limit->rate < 0 || !rate_check_add(rate_check, ticket->at_us, ticket->ordinal, &excess))
@@ -213,31 +214,31 @@ static void judge_rate(struct audit *audit, struct limit *limit, struct audit_ti
     refuse(limit, ticket);
     if (limit->enforce)
         rate_check_remove(rate_check, ticket->ordinal);
-    blame(audit, &(struct violation){ .rule = RULE_RATE,
-                                      .ordinal = excess.last,
-                                      .other = excess.first,
-                                      .count = excess.count,
-                                      .allowed = excess.allowed,
-                                      .span_us = excess.span_us,
-                                      .path = limit->path });
+    add_violation(audit, &(struct violation){ .rule = RULE_RATE,
+                                              .ordinal = excess.last,
+                                              .other = excess.first,
+                                              .count = excess.count,
+                                              .allowed = excess.allowed,
+                                              .span_us = excess.span_us,
+                                              .path = limit->path });
 }
 
 static void judge_concurrency(struct audit *audit, struct limit *limit, struct audit_ticket *ticket)
 {
-    if (limit->flight_count == FLIGHTS_MAX)
+    if (limit->in_progress_count == IN_PROGRESS_MAX)
         return;
-    limit->flights[limit->flight_count++] = ticket->ordinal;
-    if (limit->flight_count > limit->flight_peak)
-        limit->flight_peak = limit->flight_count;
-    if (limit->concurrency == 0 || (int64_t)limit->flight_count <= limit->concurrency)
+    limit->in_progress[limit->in_progress_count++] = ticket->ordinal;
+    if (limit->in_progress_count > limit->in_progress_peak)
+        limit->in_progress_peak = limit->in_progress_count;
+    if (limit->concurrency == 0 || (int64_t)limit->in_progress_count <= limit->concurrency)
         return;
     refuse(limit, ticket);
-    blame(audit, &(struct violation){ .rule = RULE_CONCURRENCY,
-                                      .ordinal = ticket->ordinal,
-                                      .other = limit->flights[0],
-                                      .count = (int64_t)limit->flight_count,
-                                      .allowed = (double)limit->concurrency,
-                                      .path = limit->path });
+    add_violation(audit, &(struct violation){ .rule = RULE_CONCURRENCY,
+                                              .ordinal = ticket->ordinal,
+                                              .other = limit->in_progress[0],
+                                              .count = (int64_t)limit->in_progress_count,
+                                              .allowed = (double)limit->concurrency,
+                                              .path = limit->path });
 }
 
 static void judge_retry_after(struct audit *audit, const struct audit_ticket *ticket,
@@ -246,19 +247,20 @@ static void judge_retry_after(struct audit *audit, const struct audit_ticket *ti
     const struct scope *scope = scope_of(audit, path);
 
     for (size_t i = 0; i < WAITS_MAX; i++) {
-        const struct wait *wait = &scope->waits[ticket->driven][i];
+        const struct wait *wait = &scope->waits[ticket->on_client_time][i];
 
         if (wait->ordinal == 0 || ticket->at_us >= wait->until_us ||
             ticket->at_us <= wait->given_us + audit->options.grace_us)
             continue;
-        blame(audit, &(struct violation){ .rule = RULE_RETRY_AFTER,
-                                          .ordinal = ticket->ordinal,
-                                          .other = wait->ordinal,
-                                          .count = ticket->at_us - wait->given_us,
-                                          .allowed = (double)(wait->until_us - wait->given_us),
-                                          .span_us = wait->until_us - ticket->at_us,
-                                          .path = { scope->name, scope->len } });
-        return; /* once is enough */
+        add_violation(audit,
+                      &(struct violation){ .rule = RULE_RETRY_AFTER,
+                                           .ordinal = ticket->ordinal,
+                                           .other = wait->ordinal,
+                                           .count = ticket->at_us - wait->given_us,
+                                           .allowed = (double)(wait->until_us - wait->given_us),
+                                           .span_us = wait->until_us - ticket->at_us,
+                                           .path = { scope->name, scope->len } });
+        return; /* report it once */
     }
 }
 
@@ -269,29 +271,29 @@ static bool has_contact(const struct http_call *call, struct str agent)
            call_param(call, STR("mailto")).len > 0 || call_param(call, STR("email")).len > 0;
 }
 
-static void judge_manners(struct audit *audit, const struct http_call *call,
-                          const struct audit_facts *facts, uint64_t ordinal)
+static void judge_identification(struct audit *audit, const struct http_call *call,
+                                 const struct audit_facts *facts, uint64_t ordinal)
 {
     const struct str agent = call_header(call, STR("User-Agent"));
     struct violation violation = { .ordinal = ordinal };
 
     if (agent.len == 0) {
         violation.rule = RULE_AGENT;
-        blame(audit, &violation);
+        add_violation(audit, &violation);
     }
     if (!has_contact(call, agent)) {
         violation.rule = RULE_CONTACT;
-        blame(audit, &violation);
+        add_violation(audit, &violation);
     }
     if (facts->carries_secret && facts->other_host) {
         violation.rule = RULE_CREDENTIAL_HOST;
-        violation.other = audit->last_lure;
-        blame(audit, &violation);
+        violation.other = audit->last_redirect;
+        add_violation(audit, &violation);
     }
     if (facts->carries_secret && facts->secret_needs_tls && !str_eq(call->scheme, STR("https"))) {
         violation.rule = RULE_CREDENTIAL_PLAIN;
         violation.other = 0;
-        blame(audit, &violation);
+        add_violation(audit, &violation);
     }
 }
 
@@ -302,14 +304,14 @@ void audit_begin(struct audit *audit, const struct http_call *call, const struct
     *ticket = (struct audit_ticket){
         .ordinal = ++audit->requests,
         .generation = audit->generation,
-        .driven = call_header(call, STR("X-Sim-Now")).len > 0,
+        .on_client_time = call_header(call, STR("X-Sim-Now")).len > 0,
         .other_host = facts->other_host,
     };
-    ticket->at_us = ticket->driven                ? call->now_us
+    ticket->at_us = ticket->on_client_time        ? call->now_us
                     : audit->options.virtual_time ? facts->clock_us
                                                   : sim_clock_real();
     ticket->entry = list(audit, call, facts, ticket);
-    judge_manners(audit, call, facts, ticket->ordinal);
+    judge_identification(audit, call, facts, ticket->ordinal);
     for (size_t i = 0; !facts->other_host && i < audit->limit_count; i++) {
         if (str_starts(call->path, audit->limits[i].path)) {
             judge_rate(audit, &audit->limits[i], ticket);
@@ -321,51 +323,51 @@ void audit_begin(struct audit *audit, const struct http_call *call, const struct
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-/* ---- going ---- */
+/* ---- a response leaves ---- */
 
-static void land(struct limit *limit, uint64_t ordinal)
+static void remove_in_progress(struct limit *limit, uint64_t ordinal)
 {
-    for (size_t i = 0; i < limit->flight_count; i++) {
-        if (limit->flights[i] != ordinal)
+    for (size_t i = 0; i < limit->in_progress_count; i++) {
+        if (limit->in_progress[i] != ordinal)
             continue;
-        limit->flight_count--;
-        memmove(limit->flights + i, limit->flights + i + 1,
-                (limit->flight_count - i) * sizeof(limit->flights[0]));
+        limit->in_progress_count--;
+        memmove(limit->in_progress + i, limit->in_progress + i + 1,
+                (limit->in_progress_count - i) * sizeof(limit->in_progress[0]));
         return;
     }
 }
 
-/* How long the answer asks to wait, from now on; 0 when it does not. */
-static int64_t wait_told(const struct http_call *call)
+/* How long the response asks the client to wait, from now on; 0: it does not. */
+static int64_t retry_after_of(const struct http_call *call)
 {
-    const struct str told = call_response_header(call, STR("Retry-After"));
+    const struct str sent = call_response_header(call, STR("Retry-After"));
     int64_t value;
 
-    if (call->status < 300 || told.len == 0)
+    if (call->status < 300 || sent.len == 0)
         return 0;
-    if (str_to_i64(told, &value))
+    if (str_to_i64(sent, &value))
         return value > 0 && value < INT32_MAX ? value * US_PER_SECOND : 0;
-    return sim_http_date_parse(told, &value) && value > call->now_us ? value - call->now_us : 0;
+    return sim_http_date_parse(sent, &value) && value > call->now_us ? value - call->now_us : 0;
 }
 
 static void note_retry_after(struct audit *audit, const struct audit_ticket *ticket,
                              struct scope *scope, const struct http_call *call)
 {
-    const int64_t wait_us = wait_told(call);
+    const int64_t wait_us = retry_after_of(call);
     const int64_t now_us =
-        ticket->driven || audit->options.virtual_time ? ticket->at_us : sim_clock_real();
-    struct wait *place = &scope->waits[ticket->driven][0];
+        ticket->on_client_time || audit->options.virtual_time ? ticket->at_us : sim_clock_real();
+    struct wait *place = &scope->waits[ticket->on_client_time][0];
 
     if (wait_us == 0)
         return;
-    for (size_t i = 1; i < WAITS_MAX; i++) { /* in place of the one that ends first */
-        if (scope->waits[ticket->driven][i].until_us < place->until_us)
-            place = &scope->waits[ticket->driven][i];
+    for (size_t i = 1; i < WAITS_MAX; i++) { /* replaces the one that ends first */
+        if (scope->waits[ticket->on_client_time][i].until_us < place->until_us)
+            place = &scope->waits[ticket->on_client_time][i];
     }
     *place = (struct wait){ ticket->ordinal, now_us, now_us + wait_us };
 }
 
-/* The page was served whole: was that needed? */
+/* The page was served in full: a violation when it was already fetched. */
 static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
                          const struct scope *scope, const struct http_call *call, uint64_t page)
 {
@@ -376,22 +378,22 @@ static void judge_repeat(struct audit *audit, const struct audit_ticket *ticket,
         audit->dropped_pages++;
         return;
     }
-    cause = served->count == 0 || served->ordinal <= scope->last_trouble ||
+    cause = served->count == 0 || served->ordinal <= scope->last_failure ||
             llabs(call->now_us - served->at_us) >= audit->options.repeat_window_us;
     if (!cause && !(call->confirmable && (int64_t)served->count <= audit->options.repeats))
-        blame(audit, &(struct violation){ .rule = RULE_REPEAT,
-                                          .ordinal = ticket->ordinal,
-                                          .other = served->ordinal,
-                                          .count = (int64_t)served->count + 1,
-                                          .allowed = 1,
-                                          .path = { scope->name, scope->len } });
+        add_violation(audit, &(struct violation){ .rule = RULE_REPEAT,
+                                                  .ordinal = ticket->ordinal,
+                                                  .other = served->ordinal,
+                                                  .count = (int64_t)served->count + 1,
+                                                  .allowed = 1,
+                                                  .path = { scope->name, scope->len } });
     served->count = cause ? 1 : served->count + 1;
     served->ordinal = ticket->ordinal;
     served->at_us = call->now_us;
 }
 
-static void note_answer(struct audit *audit, const struct audit_ticket *ticket,
-                        const struct http_call *call, const struct fault *fault, bool complete)
+static void note_response(struct audit *audit, const struct audit_ticket *ticket,
+                          const struct http_call *call, const struct fault *fault, bool complete)
 {
     struct audit_entry *entry = ticket->generation == audit->generation ? ticket->entry : NULL;
 
@@ -420,20 +422,20 @@ void audit_end(struct audit *audit, const struct audit_ticket *ticket, const str
     const bool trouble = fault->rule != 0 || !complete || call->status < 200 || call->status >= 300;
 
     (void)pthread_mutex_lock(&audit->lock);
-    note_answer(audit, ticket, call, fault, complete);
+    note_response(audit, ticket, call, fault, complete);
     if (!ticket->other_host) {
         struct scope *scope = scope_of(audit, call->path);
 
         for (size_t i = 0; i < audit->limit_count; i++)
-            land(&audit->limits[i], ticket->ordinal);
+            remove_in_progress(&audit->limits[i], ticket->ordinal);
         note_retry_after(audit, ticket, scope, call);
         if (trouble)
-            scope->last_trouble = ticket->ordinal;
+            scope->last_failure = ticket->ordinal;
         else if (call->page != PAGE_NONE && call->status == 200)
             judge_repeat(audit, ticket, scope, call, page_of(call, identity));
     }
     if (fault->kind == FAULT_REDIRECT || fault->content_fault == CONTENT_FAULT_NEXT_ELSEWHERE)
-        audit->last_lure = ticket->ordinal;
+        audit->last_redirect = ticket->ordinal;
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
@@ -444,11 +446,11 @@ void audit_broken(struct audit *audit, const struct audit_ticket *ticket,
     if (ticket->generation == audit->generation && ticket->entry != NULL)
         ticket->entry->complete = false;
     audit->incomplete++;
-    scope_of(audit, call->path)->last_trouble = ticket->ordinal;
+    scope_of(audit, call->path)->last_failure = ticket->ordinal;
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-/* ---- the tester's words ---- */
+/* ---- what the tester may change ---- */
 
 void audit_allow_repeats(struct audit *audit)
 {
@@ -466,7 +468,7 @@ void audit_reset(struct audit *audit)
     audit->dropped_requests = audit->dropped_violations = audit->dropped_pages = 0;
     audit->violation_count = 0;
     audit->scope_count = 0;
-    audit->last_lure = 0;
+    audit->last_redirect = 0;
     memset(audit->statuses, 0, sizeof(audit->statuses));
     memset(audit->broken, 0, sizeof(audit->broken));
     tally_clear(&audit->pages);
@@ -475,7 +477,7 @@ void audit_reset(struct audit *audit)
     for (size_t i = 0; i < audit->limit_count; i++) {
         rate_check_clear(&audit->limits[i].rate_checks[0]);
         rate_check_clear(&audit->limits[i].rate_checks[1]);
-        audit->limits[i].flight_peak = audit->limits[i].flight_count;
+        audit->limits[i].in_progress_peak = audit->limits[i].in_progress_count;
     }
     (void)pthread_mutex_unlock(&audit->lock);
 }

@@ -1,3 +1,4 @@
+/* The audit as JSON, for GET /_sim/audit. */
 #include <inttypes.h>
 
 #include "base/instant.h"
@@ -24,7 +25,7 @@ static void show_limits(const struct audit *audit, struct buf *json)
         const struct limit *limit = &audit->limits[i];
 
         buf_printf(json, "%s{\"in_flight\":%zu,\"in_flight_peak\":%zu", i > 0 ? "," : "",
-                   limit->flight_count, limit->flight_peak);
+                   limit->in_progress_count, limit->in_progress_peak);
         add_field(json, "path", limit->path);
         if (limit->rate >= 0)
             buf_printf(json,
@@ -90,7 +91,7 @@ static void explain(struct buf *json, const struct violation *violation)
         buf_add(json, STR("no User-Agent"));
         break;
     case RULE_CONTACT:
-        buf_add(json, STR("no address to write to"));
+        buf_add(json, STR("no contact address"));
         break;
     case RULE_REPEAT:
         buf_printf(json, "the same page for the %" PRId64 ". time without cause", violation->count);
@@ -129,8 +130,8 @@ static void show_requests(const struct audit *audit, struct buf *json)
         buf_printf(json, "%s\n{\"request\":%" PRIu64 ",\"real_us\":%" PRId64,
                    entry != audit->first ? "," : "", entry->ordinal, entry->real_us);
         add_time(json, "now", entry->virtual_us);
-        buf_printf(json, ",\"driven\":%s,\"other_host\":%s,\"scheme\":\"%s\"",
-                   entry->driven ? "true" : "false", entry->other_host ? "true" : "false",
+        buf_printf(json, ",\"on_client_time\":%s,\"other_host\":%s,\"scheme\":\"%s\"",
+                   entry->on_client_time ? "true" : "false", entry->other_host ? "true" : "false",
                    entry->scheme);
         add_field(json, "method", entry->method);
         add_field(json, "host", entry->host);

@@ -1,10 +1,11 @@
+/* The running minimum that rate_check.h describes, over the requests still kept. */
 #include "sim/audit/rate_check.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of doubles are not exact; a thousandth of a request is nobody's fault. */
+/* Sums of doubles are not exact: ignore a thousandth of a request. */
 static const double TOLERANCE = 1e-3;
 
 void rate_check_init(struct rate_check *rate_check, double per_us, double burst)
@@ -25,7 +26,7 @@ void rate_check_clear(struct rate_check *rate_check)
     rate_check->dropped = 0;
 }
 
-/* Times are taken from the first one on, so that the products stay small. */
+/* Times count from the first request, so that the products stay small. */
 static double level(const struct rate_check *rate_check, int64_t index, int64_t at_us)
 {
     return (double)index - rate_check->per_us * (double)(at_us - rate_check->origin_us);
@@ -93,7 +94,7 @@ bool rate_check_add(struct rate_check *rate_check, int64_t at_us, uint64_t ordin
     for (size_t j = at; j < rate_check->count; j++) {
         const struct rate_check_mark *mark = &rate_check->marks[j];
         const struct rate_check_low *low =
-            &rate_check->marks[at].low; /* intervals that hold the new one */
+            &rate_check->marks[at].low; /* intervals that contain the new request */
         const int64_t index = rate_check->dropped + (int64_t)j;
         const double over =
             level(rate_check, index + 1, mark->at_us) - low->value - rate_check->burst;

@@ -1,3 +1,4 @@
+/* Rules for credentials, the OAuth2 tokens that were issued, and the check of each request. */
 #include "sim/auth/auth.h"
 
 #include <pthread.h>
@@ -33,10 +34,10 @@ struct token {
 struct auth {
     struct rule rules[RULES_MAX];
     size_t rule_count;
-    pthread_mutex_t lock;            /* of what follows */
-    struct token tokens[TOKENS_MAX]; /* a ring: the oldest makes room */
+    pthread_mutex_t lock;            /* protects the members below */
+    struct token tokens[TOKENS_MAX]; /* a ring: the oldest is overwritten */
     uint64_t issued;
-    uint64_t revoked; /* tokens issued before this one are dead */
+    uint64_t revoked; /* tokens issued before this number are invalid */
 };
 
 bool auth_open(struct auth **auth, struct error *err)
@@ -96,7 +97,7 @@ bool auth_add(struct auth *auth, struct str line, struct error *err)
     *rule = (struct rule){ .expires_us = US_PER_HOUR };
     while (key_values_next(&line, &pair)) {
         if (!set_word(rule, pair))
-            return error_set(err, ERROR_REQUEST, "auth.word", "%.*s=%.*s is not possible",
+            return error_set(err, ERROR_REQUEST, "auth.word", "%.*s=%.*s is not valid",
                              STR_ARG(pair.name), STR_ARG(pair.value));
     }
     if (rule->path.len == 0)
@@ -300,7 +301,7 @@ bool auth_check(struct auth *auth, struct http_call *call)
     return false;
 }
 
-/* ---- secrets out of place ---- */
+/* ---- finding credentials in a request ---- */
 
 static bool holds(struct str text, struct str secret)
 {

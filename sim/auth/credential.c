@@ -1,3 +1,4 @@
+/* Compares one credential of a request with what it must be. */
 #include "sim/auth/credential.h"
 
 #include <openssl/evp.h>
@@ -68,7 +69,7 @@ static void add_sorted_query(struct buf *out, struct str query)
     }
 }
 
-/* What is signed; allocated in the exchange's arena, empty when it is full. */
+/* The text that is signed, in the call's arena; empty when the arena is full. */
 static struct str canonical(const struct http_call *call)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];

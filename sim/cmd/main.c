@@ -1,4 +1,4 @@
-/* patra-sim: upstreams that misbehave, and know the truth. */
+/* patra-sim: simulated literature APIs that fail on purpose and know what they served. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +15,9 @@ static const struct {
     const char *help;
 } commands[] = {
     { "serve", serve_main, "serve literature APIs on a local port" },
-    { "verify", verify_main, "compare a patra store with the truth" },
-    { "--help", help, "this text" },
-    { "--version", version, "the version" },
+    { "verify", verify_main, "compare a patra store with what was served" },
+    { "--help", help, "print this help" },
+    { "--version", version, "print the version" },
 };
 
 static int help(int argc, char **argv)
@@ -27,7 +27,7 @@ static int help(int argc, char **argv)
     (void)printf("usage: patra-sim COMMAND [OPTION]...\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         (void)printf("  %-12s %s\n", commands[i].name, commands[i].help);
-    (void)printf("\npatra-sim COMMAND --help tells more. docs/simulator.md is the manual.\n");
+    (void)printf("\nSee patra-sim COMMAND --help, and docs/simulator.md for the manual.\n");
     return 0;
 }
 
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 2, argv + 2);
     }
     if (argc > 1)
-        (void)fprintf(stderr, "patra-sim: no command '%s' (try --help)\n", argv[1]);
+        (void)fprintf(stderr, "patra-sim: unknown command '%s' (try --help)\n", argv[1]);
     else
-        (void)fprintf(stderr, "patra-sim: which command? (try --help)\n");
+        (void)fprintf(stderr, "patra-sim: a command is missing (try --help)\n");
     return 2;
 }

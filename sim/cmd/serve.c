@@ -1,3 +1,5 @@
+/* `patra-sim serve`: opens the handler and the server, prints where it listens, waits for the end.
+ */
 #include "sim/cmd/serve.h"
 
 #include <errno.h>
@@ -26,7 +28,7 @@ static bool read_file(struct arena *arena, const char *path, struct str *text, s
     if (file == NULL || bytes == NULL) {
         if (file != NULL)
             (void)fclose(file);
-        return error_set(err, ERROR_REQUEST, "file.open", "%s: can not be read", path);
+        return error_set(err, ERROR_REQUEST, "file.open", "%s: cannot be read", path);
     }
     *text = (struct str){ bytes, fread(bytes, 1, FILE_BYTES_MAX, file) };
     (void)fclose(file);
@@ -77,7 +79,7 @@ static bool open_audit(struct handler *handler, const struct serve_options *opti
         const int rule = audit_rule_named(name);
 
         if (rule < 0)
-            return error_set(err, ERROR_REQUEST, "audit.rule", "--audit-off: no rule '%.*s'",
+            return error_set(err, ERROR_REQUEST, "audit.rule", "--audit-off: unknown rule '%.*s'",
                              STR_ARG(name));
         how.off[rule] = true;
     }
@@ -90,8 +92,8 @@ static bool open_audit(struct handler *handler, const struct serve_options *opti
     return true;
 }
 
-static bool site_open(struct handler *handler, struct arena *arena,
-                      const struct serve_options *options, struct error *err)
+static bool handler_open(struct handler *handler, struct arena *arena,
+                         const struct serve_options *options, struct error *err)
 {
     sim_clock_init(&handler->clock, options->now_us, options->clock_rate);
     handler->response = (struct response_options){ .gzip_level = (int)options->gzip_level,
@@ -104,7 +106,7 @@ static bool site_open(struct handler *handler, struct arena *arena,
            open_audit(handler, options, err) && add_faults(handler, arena, options, err);
 }
 
-static void site_close(struct handler *handler)
+static void handler_close(struct handler *handler)
 {
     fault_plan_close(handler->faults);
     audit_close(handler->audit);
@@ -132,7 +134,7 @@ static struct str describe(struct arena *arena, const struct serve_options *opti
     return buf_str(&line);
 }
 
-/* Whole or not at all: who waits for the file never reads half a line. */
+/* Written to a temporary file and renamed, so that a reader never sees half a line. */
 static bool write_ready_file(struct arena *arena, const char *path, struct str line,
                              struct error *err)
 {
@@ -140,15 +142,16 @@ static bool write_ready_file(struct arena *arena, const char *path, struct str l
     FILE *file = part.data != NULL ? fopen(part.data, "wb") : NULL;
 
     if (file == NULL)
-        return error_set(err, ERROR_REQUEST, "ready.file", "%s: can not be written", path);
+        return error_set(err, ERROR_REQUEST, "ready.file", "%s: cannot be written", path);
     (void)fwrite(line.data, 1, line.len, file);
     if (fclose(file) != 0 || rename(part.data, path) != 0)
-        return error_set(err, ERROR_REQUEST, "ready.file", "%s: can not be written", path);
+        return error_set(err, ERROR_REQUEST, "ready.file", "%s: cannot be written", path);
     return true;
 }
 
-static bool announce(struct arena *arena, const struct serve_options *options,
-                     const struct server *server, const struct handler *handler, struct error *err)
+static bool print_listening(struct arena *arena, const struct serve_options *options,
+                            const struct server *server, const struct handler *handler,
+                            struct error *err)
 {
     const struct str line = describe(arena, options, server, handler);
 
@@ -171,11 +174,12 @@ static bool open_tls(struct arena *arena, const struct serve_options *options, S
         key = arena_printf(arena, "%s/server.key", options->tls_folder).data;
     }
     if (cert == NULL || key == NULL)
-        return error_set(err, ERROR_REQUEST, "tls.key", "--tls-cert and --tls-key go together");
+        return error_set(err, ERROR_REQUEST, "tls.key",
+                         "--tls-cert and --tls-key must be given together");
     return tls_open(cert, key, tls, err);
 }
 
-/* Until a signal of `stop` comes, or standard input ends where that is wanted. */
+/* Waits for a signal in `stop` or, with --until-eof, for the end of standard input. */
 static bool wait_for_end(const sigset_t *stop, bool until_eof, struct error *err)
 {
     const int signals = signalfd(-1, stop, SFD_CLOEXEC);
@@ -208,7 +212,7 @@ static bool run(struct handler *handler, struct arena *arena, const struct serve
     if (listeners.tls != NULL)
         listeners.ports[LISTENER_HTTPS] = (int)options->tls_port;
     ok = server_open(&listeners, handler, &server, err) && server_start(server, err) &&
-         announce(arena, options, server, handler, err);
+         print_listening(arena, options, server, handler, err);
     ok = ok && wait_for_end(stop, options->until_eof, err);
     server_close(server);
     SSL_CTX_free(listeners.tls);
@@ -234,16 +238,16 @@ int serve_main(int argc, char **argv)
         arena_release(&arena);
         return ok ? 0 : 1;
     }
-    /* Blocked before any thread is made, so that only wait_for_end() takes them. */
+    /* Blocked before any thread starts, so that only wait_for_end() receives them. */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
-    ok =
-        site_open(&handler, &arena, &options, &err) && run(&handler, &arena, &options, &stop, &err);
+    ok = handler_open(&handler, &arena, &options, &err) &&
+         run(&handler, &arena, &options, &stop, &err);
     if (!ok)
         (void)fprintf(stderr, "patra-sim serve: %s\n", err.text);
-    site_close(&handler);
+    handler_close(&handler);
     arena_release(&arena);
     return ok ? 0 : 1;
 }

@@ -1,3 +1,4 @@
+/* The table of options of `patra-sim serve`, and what reads it. */
 #include "sim/cmd/serve_options.h"
 
 #include <string.h>
@@ -21,57 +22,58 @@ static const struct row {
     const char *help;
 } rows[] = {
 #define AT(member) offsetof(struct serve_options, member)
-    { "help", "", ROW_FLAG, AT(help), 0, 0, NULL, "this text" },
+    { "help", "", ROW_FLAG, AT(help), 0, 0, NULL, "print this help" },
     { "listen", "ADDRESS", ROW_TEXT, AT(listen), 0, 0, NULL,
       "IPv4 address to listen on (127.0.0.1)" },
     { "port", "N", ROW_NUMBER, AT(port), -1, 65535, NULL,
-      "port for plain HTTP; 0 takes a free one (0), -1 none" },
+      "port for plain HTTP; 0: a free one, -1: none (0)" },
     { "other-port", "N", ROW_NUMBER, AT(other_port), -1, 65535, NULL,
-      "port of the other host, where links lead astray; 0 takes a free one (0), -1 none" },
+      "port of the other host, which faulty links point to; 0: a free one, -1: none (0)" },
     { "other-listen", "ADDRESS", ROW_TEXT, AT(other_listen), 0, 0, NULL,
-      "its address (127.0.0.2, which is the same machine)" },
+      "address of the other host (127.0.0.2, the same machine)" },
     { "ready-file", "FILE", ROW_TEXT, AT(ready_file), 0, 0, NULL,
-      "write the 'listening' line to this file as well, once requests are taken" },
+      "also write the 'listening' line to this file, once requests are accepted" },
     { "until-eof", "", ROW_FLAG, AT(until_eof), 0, 0, NULL,
-      "end when standard input ends, too: with the program that started this one" },
+      "also stop at the end of standard input: when the program that started it ends" },
     { "now", "TIME", ROW_TIME, AT(now_us), 0, 0, NULL,
-      "where virtual time starts (the end of the world)" },
+      "when virtual time starts (the end of the world)" },
     { "clock-rate", "N", ROW_NUMBER, AT(clock_rate), 0, 1000000, NULL,
-      "virtual seconds per real second; 0 stands still (0)" },
+      "virtual seconds per real second; 0: the clock stands still (0)" },
     { "gzip", "LEVEL", ROW_NUMBER, AT(gzip_level), 0, 9, NULL,
-      "compress replies for clients that take it; 0 never (1)" },
+      "compress responses for clients that accept gzip; 0: never (1)" },
     { "transfer", "FORM", ROW_CHOICE, AT(frame), 0, 0, FRAMES,
-      "length, chunked, or close: how replies are framed (length)" },
+      "how responses are framed: length, chunked or close (length)" },
     { "stall-max", "DURATION", ROW_DURATION, AT(stall_max_us), 0, US_PER_DAY, NULL,
-      "no stall lasts longer (10m)" },
+      "the longest stall (10m)" },
     { "fault", "RULE", ROW_LIST, AT(faults), 0, 0, NULL,
-      "a line of a fault plan; may be given several times" },
-    { "faults", "FILE", ROW_TEXT, AT(fault_file), 0, 0, NULL, "a fault plan" },
+      "add a rule to the fault plan; may be given several times" },
+    { "faults", "FILE", ROW_TEXT, AT(fault_file), 0, 0, NULL,
+      "read the fault plan from this file" },
     { "fault-seed", "N", ROW_NUMBER, AT(fault_seed), 0, INT64_MAX, NULL,
-      "what decides the faults that come by rate (1)" },
+      "seed of the faults with a rate (1)" },
     { "tls", "DIR", ROW_TEXT, AT(tls_folder), 0, 0, NULL,
-      "serve HTTPS too, with an authority and a certificate made in this folder" },
+      "also serve HTTPS, with an authority and a certificate created in this folder" },
     { "tls-cert", "FILE", ROW_TEXT, AT(tls_cert), 0, 0, NULL,
-      "serve HTTPS too, with this certificate chain (PEM)" },
-    { "tls-key", "FILE", ROW_TEXT, AT(tls_key), 0, 0, NULL, "its key (PEM)" },
+      "also serve HTTPS, with this certificate chain (PEM)" },
+    { "tls-key", "FILE", ROW_TEXT, AT(tls_key), 0, 0, NULL, "the certificate's key (PEM)" },
     { "tls-port", "N", ROW_NUMBER, AT(tls_port), 0, 65535, NULL,
-      "port for HTTPS; 0 takes a free one (0)" },
+      "port for HTTPS; 0: a free one (0)" },
     { "auth", "RULE", ROW_LIST, AT(auths), 0, 0, NULL,
-      "a credential that a path wants; may be given several times" },
+      "require a credential for a path; may be given several times" },
     { "limit", "RULE", ROW_LIST, AT(limits), 0, 0, NULL,
-      "a rate or concurrency that the audit watches; may be given several times" },
+      "a rate or concurrency limit for the audit; may be given several times" },
     { "audit-off", "RULES", ROW_TEXT, AT(audit_off), 0, 0, NULL,
-      "rules the audit leaves out, comma-separated" },
+      "audit rules to switch off, separated by commas" },
     { "audit-time", "CLOCK", ROW_CHOICE, AT(audit_time), 0, 0, TIMES,
-      "real or virtual: by which clock rates are judged (real)" },
+      "the clock by which rates are judged: real or virtual (real)" },
     { "retry-grace", "DURATION", ROW_DURATION, AT(retry_grace_us), 0, US_PER_HOUR, NULL,
-      "requests that come so soon after a Retry-After were on their way (100ms)" },
+      "ignore requests that arrive this soon after a Retry-After was sent (100ms)" },
     { "repeat-window", "DURATION", ROW_DURATION, AT(repeat_window_us), 0, 365 * US_PER_DAY, NULL,
-      "after so much virtual time a page may be fetched again (5m)" },
+      "a page may be fetched again after this much virtual time (5m)" },
     { "repeats", "N", ROW_NUMBER, AT(repeats), 0, 1000, NULL,
-      "how often an empty or last page may be asked for again (1)" },
+      "how often an empty or last page may be fetched again (1)" },
     { "audit-mb", "N", ROW_NUMBER, AT(audit_mb), 1, 4096, NULL,
-      "megabytes for the list of requests (64)" },
+      "memory for the list of requests, in MB (64)" },
 #undef AT
 };
 
@@ -120,7 +122,7 @@ static const struct row *find_row(struct str name)
     return NULL;
 }
 
-/* One option with its value; *used: how many words that were. */
+/* Parses one option with its value; *used is the number of words taken. */
 static bool take(struct serve_options *options, char **words, int count, int *used,
                  struct error *err)
 {
@@ -131,13 +133,14 @@ static bool take(struct serve_options *options, char **words, int count, int *us
 
     *used = alone ? 1 : 2;
     if (!str_starts(word, STR("--")))
-        return error_set(err, ERROR_REQUEST, "option.unknown", "what is '%s'?", words[0]);
+        return error_set(err, ERROR_REQUEST, "option.unknown", "unexpected argument '%s'",
+                         words[0]);
     if (count < *used)
         return error_set(err, ERROR_REQUEST, "option.value", "%s wants a value", words[0]);
-    if (row == NULL) /* it may be the world's */
+    if (row == NULL) /* perhaps a world option */
         return world_options_set(&options->world, name, str_of(words[1]), err);
     return set_value(options, row, alone ? "" : words[1]) ||
-           error_set(err, ERROR_REQUEST, "option.value", "%s %s is not possible", words[0],
+           error_set(err, ERROR_REQUEST, "option.value", "%s: '%s' is not valid", words[0],
                      words[1]);
 }
 
@@ -172,7 +175,7 @@ bool serve_options_help(FILE *out, struct arena *arena)
     buf_init(&world, arena, 64 << 10);
     world_options_help(&world);
     (void)fprintf(out, "usage: patra-sim serve [OPTION]...\n\n"
-                       "Serves made-up literature APIs, misbehaving as told.\n\n");
+                       "Serves simulated literature APIs, with faults on request.\n\n");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char head[64];
 

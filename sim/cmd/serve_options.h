@@ -1,5 +1,4 @@
-/* serve_options: what `patra-sim serve` can be told, as a table: the same rows parse, check and
- * explain. */
+/* serve_options: the options of `patra-sim serve`. One table parses, checks and explains them. */
 #ifndef PATRA_SIM_CMD_SERVE_OPTIONS_H
 #define PATRA_SIM_CMD_SERVE_OPTIONS_H
 
@@ -28,7 +27,7 @@ struct serve_options {
     int64_t port;
     int64_t other_port;
     const char *ready_file;
-    int64_t now_us; /* the end of the world unless told */
+    int64_t now_us; /* default: the end of the world */
     int64_t clock_rate;
     int64_t gzip_level;
     int frame; /* enum response_frame */

@@ -1,3 +1,4 @@
+/* Builds or changes a response as its fault says. */
 #include "sim/fault/fault_apply.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "sim/util/hash.h"
 
 static const char HTML[] = "<!DOCTYPE html>\n<html><head><title>%d %s</title></head>\n"
-                           "<body><h1>%s</h1><p>The simulator was told to say this.</p></body>"
+                           "<body><h1>%s</h1><p>A fault of the simulator.</p></body>"
                            "</html>\n";
 
 static void add_retry_after(const struct fault *fault, struct http_call *call)
@@ -86,8 +87,8 @@ static void fill_garbage(const struct fault *fault, struct http_call *call)
         buf_add_char(&call->response, (char)hash_of(fault->random, 0, (uint64_t)i));
 }
 
-/* The code point at the beginning of well-formed UTF-8, whose length goes to *len; a stray byte is
- * taken for itself. */
+/* The code point at the start of well-formed UTF-8, with its length in *len. An invalid byte counts
+ * as the code point of its value. */
 static uint32_t code_point(struct str text, size_t *len)
 {
     const unsigned char first = (unsigned char)text.data[0];

@@ -1,3 +1,4 @@
+/* The list of rules, their counts, and the choice of a fault for each request. */
 #include "sim/fault/fault_plan.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct slot {
     struct fault_rule rule;
     int64_t seen;
     int64_t hits;
-    struct tally requests; /* of a rule that goes by request */
+    struct tally requests; /* counts per request, for a rule with by=request */
 };
 
 struct fault_plan {
@@ -22,7 +23,7 @@ struct fault_plan {
     struct arena arena; /* the rules' texts */
     struct slot slots[RULES_MAX];
     size_t count;
-    int64_t numbered; /* rules ever added: a number is not used twice */
+    int64_t numbered; /* rules ever added: no number is used twice */
 };
 
 bool fault_plan_open(uint64_t seed, struct fault_plan **plan, struct error *err)
@@ -106,7 +107,7 @@ bool fault_plan_add(struct fault_plan *plan, struct str text, struct error *err)
     return ok;
 }
 
-/* How often this rule saw a match, this one included. */
+/* How many requests this rule has matched, this one included. */
 static int64_t count_match(struct slot *slot, uint64_t identity)
 {
     struct tally_entry *entry;
@@ -118,13 +119,13 @@ static int64_t count_match(struct slot *slot, uint64_t identity)
     return entry != NULL ? (int64_t)++entry->count : 1;
 }
 
-static bool slot_fires(const struct fault_plan *plan, struct slot *slot, uint64_t identity,
+static bool slot_is_due(const struct fault_plan *plan, struct slot *slot, uint64_t identity,
                        int64_t *n)
 {
     if (!slot->rule.by_request)
         identity = 0;
     *n = count_match(slot, identity);
-    return fault_rule_fires(&slot->rule, plan->seed, identity, *n) &&
+    return fault_rule_is_due(&slot->rule, plan->seed, identity, *n) &&
            (slot->rule.times == 0 || slot->hits < slot->rule.times);
 }
 
@@ -139,13 +140,13 @@ struct fault fault_plan_decide(struct fault_plan *plan, const struct http_call *
         struct slot *slot = &plan->slots[i];
 
         if (!fault_rule_matches(&slot->rule, call, other_host) ||
-            !slot_fires(plan, slot, identity, &n) || fault.rule != 0)
+            !slot_is_due(plan, slot, identity, &n) || fault.rule != 0)
             continue;
         slot->hits++;
         fault = slot->rule.fault;
         fault.random = hash_of(plan->seed, (uint64_t)fault.rule,
                                slot->rule.by_request ? identity ^ (uint64_t)n : (uint64_t)n);
-        /* A DELETE may end the plan's memory while this fault is being played. */
+        /* A DELETE may free the plan's memory while this fault is in use. */
         fault.location = arena_copy(call->arena, fault.location);
     }
     (void)pthread_mutex_unlock(&plan->lock);

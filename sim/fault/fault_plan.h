@@ -1,25 +1,32 @@
-/* fault: what goes wrong, and when, on a plan that can be repeated.
+/* fault_plan: which faults happen, and when. A plan can be repeated exactly.
  *
- * A plan is a list of rules, one per line, in the words of line.h:
+ * A plan is a list of rules, one per line (util/key_values.h):
  *
  *      path=/crossref rate=0.05 kind=status code=429 retry_after=30
  *      nth=3,7 kind=reset at=mid
  *      path=/oai every=10 times=2 kind=expired_token
  *
- * The left half says when. A rule counts the requests that its path, method and query match; n is
- * that count, from 1. All conditions given must hold; a rule without any fires on every match.
+ * A rule counts the requests that match its path, method, query and host; n is that count, from 1.
+ * All conditions must hold; a rule without any is due on every match.
  *
- *      path=/works     the path begins so            method=POST
- *      query=cursor    the raw query contains this   host=other      only on the other host (or
- * main) nth=3,7  every=10  from=100 to=200 (half-open)  rate=0.05     of n after=T until=T virtual
- * time, half-open times=N         at most N hits                burst=N         a hit is followed
- * by N-1 more by=request      n counts the repetitions of one and the same request, so that "nth=1
- * by=request" spoils the first attempt at every page
+ *      path=/works          the path begins with this
+ *      method=POST
+ *      query=cursor         the raw query contains this
+ *      host=other           only on the other host (or: main)
+ *      nth=3,7              for these n
+ *      every=10             for every 10th n
+ *      from=100 to=200      for n in this range, half-open
+ *      rate=0.05            for this part of all n, at random
+ *      after=T until=T      in this virtual time, half-open
+ *      times=N              at most N times
+ *      burst=N              also for the next N-1 matches
+ *      by=request           n counts the repetitions of one and the same request: nth=1 then makes
+ *                           the first attempt at every page fail
  *
- * The decision is a pure function of seed, rule and n (by=request: of the request as well), but for
- * `times`, which remembers. The first rule that fires wins; all rules count all the same.
+ * The decision is a pure function of seed, rule and n (with by=request: of the request as well),
+ * except for `times`, which has a memory. The first rule that is due wins; all rules keep counting.
  *
- * The right half, kind=... and its parameters, is told in docs/simulator.md.
+ * kind=... and its parameters are described in docs/simulator.md.
  */
 #ifndef PATRA_SIM_FAULT_FAULT_PLAN_H
 #define PATRA_SIM_FAULT_FAULT_PLAN_H
@@ -31,16 +38,16 @@
 
 enum fault_kind {
     FAULT_NONE,
-    /* Answers in the protocol's stead, which is not asked. */
+    /* Responses instead of the protocol's, which is not called. */
     FAULT_STATUS,
     FAULT_REDIRECT,
-    /* The protocol's answer, changed. A scroll has moved on by then. */
+    /* The protocol's response, changed. A scroll has advanced by then. */
     FAULT_HTML,
     FAULT_EMPTY,
     FAULT_GARBAGE,
     FAULT_CHARSET,
     FAULT_CONTENT,
-    /* The answer as it should be, badly carried. */
+    /* The right response, sent badly. */
     FAULT_RESET,
     FAULT_CLOSE,
     FAULT_DRIP,
@@ -66,7 +73,7 @@ struct fault {
     uint64_t random;
     int64_t code;        /* status, redirect */
     int retry;           /* enum fault_retry */
-    int64_t retry_us;    /* from the request's time; negative lies in the past */
+    int64_t retry_us;    /* from the request's time; negative: in the past */
     int body;            /* enum fault_body */
     int at;              /* enum fault_at */
     int length;          /* enum fault_length */
@@ -78,7 +85,7 @@ struct fault {
     int64_t bytes;       /* garbage */
     int64_t mb;          /* oversize, bomb */
     bool keep_type;      /* HTML or garbage under the protocol's content type */
-    struct str location; /* redirect; empty is the same path on the other host */
+    struct str location; /* redirect; empty: the same path on the other host */
 };
 
 struct fault_plan;
@@ -87,16 +94,16 @@ bool fault_plan_open(uint64_t seed, struct fault_plan **plan, struct error *err)
 void fault_plan_close(struct fault_plan *plan);
 
 /* Adds the rules of `text`, one per line; empty lines and those that begin with '#' are skipped.
- * All or none: the error names the line. Any thread. */
+ * Adds all or none; the error names the line. Any thread. */
 bool fault_plan_add(struct fault_plan *plan, struct str text, struct error *err) MUST_CHECK;
 void fault_plan_clear(struct fault_plan *plan);
 
-/* What happens to this request. Counts it in every rule that matches. Any thread. */
+/* The fault of this request, if any. Every matching rule counts the request. Any thread. */
 struct fault fault_plan_decide(struct fault_plan *plan, const struct http_call *call,
                                bool other_host, uint64_t identity);
 
-/* The fault of a rule that stands alone, as a request's X-Sim-Fault header gives it: its conditions
- * are read and not applied. The line must outlive the fault. */
+/* The fault of a single rule, as in a request's X-Sim-Fault header: its conditions are parsed but
+ * not applied. The line must outlive the fault. */
 bool fault_from_line(const struct fault_plan *plan, struct str line, struct fault *fault,
                      struct error *err) MUST_CHECK;
 enum { FAULT_RULE_HEADER = -1 }; /* the number of such a rule */

@@ -1,3 +1,4 @@
+/* Parses one rule, and decides whether its fault is due. */
 #include "sim/fault/fault_rule.h"
 
 #include <stddef.h>
@@ -61,7 +62,7 @@ static bool parse_kind(struct fault *fault, struct str word)
     return false;
 }
 
-/* ---- the words of a line ---- */
+/* ---- parsing a line ---- */
 
 enum word_type {
     WORD_STR,
@@ -221,10 +222,10 @@ bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *er
         const struct word *word = find_word(pair.name);
 
         if (word == NULL)
-            return error_set(err, ERROR_REQUEST, "fault.word", "'%.*s' is not known",
+            return error_set(err, ERROR_REQUEST, "fault.word", "unknown key '%.*s'",
                              STR_ARG(pair.name));
         if (!parse_word(rule, word, pair.value))
-            return error_set(err, ERROR_REQUEST, "fault.value", "%.*s=%.*s is not possible",
+            return error_set(err, ERROR_REQUEST, "fault.value", "%.*s=%.*s is not valid",
                              STR_ARG(pair.name), STR_ARG(pair.value));
     }
     if (rest.len > 0)
@@ -236,7 +237,7 @@ bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *er
     return true;
 }
 
-/* ---- when ---- */
+/* ---- whether the fault is due ---- */
 
 bool fault_rule_matches(const struct fault_rule *rule, const struct http_call *call,
                         bool other_host)
@@ -257,7 +258,7 @@ static bool is_listed(const struct fault_rule *rule, int64_t n)
     return rule->nth_count == 0;
 }
 
-static bool triggers(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
+static bool starts_burst(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
 {
     if (!is_listed(rule, n) || (rule->every > 0 && n % rule->every != 0))
         return false;
@@ -267,10 +268,10 @@ static bool triggers(const struct fault_rule *rule, uint64_t seed, uint64_t iden
                                                identity, (uint64_t)n)) < rule->rate;
 }
 
-bool fault_rule_fires(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
+bool fault_rule_is_due(const struct fault_rule *rule, uint64_t seed, uint64_t identity, int64_t n)
 {
     for (int64_t back = 0; back < rule->burst && back < n; back++) {
-        if (triggers(rule, seed, identity, n - back))
+        if (starts_burst(rule, seed, identity, n - back))
             return true;
     }
     return false;

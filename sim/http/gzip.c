@@ -1,3 +1,4 @@
+/* gzip by zlib. */
 #include "sim/http/gzip.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@ struct str sim_http_date_write(int64_t at_us, char text[HTTP_DATE_TEXT_MAX])
     return (struct str){ text, (size_t)len };
 }
 
-/* ---- reading HTTP's form, where every character has its place ---- */
+/* ---- parsing: every character has a fixed position ---- */
 
 static bool number_at(struct str text, size_t from, size_t to, int *number)
 {

@@ -1,3 +1,4 @@
+/* Reads the head and the body of a request, and fills in the call. */
 #include "sim/http/request.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "sim/util/encode.h"
 #include "sim/util/hash.h"
 
-/* Between two requests a connection may idle; inside one the client must hurry. */
+/* A connection may idle between two requests, but not within one. */
 enum { IDLE_SECONDS_MAX = 120, READ_SECONDS_MAX = 30 };
 
 /* ---- the head ---- */
@@ -43,7 +44,7 @@ static bool parse_line(struct http_call *call, struct request_traits *traits, st
     if (call->method.len == 0 || target.len == 0)
         return bad(call, 400, err, "the request line is not METHOD TARGET VERSION");
     if (!str_eq(line, STR("HTTP/1.1")) && !str_eq(line, STR("HTTP/1.0")))
-        return bad(call, 505, err, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+        return bad(call, 505, err, "only HTTP/1.0 and HTTP/1.1 are supported");
     traits->http_1_0 = str_eq(line, STR("HTTP/1.0"));
     traits->keep_alive = !traits->http_1_0;
     return parse_target(call, target, err);
@@ -78,7 +79,7 @@ static bool note_header(struct http_call *call, struct request_traits *traits, s
         traits->expects_continue = str_eq_nocase(value, STR("100-continue"));
     } else if (str_eq_nocase(name, STR("Transfer-Encoding"))) {
         if (!str_eq_nocase(value, STR("chunked")))
-            return bad(call, 501, err, "a transfer coding other than chunked");
+            return bad(call, 501, err, "the only transfer coding supported is chunked");
         traits->chunked = true;
     } else if (str_eq_nocase(name, STR("Content-Length"))) {
         if (!str_to_i64(value, &traits->content_length) || traits->content_length < 0)
@@ -152,7 +153,7 @@ static struct str pending(const struct request_input *input)
     return (struct str){ input->bytes + input->from, input->to - input->from };
 }
 
-/* The length of the head in front of what is pending, 0 when it is not complete. */
+/* The length of the pending request's head, 0 when it is not complete. */
 static size_t head_length(const struct request_input *input)
 {
     const struct str seen = pending(input);
@@ -304,7 +305,7 @@ enum request_state request_read(struct wire *wire, struct request_input *input,
     state = read_body(wire, input, call, traits, err);
     if (state != REQUEST_READY)
         return state;
-    /* curl calls any body a form. What can not be read as one still is a body. */
+    /* curl labels any body as a form. One that does not parse as a form is still a body. */
     if (str_starts(call_header(call, STR("Content-Type")),
                    STR("application/x-www-form-urlencoded")))
         (void)!call_add_params(call, call->body, err);
@@ -319,5 +320,5 @@ uint64_t request_identity(const struct http_call *call)
     for (size_t i = 0; i < call->param_count; i++)
         params += hash_bytes(hash_bytes(1, call->params[i].name), call->params[i].value);
     hash = hash_bytes(hash_of(hash, params, call->param_count), call->body);
-    return hash_bytes(hash, call_header(call, STR("X-Token"))); /* which page, too */
+    return hash_bytes(hash, call_header(call, STR("X-Token"))); /* it also says which page */
 }

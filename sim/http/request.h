@@ -1,7 +1,7 @@
-/* request: reads HTTP/1.0 and 1.1 requests off a wire.
+/* request: reads HTTP/1.0 and 1.1 requests from a connection.
  *
- * The bytes between two requests belong to the connection: a client may send the next request
- * before it has read the reply (pipelining), and what is already here is not lost.
+ * The bytes after a request belong to the connection: a client may send its next request before it
+ * has read the response (pipelining).
  */
 #ifndef PATRA_SIM_HTTP_REQUEST_H
 #define PATRA_SIM_HTTP_REQUEST_H
@@ -12,11 +12,11 @@
 enum { REQUEST_HEAD_MAX = 64 << 10, REQUEST_BODY_MAX = 16 << 20 };
 
 struct request_input {
-    size_t from, to; /* the bytes not yet used */
+    size_t from, to; /* the unread bytes */
     char bytes[REQUEST_HEAD_MAX];
 };
 
-struct request_traits { /* what the server must know besides the exchange */
+struct request_traits { /* what the server must know besides the call */
     bool keep_alive;
     bool http_1_0;
     bool chunked;
@@ -28,17 +28,17 @@ struct request_traits { /* what the server must know besides the exchange */
 enum request_state {
     REQUEST_READY,
     REQUEST_END, /* the peer closed, nothing came in time, or the server stops */
-    REQUEST_BAD, /* answer with call->status and err's text, then close */
+    REQUEST_BAD, /* respond with call->status and err's text, then close */
 };
 
-/* Waits for one whole request and fills the exchange's request side from it; the exchange has its
- * arena and is otherwise zero. Everything lives in the arena. */
+/* Waits for one complete request and fills in the call's request from it. The call has its arena
+ * and is otherwise zero. All memory is in the arena. */
 enum request_state request_read(struct wire *wire, struct request_input *input,
                                 struct http_call *call, struct request_traits *traits,
                                 struct error *err);
 
-/* The head alone: from the request line to the empty line, both included. Touches no wire. On false
- * call->status is the answer's status. */
+/* Parses only the head: from the request line to the empty line, both included. On false
+ * call->status is the response's status. */
 bool request_parse_head(struct http_call *call, struct request_traits *traits, struct str head,
                         struct error *err) MUST_CHECK;
 

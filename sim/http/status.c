@@ -1,3 +1,4 @@
+/* The table of HTTP reason phrases. */
 #include "sim/http/status.h"
 
 #include <stddef.h>

@@ -2,6 +2,6 @@
 #ifndef PATRA_SIM_HTTP_STATUS_H
 #define PATRA_SIM_HTTP_STATUS_H
 
-const char *status_reason(int code); /* "Unknown" for those nobody registered */
+const char *status_reason(int code); /* "Unknown" for unregistered codes */
 
 #endif

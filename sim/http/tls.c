@@ -1,3 +1,4 @@
+/* TLS by OpenSSL: loads a certificate, or makes one with its authority. */
 #include "sim/http/tls.h"
 
 #include <errno.h>
@@ -166,7 +167,7 @@ bool tls_make_files(const char *folder, const char *address, struct error *err)
     } else if (!write_certificate(folder, "ca.pem", authority.cert) ||
                !write_certificate(folder, "server.pem", server.cert) ||
                !write_key(folder, "server.key", server.key)) {
-        ok = error_set(err, ERROR_REQUEST, "tls.folder", "%s: can not be written", folder);
+        ok = error_set(err, ERROR_REQUEST, "tls.folder", "%s: cannot be written", folder);
     }
     release(&authority);
     release(&server);

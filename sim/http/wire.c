@@ -1,3 +1,4 @@
+/* Non-blocking reads and writes, plain or by OpenSSL, each wait interruptible by the stop event. */
 #include "sim/http/wire.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "base/instant.h"
 #include "sim/util/clock.h"
 
-/* A client that reads nothing for so long is gone; after a stop it has less time. */
+/* A client that reads nothing for this long is dropped; after a stop it has less time. */
 enum { WRITE_SECONDS_MAX = 60, STOPPING_SECONDS_MAX = 2, HANDSHAKE_SECONDS_MAX = 10 };
 enum { POLL_MS_MAX = 3600000 };
 
@@ -36,7 +37,7 @@ static enum wait wait_for(const struct wire *wire, short events, int64_t timeout
     return fds[0].revents != 0 ? WAIT_READY : WAIT_STOP;
 }
 
-/* Waits until what OpenSSL wants is there; false when the TLS connection is over. */
+/* Waits until the socket is ready for OpenSSL; false when the TLS connection has ended. */
 static bool wait_for_tls(const struct wire *wire, int result, int64_t timeout_us)
 {
     const int code = SSL_get_error(wire->ssl, result);
@@ -82,7 +83,7 @@ void wire_reset(struct wire *wire)
 {
     const struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 
-    SSL_free(wire->ssl); /* without a farewell */
+    SSL_free(wire->ssl); /* without a TLS shutdown */
     wire->ssl = NULL;
     if (wire->fd >= 0) {
         (void)setsockopt(wire->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -121,7 +122,7 @@ size_t wire_read(struct wire *wire, char *bytes, size_t size, int64_t timeout_us
     }
 }
 
-/* A stop lets a reply that is under way finish, if its reader is quick. */
+/* After a stop, a response in progress may finish if its client reads quickly. */
 static bool wait_to_write(const struct wire *wire)
 {
     struct pollfd fd = { wire->fd, POLLOUT, 0 };

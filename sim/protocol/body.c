@@ -1,3 +1,4 @@
+/* The table of forms, and the text blocks that several APIs share. */
 #include "sim/protocol/body.h"
 
 #include "base/attr.h"

@@ -1,8 +1,8 @@
-/* body: a record as an API shows it.
+/* body: a record as an API returns it.
  *
- * A body depends on (options, record, version) and on the form alone: not on the moment, the page,
- * the host or the thread. So the truth can hash a body without serving it, and two runs serve the
- * same bytes.
+ * A body depends only on (options, record, version) and on the form: not on the time, the page, the
+ * host or the thread. So the truth can hash a body without serving it, and two runs serve the same
+ * bytes.
  */
 #ifndef PATRA_SIM_PROTOCOL_BODY_H
 #define PATRA_SIM_PROTOCOL_BODY_H
@@ -15,10 +15,10 @@
 #include "sim/world/ids.h"
 #include "sim/world/world.h"
 
-/* What a faulty record lacks; see exchange.h's twists. */
+/* What is wrong with a faulty record; see enum content_fault in http/call.h. */
 enum body_flaw { FLAW_NONE, FLAW_NO_ID, FLAW_NO_DATE, FLAW_BAD_DATE };
 
-/* Everything a body is made from. */
+/* Everything a body is built from. */
 struct body {
     const struct corpus *corpus;
     const struct texts *texts;
@@ -30,8 +30,8 @@ struct body {
     uint8_t flags;
     int64_t at_us;
     int64_t created_us;
-    uint64_t record_hash;  /* the same for all versions ... */
-    uint64_t version_hash; /* ... and not */
+    uint64_t record_hash;  /* the same for all versions */
+    uint64_t version_hash; /* differs between versions */
 };
 
 static inline uint64_t body_hash(const struct body *body, uint64_t question)
@@ -60,24 +60,23 @@ struct sim_world *body_world_open(const struct world_options *options,
 
 struct id body_id(const struct body *body, enum id_scheme scheme);
 
-/* What happens to the dead: tombstones, silence, or (Crossref) they stay. The names are those of
- * /_sim/truth?protocol=. */
+/* A format of records. Names are those of /_sim/truth?protocol=. */
 struct body_form {
     struct str name;
     enum id_scheme ids;
-    enum view_mode mode;  /* of the lists of this API; VIEW_ALL: tombstones are served */
-    int64_t date_unit_us; /* how exactly a body tells its version's date; 0: not at all */
+    enum view_mode mode;  /* of this API's lists; VIEW_ALL: tombstones are served */
+    int64_t date_unit_us; /* precision of the version's date in a body; 0: it has none */
     void (*add)(struct body *body);
 };
 
 /* NULL: no such form. */
 const struct body_form *body_form_find(struct str name);
 
-/* Writes one. */
+/* Writes one body. */
 void body_write(const struct body_form *form, const struct sim_world *world, struct buf *out,
                 uint32_t version, enum body_flaw flaw);
 
-/* Of each body_*.c: how it writes, and its blocks. */
+/* Of each body_*.c: its writers, and its text blocks. */
 void body_arxiv(struct body *body);
 void body_crossref(struct body *body);
 void body_crossref_work(struct body *body);

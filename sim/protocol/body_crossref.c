@@ -78,7 +78,7 @@ static void make_authors(struct buf *out, uint64_t hash, uint32_t index)
     const uint32_t count = index % 10;
 
     if (count == 0)
-        return; /* some works have none, and then no key either */
+        return; /* some works have none, and then not the member either */
     buf_add(out, STR(",\"author\":["));
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
@@ -148,7 +148,7 @@ static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
     buf_add_char(out, '"');
 }
 
-/* What only some types of work have. */
+/* Members that only some types of work have. */
 static void make_kind(struct buf *out, uint64_t hash, uint32_t index)
 {
     const uint32_t n = hash_below(hash, 90) + 1;
@@ -372,7 +372,7 @@ static void write_body(struct body *body)
     text_add_number(out, body_version_hash(body, 8) % 1000 + body->ordinal);
 }
 
-/* A list tells how well a work matched, a work on its own has 1. */
+/* A list gives each work its score; a single work has score 1. */
 void body_crossref(struct body *body)
 {
     write_body(body);

@@ -1,5 +1,5 @@
-/* A DOI of DataCite as a JSON:API resource. Times have milliseconds (always zero) in the answer for
- * a single DOI and none in lists; the dates[] that people wrote are free-form. */
+/* A DOI of DataCite as a JSON:API resource. Times have milliseconds (always zero) in the
+ * response for a single DOI and none in lists; the dates[] that people entered are free-form. */
 #include <inttypes.h>
 
 #include "base/attr.h"

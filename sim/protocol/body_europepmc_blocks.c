@@ -210,7 +210,7 @@ static void make_lists_xml(struct buf *out, uint64_t hash, uint32_t index)
                          "</electronicPublicationDate>"));
 }
 
-/* What comes behind the journal in lite; the same journal for the same index. */
+/* What follows the journal in lite; the same journal for the same index. */
 static void make_lite(struct buf *out, uint64_t hash, uint32_t index, bool json)
 {
     const struct journal journal = words_journal(hash);
@@ -242,7 +242,7 @@ static void make_lite_xml(struct buf *out, uint64_t hash, uint32_t index)
     make_lite(out, hash, index, false);
 }
 
-/* The Y and N of a result; those that core alone has come last. */
+/* The Y and N members of a result; those that only core has come last. */
 static void make_flags(struct buf *out, uint64_t hash, bool json, bool core)
 {
     static const char *const names[] = {

@@ -1,5 +1,4 @@
-/* The record of a JSON API nobody has seen before; what its fields mean is plain from their names.
- * Tombstones have no content. */
+/* The record of an invented JSON API. Tombstones have no content. */
 #include "sim/protocol/body.h"
 
 #include "base/attr.h"
@@ -31,7 +30,7 @@ static void make_people(struct buf *out, uint64_t hash, uint32_t index)
     buf_add_char(out, ']');
 }
 
-/* Nested, with every kind of number and some empty things. */
+/* Nested, with every kind of number and some empty values. */
 static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
 {
     buf_add(out, STR("{\"tags\":["));

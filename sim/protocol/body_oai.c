@@ -49,7 +49,7 @@ static void make_extras(struct buf *out, uint64_t hash, uint32_t index)
                      "</dc:rights>"));
 }
 
-/* Escaped twice, as repositories do that keep HTML. */
+/* Escaped twice, as in repositories that store HTML. */
 static void make_description(struct buf *out, uint64_t hash, uint32_t index)
 {
     struct buf plain, html;
@@ -98,11 +98,11 @@ const struct block_table body_oai_blocks = { blocks, ARRAY_LEN(blocks) };
 
 enum kind { KIND_SECONDS, KIND_DAYS, KIND_ARXIV };
 
-static void add_header(struct body *body, enum kind kind, bool dead)
+static void add_header(struct body *body, enum kind kind, bool tombstone)
 {
     const struct id id = body_id(body, kind == KIND_ARXIV ? ID_ARXIV : ID_OAI);
 
-    body_add(body, dead ? STR("<header status=\"deleted\">") : STR("<header>"));
+    body_add(body, tombstone ? STR("<header status=\"deleted\">") : STR("<header>"));
     if (body->flaw != FLAW_NO_ID) {
         body_add(body, STR("<identifier>"));
         body_add(body, id_str(&id));
@@ -183,11 +183,11 @@ static void add_arxiv_raw(struct body *body)
 
 static void write_body(struct body *body, enum kind kind)
 {
-    const bool dead = (body->flags & (VERSION_DELETED | VERSION_MERGED)) != 0;
+    const bool tombstone = (body->flags & (VERSION_DELETED | VERSION_MERGED)) != 0;
 
     body_add(body, STR("<record>"));
-    add_header(body, kind, dead);
-    if (!dead) {
+    add_header(body, kind, tombstone);
+    if (!tombstone) {
         body_add(body, STR("<metadata>"));
         if (kind == KIND_ARXIV)
             add_arxiv_raw(body);

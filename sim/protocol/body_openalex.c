@@ -219,7 +219,7 @@ static void make_references(struct buf *out, uint64_t hash, uint32_t index)
     buf_add_char(out, ']');
 }
 
-/* The places of a word in a text, unless it stood there before `from`. */
+/* The positions of a word in a text, unless it also occurs before `from`. */
 static void add_places(struct buf *out, struct str text, struct str word, uint32_t from)
 {
     const char *between = "";
@@ -241,7 +241,7 @@ static void add_places(struct buf *out, struct str text, struct str word, uint32
     buf_add_char(out, ']');
 }
 
-/* The abstract turned inside out: each word with the places it stands at. */
+/* The abstract as an inverted index: each word with its positions. */
 static void make_abstract(struct buf *out, uint64_t hash, uint32_t index)
 {
     struct buf plain;
@@ -323,7 +323,7 @@ static void add_published(struct body *body)
     body_add(body, STR(",\"publication_date\":\""));
     if (published.year > 0) {
         api_date_add_date(body->out, corpus_published_us(body->corpus, body->record));
-    } else { /* what is not known is said to be the first of January */
+    } else { /* an unknown month or day is written as the first */
         text_add_number(body->out, (uint64_t)year);
         body_add(body, STR("-01-01"));
     }

@@ -1,6 +1,6 @@
-/* A PubMed record as efetch gives it (PubmedArticle, now and then PubmedBookArticle), and as
- * esummary gives it in JSON. DateRevised is the version's day, the entrez date of the history its
- * birth to the minute, both on PubMed's own clock. */
+/* A PubMed record as efetch returns it: PubmedArticle, now and then PubmedBookArticle. DateRevised
+ * is the version's day, the entrez date in the history is the record's creation to the minute; both
+ * are in PubMed's time zone. */
 #include "base/attr.h"
 #include "base/instant.h"
 #include "sim/protocol/body.h"
@@ -191,7 +191,7 @@ static void make_mesh(struct buf *out, uint64_t hash, uint32_t index)
     buf_add(out, STR("<CoiStatement>The authors declare no competing interests.</CoiStatement>"));
 }
 
-/* Ids of other articles stand in here: whoever looks for any ArticleId finds too many. */
+/* Holds the ids of other articles: a search for any ArticleId finds too many. */
 static void make_references(struct buf *out, uint64_t hash, uint32_t index)
 {
     const uint32_t count = index % 3 == 0 ? 0 : index % 14;
@@ -274,7 +274,7 @@ static void add_month(struct buf *out, int month)
     buf_add(out, (struct str){ months + (size_t)3 * (size_t)(month - 1), 3 });
 }
 
-/* Whole dates, months, seasons, bare years, and what NLM could only copy. */
+/* Full dates, months, seasons, years, and free text. */
 static void add_pub_date(struct body *body)
 {
     static const struct str seasons[] = { STR_INIT("Spring"), STR_INIT("Summer"),

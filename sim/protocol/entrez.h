@@ -11,7 +11,7 @@
 #include "sim/world/world.h"
 
 enum {
-    ENTREZ_CAP = 9999, /* hits of a search that exist */
+    ENTREZ_CAP = 9999, /* the hits of a search that can be read */
     ENTREZ_UID_BASE = 30000000,
 };
 
@@ -23,7 +23,7 @@ enum {
 struct str entrez_webenv(const struct http_call *call, uint64_t name);
 bool entrez_webenv_parse(const struct http_call *call, struct str text, uint64_t *name);
 
-/* The hits of the request's WebEnv and query_key; *found is false when they are gone. */
+/* The hits of the request's WebEnv and query_key; *found is false when they have expired. */
 bool entrez_kept(struct sim_world *world, struct http_call *call, struct world_part part,
                  struct world_page *page, bool *found, struct error *err) MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The E-utilities that take ids or a history and give records: efetch, esummary, epost. */
+/* The E-utilities that take ids or a history: efetch, esummary, epost. */
 #include <inttypes.h>
 
 #include "sim/protocol/entrez.h"
@@ -65,7 +65,7 @@ struct str entrez_lost_query(const struct http_call *call)
 /* ---- ids: "1,2,3", id= repeated, or a history ---- */
 
 struct uids {
-    struct str *texts; /* as asked for */
+    struct str *texts; /* as requested */
     size_t count;
 };
 
@@ -97,7 +97,7 @@ static bool take_uids(const struct http_call *call, struct uids *uids, struct er
     return true;
 }
 
-/* The current version, unless the record is unknown, unborn or gone. */
+/* The current version, unless the record is unknown, not yet visible or deleted. */
 static uint32_t version_of(const struct sim_world *world, const struct http_call *call,
                            struct str uid)
 {

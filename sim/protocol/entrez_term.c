@@ -1,3 +1,4 @@
+/* Parses PubMed's query terms into ranges of dates and UIDs. */
 #include "sim/protocol/entrez_term.h"
 
 #include "base/attr.h"
@@ -41,7 +42,7 @@ static void narrow(struct view_range *range, struct view_range by)
 static bool narrow_dates(struct view_query *query, enum view_order order, struct str from,
                          struct str to, int64_t zone_us)
 {
-    /* Dates of publication are days without a clock. */
+    /* Publication dates are days and have no time zone. */
     const int64_t shift_us = order == ORDER_PUBLISHED ? 0 : zone_us;
     struct api_date first, last;
 
@@ -72,7 +73,7 @@ static bool narrow_uids(struct view_query *query, struct str from, struct str to
     return true;
 }
 
-/* One value, quoted or plain, and the [field] behind it if there is one. */
+/* One value, quoted or plain, and the [field] after it, if any. */
 struct atom {
     struct str value;
     struct str field;

@@ -1,4 +1,4 @@
-/* See page.h. Nothing here knows a particular API. */
+/* What the protocols share; nothing here is specific to one API. */
 #include "sim/protocol/page.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void page_reserve(struct http_call *call, size_t bytes)
         return;
     data = arena_grow(response->arena, response->data, response->capacity, bytes);
     if (data == NULL)
-        return; /* the appends will tell */
+        return; /* the appends will report it */
     response->data = data;
     response->capacity = bytes;
 }

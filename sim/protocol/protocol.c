@@ -1,3 +1,4 @@
+/* The table of protocols, by path. */
 #include "sim/protocol/protocol.h"
 
 static const struct protocol protocols[] = {

@@ -1,11 +1,11 @@
-/* protocol: the APIs this simulator speaks, each under a path of its own.
+/* protocol: the APIs that the simulator serves, each under a path of its own.
  *
  *      /entrez/eutils   NCBI E-utilities            /datacite        DataCite REST
  *      /crossref        Crossref REST               /oai             OAI-PMH
  *      /openalex        OpenAlex                    /generic         JSON in nine ways of paging
  *      /europepmc       Europe PMC REST
  *
- * docs/simulator-protocols.md tells parameters and quirks.
+ * docs/simulator-protocols.md describes their parameters and quirks.
  */
 #ifndef PATRA_SIM_PROTOCOL_PROTOCOL_H
 #define PATRA_SIM_PROTOCOL_PROTOCOL_H
@@ -21,8 +21,8 @@
 struct protocol {
     struct str prefix; /* "/crossref"; what follows is "/" or nothing */
     const char *name;
-    /* Fills the answer side, for every request: what the API refuses is an answer too. False only
-     * when the simulator itself fails (memory, a reply beyond its limit). */
+    /* Fills in the response to any request, errors of the API included. False only when the
+     * simulator itself fails (memory, a response beyond its limit). */
     bool (*respond)(struct sim_world *world, struct http_call *call, struct error *err);
 };
 

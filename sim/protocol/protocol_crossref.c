@@ -1,7 +1,7 @@
 /* Crossref's REST API: /crossref/works, /crossref/works/DOI (also below /crossref/v1).
  *
  * The cursor is a scroll: the same token on every page, its position in the server, and forgotten
- * after five idle minutes. A request whose answer was lost has lost a page.
+ * after five idle minutes. When a response is lost, its page is lost.
  *
  *      cursor=* ──► token T ──T──► page 2, token T ──T──► page 3, token T ── ... ──► empty, token T
  */
@@ -26,7 +26,7 @@ struct request {
     size_t offset;
 };
 
-/* ---- refusals ---- */
+/* ---- errors ---- */
 
 struct complaint {
     const char *type;
@@ -84,7 +84,7 @@ static bool is_known_param(struct str name)
     return str_starts(name, STR("query."));
 }
 
-/* Positive, at most `max`; complains in Crossref's words. */
+/* Positive, at most `max`; else responds with Crossref's error. */
 static bool take_limited(const struct http_call *call, struct str name, size_t max, size_t *value,
                          struct complaint *complaint)
 {
@@ -103,7 +103,7 @@ static bool take_limited(const struct http_call *call, struct str name, size_t m
 }
 
 static const struct date_filter {
-    struct str name; /* behind "from-" and "until-" */
+    struct str name; /* after "from-" and "until-" */
     enum view_order order;
     bool takes_times;
 } date_filters[] = {
@@ -315,7 +315,7 @@ static bool cursor_invalid(struct http_call *call, struct str cursor, struct err
         err);
 }
 
-/* A page of the scroll. The position moves on with the right page alone. */
+/* A page of the scroll. The position advances only when the right page is served. */
 static bool scroll_page(struct sim_world *world, struct http_call *call,
                         const struct request *request, uint64_t name, struct error *err)
 {

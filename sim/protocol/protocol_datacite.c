@@ -1,8 +1,8 @@
 /* DataCite: /datacite/dois and /datacite/dois/DOI.
  *
- * page[cursor] is base64url("created-millis,DOI"): stateless, in the order of creation, and one
- * that can't be decoded begins anew. page[number] reaches 10,000 records; beyond them the number is
- * clamped without a word, so the last page comes for ever. links.next forgets parameters.
+ * page[cursor] is base64url("created-millis,DOI"): stateless, in the order of creation; a cursor
+ * that does not decode starts from the beginning. page[number] reaches 10,000 records; beyond that
+ * the number is silently clamped, so the last page repeats forever. links.next drops parameters.
  */
 #include <inttypes.h>
 
@@ -44,7 +44,7 @@ static const struct {
     { STR_INIT("registered:"), ORDER_CREATED },
 };
 
-/* "[" and "]" hold the whole of what is written, "{" and "}" nothing of it. */
+/* "[" and "]" include the whole date that is written, "{" and "}" exclude it. */
 static bool take_range(struct str rest, struct view_range *range)
 {
     const bool from_inside = str_starts(rest, STR("["));
@@ -122,7 +122,7 @@ static void add_cursor(struct sim_world *world, struct http_call *call, struct b
                   BASE64_URL);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 /* Rails writes & as \u0026. */
 #define AMP "\\u0026"
@@ -264,7 +264,7 @@ static bool dois(struct sim_world *world, struct http_call *call, struct error *
     if (request.number == 0)
         request.number = 1;
     if (request.size > 0 && request.number > HITS_MAX / request.size)
-        request.number = HITS_MAX / request.size; /* the same page for ever */
+        request.number = HITS_MAX / request.size; /* the same page forever */
     if (request.by_cursor) {
         request.query.order = ORDER_CREATED;
         read_cursor(call, world_corpus(world)->count, call_param(call, STR("page[cursor]")),

@@ -1,9 +1,10 @@
 /* NCBI's E-utilities over PubMed: /entrez/eutils/esearch.fcgi, esummary.fcgi, efetch.fcgi,
  * epost.fcgi.
  *
- * Only the first 9,999 hits of a search exist. Asking beyond them is an error inside a 200, whose
- * JSON holds a raw newline in a string and so is none. A history (WebEnv, query_key) keeps the uids
- * of a search for some hours; what efetch gives for them is their current state, or nothing.
+ * Only the first 9,999 hits of a search can be read. A request beyond them gets an error with
+ * status 200, in JSON that is invalid because a string contains a raw newline. A history (WebEnv,
+ * query_key) keeps the uids of a search for some hours; efetch returns their current state, or
+ * nothing.
  */
 #include "base/instant.h"
 #include "sim/protocol/entrez.h"
@@ -89,7 +90,7 @@ static bool take_dates(const struct sim_world *world, const struct http_call *ca
         maxdate = buf_str(&to);
     }
     if (mindate.len == 0 || maxdate.len == 0)
-        return true; /* they only work together */
+        return true; /* either needs the other */
     return entrez_dates_parse(call_param(call, STR("datetype")), mindate, maxdate, zone_us, query);
 }
 

@@ -1,8 +1,8 @@
 /* Europe PMC: /europepmc/webservices/rest/search and searchPOST.
  *
  * cursorMark is Solr's: stateless, replayable. The walk ends with an empty list whose
- * nextCursorMark is the mark that was sent; a search without any hit has none. Errors come as
- * errCode inside a 200.
+ * nextCursorMark is the mark that was sent; a search without hits has none. Errors are errCode in a
+ * response of status 200.
  */
 #include <inttypes.h>
 
@@ -136,7 +136,7 @@ static bool read_mark(const struct http_call *call, struct str mark, struct view
     return true;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static struct str next_mark(struct sim_world *world, struct http_call *call,
                             const struct request *request, const struct world_page *page)
@@ -146,13 +146,13 @@ static struct str next_mark(struct sim_world *world, struct http_call *call,
     if (page->total == 0)
         return STR("");
     if (page->count == 0 || call->content_fault == CONTENT_FAULT_REPEAT_TOKEN)
-        return request->mark; /* the echo */
+        return request->mark; /* the mark that was sent */
     last = page->hits[page->count - 1];
     return mark_of(call, view_key_of(world_corpus(world), request->query.order, last.version),
                    last.record);
 }
 
-/* Its blanks are raw, as in reality: not to be used as it stands. */
+/* Its blanks are not encoded, as in the real API: clients cannot use it as it is. */
 static void add_next_url(struct http_call *call, struct buf *out, const struct request *request,
                          struct str mark)
 {
@@ -169,7 +169,7 @@ static void add_next_url(struct http_call *call, struct buf *out, const struct r
                request->json ? "json" : "xml");
 }
 
-/* "*" comes back as %2A. */
+/* "*" is returned as %2A. */
 static struct str echoed_mark(const struct request *request)
 {
     return str_eq(request->mark, STR("*")) ? STR("%2A") : request->mark;

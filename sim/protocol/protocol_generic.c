@@ -1,12 +1,12 @@
-/* JSON APIs of no provider in particular, one for each way of paging:
+/* Invented JSON APIs, one for each way of paging:
  *
- *      /generic/offset?offset=&limit=      /generic/next      the next URL stands in the body
+ *      /generic/offset?offset=&limit=      /generic/next      the next URL is in the body
  *      /generic/page0?page=&size=          /generic/token     token in a POST body (or ?token=)
  *      /generic/page1?page=&size=          /generic/header    token in a response header
  *      /generic/link?page=&size=           /generic/time      ?from= again, from the last date
- *      /generic/records/ID                 /generic/single    everything in one answer
+ *      /generic/records/ID                 /generic/single    everything in one response
  *
- * All take from= and to=, half-open, on updated_at (or field=created), and answer in the order of
+ * All take from= and to=, half-open, on updated_at (or field=created), and respond in the order of
  * (date, id). Deleted and merged records stay in the lists as tombstones.
  */
 #include <inttypes.h>
@@ -176,7 +176,7 @@ static bool take_position(const struct http_call *call, const struct sim_world *
         !take_number(call, STR("page"), &request->number) || request->number < base)
         return false;
     if (request->size == 0 || request->size > SIZE_MAX_)
-        request->size = SIZE_MAX_; /* clamped without a word, as many do */
+        request->size = SIZE_MAX_; /* silently clamped, as in many APIs */
     if (request->style == STYLE_SINGLE)
         request->size = SINGLE_MAX;
     if (by_number)
@@ -187,7 +187,7 @@ static bool take_position(const struct http_call *call, const struct sim_world *
     return true;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void add_next_url(struct http_call *call, struct buf *out, const struct request *request,
                          size_t number)
@@ -364,10 +364,10 @@ bool protocol_generic(struct sim_world *world, struct http_call *call, struct er
     if (call->content_fault == CONTENT_FAULT_BODY_ERROR)
         return fail(call, 200, STR("backend"), STR("the search backend failed"), err);
     if (!take_window(call, &request))
-        return fail(call, 400, STR("bad_date"), STR("from and to are ISO-8601"), err);
+        return fail(call, 400, STR("bad_date"), STR("from and to must be ISO-8601 dates"), err);
     if (!take_position(call, world, &request, &expired))
-        return fail(call, 400, STR("bad_parameter"), STR("a number is not a number"), err);
+        return fail(call, 400, STR("bad_parameter"), STR("a parameter is not a number"), err);
     if (expired)
-        return fail(call, 410, STR("token_expired"), STR("this token is gone"), err);
+        return fail(call, 410, STR("token_expired"), STR("this token has expired"), err);
     return list(world, call, &request, err);
 }

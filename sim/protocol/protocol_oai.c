@@ -6,9 +6,10 @@
  *      422        errors come as HTTP 422
  *      pages      the token's cursor counts pages
  *      and how a list ends: attributes (an empty token with attributes), empty (open and close),
- *      selfclosed, absent, extra (a token too many, which is answered by noRecordsMatch)
+ *      selfclosed, absent, extra (one token too many, which gets noRecordsMatch)
  *
- * The token is "made-millis,from,until,offset,set,prefix": readable, but not the client's business.
+ * The token is "made-millis,from,until,offset,set,prefix": readable, but clients must not rely on
+ * it.
  */
 #include <inttypes.h>
 
@@ -46,7 +47,7 @@ struct request {
     size_t offset;
 };
 
-/* ---- mounts ---- */
+/* ---- options in the path ---- */
 
 static bool take_option(struct mount *mount, struct str option)
 {
@@ -80,7 +81,7 @@ static bool take_option(struct mount *mount, struct str option)
            str_eq(option, STR("pages"));
 }
 
-static bool take_mount(struct str path, struct mount *mount)
+static bool parse_path_options(struct str path, struct mount *mount)
 {
     struct str rest = str_slice(path, STR("/oai").len, path.len);
 
@@ -276,7 +277,7 @@ static void add_token(const struct sim_world *world, struct http_call *call,
         return;
     }
     if (request->token.len == 0 || request->mount.ending == END_ABSENT)
-        return; /* a list of one page, or a server that says nothing */
+        return; /* a list of one page, or a server that sends no token at the end */
     if (request->mount.ending == END_SELFCLOSED) {
         buf_add(out, STR("<resumptionToken/>"));
         return;
@@ -451,7 +452,7 @@ bool protocol_oai(struct sim_world *world, struct http_call *call, struct error 
 {
     struct request request = { .verb = call_param(call, STR("verb")) };
 
-    if (!take_mount(call->path, &request.mount)) {
+    if (!parse_path_options(call->path, &request.mount)) {
         call_respond(call, 404, STR("text/html"), STR("<html><body>Not found</body></html>"));
         return buf_ok(&call->response, err);
     }

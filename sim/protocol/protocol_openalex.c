@@ -77,8 +77,8 @@ static bool has_plan(const struct http_call *call)
     return (key.len > 0 && !str_eq(key, STR("free"))) || str_starts(bearer, STR("Bearer "));
 }
 
-/* Answers itself when it refuses: *refused. A day as an upper bound holds the whole day, a time
- * that very instant. */
+/* Fills in the response itself when it refuses the filter: *refused. A day as an upper bound
+ * includes the whole day, a time only that instant. */
 static bool take_filter(struct http_call *call, struct request *request, struct str name,
                         struct str value, bool *refused, struct error *err)
 {
@@ -181,7 +181,7 @@ static bool read_cursor(const struct http_call *call, uint32_t records, struct s
            id_parse(ID_OPENALEX, str_slice(plain, 2, plain.len), records, &query->after_record);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void add_next_cursor(struct sim_world *world, struct http_call *call,
                             const struct request *request, const struct world_page *page, bool more)
@@ -208,7 +208,7 @@ static void add_next_cursor(struct sim_world *world, struct http_call *call,
     buf_add_char(out, '"');
 }
 
-/* A cursor becomes a position first, so that a twist can move the page. */
+/* The cursor becomes a position first, so that a content fault can move the page. */
 static bool find_page(struct sim_world *world, struct http_call *call,
                       const struct request *request, struct world_page *page, bool *more,
                       struct error *err)

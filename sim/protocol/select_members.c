@@ -1,3 +1,4 @@
+/* Copies the selected members of a JSON object. */
 #include "sim/protocol/select_members.h"
 
 /* One past the end of the member that begins at `at` in our own compact JSON. */

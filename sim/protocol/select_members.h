@@ -1,4 +1,4 @@
-/* select: a record cut down to the members that were asked for, select=DOI,title. */
+/* select_members: a record reduced to the requested members, select=DOI,title. */
 #ifndef PATRA_SIM_PROTOCOL_SELECT_MEMBERS_H
 #define PATRA_SIM_PROTOCOL_SELECT_MEMBERS_H
 

@@ -1,3 +1,4 @@
+/* The pages below /_sim/: clock, faults, audit, OAuth2 tokens, truth. */
 #include "base/instant.h"
 #include "sim/server/handler.h"
 #include "sim/truth/truth.h"
@@ -40,7 +41,7 @@ static void respond_clock(struct handler *handler, struct http_call *call)
     int64_t now_us;
 
     if (str_eq(call->method, STR("POST")) && !change_clock(handler, call)) {
-        refuse(call, 400, "want set=TIME, advance=DURATION or rate=NUMBER");
+        refuse(call, 400, "needs set=TIME, advance=DURATION or rate=NUMBER");
         return;
     }
     now_us = sim_clock_now(&handler->clock);
@@ -130,5 +131,5 @@ void control_respond(struct handler *handler, struct http_call *call)
             return;
         }
     }
-    refuse(call, 404, "no such page below /_sim/");
+    refuse(call, 404, "there is no such page below /_sim/");
 }

@@ -1,3 +1,4 @@
+/* /echo and /blob. */
 #include "sim/server/echo_blob.h"
 #include "sim/util/text_out.h"
 

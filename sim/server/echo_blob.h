@@ -1,7 +1,7 @@
-/* echo: two paths that belong to no literature API, for testing clients, faults and speed.
+/* echo_blob: two paths that belong to no API, for testing clients, faults and speed.
  *
- *      /echo           the request as JSON: method, path, query, virtual time, twist, body's length
- *      /blob?bytes=N   N bytes (at most BLOB_BYTES_MAX) that are always the same and never copied
+ *      /echo           the request as JSON: method, path, query, virtual time, content fault, size
+ *      /blob?bytes=N   N bytes (at most BLOB_BYTES_MAX), always the same, sent without a copy
  */
 #ifndef PATRA_SIM_SERVER_ECHO_BLOB_H
 #define PATRA_SIM_SERVER_ECHO_BLOB_H

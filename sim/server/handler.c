@@ -1,3 +1,4 @@
+/* The way of one request: audit, fault, credentials, protocol, fault again, audit. */
 #include "sim/server/handler.h"
 
 #include "base/instant.h"
@@ -11,16 +12,16 @@ static bool is_control(const struct http_call *call)
     return str_starts(call->path, STR("/_sim/"));
 }
 
-/* A client on virtual time of its own says what its clock shows; else ours counts. */
+/* A client with a virtual clock of its own sends its time; else the simulator's clock applies. */
 static int64_t time_of(struct handler *handler, const struct http_call *call)
 {
-    const struct str told = call_header(call, STR("X-Sim-Now"));
+    const struct str sent = call_header(call, STR("X-Sim-Now"));
     int64_t at_us;
 
-    return told.len > 0 && time_option_parse(told, &at_us) ? at_us : sim_clock_now(&handler->clock);
+    return sent.len > 0 && time_option_parse(sent, &at_us) ? at_us : sim_clock_now(&handler->clock);
 }
 
-static void note_coming(struct handler *handler, struct served_request *served)
+static void begin_audit(struct handler *handler, struct served_request *served)
 {
     const struct http_call *call = served->call;
     const struct audit_facts facts = {
@@ -34,7 +35,7 @@ static void note_coming(struct handler *handler, struct served_request *served)
     audit_begin(handler->audit, call, &facts, &served->ticket);
 }
 
-/* The plan decides, unless the request asks for a fault itself. */
+/* The plan decides, unless the request names a fault itself. */
 static struct fault choose_fault(struct handler *handler, struct served_request *served)
 {
     const struct str line = call_header(served->call, STR("X-Sim-Fault"));
@@ -60,14 +61,14 @@ void handler_begin(struct handler *handler, struct served_request *served)
     call->status = 200;
     if (is_control(call))
         return;
-    note_coming(handler, served);
+    begin_audit(handler, served);
     served->identity = request_identity(call);
     served->fault = choose_fault(handler, served);
     call->content_fault = (enum content_fault)served->fault.content_fault;
     call->random = served->fault.random;
 }
 
-static void ask_protocol(struct handler *handler, struct http_call *call)
+static void call_protocol(struct handler *handler, struct http_call *call)
 {
     const struct protocol *protocol = protocol_find(call->path);
     struct error err;
@@ -80,12 +81,12 @@ static void ask_protocol(struct handler *handler, struct http_call *call)
     else if (echo_blob_owns(call->path))
         ok = echo_blob_respond(&handler->echo, call, &err);
     else
-        call_respond(call, 404, STR("text/plain"), STR("no protocol has this path\n"));
+        call_respond(call, 404, STR("text/plain"), STR("no API is served at this path\n"));
     if (!ok)
         call_respond(call, 500, STR("text/plain"), str_of(err.text));
 }
 
-/* As Crossref does it: HTML for JSON, often without a word on when to come back. */
+/* As Crossref does: HTML instead of JSON, often without Retry-After. */
 static void refuse(struct http_call *call, int64_t retry_us)
 {
     call_respond(call, 429, STR("text/html; charset=utf-8"),
@@ -115,9 +116,9 @@ void handler_respond(struct handler *handler, struct served_request *served)
     if (fault_replaces_response(&served->fault, call))
         return;
     call->status = 200;
-    /* The other host asks for no credential: who is lured there shall get an answer. */
+    /* The other host needs no credential: a client that was led there must get a response. */
     if (served->other_host || auth_check(handler->auth, call))
-        ask_protocol(handler, call);
+        call_protocol(handler, call);
     fault_change_response(&served->fault, call);
 }
 

@@ -1,8 +1,8 @@
-/* site: what stands behind the sockets: clock, fault plan, audit, credentials, protocols.
+/* handler: what handles requests: clock, fault plan, audit, credentials, protocols.
  *
- * One site is shared by all connections and all threads. For each request the server calls
- * handler_begin(), then handler_respond(), sends what came of it, and handler_end() before its last
- * bytes.
+ * One handler is shared by all connections and threads. For each request the server calls
+ * handler_begin(), then handler_respond(), sends the response, and calls handler_end() before its
+ * last bytes.
  */
 #ifndef PATRA_SIM_SERVER_HANDLER_H
 #define PATRA_SIM_SERVER_HANDLER_H
@@ -26,17 +26,17 @@ struct handler {
     struct sim_world *world;
     struct response_options response;
     struct str main_base;  /* "http://127.0.0.1:4711" */
-    struct str other_base; /* ... of the other host; empty when there is none */
+    struct str other_base; /* of the other host; empty: none */
     struct log *log;
 };
 
-/* One request on its way through. */
+/* One request while it is handled. */
 struct served_request {
     struct http_call *call;
     bool other_host;
     struct str client; /* "127.0.0.1:50000" */
     struct fault fault;
-    struct str refused; /* why the request itself can not be understood */
+    struct str refused; /* why the request is refused; empty: it is not */
     uint64_t identity;
     struct audit_ticket ticket;
 };

@@ -1,3 +1,4 @@
+/* Sends a response, correctly or as its fault says. */
 #include "sim/server/response.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 enum {
     HEAD_MAX = 32 << 10,
-    LAST_BYTES = 32 << 10, /* fits the socket's buffer: leaves at once */
+    LAST_BYTES = 32 << 10, /* fits the socket's buffer, so it is sent at once */
     CHUNK_BYTES = 16 << 10,
     GZIP_BYTES_MIN = 256,
 };
@@ -73,7 +74,7 @@ static bool send_chunk(struct response *response, struct str piece)
     return wire_write(response->wire, iov, 3);
 }
 
-/* A part of the body, in the reply's framing. */
+/* A part of the body, in the response's framing. */
 static bool send_part(struct response *response, struct str part)
 {
     if (response->frame != FRAME_CHUNKED)
@@ -102,9 +103,9 @@ static struct str part_after(const struct response *response, struct str sent)
     return str_slice(response->body, sent.len, response->body.len);
 }
 
-/* ---- the right way ---- */
+/* ---- correct ---- */
 
-static bool send_well(struct response *response)
+static bool send_correct(struct response *response)
 {
     const size_t len = has_body(response) ? response->body.len : 0;
     const size_t first = len > LAST_BYTES ? len - LAST_BYTES : 0;
@@ -126,9 +127,9 @@ static bool send_well(struct response *response)
     return send_part(response, str_slice(all, first, len)) && send_end(response);
 }
 
-/* ---- the wrong ways ---- */
+/* ---- with a fault ---- */
 
-static bool send_cut(struct response *response)
+static bool send_truncated(struct response *response)
 {
     const struct str kept = part_kept(response);
 
@@ -180,7 +181,7 @@ static bool send_stalling(struct response *response)
     struct str first = STR("");
 
     if (response->fault->at == FAULT_AT_BEFORE)
-        return wire_pause(response->wire, us) && send_well(response);
+        return wire_pause(response->wire, us) && send_correct(response);
     if (response->fault->at == FAULT_AT_MID)
         first = part_kept(response);
     if (!send_head(response, STR("")) || !send_part(response, first) ||
@@ -190,7 +191,7 @@ static bool send_stalling(struct response *response)
     return send_part(response, part_after(response, first)) && send_end(response);
 }
 
-/* The body, then megabytes of blanks: well-formed all the same, only a limit can tell. */
+/* The body, then megabytes of blanks: still well-formed, so only a limit detects it. */
 static bool send_oversized(struct response *response)
 {
     char blanks[16 << 10];
@@ -210,7 +211,7 @@ static bool send_oversized(struct response *response)
     return send_end(response);
 }
 
-static bool send_squeezed_part(void *context, struct str part)
+static bool send_gzip_part(void *context, struct str part)
 {
     return send_part(context, part);
 }
@@ -220,18 +221,18 @@ static bool send_bomb(struct response *response)
     response->frame = FRAME_CHUNKED;
     response->gzipped = true;
     if (!send_head(response, STR("")) ||
-        !gzip_blanks(response->body, response->fault->mb, send_squeezed_part, response))
+        !gzip_blanks(response->body, response->fault->mb, send_gzip_part, response))
         return false;
     done(response, true);
     return send_end(response);
 }
 
-static bool send_badly(struct response *response, enum response_end *end)
+static bool send_with_fault(struct response *response, enum response_end *end)
 {
     const int kind = response->fault->kind;
     bool taken = true;
 
-    /* An answer without a body can be broken off or be late, and nothing else. */
+    /* A response without a body can only be cut off or delayed. */
     switch (has_body(response) || kind == FAULT_RESET || kind == FAULT_CLOSE ? kind : FAULT_NONE) {
     case FAULT_RESET:
         *end = RESPONSE_RESET;
@@ -242,9 +243,9 @@ static bool send_badly(struct response *response, enum response_end *end)
         *end = RESPONSE_CLOSE;
         break;
     case FAULT_TRUNCATE:
-        /* With a length that fits, the connection can live on and nothing looks wrong. */
+        /* With a matching length the connection stays usable and nothing looks wrong. */
         *end = response->fault->length == LENGTH_SHORT ? *end : RESPONSE_CLOSE;
-        taken = send_cut(response);
+        taken = send_truncated(response);
         break;
     case FAULT_LENGTH:
         *end = RESPONSE_CLOSE;
@@ -265,13 +266,13 @@ static bool send_badly(struct response *response, enum response_end *end)
         taken = send_bomb(response);
         break;
     default:
-        taken = send_well(response);
+        taken = send_correct(response);
     }
     done(response, false);
     return taken;
 }
 
-/* Bodies are compressed when the client takes it, and when the fault is not about their bytes. */
+/* Compresses when the client accepts it and the fault does not concern the body's bytes. */
 static void prepare(struct response *response)
 {
     const int kind = response->fault->kind;
@@ -296,6 +297,6 @@ enum response_end response_send(struct response *response, bool *broken)
     prepare(response);
     end = response->traits->keep_alive && response->frame != FRAME_CLOSE ? RESPONSE_KEEP
                                                                          : RESPONSE_CLOSE;
-    *broken = !send_badly(response, &end);
+    *broken = !send_with_fault(response, &end);
     return *broken && end == RESPONSE_KEEP ? RESPONSE_CLOSE : end;
 }

@@ -1,7 +1,7 @@
-/* reply: puts an answer on the wire, well or as badly as the fault says.
+/* response: sends a response, correctly or as badly as the fault says.
  *
- *      answer ─ gzip ─ framing (Content-Length, chunked, until close) ─ wire
- *                          ╰ a wrong length, a cut, a drip, a stall, a reset: here
+ *      body ─ gzip ─ framing (Content-Length, chunked, until close) ─ wire
+ *                        ╰ a wrong length, a truncation, a drip, a stall, a reset: here
  */
 #ifndef PATRA_SIM_SERVER_RESPONSE_H
 #define PATRA_SIM_SERVER_RESPONSE_H
@@ -16,11 +16,11 @@ enum response_end {
     RESPONSE_KEEP,
     RESPONSE_CLOSE,
     RESPONSE_RESET
-}; /* what becomes of the connection */
+}; /* what happens to the connection */
 
 struct response_options {
     int gzip_level;            /* 0: never compress */
-    enum response_frame frame; /* of answers that no fault touches */
+    enum response_frame frame; /* of responses without a fault */
     int64_t stall_max_us;
 };
 
@@ -30,12 +30,12 @@ struct response {
     const struct fault *fault;
     const struct request_traits *traits;
     const struct response_options *options;
-    /* Called once, before the last bytes leave (so that a client that has read its answer finds it
-     * in the audit), or before the connection is broken. */
+    /* Called once, before the last bytes are sent (so that a client that has read its response
+     * finds the request in the audit), or before the connection is broken. */
     void (*done)(void *context, bool complete);
     void *context;
 
-    /* response_send()'s own */
+    /* private to response_send() */
     struct str body;
     bool gzipped;
     bool is_done;
@@ -43,7 +43,7 @@ struct response {
     int64_t length; /* what Content-Length says */
 };
 
-/* `broken` is set when the peer did not take what should have reached it. */
+/* `broken` is set when the peer did not receive what it should have. */
 enum response_end response_send(struct response *response, bool *broken);
 
 #endif

@@ -1,11 +1,12 @@
-/* A connection is a thread that reads, answers and writes in turn, with every wait interruptible by
- * the stop event. The simulator has tens of clients, not thousands, and what it must be good at is
- * to misbehave: as a thread a drip is a write and a pause, a stall a pause, a reset a line; an
- * event loop would need a state for each.
+/* A connection is a thread that reads, responds and writes in turn; the stop event interrupts every
+ * wait. The simulator has tens of clients, not thousands, and its main job is to misbehave. With a
+ * thread a drip is a write and a pause, a stall is a pause, a reset is one line; an event loop
+ * would need a state for each.
  *
- * It is written by hand because no library lets one: libmicrohttpd frames replies itself, so a
- * chunked body without its end, a body longer than its Content-Length, or an RST in the middle of a
- * reply can not be said; and its TLS is GnuTLS, a second TLS library beside the one patra has.
+ * The server is written by hand because libraries send only correct responses. libmicrohttpd frames
+ * responses itself: it cannot send a chunked body without its end, a body longer than its
+ * Content-Length, or an RST in the middle of a response. It also needs GnuTLS, a second TLS
+ * library.
  */
 #include "sim/server/server.h"
 
@@ -28,8 +29,8 @@ enum {
     BACKLOG = 512,
     STACK_BYTES = 512 << 10,
     CALL_BYTES_MAX = 512 << 20,
-    REPLY_BYTES_MAX = 256 << 20,
-    REPLY_BYTES_KEPT = 16 << 20, /* a connection keeps this much for its next reply */
+    RESPONSE_BYTES_MAX = 256 << 20,
+    RESPONSE_BYTES_KEPT = 16 << 20, /* a connection keeps this much for its next response */
 };
 
 struct listener {
@@ -59,42 +60,42 @@ struct connection {
     char client[64];
     struct wire wire;
     struct request_input input;
-    struct arena arena;          /* of the exchange */
-    struct arena response_arena; /* of the reply's bytes, which the next reply uses again */
+    struct arena arena;          /* of the call */
+    struct arena response_arena; /* of the response's bytes; the next response reuses it */
     struct buf response;
     struct http_call call;
 };
 
 /* ---- one connection ---- */
 
-struct leaving {
+struct ending_call {
     struct handler *handler;
     struct served_request *served;
 };
 
-static void leave(void *context, bool complete)
+static void end_call(void *context, bool complete)
 {
-    const struct leaving *leaving = context;
+    const struct ending_call *ending = context;
 
-    handler_end(leaving->handler, leaving->served, complete);
+    handler_end(ending->handler, ending->served, complete);
 }
 
-static void leave_unseen(void *context, bool complete)
+static void end_without_call(void *context, bool complete)
 {
     (void)context;
     (void)complete;
 }
 
-static void begin_exchange(struct connection *connection)
+static void begin_call(struct connection *connection)
 {
     arena_reset(&connection->arena);
-    if (connection->response.capacity > REPLY_BYTES_KEPT) {
+    if (connection->response.capacity > RESPONSE_BYTES_KEPT) {
         arena_release(&connection->response_arena);
         connection->response.data = NULL;
     }
     if (connection->response.data == NULL) {
-        arena_init(&connection->response_arena, 2 * (size_t)REPLY_BYTES_MAX);
-        buf_init(&connection->response, &connection->response_arena, REPLY_BYTES_MAX);
+        arena_init(&connection->response_arena, 2 * (size_t)RESPONSE_BYTES_MAX);
+        buf_init(&connection->response, &connection->response_arena, RESPONSE_BYTES_MAX);
     }
     buf_clear(&connection->response);
     connection->call = (struct http_call){
@@ -104,20 +105,20 @@ static void begin_exchange(struct connection *connection)
     };
 }
 
-static enum response_end answer(struct connection *connection, const struct request_traits *traits)
+static enum response_end respond(struct connection *connection, const struct request_traits *traits)
 {
     struct handler *handler = connection->server->handler;
     struct served_request served = { .call = &connection->call,
                                      .other_host = connection->listener == LISTENER_OTHER,
                                      .client = str_of(connection->client) };
-    struct leaving leaving = { handler, &served };
+    struct ending_call ending = { handler, &served };
     struct response response = { .wire = &connection->wire,
                                  .call = &connection->call,
                                  .fault = &served.fault,
                                  .traits = traits,
                                  .options = &handler->response,
-                                 .done = leave,
-                                 .context = &leaving };
+                                 .done = end_call,
+                                 .context = &ending };
     enum response_end end;
     bool broken;
 
@@ -125,7 +126,7 @@ static enum response_end answer(struct connection *connection, const struct requ
     handler_respond(handler, &served);
     if (connection->call.response.failed)
         call_respond(&connection->call, 500, STR("text/plain"),
-                     STR("the answer is larger than the simulator can hold\n"));
+                     STR("the response exceeds the simulator's limit\n"));
     end = response_send(&response, &broken);
     if (broken)
         handler_broken(handler, &served);
@@ -143,7 +144,7 @@ static void respond_bad(struct connection *connection, const struct error *err)
                                  .fault = &no_fault,
                                  .traits = &traits,
                                  .options = &options,
-                                 .done = leave_unseen };
+                                 .done = end_without_call };
     bool broken;
 
     connection->call.method = STR("");
@@ -157,10 +158,10 @@ static enum response_end serve_one(struct connection *connection)
     struct request_traits traits;
     struct error err;
 
-    begin_exchange(connection);
+    begin_call(connection);
     switch (request_read(&connection->wire, &connection->input, &connection->call, &traits, &err)) {
     case REQUEST_READY:
-        return answer(connection, &traits);
+        return respond(connection, &traits);
     case REQUEST_BAD:
         respond_bad(connection, &err);
         return RESPONSE_CLOSE;
@@ -196,7 +197,7 @@ static void *connection_main(void *context)
     arena_release(&connection->arena);
     arena_release(&connection->response_arena);
     free(connection);
-    OPENSSL_thread_stop(); /* now, for once counted out nobody waits for this thread */
+    OPENSSL_thread_stop(); /* now, because nothing waits for this thread once it is counted out */
     (void)pthread_mutex_lock(&server->lock);
     server->connections--;
     (void)pthread_cond_signal(&server->changed);
@@ -392,7 +393,7 @@ void server_close(struct server *server)
     if (server == NULL)
         return;
     if (write(server->stop_fd, &one, sizeof(one)) < 0)
-        abort(); /* an eventfd that takes no 1 can not be */
+        abort(); /* writing 1 to an eventfd cannot fail */
     for (int i = 0; i < LISTENER_COUNT; i++) {
         if (server->listeners[i].running)
             (void)pthread_join(server->listeners[i].thread, NULL);

@@ -1,3 +1,4 @@
+/* Decides what a perfect harvest must hold, and writes it as JSON lines. */
 #include "sim/truth/truth.h"
 
 #include <openssl/evp.h>
@@ -66,7 +67,7 @@ bool truth_hash(const struct sim_world *world, const struct body_form *form, uin
 
 /* ---- /_sim/truth ---- */
 
-struct telling {
+struct listing {
     struct sim_world *world;
     struct truth_query query;
     struct buf *out;
@@ -85,54 +86,54 @@ static void add_instant(struct buf *out, int64_t at_us)
     buf_add(out, (struct str){ text, instant_format(at_us, text) });
 }
 
-static struct id id_of(const struct telling *telling, uint32_t record)
+static struct id id_of(const struct listing *listing, uint32_t record)
 {
-    return id_make(telling->query.form->ids, record, world_corpus(telling->world)->count);
+    return id_make(listing->query.form->ids, record, world_corpus(listing->world)->count);
 }
 
-static bool add_version(struct telling *telling, uint32_t version, uint8_t *digest,
+static bool add_version(struct listing *listing, uint32_t version, uint8_t *digest,
                         struct error *err)
 {
-    const struct corpus *corpus = world_corpus(telling->world);
+    const struct corpus *corpus = world_corpus(listing->world);
 
-    if (!truth_hash(telling->world, telling->query.form, version, &telling->scratch, digest, err))
+    if (!truth_hash(listing->world, listing->query.form, version, &listing->scratch, digest, err))
         return false;
-    if (telling->summary)
+    if (listing->summary)
         return true;
-    buf_printf(telling->out, "\"version\":%u,\"updated_at\":\"", corpus_ordinal(corpus, version));
-    add_instant(telling->out, corpus->at_us[version]);
-    buf_add(telling->out, STR("\",\"sha256\":\""));
-    buf_add_hex(telling->out, digest, TRUTH_DIGEST_BYTES);
-    buf_add_char(telling->out, '"');
+    buf_printf(listing->out, "\"version\":%u,\"updated_at\":\"", corpus_ordinal(corpus, version));
+    add_instant(listing->out, corpus->at_us[version]);
+    buf_add(listing->out, STR("\",\"sha256\":\""));
+    buf_add_hex(listing->out, digest, TRUTH_DIGEST_BYTES);
+    buf_add_char(listing->out, '"');
     return true;
 }
 
-/* All that were visible by then, the current one last. */
-static bool add_versions(struct telling *telling, struct truth truth, struct error *err)
+/* All versions that were visible by then, the current one last. */
+static bool add_versions(struct listing *listing, struct truth truth, struct error *err)
 {
-    const struct corpus *corpus = world_corpus(telling->world);
+    const struct corpus *corpus = world_corpus(listing->world);
     uint8_t digest[TRUTH_DIGEST_BYTES];
 
-    buf_add(telling->out, STR(",\"versions\":["));
+    buf_add(listing->out, STR(",\"versions\":["));
     for (uint32_t v = corpus->first[truth.record]; v <= truth.version; v++) {
-        const bool dead = (corpus->flags[v] & (VERSION_DELETED | VERSION_MERGED)) != 0;
+        const bool tombstone = (corpus->flags[v] & (VERSION_DELETED | VERSION_MERGED)) != 0;
 
-        if (dead && truth.state == TRUTH_GONE)
-            break; /* nobody was ever shown it */
-        buf_add(telling->out, v > corpus->first[truth.record] ? STR(",{") : STR("{"));
-        if (!add_version(telling, v, digest, err))
+        if (tombstone && truth.state == TRUTH_GONE)
+            break; /* it was never visible */
+        buf_add(listing->out, v > corpus->first[truth.record] ? STR(",{") : STR("{"));
+        if (!add_version(listing, v, digest, err))
             return false;
-        buf_add_char(telling->out, '}');
+        buf_add_char(listing->out, '}');
     }
-    buf_add_char(telling->out, ']');
+    buf_add_char(listing->out, ']');
     return true;
 }
 
-static void add_sum(struct telling *telling, struct truth truth, struct str id,
+static void add_sum(struct listing *listing, struct truth truth, struct str id,
                     const uint8_t *digest)
 {
-    struct buf *line = &telling->scratch; /* the body in it has been hashed */
-    const struct corpus *corpus = world_corpus(telling->world);
+    struct buf *line = &listing->scratch; /* the body in it has been hashed */
+    const struct corpus *corpus = world_corpus(listing->world);
 
     buf_clear(line);
     buf_add(line, id);
@@ -140,88 +141,88 @@ static void add_sum(struct telling *telling, struct truth truth, struct str id,
                truth_state_name(truth.state));
     buf_add_hex(line, digest, TRUTH_DIGEST_BYTES);
     buf_add_char(line, '\n');
-    (void)EVP_DigestUpdate(telling->sum, line->data, line->len);
+    (void)EVP_DigestUpdate(listing->sum, line->data, line->len);
 }
 
-static bool tell_one(struct telling *telling, struct truth truth, struct error *err)
+static bool write_one(struct listing *listing, struct truth truth, struct error *err)
 {
-    const struct id id = id_of(telling, truth.record);
+    const struct id id = id_of(listing, truth.record);
     const bool must = truth_must_hold(truth.state);
     uint8_t digest[TRUTH_DIGEST_BYTES];
 
-    if (!telling->summary) {
-        buf_add(telling->out, STR("{\"id\":\""));
-        buf_add(telling->out, id_str(&id));
-        buf_add(telling->out, STR("\","));
+    if (!listing->summary) {
+        buf_add(listing->out, STR("{\"id\":\""));
+        buf_add(listing->out, id_str(&id));
+        buf_add(listing->out, STR("\","));
     }
     if (must) {
-        if (!add_version(telling, truth.version, digest, err))
+        if (!add_version(listing, truth.version, digest, err))
             return false;
-        add_sum(telling, truth, id_str(&id), digest);
-        if (!telling->summary)
-            buf_add_char(telling->out, ',');
+        add_sum(listing, truth, id_str(&id), digest);
+        if (!listing->summary)
+            buf_add_char(listing->out, ',');
     }
-    if (telling->summary)
+    if (listing->summary)
         return true;
-    buf_printf(telling->out, "\"state\":\"%s\"", truth_state_name(truth.state));
+    buf_printf(listing->out, "\"state\":\"%s\"", truth_state_name(truth.state));
     if (truth.state == TRUTH_MERGED) {
         const struct id into =
-            id_of(telling, corpus_merged_into(world_options_of(telling->world), truth.record));
+            id_of(listing, corpus_merged_into(world_options_of(listing->world), truth.record));
 
-        buf_printf(telling->out, ",\"merged_into\":\"%.*s\"", STR_ARG(id_str(&into)));
+        buf_printf(listing->out, ",\"merged_into\":\"%.*s\"", STR_ARG(id_str(&into)));
     }
-    if ((!must || telling->all_versions) && truth.state != TRUTH_ABSENT &&
-        !add_versions(telling, truth, err))
+    if ((!must || listing->all_versions) && truth.state != TRUTH_ABSENT &&
+        !add_versions(listing, truth, err))
         return false;
-    buf_add(telling->out, STR("}\n"));
+    buf_add(listing->out, STR("}\n"));
     return true;
 }
 
-static bool add_summary(struct telling *telling, uint32_t next, struct error *err)
+static bool add_summary(struct listing *listing, uint32_t next, struct error *err)
 {
     uint8_t digest[TRUTH_DIGEST_BYTES];
 
-    if (EVP_DigestFinal_ex(telling->sum, digest, NULL) != 1)
+    if (EVP_DigestFinal_ex(listing->sum, digest, NULL) != 1)
         return error_set(err, ERROR_FATAL, "crypto", "SHA-256 failed");
-    buf_add(telling->out, STR("{\"summary\":{"));
+    buf_add(listing->out, STR("{\"summary\":{"));
     for (int state = TRUTH_LIVE; state <= TRUTH_MOVED; state++)
-        buf_printf(telling->out, "\"%s\":%zu,", truth_state_name((enum truth_state)state),
-                   telling->counts[state]);
-    buf_add(telling->out, STR("\"digest\":\""));
-    buf_add_hex(telling->out, digest, sizeof(digest));
-    buf_add(telling->out, STR("\",\"world\":\""));
-    world_options_write(world_options_of(telling->world), telling->out);
-    if (next > 0 && next < world_corpus(telling->world)->count) {
-        const struct id id = id_of(telling, next - 1);
+        buf_printf(listing->out, "\"%s\":%zu,", truth_state_name((enum truth_state)state),
+                   listing->counts[state]);
+    buf_add(listing->out, STR("\"digest\":\""));
+    buf_add_hex(listing->out, digest, sizeof(digest));
+    buf_add(listing->out, STR("\",\"world\":\""));
+    world_options_write(world_options_of(listing->world), listing->out);
+    if (next > 0 && next < world_corpus(listing->world)->count) {
+        const struct id id = id_of(listing, next - 1);
 
-        buf_printf(telling->out, "\",\"next\":\"%.*s\"}}\n", STR_ARG(id_str(&id)));
+        buf_printf(listing->out, "\",\"next\":\"%.*s\"}}\n", STR_ARG(id_str(&id)));
     } else {
-        buf_add(telling->out, STR("\",\"next\":null}}\n"));
+        buf_add(listing->out, STR("\",\"next\":null}}\n"));
     }
-    return buf_ok(telling->out, err);
+    return buf_ok(listing->out, err);
 }
 
-static bool tell(struct telling *telling, uint32_t from, uint32_t to, size_t lines,
-                 struct error *err)
+static bool write_record(struct listing *listing, uint32_t from, uint32_t to, size_t lines,
+                         struct error *err)
 {
     uint32_t record = from;
-    size_t told = 0;
+    size_t lines_written = 0;
 
-    telling->sum = EVP_MD_CTX_new();
-    if (telling->sum == NULL || EVP_DigestInit_ex(telling->sum, EVP_sha256(), NULL) != 1)
+    listing->sum = EVP_MD_CTX_new();
+    if (listing->sum == NULL || EVP_DigestInit_ex(listing->sum, EVP_sha256(), NULL) != 1)
         return error_set(err, ERROR_FATAL, "crypto", "SHA-256 is not available");
-    for (; record < to && told < lines; record++) {
-        const struct truth truth = truth_of(telling->world, &telling->query, record);
+    for (; record < to && lines_written < lines; record++) {
+        const struct truth truth = truth_of(listing->world, &listing->query, record);
 
-        telling->counts[truth.state]++;
-        if (!truth_must_hold(truth.state) && !telling->all_versions &&
-            (!telling->may || truth.state == TRUTH_ABSENT))
+        listing->counts[truth.state]++;
+        if (!truth_must_hold(truth.state) && !listing->all_versions &&
+            (!listing->may || truth.state == TRUTH_ABSENT))
             continue;
-        if (!tell_one(telling, truth, err))
+        if (!write_one(listing, truth, err))
             return false;
-        told += !telling->summary;
+        lines_written += !listing->summary;
     }
-    return add_summary(telling, to - from == 1 ? UINT32_MAX : record, err);
+    return add_summary(listing, to - from == 1 ? UINT32_MAX : record, err);
 }
 
 static bool refuse(struct http_call *call, struct str why, struct error *err)
@@ -280,30 +281,30 @@ bool truth_respond(struct sim_world *world, struct http_call *call, struct error
     const uint32_t records = world_corpus(world)->count;
     const struct str after = call_param(call, STR("after"));
     const struct str id = call_param(call, STR("id"));
-    struct telling telling = { .world = world };
+    struct listing listing = { .world = world };
     size_t lines = LINES_PRESET;
     uint32_t from = 0, to = records;
     bool ok;
 
     call->page = PAGE_NONE;
-    if (!take_query(world, call, &telling.query))
-        return refuse(call, STR("protocol, field, from, to or at can't be read"), err);
+    if (!take_query(world, call, &listing.query))
+        return refuse(call, STR("protocol, field, from, to or at is not valid"), err);
     if (!page_param_number(call, STR("limit"), &lines) || lines > LINES_MAX)
-        return refuse(call, STR("limit is a number up to 100000"), err);
-    if (after.len > 0 && !id_parse(telling.query.form->ids, after, records, &from))
+        return refuse(call, STR("limit must be a number up to 100000"), err);
+    if (after.len > 0 && !id_parse(listing.query.form->ids, after, records, &from))
         return refuse(call, STR("after is not an id of this world"), err);
     from += after.len > 0;
     if (id.len > 0) {
-        if (!id_parse(telling.query.form->ids, id, records, &from))
+        if (!id_parse(listing.query.form->ids, id, records, &from))
             return refuse(call, STR("id is not an id of this world"), err);
         to = from + 1;
-        telling.all_versions = true;
+        listing.all_versions = true;
     }
-    telling.may = call_has_param(call, STR("may"));
-    telling.summary = call_has_param(call, STR("summary"));
-    telling.out = page_begin(call, LINES);
-    buf_init(&telling.scratch, call->arena, BODY_MAX);
-    ok = tell(&telling, from, to, telling.summary ? SIZE_MAX : lines, err);
-    EVP_MD_CTX_free(telling.sum);
+    listing.may = call_has_param(call, STR("may"));
+    listing.summary = call_has_param(call, STR("summary"));
+    listing.out = page_begin(call, LINES);
+    buf_init(&listing.scratch, call->arena, BODY_MAX);
+    ok = write_record(&listing, from, to, listing.summary ? SIZE_MAX : lines, err);
+    EVP_MD_CTX_free(listing.sum);
     return ok;
 }

@@ -1,24 +1,24 @@
 /* truth: what a perfect harvest must hold.
  *
- * Asked for a form ("crossref"), a window [from, to) of a date field, and a moment `at`, the truth
- * is about every record one of:
+ * For a form ("crossref"), a window [from, to) of a date field, and a time `at`, every record is in
+ * one of these states:
  *
- *      live      its current version at `at` lies in the window: hold exactly that version
+ *      live      its current version at `at` is in the window: hold exactly that version
  *      deleted   the same, but it is a tombstone (only where the API serves tombstones)
- *      merged    likewise, and its content now lives under another id
- *      gone      it vanished without a trace (APIs without tombstones): may be held or not
- *      moved     its current version lies outside of the window: may be held or not
- *      absent    never visible by then: must not be held
+ *      merged    the same, and its content is now under another id
+ *      gone      it disappeared without a tombstone: may be held or not
+ *      moved     its current version is outside the window: may be held or not
+ *      absent    not visible by then: must not be held
  *
- * "Must hold" is fair to a harvester which has read every part of the window at least once at a
- * moment when all that is visible at `at` was visible there: a single sweep at `at`; or a
- * continuous harvest up to `to`, re-reading at least as far back as versions arrive late
- * (world_options.late_us), whose last sweep was at `at`. It need not have seen any version that was
- * superseded before it looked: an API shows only the last one. What may be held must still be
+ * "Must hold" is fair to a harvester that has read every part of the window at least once at a time
+ * when everything visible at `at` was already visible: by one sweep at `at`, or by a continuous
+ * harvest up to `to` that re-reads at least as far back as versions arrive late
+ * (world_options.late_us) and whose last sweep was at `at`. It need not have seen a version that
+ * was replaced before it looked: an API shows only the last one. What may be held must still be
  * right: one of the versions that were visible by `at`, byte by byte.
  *
- * `sha256` is that of the record's own bytes as they stand in a list or detail answer: from its
- * "{" to its "}", from <PubmedArticle> to </PubmedArticle>, from <record> to </record>.
+ * `sha256` is the hash of the record's own bytes in a list or detail response: from its "{" to its
+ * "}", from <PubmedArticle> to </PubmedArticle>, from <record> to </record>.
  */
 #ifndef PATRA_SIM_TRUTH_TRUTH_H
 #define PATRA_SIM_TRUTH_TRUTH_H
@@ -45,7 +45,7 @@ enum truth_state {
 
 struct truth_query {
     const struct body_form *form;
-    enum view_order field; /* the date the window is about */
+    enum view_order field; /* the date that the window restricts */
     int64_t from_us;
     int64_t to_us;
     int64_t at_us;
@@ -75,13 +75,13 @@ bool truth_hash(const struct sim_world *world, const struct body_form *form, uin
 
 /* GET /_sim/truth?protocol=crossref&from=&to=&at=&field=&limit=&after=&may=1&summary=1&id=
  *
- * JSON lines in the order of ids, and a last one with the sums of what this answer covers:
+ * JSON lines in the order of ids, and a last line with the totals of this response:
  *      {"id":"...","version":2,"updated_at":"...","state":"live","sha256":"..."}
  *      {"summary":{"live":10,...,"digest":"...","world":"seed=1&...","next":"the id for after="}}
  * next is null when nothing follows. The digest is the SHA-256 of "id TAB version TAB state TAB
  * sha256 LF" of all that must be held. may=1 adds the lines of gone and moved records, with all
- * versions they may be held in; summary=1 leaves out the lines and sums up the whole window; id=
- * tells of one record alone. */
+ * versions that may be held; summary=1 omits the lines and totals the whole window; id= selects one
+ * record. */
 bool truth_respond(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* Parses and writes the dates of literature APIs. */
 #include "sim/util/api_date.h"
 
 #include "base/instant.h"
@@ -22,7 +23,7 @@ static bool take_char(struct str *rest, char c)
     return true;
 }
 
-/* Up to six digits count, more are read and dropped. */
+/* Six digits count; further ones are dropped. */
 static bool take_fraction(struct str *rest, int *microsecond)
 {
     int scale = 100000;

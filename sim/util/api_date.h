@@ -1,7 +1,7 @@
-/* when: the dates that literature APIs let one write in a filter, and write themselves.
+/* api_date: dates as literature APIs write them, and accept them in filters.
  *
- * A date of any precision is a half-open span: "2026-01" begins and ends with January, so that an
- * inclusive bound of any granularity is simply the span's end.
+ * A date of any precision is a half-open range: "2026-01" begins and ends with January, so an
+ * inclusive upper bound of any precision is the end of its range.
  */
 #ifndef PATRA_SIM_UTIL_API_DATE_H
 #define PATRA_SIM_UTIL_API_DATE_H
@@ -26,11 +26,11 @@ struct api_date {
     int64_t from_us;
     int64_t to_us;
     enum api_date_unit unit;
-    bool zoned; /* ended in Z or an offset */
+    bool zoned; /* ends with Z or an offset */
 };
 
-/* "2026", "2026-01", "2026/1/2", "2026-01-02T15", "...T15:55:01.5Z", "+01:00"; a blank may stand
- * for the T. False on anything else. */
+/* "2026", "2026-01", "2026/1/2", "2026-01-02T15", "...T15:55:01.5Z", "+01:00"; a blank may replace
+ * the T. False on anything else. */
 bool api_date_parse(struct str text, struct api_date *date);
 
 void api_date_add_date(struct buf *out, int64_t at_us);    /* 2026-01-02 */

@@ -1,3 +1,4 @@
+/* The simulator's clock: a pair of times and a rate, behind a mutex. */
 #include "sim/util/clock.h"
 
 #include <time.h>
@@ -24,7 +25,7 @@ void sim_clock_release(struct sim_clock *clock)
     (void)pthread_mutex_destroy(&clock->lock);
 }
 
-/* Brings the pair of times up to now; every change starts from there. Holds the lock. */
+/* Moves the pair of times to now, before any change. The caller holds the lock. */
 static int64_t settle(struct sim_clock *clock)
 {
     const int64_t real_us = sim_clock_real();

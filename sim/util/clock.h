@@ -1,7 +1,7 @@
-/* clock: the simulator's own time.
+/* clock: the simulator's virtual time.
  *
- * It starts where it is told, and then stands still (rate 0) or runs `rate` virtual seconds per
- * real second. Tests set and advance it. Shared between threads.
+ * It starts at a given time, and then stands still (rate 0) or runs `rate` virtual seconds per real
+ * second. Tests set and advance it. Shared by threads.
  */
 #ifndef PATRA_SIM_UTIL_CLOCK_H
 #define PATRA_SIM_UTIL_CLOCK_H
@@ -23,7 +23,7 @@ void sim_clock_set(struct sim_clock *clock, int64_t at_us);
 int64_t sim_clock_advance(struct sim_clock *clock, int64_t by_us); /* returns the new time */
 void sim_clock_set_rate(struct sim_clock *clock, int64_t rate);
 
-/* The machine's monotonic clock: what real time means throughout the simulator. */
+/* The machine's monotonic clock: real time everywhere in the simulator. */
 int64_t sim_clock_real(void);
 
 #endif

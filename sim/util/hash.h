@@ -1,5 +1,4 @@
-/* dice: chance that can be repeated. The same numbers in give the same number out, on any machine.
- */
+/* hash: repeatable randomness. The same numbers give the same hash on any machine. */
 #ifndef PATRA_SIM_UTIL_HASH_H
 #define PATRA_SIM_UTIL_HASH_H
 
@@ -21,7 +20,7 @@ static inline uint64_t hash_of(uint64_t seed, uint64_t a, uint64_t b)
     return hash_mix(hash_mix(hash_mix(seed) ^ a) ^ b);
 }
 
-/* A fingerprint of bytes, continued from `seed`. */
+/* The hash of bytes, continued from `seed`. */
 static inline uint64_t hash_bytes(uint64_t seed, struct str s)
 {
     uint64_t hash = seed ^ UINT64_C(0xCBF29CE484222325);
@@ -31,7 +30,7 @@ static inline uint64_t hash_bytes(uint64_t seed, struct str s)
     return hash_mix(hash ^ s.len);
 }
 
-/* 0 .. n-1, of the upper bits; n > 0. */
+/* 0 .. n-1, from the upper bits; n > 0. */
 static inline uint32_t hash_below(uint64_t random, uint32_t n)
 {
     return (uint32_t)((random >> 32) * n >> 32);

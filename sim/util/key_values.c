@@ -1,3 +1,4 @@
+/* Takes "key=value" pairs off a line. */
 #include "sim/util/key_values.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* line: "key=value key=value", in which faults, limits and credentials are written.
+/* key_values: "key=value key=value", the syntax of faults, limits and credentials.
  *
- * A value may stand in double quotes and then hold blanks; a key without "=" has the empty value.
- * '#' at a word's beginning ends the line.
+ * A value in double quotes may contain blanks; a key without "=" has an empty value. '#' at the
+ * start of a word ends the line.
  */
 #ifndef PATRA_SIM_UTIL_KEY_VALUES_H
 #define PATRA_SIM_UTIL_KEY_VALUES_H
@@ -15,13 +15,13 @@ struct key_value {
     struct str value;
 };
 
-/* Takes the next pair off `rest`; false at the end, or at a quote that is not closed: then rest is
- * not empty. */
+/* Takes the next pair off `rest`. False at the end, or at an unclosed quote: then `rest` is not
+ * empty. */
 bool key_values_next(struct str *rest, struct key_value *pair);
 
-/* One word of several: returns its position, or -1. The list ends with a NULL. */
+/* The position of the word in a list that ends with NULL, or -1. */
 int key_values_choice(struct str word, const char *const *words);
 
-bool key_values_number(struct str text, double *value); /* "0.05"; whole string, not negative */
+bool key_values_number(struct str text, double *value); /* "0.05"; the whole text, not negative */
 
 #endif

@@ -1,3 +1,4 @@
+/* An open-addressing hash table that doubles up to its limit. */
 #include "sim/util/tally.h"
 
 #include <assert.h>
@@ -43,7 +44,7 @@ static bool grow(struct tally *tally)
 
     if (entries == NULL)
         return false;
-    tally->used = 0; /* a place handed out but left at count 0 was never taken */
+    tally->used = 0; /* an entry handed out but left at count 0 is still free */
     for (size_t i = 0; i < tally->capacity; i++) {
         if (tally->entries[i].count == 0)
             continue;

@@ -1,7 +1,7 @@
-/* tally: a bounded table from a 64-bit fingerprint to a few numbers.
+/* tally: a bounded table from a 64-bit hash to a few numbers.
  *
  * Used to remember pages served and attempts made. It grows up to its limit; then new keys are
- * refused, and the owner counts that.
+ * refused, and the caller counts them.
  */
 #ifndef PATRA_SIM_UTIL_TALLY_H
 #define PATRA_SIM_UTIL_TALLY_H
@@ -11,9 +11,9 @@
 
 struct tally_entry {
     uint64_t key;
-    uint64_t count;   /* 0 marks a free place, so the user makes it at least 1 */
-    uint64_t ordinal; /* the user's */
-    int64_t at_us;    /* the user's */
+    uint64_t count;   /* 0 marks a free entry: the caller sets it to at least 1 */
+    uint64_t ordinal; /* the caller's */
+    int64_t at_us;    /* the caller's */
 };
 
 struct tally {

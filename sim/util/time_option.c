@@ -1,4 +1,4 @@
-/* See time_option.h. */
+/* Parses the times and durations of options and control requests. */
 #include "sim/util/time_option.h"
 
 #include "base/duration.h"

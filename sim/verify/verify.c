@@ -1,3 +1,4 @@
+/* `patra-sim verify`: the command line, the two sides, the report. */
 #include "sim/verify/verify.h"
 
 #include <stdio.h>
@@ -47,8 +48,8 @@ static bool take_map(struct settings *settings, struct str value, struct error *
     const struct str from = str_cut(&to, '=');
 
     if (from.len == 0 || options->map_count == VERIFY_MAPS_MAX)
-        return error_set(err, ERROR_REQUEST, "option.id-map", "--id-map: FROM=TO, at most %d",
-                         VERIFY_MAPS_MAX);
+        return error_set(err, ERROR_REQUEST, "option.id-map",
+                         "--id-map: must be FROM=TO, given at most %d times", VERIFY_MAPS_MAX);
     options->maps[options->map_count++] = (struct id_map){ from, to };
     return true;
 }
@@ -58,13 +59,13 @@ static bool take_show(struct settings *settings, struct str value, struct error 
     int64_t show;
 
     if (!str_to_i64(value, &show) || show < 0 || show > VERIFY_SHOW_MAX)
-        return error_set(err, ERROR_REQUEST, "option.show", "--show: a number up to %d",
+        return error_set(err, ERROR_REQUEST, "option.show", "--show: must be a number up to %d",
                          VERIFY_SHOW_MAX);
     settings->options.show = (size_t)show;
     return true;
 }
 
-/* The window has the short names here; the world's own bounds are --world-from and --world-to. */
+/* --from and --to are the window here; the world's own bounds are --world-from and --world-to. */
 static bool take_option(struct settings *settings, struct str name, struct str value,
                         struct error *err)
 {
@@ -136,21 +137,22 @@ static void print_help(void)
     world_options_help(&help);
     (void)printf(
         "usage: patra-sim verify --store DSN --protocol P --source NAME [OPTION]...\n\n"
-        "Compares the records of a patra store with the truth.\n\n"
+        "Compares the records of a patra store with those that a perfect harvest would hold.\n\n"
         "  --store DSN          sqlite:PATH, a path, or postgresql://...\n"
         "  --protocol P         the form of the records: crossref, pubmed, oai, ...\n"
         "  --source NAME        the store's provenance_code\n"
-        "  --endpoint E         its endpoint_name; needed where there are several\n"
+        "  --endpoint E         its endpoint_name; needed when the source has several\n"
         "  --from T, --to T     the window, half-open (the whole world)\n"
-        "  --at T               the moment of the last sweep (the end of the world; with --url "
+        "  --at T               the time of the last harvest (the end of the world; with --url: "
         "now)\n"
         "  --field F            the window's date: updated, created, deposited, entrez, published\n"
-        "  --url URL            ask the world of a running server, http://127.0.0.1:PORT\n"
-        "  --id-map FROM=TO     the store spells ids so; may be given several times\n"
-        "  --absent-tombstones  the dead need not be held at all\n"
-        "  --show N             name the first N of each difference (10)\n"
+        "  --url URL            use the world of a running server, http://127.0.0.1:PORT\n"
+        "  --id-map FROM=TO     replace FROM by TO in every expected id; may be given several "
+        "times\n"
+        "  --absent-tombstones  deleted records may be missing from the store\n"
+        "  --show N             print the first N ids of each kind of difference (10)\n"
         "  --json               print JSON\n\n"
-        "The world, unless --url tells; --world-from and --world-to are its bounds:\n%.*s",
+        "The world, without --url; its bounds are --world-from and --world-to:\n%.*s",
         STR_ARG(buf_str(&help)));
     arena_release(&arena);
 }
@@ -239,8 +241,8 @@ static bool run(const struct settings *settings, struct arena *arena, struct ver
     if (settings->store.len == 0 || settings->source.len == 0 || form == NULL)
         return error_set(err, ERROR_REQUEST, "option.missing",
                          form == NULL && settings->protocol.len > 0
-                             ? "no such --protocol"
-                             : "--store, --protocol and --source are needed (try --help)");
+                             ? "--protocol: unknown"
+                             : "--store, --protocol and --source are required (try --help)");
     store = store_reader_open(settings->store, settings->source, settings->endpoint, err);
     if (store == NULL)
         return error_wrap(err, "open the store");

@@ -1,20 +1,20 @@
-/* verify: does a patra store hold the truth?
+/* verify: compares a patra store with the truth.
  *
  *      patra-sim verify --store DSN --protocol P --source NAME [--endpoint E]
  *                       [--from T --to T --at T] [--url http://127.0.0.1:PORT | world options]
  *
- * Reads the store's records in the order of their ids, read-only, beside the truth in the same
- * order, and tells each difference apart:
+ * Reads the store's records (read-only) and the truth, both in the order of ids, and counts each
+ * kind of difference:
  *
  *      missing          must be held, and is not
- *      extra            is held, and never existed by then
+ *      extra            is held, and did not exist by then
  *      stale            an older version is held
  *      wrong            bytes are held that were never served
- *      lost_tombstone   it is dead, and the store does not know
- *      buried           it is alive, and the store says dead
- *      misdated         the right bytes, with an updated_at they do not carry
+ *      lost_tombstone   it is deleted, and the store holds it as live
+ *      buried           it is live, and the store holds it as deleted
+ *      misdated         the right bytes, with an updated_at that is not theirs
  *
- * Exit 0 when there is none, 1 when there are some, 2 when it could not be told.
+ * Exit 0 when there are no differences, 1 when there are some, 2 when the comparison failed.
  */
 #ifndef PATRA_SIM_VERIFY_VERIFY_H
 #define PATRA_SIM_VERIFY_VERIFY_H
@@ -65,16 +65,16 @@ struct truth_line {
     uint8_t digest[TRUTH_DIGEST_BYTES];
 };
 
-/* What the truth says of one id that a store holds with these bytes. */
+/* What the truth says about an id that the store holds with these bytes. */
 struct truth_look {
-    bool exists; /* visible by then, in whatever state */
+    bool exists; /* visible by then, in any state */
     enum truth_state state;
-    bool served; /* some version had these bytes */
+    bool served; /* a version with these bytes was visible */
 };
 
 struct truth_reader {
     const struct body_form *form;
-    int64_t zone_us; /* in which the form's dates are told */
+    int64_t zone_us; /* the time zone of the form's dates */
     /* The next record that must be held. */
     bool (*next)(struct truth_reader *reader, struct truth_line *line, bool *end,
                  struct error *err);
@@ -83,8 +83,8 @@ struct truth_reader {
     void (*close)(struct truth_reader *reader);
 };
 
-/* A world opened here, or that of a running server ("http://127.0.0.1:8080"), of which `params` is
- * the query of /_sim/truth. */
+/* A world opened here, or that of a running server ("http://127.0.0.1:8080"); `params` is the query
+ * of /_sim/truth. */
 struct truth_reader *truth_reader_local(const struct world_options *options,
                                         const struct truth_query *query,
                                         struct error *err) MUST_CHECK;
@@ -92,7 +92,7 @@ struct truth_reader *truth_reader_remote(struct str url, struct str params,
                                          const struct body_form *form,
                                          struct error *err) MUST_CHECK;
 
-/* ---- side by side ---- */
+/* ---- the comparison ---- */
 
 enum difference {
     DIFF_MISSING,
@@ -109,9 +109,9 @@ enum { VERIFY_SHOW_MAX = 1000, VERIFY_MAPS_MAX = 8 };
 
 struct verify_options {
     size_t show;            /* how many ids of each kind to remember */
-    bool absent_tombstones; /* a dead record need not be held at all */
-    /* A store may spell ids otherwise: in an id of the truth, `from` is replaced by `to` once. The
-     * order must stay. */
+    bool absent_tombstones; /* a deleted record need not be held at all */
+    /* A store may write ids differently: in an id of the truth, `from` is replaced by `to` once.
+     * The order of ids must stay the same. */
     struct id_map {
         struct str from;
         struct str to;
@@ -123,7 +123,7 @@ struct verify_report {
     size_t expected[TRUTH_MOVED + 1]; /* by state */
     size_t rows;
     size_t right;
-    size_t allowed; /* held, though nobody must: gone or moved */
+    size_t allowed; /* held, but not required: gone or moved */
     size_t undated; /* right, but without a date to compare */
     size_t counts[DIFF_COUNT];
     struct str ids[DIFF_COUNT][VERIFY_SHOW_MAX]; /* the first ones, in the arena */

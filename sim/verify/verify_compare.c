@@ -1,4 +1,4 @@
-/* Two streams in the same order, side by side; only the differences are remembered. */
+/* Merges two streams of the same order and counts the differences. */
 #include <assert.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool replace(struct str text, struct str from, struct str to, char *out, 
     return true;
 }
 
-static void spell(struct comparison *comparison, struct str id)
+static void map_id(struct comparison *comparison, struct str id)
 {
     const struct verify_options *options = comparison->options;
 
@@ -79,11 +79,11 @@ static bool next_line(struct comparison *comparison, struct error *err)
         return false;
     if (comparison->line_end)
         return true;
-    spell(comparison, comparison->line.id);
+    map_id(comparison, comparison->line.id);
     comparison->report->expected[comparison->line.state]++;
     return str_cmp(last, line_id(comparison)) < 0 ||
            error_set(err, ERROR_REQUEST, "verify.order",
-                     "'%.*s' does not come behind '%.*s': an id map must keep the order",
+                     "'%.*s' does not sort after '%.*s': an id map must keep the order",
                      STR_ARG(line_id(comparison)), STR_ARG(last));
 }
 
@@ -95,7 +95,7 @@ static bool next_row(struct comparison *comparison, struct error *err)
     return true;
 }
 
-/* Asks the truth about an id as the store spells it, trying each way back. */
+/* Looks up an id of the store in the truth, undoing each id map in turn. */
 static bool look(struct comparison *comparison, struct truth_look *found, struct error *err)
 {
     const struct verify_options *options = comparison->options;
@@ -108,7 +108,7 @@ static bool look(struct comparison *comparison, struct truth_look *found, struct
         char id[ID_MAX];
         size_t len;
 
-        if (options->maps[i].to.len == 0) { /* something was cut off in front */
+        if (options->maps[i].to.len == 0) { /* a prefix was removed */
             if (options->maps[i].from.len + row->id.len > ID_MAX)
                 continue;
             len = options->maps[i].from.len;
@@ -124,8 +124,8 @@ static bool look(struct comparison *comparison, struct truth_look *found, struct
     return true;
 }
 
-/* Held by the store, not among what must be held. */
-static bool judge_surplus(struct comparison *comparison, struct error *err)
+/* The store holds it, but need not. */
+static bool judge_extra(struct comparison *comparison, struct error *err)
 {
     struct truth_look found;
 
@@ -146,7 +146,7 @@ static int64_t floor_to(int64_t at_us, int64_t unit_us)
     return at_us - (rest < 0 ? rest + unit_us : rest);
 }
 
-/* A body tells its date only so exactly; further digits of the store do not matter. */
+/* A body gives its date with limited precision; further digits in the store do not matter. */
 static bool date_fits(const struct comparison *comparison)
 {
     const int64_t unit_us = comparison->truth->form->date_unit_us;
@@ -181,7 +181,7 @@ static bool judge_pair(struct comparison *comparison, struct error *err)
     return true;
 }
 
-static bool judge_absence(struct comparison *comparison, struct error *err)
+static bool judge_missing(struct comparison *comparison, struct error *err)
 {
     if (comparison->line.state == TRUTH_LIVE)
         return note(comparison, DIFF_MISSING, line_id(comparison), err);
@@ -208,8 +208,8 @@ bool verify_compare(struct arena *arena, struct store_reader *store, struct trut
                           : comparison.row_end ? -1
                                                : str_cmp(line_id(&comparison), comparison.row.id);
 
-        if (!(order < 0   ? judge_absence(&comparison, err)
-              : order > 0 ? judge_surplus(&comparison, err)
+        if (!(order < 0   ? judge_missing(&comparison, err)
+              : order > 0 ? judge_extra(&comparison, err)
                           : judge_pair(&comparison, err)))
             return false;
         if (order <= 0 && !next_line(&comparison, err))

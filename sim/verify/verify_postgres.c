@@ -66,7 +66,7 @@ static bool next(struct store_reader *port, struct store_row *row, bool *end, st
     row->deleted = PQgetvalue(reader->page, reader->row, COL_DELETED)[0] == 't';
     hex = PQgetvalue(reader->page, reader->row, COL_SHA256);
     if (strlen(hex) != 2 * sizeof(row->digest))
-        return error_set(err, ERROR_FATAL, "verify.postgres", "sha256() gave %zu digits",
+        return error_set(err, ERROR_FATAL, "verify.postgres", "sha256() returned %zu digits",
                          strlen(hex));
     for (size_t i = 0; i < sizeof(row->digest); i++)
         row->digest[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
@@ -112,7 +112,7 @@ static bool open_rows(struct postgres_reader *reader, const char *dsn, const cha
         if (PQntuples(endpoints) > 1) {
             PQclear(endpoints);
             return error_set(err, ERROR_REQUEST, "verify.endpoint",
-                             "source %s has several endpoints: say which by --endpoint", source);
+                             "source %s has several endpoints: choose one with --endpoint", source);
         }
         if (PQntuples(endpoints) == 1)
             values[1] = PQgetvalue(endpoints, 0, 0);

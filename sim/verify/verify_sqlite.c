@@ -67,7 +67,7 @@ static bool bind(sqlite3_stmt *statement, const char *name, struct str text)
            SQLITE_OK;
 }
 
-/* The source's one endpoint. It must be one: ids of two would not be in order. */
+/* The source's only endpoint. With several, the ids would not be in order. */
 static bool only_endpoint(sqlite3 *db, struct str source, char *name, size_t size,
                           struct error *err)
 {
@@ -85,9 +85,9 @@ static bool only_endpoint(sqlite3 *db, struct str source, char *name, size_t siz
         count++;
     }
     (void)sqlite3_finalize(statement);
-    return count < 2 ||
-           error_set(err, ERROR_REQUEST, "verify.endpoint",
-                     "source %.*s has several endpoints: say which by --endpoint", STR_ARG(source));
+    return count < 2 || error_set(err, ERROR_REQUEST, "verify.endpoint",
+                                  "source %.*s has several endpoints: choose one with --endpoint",
+                                  STR_ARG(source));
 }
 
 static bool open_rows(struct sqlite_reader *reader, struct str path, struct str source,

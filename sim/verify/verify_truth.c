@@ -1,4 +1,4 @@
-/* The truth in the order of ids: from a world opened here, or asked of a running server. */
+/* The truth in the order of ids: from a world opened here, or from a running server. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static bool read_state(struct str name, enum truth_state *state)
 
 static bool broken(struct str line, struct error *err)
 {
-    return error_set(err, ERROR_DATA, "verify.truth", "a line of the truth can't be read: %.*s",
+    return error_set(err, ERROR_DATA, "verify.truth", "a line of the truth is not valid: %.*s",
                      STR_ARG(str_slice(line, 0, 200)));
 }
 
@@ -210,7 +210,7 @@ static bool next_page(struct remote_reader *reader, struct error *err)
                &reader->page, &status, err))
         return false;
     if (status != 200)
-        return error_set(err, ERROR_REQUEST, "verify.url", "the truth answers %ld: %.*s", status,
+        return error_set(err, ERROR_REQUEST, "verify.url", "the server responded %ld: %.*s", status,
                          STR_ARG(str_slice(buf_str(&reader->page), 0, 300)));
     reader->rest = buf_str(&reader->page);
     return true;
@@ -303,7 +303,7 @@ static bool take_zone(struct remote_reader *reader, struct error *err)
     if (!fetch(reader, &reader->looking, "&limit=0", STR(""), &body, &status, err))
         return false;
     if (status != 200)
-        return error_set(err, ERROR_REQUEST, "verify.url", "the truth answers %ld: %.*s", status,
+        return error_set(err, ERROR_REQUEST, "verify.url", "the server responded %ld: %.*s", status,
                          STR_ARG(str_slice(buf_str(&body), 0, 300)));
     rest = field(buf_str(&body), STR("\"world\":\""));
     world_options_init(&options);

@@ -1,3 +1,4 @@
+/* The bits and the Fenwick tree of their counts. */
 #include "sim/world/bits.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* bits: a row of bits that knows how many are set, and where the n-th one stands.
+/* bits: a bit set that counts its bits, and finds the n-th one.
  *
  * A Fenwick tree counts the bits of blocks; flipping, ranking and selecting are O(log n).
  */
@@ -18,10 +18,10 @@ struct bits {
 bool bits_open(struct bits *bits, uint32_t count); /* all clear; false: no memory */
 void bits_close(struct bits *bits);
 
-/* The bit must have been the other way round. */
+/* The bit must have the other value before. */
 void bits_flip(struct bits *bits, uint32_t place, bool on);
 
-/* For many at once: clear all, set some, then count. */
+/* To set many at once: clear all, set some, then recount. */
 void bits_clear(struct bits *bits);
 void bits_set_uncounted(struct bits *bits, uint32_t place);
 void bits_recount(struct bits *bits);
@@ -31,7 +31,7 @@ size_t bits_rank(const struct bits *bits, uint32_t place); /* how many are set b
 /* The place of the set bit with that rank; there must be one. */
 uint32_t bits_select(const struct bits *bits, size_t rank);
 
-/* The next set bit at or behind `place`, or `end`. */
+/* The next set bit at or after `place`, or `end`. */
 uint32_t bits_next(const struct bits *bits, uint32_t place, uint32_t end);
 
 #endif

@@ -1,3 +1,4 @@
+/* Makes the lives of records from the seed, and derives their other dates. */
 #include "sim/world/corpus.h"
 
 #include <assert.h>
@@ -6,7 +7,8 @@
 #include "base/instant.h"
 #include "sim/util/hash.h"
 
-/* The questions asked about a record; those about a version add its ordinal above the low byte. */
+/* What is decided at random about a record; for a version, its ordinal is added above the low byte.
+ */
 enum {
     CHANCE_JITTER,
     CHANCE_PLACE,
@@ -53,7 +55,7 @@ static int64_t to_millis(int64_t us)
     return us - us % US_PER_MS;
 }
 
-/* Bursts fall on a grid so wide that some 25 versions meet on each of its instants. */
+/* Bursts fall on a grid so wide that some 25 versions share each of its instants. */
 static int64_t burst_step_us(const struct world_options *options)
 {
     const int64_t bursts = options->records * options->burst_ppm / 1000000 / 25 + 1;
@@ -69,7 +71,7 @@ static bool is_big_day_record(const struct world_options *options, uint32_t reco
     return record >= first && record < first + options->big_day_records;
 }
 
-/* Roughly in the order of the numbers, as accession numbers are: three days of disorder. */
+/* Roughly in the order of record numbers, like accession numbers: up to three days off. */
 static int64_t birth_us(const struct world_options *options, uint32_t record)
 {
     const int64_t span = options->to_us - options->from_us;
@@ -259,8 +261,8 @@ uint32_t corpus_current(const struct corpus *corpus, uint32_t record, int64_t no
 
 uint32_t corpus_merged_into(const struct world_options *options, uint32_t record)
 {
-    /* The first that lives on, counted from a place of chance; a world of nothing but the merged
-     * has no such record, and then any will do. */
+    /* The first record after a random one that is never merged or deleted. If every record is,
+     * any will do. */
     uint32_t target =
         hash_below(chance(options, record, 0, CHANCE_TARGET), (uint32_t)options->records);
 
@@ -280,7 +282,7 @@ int64_t corpus_created_us(const struct corpus *corpus, uint32_t record)
 int64_t corpus_deposited_us(const struct corpus *corpus, uint32_t version)
 {
     while ((corpus->flags[version] & VERSION_DEPOSIT) == 0)
-        version--; /* the first version of a record always is one */
+        version--; /* a record's first version always is a deposit */
     return corpus->at_us[version];
 }
 
@@ -295,7 +297,7 @@ struct published corpus_published(const struct corpus *corpus, uint32_t record)
         return (struct published){ 0, 0, 0 };
     if (kind < 5) /* ahead, up to a year */
         at_us += part_of(day, 365 * US_PER_DAY);
-    else if (kind < 12) /* an old one that enters only now */
+    else if (kind < 12) /* an old work that is added only now */
         at_us -= 400 * US_PER_DAY + part_of(day, 20000 * US_PER_DAY);
     else
         at_us -= part_of(day, 90 * US_PER_DAY);

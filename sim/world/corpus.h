@@ -1,16 +1,16 @@
-/* corpus: the records of a world and their lives.
+/* corpus: the records of a world and their versions.
  *
  *      record 17   |--- v1 ---|------ v2 ------|-- v3 (deleted) ...
  *                  ^ visible              ^ v2 -> v3
  *
- * A record is a number, 0 .. count-1; a version of it is a date (`at`, what filters and bodies
- * show), a moment from which the API shows it (`visible`), and flags. A version's date mostly lies
- * a little before its appearance, sometimes long before (late arrivals), rarely behind it (clocks
- * that are ahead). Within a record dates and appearances both strictly grow; at any moment the last
- * visible version is the current one, and the only one an API knows.
+ * A record is a number, 0 .. count-1. A version has a date (`at`, which filters and bodies use),
+ * the time from which the API shows it (`visible`), and flags. The date is mostly a little before
+ * the version appears, sometimes long before (late arrivals), rarely after (clocks that are ahead).
+ * Within a record, dates and appearances both strictly increase; at any time the last visible
+ * version is the current one, and the only one an API knows.
  *
- * Only this skeleton is in memory (21 bytes a version); texts come from the hash of (seed, record,
- * version) when they are asked for. Read-only after corpus_open, so any thread may look.
+ * Only this skeleton is in memory (21 bytes a version); texts are derived from the hash of (seed,
+ * record, version) when needed. Read-only after corpus_open(), so any thread may read.
  */
 #ifndef PATRA_SIM_WORLD_CORPUS_H
 #define PATRA_SIM_WORLD_CORPUS_H
@@ -24,7 +24,7 @@
 #include "sim/world/world_options.h"
 
 enum {
-    VERSION_DEPOSIT = 1, /* the member sent it; others come of the provider's own indexing */
+    VERSION_DEPOSIT = 1, /* sent by the member; others are the provider's own indexing */
     VERSION_DELETED = 2,
     VERSION_MERGED = 4,
 };
@@ -42,7 +42,7 @@ struct life {
     } versions[LIFE_VERSIONS_MAX];
 };
 
-/* One record's life, made from the options alone. corpus_open stores what this gives. */
+/* All versions of one record, derived from the options only. */
 void life_make(const struct world_options *options, uint32_t record, struct life *life);
 
 struct corpus {
@@ -78,7 +78,7 @@ uint32_t corpus_merged_into(const struct world_options *options, uint32_t record
 int64_t corpus_created_us(const struct corpus *corpus, uint32_t record);
 int64_t corpus_deposited_us(const struct corpus *corpus, uint32_t version);
 
-/* When the work was published, often known only in part, sometimes ahead, sometimes not at all. */
+/* When the work was published: often partly known, sometimes in the future, sometimes unknown. */
 struct published {
     int year;  /* 0: unknown */
     int month; /* 0: unknown */
@@ -87,7 +87,7 @@ struct published {
 struct published corpus_published(const struct corpus *corpus, uint32_t record);
 int64_t corpus_published_us(const struct corpus *corpus, uint32_t record); /* its first day */
 
-/* PubMed's EDAT: the date of creation, set back to the publication for what enters a year late. */
+/* PubMed's EDAT: the creation date; the publication date for works added a year late or more. */
 int64_t corpus_entrez_us(const struct corpus *corpus, uint32_t record);
 
 #endif

@@ -1,3 +1,4 @@
+/* Builds and parses the ids of each API. */
 #include "sim/world/ids.h"
 
 #include <assert.h>
@@ -74,7 +75,7 @@ struct id id_make(enum id_scheme scheme, uint32_t record, uint32_t records)
     return id;
 }
 
-/* The digits of a name, wherever they stand. */
+/* The digits of an id, at any position. */
 static bool number_in(const struct naming *naming, struct str text, uint64_t *number)
 {
     struct str digits;

@@ -1,8 +1,8 @@
-/* ids: what a record is called in each API.
+/* ids: the id of a record in each API.
  *
- * Every name has a fixed width within its block of records, and blocks are sorted by their prefix,
- * so the byte order of names is the order of record numbers: a comparison with a store can merge
- * two sorted streams.
+ * Every id has a fixed width within its block of records, and blocks are sorted by their prefix, so
+ * the byte order of ids is the order of record numbers: a comparison with a store merges two sorted
+ * streams.
  */
 #ifndef PATRA_SIM_WORLD_IDS_H
 #define PATRA_SIM_WORLD_IDS_H
@@ -37,7 +37,7 @@ static inline struct str id_str(const struct id *id)
 /* `records`: how many the world has; some blocks depend on it. */
 struct id id_make(enum id_scheme scheme, uint32_t record, uint32_t records);
 
-/* The other way round. DOIs in any case, OpenAlex ids with or without their URL. */
+/* The record with that id. Accepts DOIs in any case, OpenAlex ids with or without their URL. */
 bool id_parse(enum id_scheme scheme, struct str text, uint32_t records, uint32_t *record);
 
 #endif

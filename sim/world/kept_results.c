@@ -1,3 +1,4 @@
+/* A fixed table of result lists; the least recently used one makes room. */
 #include "sim/world/kept_results.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* results: what a server remembers between requests.
+/* kept_results: the result lists that a server keeps between requests.
  *
- * Crossref's scroll and the history of E-utilities are lists of hits which the server holds under a
- * name, with a position, until they have been idle for too long. A table of them; the least
- * recently used go when it is full. Not for two threads at once.
+ * Crossref's scroll and the history of E-utilities are lists of hits, kept under a name with a
+ * position until they have been idle for too long. When the table is full, the least recently used
+ * list is removed. Not thread-safe.
  */
 #ifndef PATRA_SIM_WORLD_KEPT_RESULTS_H
 #define PATRA_SIM_WORLD_KEPT_RESULTS_H
@@ -33,18 +33,18 @@ struct kept_results {
 
 void kept_results_close(struct kept_results *results);
 
-/* A name nobody has yet, in the order of asking always the same. */
+/* A new name; the sequence of names is the same in every run. */
 uint64_t kept_results_name(struct kept_results *results, uint64_t seed);
 
-/* Room for `count` hits under that name; the caller fills them. NULL: no memory. */
+/* Reserves `count` hits under that name; the caller fills them in. NULL: no memory. */
 struct kept_result *kept_results_add(struct kept_results *results, uint64_t name, uint32_t number,
                                      size_t count, int64_t now_us);
 
-/* The result, and it counts as used now; NULL when it never was, or was idle for longer. */
+/* The result, marked as used now; NULL: unknown, or idle for longer than idle_us. */
 struct kept_result *kept_results_find(struct kept_results *results, uint64_t name, uint32_t number,
                                       int64_t now_us, int64_t idle_us);
 
-/* The number the next query of that history gets. */
+/* The number of the next query in that history. */
 uint32_t kept_results_next_number(const struct kept_results *results, uint64_t name);
 
 #endif

@@ -1,8 +1,9 @@
+/* Builds every text block once, when the world opens. */
 #include "sim/world/texts.h"
 
 enum { TEXTS_BYTES_MAX = 256 << 20, ITEM_BYTES_MAX = 1 << 20 };
 
-/* The bytes that were used while making are given back at once: pieces stay, scratch goes. */
+/* Frees the scratch memory of each piece at once; only the pieces stay. */
 static bool make_block(struct texts *texts, const struct block_spec *spec, uint64_t seed,
                        struct error *err)
 {

@@ -1,11 +1,11 @@
-/* texts: the pieces that bodies are put together from.
+/* texts: the text blocks that bodies are built from.
  *
- * A body must be made a million times a second, so it is little more than copies of ready pieces:
- * whole author lists, abstracts, reference lists, already written in the syntax and with the
- * escapes of their API. They are made once, when the world opens, from the word tables (words.c)
- * and the seed. Which piece goes where is the hash of (seed, record, version).
+ * Bodies must be built a million times a second, so a body is little more than copies of ready
+ * blocks: whole author lists, abstracts, reference lists, already in the syntax and with the
+ * escapes of their API. They are built once, when the world opens, from the word tables (words.h)
+ * and the seed. The hash of (seed, record, version) decides which block is used.
  *
- * Each body file brings the table of its blocks; texts.c knows none of them.
+ * Each body file in protocol/ has the table of its blocks; texts.c knows none of them.
  */
 #ifndef PATRA_SIM_WORLD_TEXTS_H
 #define PATRA_SIM_WORLD_TEXTS_H

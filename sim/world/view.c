@@ -1,3 +1,4 @@
+/* The sorted orders, the bits that say what is current, and the queries over both. */
 #include "sim/world/view.h"
 
 #include <assert.h>
@@ -39,7 +40,7 @@ static void radix_sort(struct keyed *items, struct keyed *spare, size_t count)
     static_assert((64 + DIGIT_BITS - 1) / DIGIT_BITS % 2 == 0, "an even number of passes");
 }
 
-/* ---- laying out the orders ---- */
+/* ---- building the orders ---- */
 
 static bool is_by_version(enum view_order order)
 {
@@ -99,7 +100,7 @@ static bool order_open(struct order *order, const struct keyed *sorted, size_t c
     return true;
 }
 
-static bool lay_out(struct view *view, struct keyed *items, struct keyed *spare)
+static bool build_orders(struct view *view, struct keyed *items, struct keyed *spare)
 {
     const struct corpus *corpus = view->corpus;
 
@@ -128,7 +129,7 @@ bool view_open(struct view *view, const struct corpus *corpus, struct error *err
 
     *view = (struct view){ .corpus = corpus, .now_us = INT64_MIN };
     view->events = malloc(corpus->version_count * sizeof(*view->events));
-    ok = items != NULL && spare != NULL && view->events != NULL && lay_out(view, items, spare);
+    ok = items != NULL && spare != NULL && view->events != NULL && build_orders(view, items, spare);
     free(items);
     free(spare);
     if (ok)
@@ -151,7 +152,7 @@ void view_close(struct view *view)
     *view = (struct view){ 0 };
 }
 
-/* ---- moving the moment ---- */
+/* ---- moving the view in time ---- */
 
 static bool is_in_mode(uint8_t flags, int mode)
 {
@@ -270,7 +271,7 @@ void view_seek(struct view *view, int64_t now_us)
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct view_query view_query_all(enum view_order order, enum view_mode mode)
 {
@@ -379,7 +380,7 @@ static bool matches(const struct view *view, const struct view_query *query, str
         return false;
     for (int i = 0; i < ORDER_COUNT; i++) {
         if (!is_set(query->ranges[i]) || (i == (int)query->order && !query->any))
-            continue; /* that of the order was looked at by bounds() */
+            continue; /* bounds() has already applied the range of the order */
         has_range = true;
         if (is_within(view, query, i, hit.version))
             has_one = true;
@@ -389,7 +390,7 @@ static bool matches(const struct view *view, const struct view_query *query, str
     return has_one || !has_range;
 }
 
-/* Goes through all of the range; `hits` may be NULL to count only. */
+/* Scans the whole range; `hits` may be NULL, to count only. */
 static size_t scan(const struct view *view, const struct view_query *query, size_t skip,
                    size_t limit, struct hit *hits)
 {

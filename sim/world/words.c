@@ -1,3 +1,4 @@
+/* The word tables, and the sentences built from them. */
 #include "sim/world/words.h"
 
 #include "base/attr.h"
@@ -24,8 +25,8 @@ static const struct str adjectives[] = {
     S("sparse"),     S("mesoporous"), S("urban"),      S("synthetic"),    S("in vivo"),
 };
 
-/* What trips parsers: markup, entities, marks that combine, scripts from right to left, characters
- * outside of the basic plane. */
+/* Text that breaks parsers: markup, entities, combining marks, right-to-left scripts, characters
+ * outside the basic plane. */
 static const struct str strange[] = {
     S("\u03b2-catenin"),
     S("H<sub>2</sub>O"),

@@ -26,7 +26,7 @@ struct journal {
     struct str member;
 };
 
-struct str words_term(uint64_t hash);    /* a noun of science, ASCII */
+struct str words_term(uint64_t hash);    /* a scientific noun, ASCII */
 struct str words_keyword(uint64_t hash); /* one or two words, ASCII */
 struct str words_place(uint64_t hash);   /* an affiliation, any script */
 struct str words_country(uint64_t hash); /* two letters */

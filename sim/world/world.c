@@ -1,3 +1,4 @@
+/* A corpus with its view, texts and kept results, behind one lock. */
 #include "sim/world/world.h"
 
 #include <pthread.h>

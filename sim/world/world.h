@@ -1,8 +1,8 @@
-/* world: a corpus, what is visible of it, and what its servers remember.
+/* world: a corpus, what is visible of it, and what its servers keep.
  *
- * One world is shared by all threads of a server. The corpus and the texts are read-only; looking
- * at the view and at the results takes the world's lock inside these functions. The moment is
- * always a parameter: the world has no clock.
+ * One world is shared by all threads of a server. The corpus and the texts are read-only; functions
+ * that use the view or the kept results take the world's lock. The time is always a parameter: the
+ * world has no clock.
  */
 #ifndef PATRA_SIM_WORLD_WORLD_H
 #define PATRA_SIM_WORLD_WORLD_H
@@ -32,7 +32,7 @@ const struct world_options *world_options_of(const struct sim_world *world);
 const struct corpus *world_corpus(const struct sim_world *world);
 const struct texts *world_texts(const struct sim_world *world);
 
-/* Where a page begins, and how many it has at the most. */
+/* Where a page begins, and how many hits it has at most. */
 struct world_part {
     size_t skip;
     size_t limit;
@@ -44,11 +44,11 @@ struct world_page {
     size_t count;
 };
 
-/* What the query gives at that moment. */
+/* The result of the query at that time. */
 bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
                 const struct view_query *query, struct world_part part, struct world_page *page,
                 struct error *err) MUST_CHECK;
-/* How many stand in front of the query's `after`, that one included: where its page begins. */
+/* How many hits come up to the query's `after`, included: where its page begins. */
 size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query);
 
 /* ---- lists that a server keeps ---- */
@@ -58,26 +58,26 @@ struct world_name {
     uint32_t number; /* of the list under that name, from 1 */
 };
 
-/* Keeps the query's hits: under a new name, or, with one given, as the next number under it. */
+/* Keeps the query's hits: under a new name, or as the next number under a given name. */
 bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
                 size_t page_size, struct world_name *name, struct error *err) MUST_CHECK;
-/* Keeps a list made elsewhere (epost). */
+/* Keeps a list from elsewhere (epost). */
 bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
                      struct world_name *name, struct error *err) MUST_CHECK;
 
-/* Reads of a kept list. *found: it is still there. */
+/* Reads a kept list. *found: it still exists. */
 struct world_kept_query {
     struct world_name name;
-    int64_t idle_us; /* since it was used last: longer, and it is gone */
+    int64_t idle_us; /* it expires when unused for longer */
     struct world_part part;
 };
 bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
                 const struct world_kept_query *query, struct world_page *page, bool *found,
                 struct error *err) MUST_CHECK;
 
-/* The next page of a scroll, as large as it was kept with. `advance`: the position moves on. */
+/* The next page of a scroll, of the size it was kept with. `advance`: the position advances. */
 struct world_scrolled {
-    bool found; /* it is still there; else all below is zero */
+    bool found; /* it still exists; else all below is zero */
     size_t position;
     struct world_page page;
 };

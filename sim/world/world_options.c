@@ -1,3 +1,4 @@
+/* The table of world options, and what reads it. */
 #include "sim/world/world_options.h"
 
 #include <inttypes.h>
@@ -7,7 +8,7 @@
 #include "sim/util/api_date.h"
 #include "sim/util/time_option.h"
 
-enum { RECORDS_MAX = 10000000 }; /* eight digits number them */
+enum { RECORDS_MAX = 10000000 }; /* ids have eight digits */
 
 enum option_type { TYPE_NUMBER, TYPE_INSTANT, TYPE_SPAN };
 
@@ -26,35 +27,39 @@ static const struct row {
     {                                                                                       \
         STR_INIT(name), type, offsetof(struct world_options, field), preset, min, max, help \
     }
-    ROW("seed", TYPE_NUMBER, seed, 1, 0, INT64_MAX, "what all chance is derived from"),
-    ROW("records", TYPE_NUMBER, records, 10000, 1, RECORDS_MAX, "how many records"),
-    ROW("from", TYPE_INSTANT, from_us, JANUARY_2026, 0, INSTANT_MAX, "the world begins"),
+    ROW("seed", TYPE_NUMBER, seed, 1, 0, INT64_MAX, "seed of everything random"),
+    ROW("records", TYPE_NUMBER, records, 10000, 1, RECORDS_MAX, "number of records"),
+    ROW("from", TYPE_INSTANT, from_us, JANUARY_2026, 0, INSTANT_MAX, "start of the world"),
     ROW("to", TYPE_INSTANT, to_us, JANUARY_2026 + 90 * US_PER_DAY, 0, INSTANT_MAX,
-        "the world ends"),
-    ROW("updates-max", TYPE_NUMBER, updates_max, 6, 0, 24, "most updates of one record"),
+        "end of the world"),
+    ROW("updates-max", TYPE_NUMBER, updates_max, 6, 0, 24, "most updates of a record"),
     ROW("delay", TYPE_SPAN, delay_us, 30 * US_PER_SECOND, 0, US_PER_DAY,
         "most time between a version's date and its appearance"),
-    ROW("late-ppm", TYPE_NUMBER, late_ppm, 10000, 0, 1000000, "versions that appear late"),
-    ROW("late", TYPE_SPAN, late_us, 20 * US_PER_HOUR, 0, 365 * US_PER_DAY, "how late at most"),
-    ROW("future-ppm", TYPE_NUMBER, future_ppm, 1000, 0, 1000000, "dates ahead of appearance"),
+    ROW("late-ppm", TYPE_NUMBER, late_ppm, 10000, 0, 1000000,
+        "versions that appear late, per million"),
+    ROW("late", TYPE_SPAN, late_us, 20 * US_PER_HOUR, 0, 365 * US_PER_DAY,
+        "the longest such delay"),
+    ROW("future-ppm", TYPE_NUMBER, future_ppm, 1000, 0, 1000000,
+        "versions with a date in the future, per million"),
     ROW("future", TYPE_SPAN, future_us, 36 * US_PER_HOUR, 0, 365 * US_PER_DAY,
-        "how far ahead at most"),
+        "how far in the future at most"),
     ROW("burst-ppm", TYPE_NUMBER, burst_ppm, 120000, 0, 1000000,
-        "versions that share their instant with others"),
-    ROW("deleted-ppm", TYPE_NUMBER, deleted_ppm, 10000, 0, 500000, "records that get deleted"),
-    ROW("merged-ppm", TYPE_NUMBER, merged_ppm, 5000, 0, 500000, "records merged into another"),
+        "versions that share their instant with others, per million"),
+    ROW("deleted-ppm", TYPE_NUMBER, deleted_ppm, 10000, 0, 500000, "deleted records, per million"),
+    ROW("merged-ppm", TYPE_NUMBER, merged_ppm, 5000, 0, 500000,
+        "records merged into another, per million"),
     ROW("big-day", TYPE_INSTANT, big_day_us, JANUARY_2026 + 45 * US_PER_DAY, 0, INSTANT_MAX,
-        "the day of the big-day records"),
+        "the day on which many records are created"),
     ROW("big-day-records", TYPE_NUMBER, big_day_records, 0, 0, RECORDS_MAX,
-        "records born on the big day"),
+        "additional records created on that day"),
     ROW("scroll-idle", TYPE_SPAN, scroll_idle_us, 5 * US_PER_MINUTE, 0, 365 * US_PER_DAY,
-        "a Crossref cursor dies after this idleness"),
+        "an unused Crossref cursor expires after this"),
     ROW("history-idle", TYPE_SPAN, history_idle_us, 8 * US_PER_HOUR, 0, 365 * US_PER_DAY,
-        "an E-utilities WebEnv dies after this idleness"),
+        "an unused E-utilities WebEnv expires after this"),
     ROW("token-life", TYPE_SPAN, token_life_us, US_PER_DAY, 0, 365 * US_PER_DAY,
-        "OAI and generic tokens die at this age"),
+        "OAI and generic tokens expire after this"),
     ROW("pubmed-zone", TYPE_SPAN, pubmed_zone_us, 0, -14 * US_PER_HOUR, 14 * US_PER_HOUR,
-        "PubMed's clock shows UTC plus this (-5h: US Eastern)"),
+        "PubMed's time zone as offset from UTC (-5h: US Eastern)"),
 #undef ROW
 };
 
@@ -109,20 +114,21 @@ bool world_options_set(struct world_options *options, struct str name, struct st
         *field_of(options, &rows[i]) = parsed;
         return true;
     }
-    return error_set(err, ERROR_REQUEST, "option.unknown", "no option --%.*s", STR_ARG(name));
+    return error_set(err, ERROR_REQUEST, "option.unknown", "unknown option --%.*s", STR_ARG(name));
 }
 
 bool world_options_check(const struct world_options *options, struct error *err)
 {
     if (options->to_us - options->from_us < US_PER_HOUR)
-        return error_set(err, ERROR_REQUEST, "option.span", "--to must be an hour behind --from");
+        return error_set(err, ERROR_REQUEST, "option.span",
+                         "--to must be at least an hour after --from");
     if (options->big_day_records > options->records)
         return error_set(err, ERROR_REQUEST, "option.big-day",
                          "--big-day-records is more than --records");
     if (options->big_day_records > 0 && (options->big_day_us < options->from_us ||
                                          options->big_day_us + US_PER_DAY > options->to_us))
         return error_set(err, ERROR_REQUEST, "option.big-day",
-                         "--big-day is outside of --from and --to");
+                         "--big-day is not between --from and --to");
     return true;
 }
 

@@ -20,6 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     assert(rule.fault.keep >= 0 && rule.fault.keep <= 100);
     (void)fault_rule_matches(&rule, &call, false);
     for (int64_t n = 1; n < 5; n++)
-        assert(fault_rule_fires(&rule, 1, 0, n) == fault_rule_fires(&rule, 1, 0, n));
+        assert(fault_rule_is_due(&rule, 1, 0, n) == fault_rule_is_due(&rule, 1, 0, n));
     return 0;
 }

@@ -357,7 +357,7 @@ def test_signatures():
 # ---- command line ----
 
 def test_wrong_usage_is_told():
-    cases = {(): 'which command', ('serve', 'now'): 'now', ('frobnicate',): 'frobnicate', ('serve', '--frob'): '--frob',
+    cases = {(): 'a command is missing', ('serve', 'now'): 'now', ('frobnicate',): 'frobnicate', ('serve', '--frob'): '--frob',
              ('serve', '--port'): '--port', ('serve', '--port', 'x'): '--port x',
              ('serve', '--now', 'soon'): '--now soon'}
     for words, told in cases.items():

@@ -63,11 +63,11 @@ TEST(a_rate_is_kept_and_bursts_cluster)
     int64_t hits = 0, clustered = 0, runs = 0;
 
     for (int64_t n = 1; n <= 100000; n++) {
-        hits += fault_rule_fires(&often, 42, 0, n);
-        if (!fault_rule_fires(&burst, 42, 0, n))
+        hits += fault_rule_is_due(&often, 42, 0, n);
+        if (!fault_rule_is_due(&burst, 42, 0, n))
             continue;
         clustered++;
-        runs += !fault_rule_fires(&burst, 42, 0, n - 1);
+        runs += !fault_rule_is_due(&burst, 42, 0, n - 1);
     }
     CHECK(hits > 9500 && hits < 10500, "one in ten, within five sigma");
     CHECK(clustered >= 10 * runs - 10, "each run has at least ten");
@@ -80,14 +80,14 @@ TEST(decisions_are_a_function_of_seed_rule_and_count)
     int64_t same = 0, other_seed = 0, other_rule = 0, other_request = 0;
 
     for (int64_t n = 1; n <= 1000; n++) {
-        const bool fires = fault_rule_fires(&rule, 1, 0, n);
+        const bool fires = fault_rule_is_due(&rule, 1, 0, n);
         struct fault_rule second = rule;
 
         second.fault.rule = 2;
-        same += fires == fault_rule_fires(&rule, 1, 0, n);
-        other_seed += fires == fault_rule_fires(&rule, 2, 0, n);
-        other_rule += fires == fault_rule_fires(&second, 1, 0, n);
-        other_request += fires == fault_rule_fires(&rule, 1, 99, n);
+        same += fires == fault_rule_is_due(&rule, 1, 0, n);
+        other_seed += fires == fault_rule_is_due(&rule, 2, 0, n);
+        other_rule += fires == fault_rule_is_due(&second, 1, 0, n);
+        other_request += fires == fault_rule_is_due(&rule, 1, 99, n);
     }
     CHECK_EQ(same, 1000, "the same");
     CHECK(other_seed > 400 && other_seed < 600, "another seed is another day");
