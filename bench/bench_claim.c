@@ -1,9 +1,8 @@
-/* bench_claim: what it takes to claim a task, when few and when very many are queued.
+/* bench_claim: how long claiming a task takes with few and with very many queued.
  *
- *      bench_claim [MANY]      1,000 beside 1,000,000 (MANY), on a PostgreSQL where one is
- * installed
+ *      bench_claim [MANY]      1,000 against 1,000,000 (MANY); on PostgreSQL, if installed
  *
- * Two databases, claimed from by turns, one task at a time, as an executor does: first the list of
+ * Claims alternately from two databases, one task at a time, as an executor does: first the list of
  * partitions, then the claim. Prints; asserts nothing.
  */
 #include <libpq-fe.h>
@@ -19,8 +18,8 @@
 
 enum { FEW = 1000, MANY = 1000000, CLAIMS = 400 };
 
-/* Beside the first task, so many others, over four partitions and a day. Their slices do not
- * matter here, so that foreign keys need not be looked up. */
+/* Adds this many tasks, over four partitions and a day. Their slices do not matter here, so foreign
+ * keys are not checked. */
 static const char FILL[] =
     "SET session_replication_role = replica;"
     "INSERT INTO ing_task (schedule_instance_id, plan_id, slice_id, provenance_code, endpoint_name,"
@@ -49,7 +48,7 @@ static void fill(const char *dsn, int count)
     char *rest = sql;
 
     (void)snprintf(sql, sizeof(sql), FILL, count);
-    while (rest != NULL) { /* VACUUM wants to be alone */
+    while (rest != NULL) { /* VACUUM must be a statement of its own */
         char *const one = strsep(&rest, ";");
         PGresult *result = PQexec(connection, one);
 
@@ -117,7 +116,7 @@ int main(int argc, char **argv)
         return 0;
     for (int round = -20; round < CLAIMS; round++) {
         for (int i = 0; i < 2; i++)
-            claim(&queues[i], round < 0 ? 0 : round); /* the first ones prepare the statements */
+            claim(&queues[i], round < 0 ? 0 : round); /* the first claims prepare the statements */
     }
     for (int i = 0; i < 2; i++) {
         struct queue *queue = &queues[i];

@@ -1,18 +1,18 @@
 /* bench_commit: batch_commit by itself: records a second, and the 95th percentile of a batch.
  *
- *      bench_commit [sqlite | postgres | 100 | 250 | 500 | 1000]...    what is not named: all of it
+ *      bench_commit [sqlite | postgres | 100 | 250 | 500 | 1000]...    default: all of them
  *
- * Pages of 100 records, of 250 (the most that one transaction has: fetch.h), of 500 (what
- * crossref.yaml asks for) and of 1,000, which are two batches and four: all new, then the same once
- * more (nothing has changed), then with every tenth and with every second changed. Records are 5 KB
- * of JSON that lz4 halves, as it does Crossref's; their ids come in no order. Pages are played, and
- * only the commit is timed: by the clock, and less what this thread and the server's process stood
- * in line for a CPU meanwhile, which is what the machine's other work has cost. What they computed
- * is told as well, and is the least that is believed.
+ * Pages of 100 records, of 250 (the most in one transaction: fetch.h), of 500 (the
+ * page size of crossref.yaml) and of 1,000, which are two batches and four: all new, then the same
+ * again (nothing has changed), then with every tenth and with every second changed. Records are 5
+ * KB of JSON that lz4 halves, like Crossref's; their ids are in no order. Pages are simulated, and
+ * only the commit is timed: by the clock, minus the time that this thread and the server's process
+ * waited for a CPU, which is what other work on the machine has cost. Their CPU time is printed as
+ * well; it is the lower bound.
  *
  * SQLite is as patra opens it. PostgreSQL has its own defaults, so it flushes each commit, and a
- * log as long as that of a server that has been at work: the first gigabyte of a new one is
- * written twice. Prints, and says whether the promise of LINE_MS is kept; asserts nothing.
+ * log as long as that of a server in use: the first gigabyte of a new log is written twice. Prints,
+ * and says whether LINE_MS is kept; asserts nothing.
  */
 #include <inttypes.h>
 #include <libpq-fe.h>
@@ -38,7 +38,7 @@
 /* Long pages need more records: the 95th percentile of 20 batches is the worst of all. */
 enum { RECORDS = 20000, RECORDS_LONG = 60000, BATCHES_MAX = 240 };
 
-#define LINE_MS 80.0 /* what the 95th percentile of a batch is promised to be at most */
+#define LINE_MS 80.0 /* the promised limit of a batch's 95th percentile */
 
 static const char SOURCE[] = "source: bench\n"
                              "http: { base_url: \"https://api.example.org\" }\n"
@@ -75,13 +75,13 @@ struct bench {
     char *page;
     size_t page_len;
     double took_s[BATCHES_MAX];
-    double own_s[BATCHES_MAX];    /* without the time spent in line for a CPU */
-    double here_s[BATCHES_MAX];   /* computing, in this thread */
-    double server_s[BATCHES_MAX]; /* computing, in the server's process */
+    double own_s[BATCHES_MAX];    /* without the time spent waiting for a CPU */
+    double here_s[BATCHES_MAX];   /* CPU time of this thread */
+    double server_s[BATCHES_MAX]; /* CPU time of the server's process */
     int backend;                  /* of the PostgreSQL session; 0: none */
 };
 
-/* ---- on a CPU, and in line for one ---- */
+/* ---- CPU time, and time spent waiting for a CPU ---- */
 
 struct cpu {
     double used_s;
@@ -129,7 +129,7 @@ static void keep_times(struct bench *bench, int batch, const struct moment *from
     double own_s = to->at_s - from->at_s - (to->here.waited_s - from->here.waited_s) -
                    (to->server.waited_s - from->server.waited_s);
 
-    for (size_t i = 0; i < 2; i++) { /* both may have stood in line at once */
+    for (size_t i = 0; i < 2; i++) { /* both may have waited at once */
         if (own_s < used_s[i])
             own_s = used_s[i];
     }
@@ -324,7 +324,7 @@ static void commit_page(struct bench *bench)
 struct round {
     const char *label;
     int number;
-    int changed; /* every so-many-th record; 0: none */
+    int changed; /* every n-th record; 0: none */
 };
 
 static double ms_at(const double *sorted, int batches, int percent)
@@ -413,7 +413,7 @@ static void measure_sqlite(int page)
     (void)rmdir(folder);
 }
 
-/* A log of a gigabyte, all of it free to be used again. */
+/* A log of a gigabyte, all of it reusable. */
 static void lengthen_log(const char *dsn)
 {
     PGconn *connection = PQconnectdb(dsn);
@@ -444,7 +444,7 @@ static const int PAGES[] = { 100, 250, 500, 1000 };
 
 enum { PAGE_COUNT = sizeof(PAGES) / sizeof(PAGES[0]) };
 
-/* What is measured of stores, or of pages: what is named, and all where nothing is. */
+/* The stores, or page sizes, to measure: those that are named, else all. */
 static bool is_asked(int argc, char **argv, const char *word, const char *others)
 {
     bool is_other = false;

@@ -1,16 +1,15 @@
-/* bench_harvest: whole harvests against patra-sim, told as ratios.
+/* bench_harvest: whole harvests against patra-sim, printed as ratios.
  *
- *      bench_harvest [floor | memory | two]...     all of them without a name
+ *      bench_harvest [floor | memory | two]...     default: all of them
  *
- * floor: records/s of fresh records on SQLite, beside bench/floor on the same data and pages. The
- * two take turns, and medians are compared. patra asks for gzip and gets it, as everywhere; the
- * floor asks for none.
+ * floor: records/s of new records on SQLite, against bench/floor on the same data and pages. The
+ * two alternate, and medians are compared. patra requests gzip, as always; the floor does not.
  *
- * memory: the peak of a process that harvests pages of 5 MB.
+ * memory: the peak memory of a process that harvests pages of 5 MB.
  *
- * two: two executors beside one, when the upstream is what takes time.
+ * two: two executors against one, when the upstream is slow.
  *
- * Executors run in a process of their own (`bench_harvest work DSN COUNT`), with all that
+ * Executors run in a process of their own (`bench_harvest work DSN COUNT`), with everything that
  * `patra work` has: the rate gate, leases, lineage, libcurl. Prints; asserts nothing.
  */
 #include <inttypes.h>
@@ -39,7 +38,7 @@
 
 enum { TEXT_BYTES = 4096, ROUNDS = 5, PAIRS = 3, EXECUTORS_MAX = 8, ARENA_MAX = 256 << 20 };
 
-/* With places for the address, the length of a slice, and the page. */
+/* The address, the length of a slice and the page size are filled in. */
 #define GENERIC                                                                                 \
     "source: bench\n"                                                                           \
     "http: { base_url: \"%s\", allow_plain_http: true }\n"                                      \
@@ -82,7 +81,7 @@ enum { TEXT_BYTES = 4096, ROUNDS = 5, PAIRS = 3, EXECUTORS_MAX = 8, ARENA_MAX = 
     "operations:\n"                                                                               \
     "  backfill: { endpoint: works }\n"
 
-static char folder[TEXT_BYTES]; /* of the program, and of those it starts */
+static char folder[TEXT_BYTES]; /* of this program, and of those it starts */
 
 static void give_up(const char *what)
 {
@@ -103,7 +102,7 @@ struct program {
     FILE *out;
 };
 
-/* One of the folder `bench`, or above it. */
+/* A program in the folder `bench`, or in the one above. */
 static struct program start(const char *name, char *const arguments[])
 {
     struct program program;
@@ -304,7 +303,7 @@ struct outcome {
     double took_s;
     int64_t records;
     int64_t tasks;
-    int64_t failed; /* or not whole */
+    int64_t failed; /* or incomplete */
     long peak_kib;
 };
 
@@ -383,7 +382,7 @@ static struct outcome harvest_sqlite(const struct harvest *harvest)
     return outcome;
 }
 
-/* ---- beside the floor ---- */
+/* ---- against the floor ---- */
 
 static double floor_rate(const char *base, int page, int records)
 {
@@ -451,7 +450,7 @@ static void measure_memory(void)
     (void)fflush(stdout);
 }
 
-/* ---- two beside one ---- */
+/* ---- two against one ---- */
 
 static void measure_two(const char *store)
 {

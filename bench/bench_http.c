@@ -1,10 +1,11 @@
-/* bench_http: bodies over loopback through the http port, against libcurl used bare in the same
+/* bench_http: bodies over loopback through the http port, against libcurl used directly in the same
  * run.
  *
- * The bare side does the least that still has the body in memory: one easy handle, the same receive
- * buffer, a callback that appends to a buffer which is kept. The port's side does what the engine
- * gets: a checked request, all headers, the body in an arena that is reset for every page. Rounds
- * are short and alternate, for the machine may be shared, and the best of each side counts.
+ * The direct side does the least that still puts the body in memory: one easy handle, the same
+ * receive buffer, a callback that appends to a buffer that is kept. The port's side does what it
+ * does for the engine: a checked request, all headers, the body in an arena that is reset for every
+ * page. Rounds are short and alternate, because the machine may be shared, and the best of each
+ * side counts.
  */
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -26,7 +27,7 @@ enum { ROUNDS = 80, ARENA_BYTES_MAX = 256 << 20, BUFFER_BYTES = 512 << 10, HEAD_
 
 struct cost {
     double wall_s;
-    double cpu_s; /* of the thread that asks */
+    double cpu_s; /* of the thread that sends requests */
 };
 
 static double read_s(clockid_t clock)
@@ -65,7 +66,7 @@ static void must(bool ok, const char *what)
     }
 }
 
-/* ---- the server: /0, /1, ... are bodies that lie ready ---- */
+/* ---- the server: /0, /1, ... are prepared bodies ---- */
 
 static const struct {
     const char *label;
@@ -82,7 +83,7 @@ enum { BODIES = ARRAY_LEN(bodies) };
 
 static struct str replies[BODIES];
 
-/* JSON-like lines: what a page packs to, about a sixth. */
+/* JSON-like lines that compress to about a sixth, like a page. */
 static char *make_text(size_t bytes)
 {
     char *text = malloc(bytes + 200);
@@ -181,7 +182,7 @@ static int start_server(void)
     return ntohs(address.sin_port);
 }
 
-/* ---- the two sides: seconds for so many requests ---- */
+/* ---- the two sides: seconds for a number of requests ---- */
 
 static struct {
     char *data;
@@ -230,7 +231,7 @@ static struct cost run_port(struct http *http, struct arena *arenas, const char 
     return since(start);
 }
 
-/* The next one is always on its way while this one is looked at. */
+/* The next request is always in progress while this response is read. */
 static struct cost run_started(struct http *http, struct arena *arenas, const char *url,
                                size_t index)
 {
@@ -269,7 +270,7 @@ static void compare(CURL *easy, struct http *http, struct http *started, struct 
                  bare.cpu_s / sent.cpu_s, n / ahead.wall_s, bare.wall_s / ahead.wall_s);
 }
 
-/* The module lies in the build folder, one above this program. */
+/* The module is in the build folder, one above this program. */
 static void find_module(const char *program)
 {
     char path[4096], folder[4096];

@@ -1,6 +1,6 @@
 /* bench_json: a 5 MB page of 1000 records, Crossref-like, read as the engine reads it: per record
- * its id, date and title, and its bytes as received. Ours against jansson, in one run; the best of
- * several rounds each, for the machine may be shared. Ratios are what counts.
+ * its id, date and title, and its bytes as received. patra's reader against jansson, in one run;
+ * the best of several rounds each, because the machine may be shared. Only the ratios count.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -169,7 +169,7 @@ static size_t string_len(const struct json_doc *doc, struct json_node node, stru
     return value.len;
 }
 
-static struct json_doc kept; /* its memory is used for every page, as the engine does */
+static struct json_doc kept; /* its memory is reused for every page, as in the engine */
 static struct arena kept_arena;
 
 static struct reading read_patra(struct str page, bool raw)
@@ -202,7 +202,7 @@ static struct reading read_patra(struct str page, bool raw)
 
 static rival_read_fn *rival;
 
-/* Beside this program. Loaded rather than linked: its names and ours are often the same. */
+/* In this program's folder. Loaded rather than linked, because many names are the same as ours. */
 static bool load_rival(char *program)
 {
     char path[4096];
@@ -227,7 +227,7 @@ static struct reading read_jansson(struct str page, bool raw)
     return r;
 }
 
-/* The same as read_patra, by the paths a source would say it with. */
+/* The same as read_patra, with the JSONPaths that a source would use. */
 static struct reading read_paths(struct str page, bool raw)
 {
     static const char *const texts[] = { "$.message.items", "$.DOI", "$.indexed['date-time']",

@@ -1,11 +1,11 @@
 /* bench_plan: how long the planner takes, and how much memory.
  *
- * On a SQLite file of its own in /tmp, and on a PostgreSQL of its own where one is installed.
+ * On a SQLite file of its own in /tmp, and on a PostgreSQL of its own, if installed.
  *
  * Plans windows of one to eighty years by the day (test/data/plan/daily.yaml), each in a process of
- * its own, so that the peak memory is the plan's. On SQLite most of it is SQLite's own: its cache
- * fills with the pages written, up to the 32 MB it is given, and stays there. Prints; asserts
- * nothing. An argument, "sqlite" or "postgres", chooses one of them.
+ * its own, so that the peak memory is the plan's. On SQLite most of it is SQLite's cache, which
+ * fills with the pages written, up to its limit of 32 MB, and stays full. Prints; asserts nothing.
+ * An argument, "sqlite" or "postgres", chooses one of them.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -89,11 +89,11 @@ static void prepare(const char *dsn, int64_t now_us)
 
 struct sample {
     int64_t took_us;
-    int64_t cpu_us; /* of it; on a busy machine the better number */
+    int64_t cpu_us; /* CPU time: the better number on a busy machine */
     int64_t slices;
     int64_t peak_kib;   /* of the process */
     int64_t arena_kib;  /* of the arena that plan_trigger was given */
-    int64_t sqlite_kib; /* SQLite's own, at most at once */
+    int64_t sqlite_kib; /* SQLite's peak */
 };
 
 static int64_t sqlite_kib(bool from_now)

@@ -1,6 +1,7 @@
 /* bench_sim: how fast the simulator serves bodies over loopback with keep-alive. Two connections,
- * each with a client that reads and drops, against two processes that only write to a socket: what
- * the kernel can carry. Client and server share the machine's cores. The best of several rounds.
+ * each with a client that reads and discards, against two processes that only write to a socket:
+ * what the kernel can transfer. Client and server share the machine's cores. The best of several
+ * rounds.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static int connect_to(int port)
 
 struct client {
     int port;
-    const char *path; /* NULL: a bare socket that is written to without end */
+    const char *path; /* NULL: a socket that is written to without end */
     double until_s;
     uint64_t bytes; /* of bodies */
     uint64_t replies;
@@ -60,8 +61,8 @@ static size_t take(struct client *client, int fd, size_t size)
     return (size_t)got;
 }
 
-/* One reply; returns its body's length. */
-static size_t read_reply(struct client *client, int fd)
+/* Reads one response; returns its body's length. */
+static size_t read_response(struct client *client, int fd)
 {
     size_t have = 0, length, seen;
     const char *end, *field;
@@ -76,7 +77,7 @@ static size_t read_reply(struct client *client, int fd)
     } while ((end = strstr(client->buffer, "\r\n\r\n")) == NULL);
     field = strstr(client->buffer, "Content-Length: ");
     if (field == NULL || strncmp(client->buffer, "HTTP/1.1 200", 12) != 0)
-        give_up("not a good reply");
+        give_up("not a valid response");
     length = strtoul(field + 16, NULL, 10);
     for (seen = have - (size_t)(end + 4 - client->buffer); seen < length;) {
         const size_t left = length - seen;
@@ -102,7 +103,7 @@ static void *run_client(void *context)
         }
         if (send(fd, request, (size_t)len, MSG_NOSIGNAL) != len)
             give_up("the request was not taken");
-        client->bytes += read_reply(client, fd);
+        client->bytes += read_response(client, fd);
         client->replies++;
     }
     (void)close(fd);
@@ -148,7 +149,7 @@ static struct result measure(int port, const char *path)
 
 /* ---- servers ---- */
 
-/* Writes a megabyte over and over to whoever connects: the ceiling. */
+/* Writes a megabyte over and over to any client: the upper bound. */
 static pid_t start_bare(int *port)
 {
     struct sockaddr_in place = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -180,7 +181,7 @@ static pid_t start_bare(int *port)
     }
 }
 
-/* The program beside this one: build/bench/bench_sim starts build/patra-sim. */
+/* build/bench/bench_sim starts build/patra-sim. */
 static pid_t start_sim(char *self, int *port)
 {
     char program[4096], line[256] = "";

@@ -1,13 +1,13 @@
-/* floor: the least that a harvest can be: fetch a page, scan it, upsert its records, add an event
- * for each that is new or newer, one transaction per page. libcurl and SQLite used bare, no ports,
- * no judgement beyond the date, no lineage, no books. What the whole of patra takes is told as a
- * ratio to this.
+/* floor: the least a harvest must do: fetch a page, scan it, upsert its records, add an event for
+ * each that is new or newer, one transaction per page. It uses libcurl and SQLite directly: no
+ * ports, no checks beyond the date, no lineage, no run or batch rows. bench_harvest compares patra
+ * with this.
  *
  *      floor [PAGE [RECORDS]]          starts patra-sim, and harvests its generic API twice:
  *                                      all new, then nothing changed
- *      floor PAGE RECORDS URL          the same from a server that runs
+ *      floor PAGE RECORDS URL          the same from a running server
  *
- * One thread, one after the other. Prints; asserts nothing.
+ * One thread, one page after the other. Prints; asserts nothing.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -171,7 +171,7 @@ static void harvest(struct floor *floor, const char *base, int page, int64_t rec
     (void)fflush(stdout);
 }
 
-/* The program beside this one: build/bench/floor starts build/patra-sim. */
+/* build/bench/floor starts build/patra-sim. */
 static pid_t start_sim(char *self, int64_t records, char base[PATH_BYTES])
 {
     char program[4096], number[32], line[PATH_BYTES] = "";

@@ -1,3 +1,4 @@
+/* Creates a store, and writes the rows of one queued task through the store port. */
 #include "queued.h"
 
 #include <stdio.h>

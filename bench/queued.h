@@ -1,9 +1,9 @@
-/* queued: a store with one task in its queue, for measurements of what is done with tasks.
+/* queued: a store with one task in its queue, for benchmarks of what happens to tasks.
  *
- *      struct store *store = queued_store(dsn);      made and migrated
+ *      struct store *store = queued_store(dsn);      created and migrated
  *      queued_add(store, window);                    schedule, plan, slice and the task of it
  *
- * Whatever fails ends the program with its text.
+ * Any failure prints its error and ends the program.
  */
 #ifndef PATRA_BENCH_QUEUED_H
 #define PATRA_BENCH_QUEUED_H
@@ -12,7 +12,7 @@
 #include "port/store.h"
 
 #define QUEUED_HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define QUEUED_NOW_US INT64_C(1767225600000000) /* 2026-01-01: when all of it is */
+#define QUEUED_NOW_US INT64_C(1767225600000000) /* 2026-01-01: the time of everything in it */
 
 void must(bool ok, const struct error *err);
 

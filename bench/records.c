@@ -1,17 +1,18 @@
+/* Builds the invented records of bench_commit. */
 #include "records.h"
 
 #include <stdio.h>
 
 enum { RECORD_BYTES = 5000 };
 
-/* Always the same for a seed. */
+/* The same for the same seed. */
 static unsigned next_of(unsigned *seed)
 {
     *seed = *seed * 1664525 + 1013904223;
     return *seed >> 8;
 }
 
-/* Words as in prose: few of them often. */
+/* Words as in prose: a few of them are frequent. */
 static char *add_words(char *at, unsigned *seed, int count)
 {
     static const char *const ROOTS[] = { "acti", "bio",   "cell", "dyna", "effe", "form",

@@ -1,3 +1,4 @@
+/* jansson as the rival of bench_json. */
 #include "rival.h"
 
 #include <jansson.h>

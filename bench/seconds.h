@@ -1,4 +1,4 @@
-/* seconds: how long something took, and how the samples of it lie. */
+/* seconds: measured times, and the distribution of their samples. */
 #ifndef PATRA_BENCH_SECONDS_H
 #define PATRA_BENCH_SECONDS_H
 

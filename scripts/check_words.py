@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_words.py [PATH...]
 
-Refuses phrases that are always wrong in patra's prose (comments, strings, documents), and .c files that do not begin with a
+Refuses phrases that are always wrong in patra's prose (comments, strings, documents; not names in code), and .c files that do not begin with a
 comment. Reads the tracked files of the folders below, or those under the PATHs. Prints file:line, what was found and what to
 write instead, then how many findings each folder has. Exit code 1 when there are any.
 
@@ -35,11 +35,12 @@ PHRASES = [  # a regular expression in which a blank is any gap between words, a
     (r'cut again', 're-sliced'),
     (r'(?:it|this|that) is no (?!longer|more|less|one|such|better|worse|good|different|help|use|way)[a-z]', 'it is not a(n)'),
 ]
-GAP = r'(?:[ \t]+|"?[ \t]*\n[ \t]*(?:\*|//|#|--|"|>)?[ \t]*)'  # a blank, or a line's end and the next comment's beginning
+# Between two words: a blank, or a line's end and the next comment's beginning.
+GAP = r'(?:[ \t]+|"?[ \t]*\n[ \t]*(?:\*|//|#|--|"|>)?[ \t]*)'
 
 
 def compiled(phrase):
-    return re.compile(r'\b' + phrase.replace(' ', GAP) + (r'\b' if phrase[-1].isalpha() else ''), re.I)
+    return re.compile(r'(?<![a-z_])' + phrase.replace(' ', GAP) + ('' if phrase.endswith(']') else r'(?![a-z_])'), re.I)
 
 
 RULES = [(compiled(phrase), better) for phrase, better in PHRASES]

@@ -6,6 +6,7 @@ Runs the test programs of each build folder, several at a time and the longest f
 others. Prints a line per program, the output of those that failed, every note of a suite, the slowest programs, how busy the
 processors were, and at the end "N passed, N failed, N skipped". Exit code 1 on any failure.
 """
+import collections
 import concurrent.futures
 import json
 import os
@@ -85,13 +86,40 @@ def busy(seconds):
     return 100 * (used.ru_utime + used.ru_stime) / (seconds * processors())
 
 
+class Idle:
+    """Whether a processor has been idle since the last look, at least a second ago."""
+
+    def __init__(self):
+        self.last_s, self.last_idle = time.monotonic(), self.idle_seconds()
+
+    @staticmethod
+    def idle_seconds():
+        with open('/proc/stat', encoding='ascii') as file:
+            return int(file.readline().split()[4]) / os.sysconf('SC_CLK_TCK')
+
+    def is_one(self):
+        took = time.monotonic() - self.last_s
+        if took < 1:
+            return False
+        idle = self.idle_seconds() - self.last_idle
+        self.__init__()
+        return idle > 0.8 * took
+
+
 def results(jobs):
     """In the order in which the programs end."""
-    together = [job for job in jobs if job[1]['is_parallel']]
-    # One more than there are processors: many programs wait, for clocks and for each other.
-    with concurrent.futures.ThreadPoolExecutor(processors() + 1) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(run, job) for job in together]):
-            yield done.result()
+    waiting = collections.deque(job for job in jobs if job[1]['is_parallel'])
+    running = set()
+    idle = Idle()
+    # One more than there are processors, because many programs wait, for clocks and for each other; up to twice as many
+    # while a processor has nothing to do.
+    with concurrent.futures.ThreadPoolExecutor(2 * processors() + 1) as pool:
+        while waiting or running:
+            while waiting and (len(running) <= processors() or (len(running) <= 2 * processors() and idle.is_one())):
+                running.add(pool.submit(run, waiting.popleft()))
+            done, running = concurrent.futures.wait(running, 1, concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
     for job in jobs:
         if not job[1]['is_parallel']:
             yield run(job)

@@ -1,4 +1,4 @@
-/* Any bytes as a line of a fault plan: refused, or a rule that can be asked about any request. */
+/* Any bytes as a line of a fault plan: refused, or a rule that can be applied to any request. */
 #include <assert.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* Requests of any kind to all protocols and to the truth: every one gets an answer. */
+/* Requests of any kind to all protocols and to the truth: every one gets a response. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct sim_world *small_world(void)
 {
-    static struct sim_world *world; /* opened once: a fuzzer has no beginning to do it in */
+    static struct sim_world *world; /* opened once: a fuzz target has no setup */
     struct world_options options;
     struct error err;
 
@@ -27,7 +27,8 @@ static struct sim_world *small_world(void)
     return world;
 }
 
-/* The first byte is the twist, the second the day; then the URL, and behind a newline a body. */
+/* The first byte is the content fault, the second the day; then the URL, a newline, and the body.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sim_world *world = small_world();

@@ -1,5 +1,5 @@
-/* Any bytes as a request to the simulator: understood or refused with a status; what was understood
- * looks into the bytes given. */
+/* Any bytes as a request to the simulator: parsed, or refused with a status. What was parsed points
+ * into the given bytes. */
 #include <assert.h>
 #include <stdint.h>
 

@@ -191,11 +191,11 @@ def test_the_list_tells_what_was_asked_and_answered():
         sim.ask('GET', '/nowhere', base=sim.other)
         first, second, third = sim.audit('?requests=1')['requests']
         wanted = {'request': 1, 'method': 'GET', 'path': '/echo', 'query': 'a=1&b=%22', 'status': 503,
-                  'fault': 'status', 'fault_rule': -1, 'user_agent': simtest.POLITE, 'driven': False,
+                  'fault': 'status', 'fault_rule': -1, 'user_agent': simtest.POLITE, 'on_client_time': False,
                   'host': sim.http.removeprefix('http://'), 'scheme': 'http', 'now': '2026-04-01T00:00:00Z', 'complete': True}
         equal({name: first[name] for name in wanted}, wanted, 'the first')
         check(first['client'].startswith('127.0.0.1:'), 'client')
-        equal((second['driven'], second['now']), (True, '2026-04-01T00:01:00Z'), 'the second')
+        equal((second['on_client_time'], second['now']), (True, '2026-04-01T00:01:00Z'), 'the second')
         equal((third['status'], third['other_host']), (404, True), 'the third')
         sim.audit('?reset=1')
         equal(sim.audit('?requests=1')['requests'], [], 'after a reset')

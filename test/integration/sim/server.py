@@ -356,14 +356,14 @@ def test_signatures():
 
 # ---- command line ----
 
-def test_wrong_usage_is_told():
+def test_wrong_usage_is_reported():
     cases = {(): 'a command is missing', ('serve', 'now'): 'now', ('frobnicate',): 'frobnicate', ('serve', '--frob'): '--frob',
-             ('serve', '--port'): '--port', ('serve', '--port', 'x'): '--port x',
-             ('serve', '--now', 'soon'): '--now soon'}
-    for words, told in cases.items():
+             ('serve', '--port'): '--port', ('serve', '--port', 'x'): "--port: 'x'",
+             ('serve', '--now', 'soon'): "--now: 'soon'"}
+    for words, reported in cases.items():
         done = subprocess.run([BINARY, *words], capture_output=True, text=True, check=False)
         equal(done.returncode, 2, words)
-        check(told in done.stderr, f'{words}: {done.stderr}')
+        check(reported in done.stderr, f'{words}: {done.stderr}')
     late = {('--fault', 'kind=x'): 'kind=x', ('--auth', 'type=basic'): 'path=',
             ('--limit', 'path=/x'): 'rate', ('--audit-off', 'joy'): 'joy',
             ('--faults', '/nowhere'): '/nowhere', ('--tls-cert', '/nowhere'): 'tls-key',
@@ -371,7 +371,7 @@ def test_wrong_usage_is_told():
     for words, told in late.items():
         done = subprocess.run([BINARY, 'serve', *words], capture_output=True, text=True, check=False)
         equal(done.returncode, 1, words)
-        check(told in done.stderr, f'{words}: {done.stderr}')
+        check(reported in done.stderr, f'{words}: {done.stderr}')
     for words in (('--help',), ('--version',), ('serve', '--help')):
         done = subprocess.run([BINARY, *words], capture_output=True, text=True, check=False)
         equal((done.returncode, done.stderr), (0, ''), words)

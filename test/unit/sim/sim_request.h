@@ -1,4 +1,4 @@
-/* ask: a request to the simulator without a server, for tests. */
+/* sim_request: a request to a protocol without a server, for tests. */
 #ifndef PATRA_TEST_SIM_REQUEST_H
 #define PATRA_TEST_SIM_REQUEST_H
 
@@ -75,8 +75,8 @@ static inline void sim_request_end(struct sim_request *request)
     arena_release(&request->arena);
 }
 
-/* What stands between the first `before` and the next `behind`; empty when there is none. */
-static inline struct str sim_request_between(struct str body, struct str before, struct str behind)
+/* The text between the first `before` and the next `after`; empty when there is none. */
+static inline struct str sim_request_between(struct str body, struct str before, struct str after)
 {
     const size_t at = str_find(body, before);
     struct str rest;
@@ -84,16 +84,16 @@ static inline struct str sim_request_between(struct str body, struct str before,
     if (at == body.len)
         return STR("");
     rest = str_slice(body, at + before.len, body.len);
-    return str_slice(rest, 0, str_find(rest, behind));
+    return str_slice(rest, 0, str_find(rest, after));
 }
 
-/* ---- what must be there, by looking at each version of each record ---- */
+/* ---- the expected records, found by looking at every version ---- */
 
 enum { SIM_REQUEST_WANTED = 1, SIM_REQUEST_SEEN = 2 };
 
 struct sim_request_window {
     enum view_mode mode;
-    enum view_order order; /* which date must lie in [from, to) */
+    enum view_order order; /* the date that must be in [from, to) */
     int64_t from_us;
     int64_t to_us;
     int64_t now_us;
@@ -125,7 +125,7 @@ static inline size_t sim_request_expect(const struct sim_world *world,
 
 /* Ticks off the ids between the two marks: each must be wanted, and not seen before. */
 static inline size_t sim_request_tick(const struct sim_world *world, struct str body,
-                                      enum id_scheme scheme, struct str before, struct str behind,
+                                      enum id_scheme scheme, struct str before, struct str after,
                                       uint8_t *wanted)
 {
     const uint32_t records = world_corpus(world)->count;
@@ -138,7 +138,7 @@ static inline size_t sim_request_tick(const struct sim_world *world, struct str 
         size_t len = 0;
 
         body = str_slice(body, at + before.len, body.len);
-        id = str_slice(body, 0, str_find(body, behind));
+        id = str_slice(body, 0, str_find(body, after));
         for (size_t i = 0; i < id.len && len < sizeof(plain); i++) {
             if (id.data[i] != '\\') /* Crossref's escaped slash */
                 plain[len++] = id.data[i];

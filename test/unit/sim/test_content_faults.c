@@ -1,4 +1,5 @@
-/* Every twist in every protocol that knows it: the fault is there, and the envelope is whole. */
+/* Every content fault in every protocol to which it applies: it is there, and the rest is intact.
+ */
 #include <stdio.h>
 
 #include "base/instant.h"
@@ -10,14 +11,14 @@ enum { SIZE = 20, URL_MAX = 4096 };
 static const struct protocol_case {
     const char *name;
     const char *first; /* the URL of the first page */
-    const char *next;  /* ... of the next, with %s for the token; NULL: by page number in `first` */
+    const char *next; /* of the next page, with %s for the token; NULL: by page number in `first` */
     struct str token_before;
     struct str token_behind;
-    struct str id; /* stands before the id of each record, once */
+    struct str id; /* precedes the id of each record, once */
     struct str total_before;
-    struct str expired;  /* in the answer to a token that is gone; empty: no tokens */
-    struct str error;    /* in a 200 that is an error */
-    struct str bad_date; /* in a page with one */
+    struct str expired;  /* in the response to an expired token; empty: no tokens */
+    struct str error;    /* in an error with status 200 */
+    struct str bad_date; /* in a page with a bad date */
     bool keeps_token;    /* the same on every page: a scroll */
 } cases[] = {
     { "crossref", "/crossref/works?rows=20&cursor=*", "/crossref/works?rows=20&cursor=%s",
@@ -58,7 +59,7 @@ static const struct protocol_case {
 static struct sim_world *world;
 static struct world_options options;
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static struct str token_in(struct arena *arena, const struct protocol_case *c, struct str body)
 {
@@ -73,7 +74,8 @@ static struct str token_in(struct arena *arena, const struct protocol_case *c, s
     return buf_str(&token);
 }
 
-/* The second page, twisted. The first is asked for anew: scrolls have a position. */
+/* The second page, with a fault. The first is requested again each time: scrolls have a position.
+ */
 static void second_page(const struct protocol_case *c, enum content_fault content_fault,
                         struct sim_request *request, char *url)
 {
@@ -121,7 +123,7 @@ static void begin(void)
 
 static char url[URL_MAX];
 
-/* ---- the twists ---- */
+/* ---- the faults ---- */
 
 TEST(repeated_pages_are_the_page_before)
 {
@@ -166,7 +168,7 @@ TEST(empty_pages_have_their_envelope)
     world_close(world);
 }
 
-TEST(totals_move)
+TEST(totals_change)
 {
     begin();
     FOR_EACH_CASE(c)
@@ -184,7 +186,7 @@ TEST(totals_move)
     world_close(world);
 }
 
-TEST(one_record_is_spoilt)
+TEST(one_record_is_faulty)
 {
     begin();
     FOR_EACH_CASE(c)
@@ -207,7 +209,7 @@ TEST(one_record_is_spoilt)
     world_close(world);
 }
 
-TEST(tokens_are_gone_or_come_back)
+TEST(tokens_expire_or_repeat)
 {
     begin();
     FOR_EACH_CASE(c)
@@ -240,7 +242,7 @@ TEST(tokens_are_gone_or_come_back)
     world_close(world);
 }
 
-TEST(errors_hide_in_a_200)
+TEST(errors_have_status_200)
 {
     begin();
     FOR_EACH_CASE(c)

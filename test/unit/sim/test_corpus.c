@@ -1,4 +1,4 @@
-/* Lives and views against a model that looks at every version of every record. */
+/* The corpus and its views, against a model that looks at every version of every record. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct world_options options_of(int64_t seed)
     return options;
 }
 
-TEST(lives_keep_their_rules)
+TEST(versions_keep_their_rules)
 {
     const struct world_options options = options_of(7);
     size_t deleted = 0, merged = 0, late = 0, ahead = 0, versions = 0;
@@ -46,7 +46,7 @@ TEST(lives_keep_their_rules)
             late += life.versions[i].visible_us - life.versions[i].at_us > US_PER_HOUR;
             ahead += life.versions[i].visible_us < life.versions[i].at_us;
             CHECK(life.versions[i].at_us >= options.from_us, "not before the world");
-            CHECK(life.versions[i].at_us < options.to_us, "not behind the world");
+            CHECK(life.versions[i].at_us < options.to_us, "before the end of the world");
             CHECK(dead == 0 || i + 1 == life.count, "death comes last");
             CHECK(dead == 0 || i > 0, "what dies was alive");
             if (i == 0)
@@ -64,7 +64,7 @@ TEST(lives_keep_their_rules)
     CHECK(deleted > 20 && merged > 10 && late > 20 && ahead > 5, "all that can happen happens");
 }
 
-TEST(merges_end_at_a_record_that_lives)
+TEST(merges_end_at_a_live_record)
 {
     const struct world_options options = options_of(7);
 
@@ -159,7 +159,7 @@ static size_t model_list(const struct corpus *corpus, const struct view_query *q
     return count;
 }
 
-/* A query of chance: any order, mode, window, sometimes more filters, sometimes backwards. */
+/* A random query: any order, mode, window, sometimes more filters, sometimes descending. */
 static struct view_query some_query(const struct world_options *options, uint64_t hash)
 {
     const int64_t span = options->to_us - options->from_us;
@@ -198,7 +198,7 @@ static void check_query(const struct view *view, const struct view_query *query,
     }
 }
 
-/* What stands behind a key is what the model has behind it, also when the key is not there. */
+/* The hits after a key are the model's, also when the key itself does not exist. */
 static void check_after(const struct view *view, struct view_query query,
                         const struct model_hit *list, size_t count, uint64_t hash)
 {
@@ -210,7 +210,7 @@ static void check_after(const struct view *view, struct view_query query,
     query.has_after = true;
     query.after_us = list[at].key_us;
     query.after_record = list[at].hit.record;
-    CHECK_EQ(view_count(view, &query), count - at - 1, "behind a key");
+    CHECK_EQ(view_count(view, &query), count - at - 1, "after a key");
     if (at + 1 < count && view_page(view, &query, 0, 1, &hit) == 1)
         CHECK_EQ(hit.record, list[at + 1].hit.record, "the next one");
 }
@@ -229,7 +229,7 @@ TEST(views_agree_with_a_scan_of_all_versions)
     for (uint64_t round = 0; round < 400; round++) {
         const uint64_t hash = hash_mix(round);
         struct view_query query = some_query(&options, hash);
-        /* Leaps and small steps, both ways. */
+        /* Large and small steps, forward and back. */
         const int64_t now_us =
             round % 3 == 0 ? options.from_us + (int64_t)(hash % (uint64_t)(span * 5 / 4))
                            : view.now_us + (int64_t)(hash % (uint64_t)US_PER_DAY) - US_PER_DAY / 2;
@@ -245,7 +245,7 @@ TEST(views_agree_with_a_scan_of_all_versions)
     free(list);
 }
 
-/* What malloc has given out; 0 where a sanitizer stands in for it. */
+/* The bytes that malloc has allocated; 0 under a sanitizer. */
 static size_t allocated(void)
 {
     const struct mallinfo2 info = mallinfo2();

@@ -1,4 +1,4 @@
-/* Crossref: the scroll gives every record once and can not be replayed; limits are refused. */
+/* Crossref: the scroll returns every record once and cannot be replayed; limits are refused. */
 #include <stdio.h>
 
 #include "base/instant.h"
@@ -50,7 +50,7 @@ static size_t walk(struct sim_world *world, int64_t now_us, const char *filter, 
                         arena_printf(&arena, "/crossref/works?filter=%s&rows=150&cursor=%.*s",
                                      filter, STR_ARG(sim_request_escaped(&arena, cursor))));
         REQUIRE(request.call.status == 200, "a page");
-        CHECK_EQ(request.call.page, PAGE_NONE, "not a page one could ask for twice");
+        CHECK_EQ(request.call.page, PAGE_NONE, "not a page that can be fetched twice");
         count = tick(world, request.body, wanted);
         next = cursor_of(&arena, request.body);
         CHECK(str_eq(cursor, STR("*")) || str_eq(next, cursor), "the same token on every page");
@@ -96,7 +96,7 @@ TEST(a_scroll_walks_the_whole_window)
     world_close(world);
 }
 
-TEST(a_lost_answer_loses_a_page)
+TEST(a_lost_response_loses_a_page)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
@@ -141,7 +141,7 @@ TEST(a_scroll_is_a_snapshot)
         struct sim_request request;
         size_t count;
 
-        /* Four minutes pass between pages, and the world moves on. */
+        /* Four minutes pass between pages, and records change meanwhile. */
         sim_request_get(&request, world, now_us + page * 4 * US_PER_MINUTE,
                         arena_printf(&arena, "/crossref/works?rows=50&cursor=%.*s",
                                      STR_ARG(sim_request_escaped(&arena, cursor))));
@@ -182,7 +182,7 @@ TEST(idle_and_foreign_cursors_are_invalid)
     world_close(world);
 }
 
-TEST(limits_are_refused_in_crossrefs_words)
+TEST(limits_are_refused_with_crossrefs_errors)
 {
     static const struct {
         const char *url;

@@ -20,7 +20,7 @@ static size_t tick(const struct sim_world *world, struct str body)
     return sim_request_tick(world, body, ID_DATACITE, STR("{\"doi\":\""), STR("\""), wanted);
 }
 
-/* links.next, its \u0026 turned back, without the host. */
+/* links.next, with its \u0026 decoded, without the host. */
 static struct str next_of(struct arena *arena, struct str body)
 {
     struct str rest = sim_request_between(body, STR("\"next\":\"http://127.0.0.1:8080"), STR("\""));
@@ -61,7 +61,7 @@ TEST(links_lead_through_the_whole_window)
 {
     static const struct {
         const char *range;
-        int64_t from_us, to_us; /* behind the world's beginning */
+        int64_t from_us, to_us; /* after the start of the world */
     } cases[] = {
         { "updated:%5B2026-01-05T00:00:00Z+TO+2026-01-09T00:00:00Z%7D", 4 * US_PER_DAY,
           8 * US_PER_DAY },
@@ -90,7 +90,7 @@ TEST(links_lead_through_the_whole_window)
     world_close(world);
 }
 
-TEST(beyond_10000_the_last_page_comes_for_ever)
+TEST(beyond_10000_the_last_page_repeats_forever)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
@@ -110,7 +110,7 @@ TEST(beyond_10000_the_last_page_comes_for_ever)
     world_close(world);
 }
 
-TEST(a_cursor_that_can_not_be_read_begins_anew)
+TEST(an_invalid_cursor_starts_from_the_beginning)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
@@ -127,7 +127,7 @@ TEST(a_cursor_that_can_not_be_read_begins_anew)
     world_close(world);
 }
 
-TEST(next_may_lead_elsewhere)
+TEST(next_may_point_to_another_host)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);

@@ -1,4 +1,4 @@
-/* The same seed and clock give the same bytes: in two worlds, whatever was asked before, and on
+/* The same seed and clock give the same bytes: in two worlds, after any earlier requests, and on
  * every machine. */
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "sim/protocol/body.h"
 #include "sim_request.h"
 
-/* A sweep over everything the simulator speaks, in a fixed order: scrolls count. */
+/* A sweep over all protocols in a fixed order, because scrolls are numbered. */
 static const char *const urls[] = {
     "/crossref/works?rows=40&cursor=*&filter=from-index-date:2026-01-10",
     "/crossref/works?rows=40&offset=100",
@@ -37,8 +37,8 @@ static const char *const urls[] = {
     "/generic/records/r00000123",
 };
 
-/* Of the whole sweep with the defaults and 1,000 records; to be renewed with care, since whoever
- * stored answers of the simulator finds them changed. */
+/* Of the whole sweep with the defaults and 1,000 records; change it with care: stored responses
+ * of the simulator then no longer match. */
 #define PINNED "ed323032abc5ef8bd02bec87a816b3c4a447c37688ab485603ff3066d399e298"
 
 static struct sim_world *open_world(struct world_options *options, int64_t seed)
@@ -75,7 +75,7 @@ static void sweep(struct sim_world *world, int64_t now_us, char hex[65])
         (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
-TEST(two_worlds_serve_the_same_bytes_and_these)
+TEST(two_worlds_serve_the_same_expected_bytes)
 {
     struct world_options options;
     struct sim_world *first = open_world(&options, 1);
@@ -95,7 +95,7 @@ TEST(two_worlds_serve_the_same_bytes_and_these)
     world_close(other);
 }
 
-TEST(bytes_do_not_depend_on_what_was_asked_before)
+TEST(bytes_do_not_depend_on_earlier_requests)
 {
     static const char *const url = "/generic/offset?limit=100&offset=200";
     struct world_options options;
@@ -117,7 +117,7 @@ TEST(bytes_do_not_depend_on_what_was_asked_before)
 }
 
 /* A body in a page is the body that the truth hashes, for every form. */
-TEST(pages_hold_the_bytes_that_the_truth_hashes)
+TEST(pages_contain_the_bytes_that_the_truth_hashes)
 {
     static const struct {
         const char *form;

@@ -58,7 +58,7 @@ TEST(days_are_inclusive_in_every_form)
     static const struct {
         const char *params;
         enum view_order order;
-        int first_day, last_day; /* since the world's beginning */
+        int first_day, last_day; /* since the start of the world */
     } cases[] = {
         { "term=(%222026/01/05%22[CRDT]+:+%222026/01/11%22[CRDT])", ORDER_CREATED, 4, 10 },
         { "term=2026/01/05:2026/01/11[MDAT]+AND+cancer", ORDER_UPDATED, 4, 10 },
@@ -83,7 +83,7 @@ TEST(days_are_inclusive_in_every_form)
     world_close(world);
 }
 
-/* What was created or changed then: the union, record by record. */
+/* Created or changed then: the union, record by record. */
 TEST(one_date_of_several_joined_by_or_is_enough)
 {
     static uint8_t changed[RECORDS];
@@ -109,7 +109,7 @@ TEST(one_date_of_several_joined_by_or_is_enough)
     world_close(world);
 }
 
-TEST(pubmeds_days_follow_its_own_clock)
+TEST(pubmeds_days_follow_its_time_zone)
 {
     struct world_options options;
     struct sim_world *world;
@@ -170,7 +170,7 @@ TEST(a_day_above_the_cap_is_split_by_uid)
     world_close(world);
 }
 
-TEST(beyond_the_cap_is_an_error_in_a_200_that_is_not_json)
+TEST(beyond_the_cap_is_an_error_with_status_200_and_invalid_json)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
@@ -208,7 +208,7 @@ static struct str history_of(struct arena *arena, struct sim_world *world, int64
     return webenv;
 }
 
-/* The ids of whole articles: those of references and errata are others'. */
+/* The ids of the articles themselves, not those of references and errata. */
 static size_t tick_articles(const struct sim_world *world, struct str body)
 {
     return sim_request_tick(world, body, ID_PUBMED, STR("Automated\"><PMID Version=\"1\">"),
@@ -217,7 +217,7 @@ static size_t tick_articles(const struct sim_world *world, struct str body)
                             STR("</PMID>"), wanted);
 }
 
-TEST(a_history_gives_all_articles_and_dies)
+TEST(a_history_returns_all_articles_and_expires)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);

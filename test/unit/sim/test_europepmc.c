@@ -1,4 +1,4 @@
-/* Europe PMC: cursorMark to the echo, in JSON and XML; errors inside a 200. */
+/* Europe PMC: cursorMark up to its repetition, in JSON and XML; errors with status 200. */
 #include <stdio.h>
 
 #include "base/instant.h"
@@ -15,7 +15,7 @@ static struct sim_world *open_world(struct world_options *options)
     return sim_request_world(options);
 }
 
-/* An id is "MED/" or "PPR/" and what stands under id; the source follows it. */
+/* An id is "MED/" or "PPR/" and the member id; the member source follows it. */
 static size_t tick(const struct sim_world *world, struct str body, bool json)
 {
     const struct str before = json ? STR("{\"id\":\"") : STR("<result><id>");
@@ -69,7 +69,7 @@ static void walk(bool json, const char *type, const char *query, struct sim_requ
     world_close(world);
 }
 
-TEST(marks_walk_the_whole_window_to_the_echo)
+TEST(marks_walk_the_whole_window_until_one_repeats)
 {
     struct world_options options;
 
@@ -104,7 +104,7 @@ TEST(no_hits_mean_no_mark)
     world_close(world);
 }
 
-TEST(errors_come_inside_a_200)
+TEST(errors_have_status_200)
 {
     static const struct {
         const char *url;

@@ -1,3 +1,4 @@
+/* Fault plans: parsing, conditions, and which requests a rule hits. */
 #include "sim/fault/fault_plan.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ static struct fault_rule parsed(const char *line)
     return rule;
 }
 
-TEST(rule_lines_are_read)
+TEST(rules_are_parsed)
 {
     const struct fault_rule rule = parsed("path=/a method=POST query=x host=other nth=3,7 every=2 "
                                           "from=1 to=9 rate=0.25 times=4 burst=5 by=request "
@@ -37,7 +38,7 @@ TEST(rule_lines_are_read)
     CHECK_EQ(rule.fault.body, FAULT_BODY_HTML, "body");
 }
 
-TEST(every_twist_of_the_exchange_can_be_asked_for)
+TEST(every_content_fault_can_be_requested)
 {
     static const char *const names[] = {
         "repeat_page",     "shift_page",     "repeat_token", "expired_token",
@@ -95,7 +96,7 @@ TEST(decisions_are_a_function_of_seed_rule_and_count)
     CHECK(other_request > 400 && other_request < 600, "nor do requests");
 }
 
-TEST(times_remembers_and_clear_forgets)
+TEST(times_counts_and_clear_resets)
 {
     struct http_call call = { .path = STR("/x"), .now_us = 0 };
     struct fault_plan *plan = NULL;

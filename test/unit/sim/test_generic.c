@@ -136,34 +136,34 @@ TEST(tokens_travel_in_a_json_body_and_expire)
     world_close(world);
 }
 
-TEST(twists_spoil_the_page_and_nothing_else)
+TEST(content_faults_change_the_page_and_nothing_else)
 {
     const struct world_options options = some_options();
     struct sim_world *world = sim_request_world(&options);
     const struct str url = STR("/generic/offset?limit=10&offset=20");
-    struct sim_request straight, twisted;
+    struct sim_request correct, faulty;
 
-    sim_request_get(&straight, world, options.to_us, url);
-    sim_request_begin(&twisted, options.to_us, "GET", url);
-    twisted.call.content_fault = CONTENT_FAULT_EMPTY_PAGE;
-    sim_request_send(&twisted, world);
-    CHECK(str_starts(twisted.body, STR("{\"items\":[],\"total\":")), "no records");
-    sim_request_end(&twisted);
+    sim_request_get(&correct, world, options.to_us, url);
+    sim_request_begin(&faulty, options.to_us, "GET", url);
+    faulty.call.content_fault = CONTENT_FAULT_EMPTY_PAGE;
+    sim_request_send(&faulty, world);
+    CHECK(str_starts(faulty.body, STR("{\"items\":[],\"total\":")), "no records");
+    sim_request_end(&faulty);
 
-    sim_request_begin(&twisted, options.to_us, "GET", url);
-    twisted.call.content_fault = CONTENT_FAULT_RECORD_NO_ID;
-    twisted.call.random = 0;
-    sim_request_send(&twisted, world);
-    CHECK(str_starts(twisted.body, STR("{\"items\":[{\"version\":")), "no id");
-    sim_request_end(&twisted);
+    sim_request_begin(&faulty, options.to_us, "GET", url);
+    faulty.call.content_fault = CONTENT_FAULT_RECORD_NO_ID;
+    faulty.call.random = 0;
+    sim_request_send(&faulty, world);
+    CHECK(str_starts(faulty.body, STR("{\"items\":[{\"version\":")), "no id");
+    sim_request_end(&faulty);
 
-    sim_request_begin(&twisted, options.to_us, "GET", STR("/generic/offset?limit=10&offset=30"));
-    twisted.call.content_fault = CONTENT_FAULT_REPEAT_PAGE;
-    sim_request_send(&twisted, world);
-    CHECK_STR(sim_request_between(twisted.body, STR("["), STR("],\"total")),
-              sim_request_between(straight.body, STR("["), STR("],\"total")), "the page before");
-    sim_request_end(&twisted);
-    sim_request_end(&straight);
+    sim_request_begin(&faulty, options.to_us, "GET", STR("/generic/offset?limit=10&offset=30"));
+    faulty.call.content_fault = CONTENT_FAULT_REPEAT_PAGE;
+    sim_request_send(&faulty, world);
+    CHECK_STR(sim_request_between(faulty.body, STR("["), STR("],\"total")),
+              sim_request_between(correct.body, STR("["), STR("],\"total")), "the page before");
+    sim_request_end(&faulty);
+    sim_request_end(&correct);
     world_close(world);
 }
 
@@ -227,8 +227,8 @@ TEST(the_truth_pages_and_sums_up)
     world_close(world);
 }
 
-/* What vanished is told only where asked for, with the versions that were shown. */
-TEST(the_truth_tells_what_may_be_held)
+/* Records that disappeared are listed only with may=1, with the versions that were visible. */
+TEST(the_truth_lists_what_may_be_held)
 {
     const struct world_options options = some_options();
     struct sim_world *world = sim_request_world(&options);

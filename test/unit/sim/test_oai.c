@@ -115,7 +115,7 @@ TEST(day_repositories_take_days)
     world_close(world);
 }
 
-TEST(the_dead_are_headers)
+TEST(deleted_records_are_headers)
 {
     struct world_options options;
     struct sim_world *world = open_world(&options);
@@ -138,7 +138,7 @@ TEST(the_dead_are_headers)
     world_close(world);
 }
 
-TEST(refusals_have_their_codes)
+TEST(errors_have_their_codes)
 {
     static const struct {
         const char *url;

@@ -13,7 +13,7 @@ static struct sim_world *open_world(struct world_options *options)
     return sim_request_world(options);
 }
 
-/* Leaves out the ids of authors, topics and so on: only a work's own stands under "openalex". */
+/* Skips the ids of authors, topics and so on: only a work's own id is under "openalex". */
 static size_t tick(const struct sim_world *world, struct str body)
 {
     return sim_request_tick(world, body, ID_OPENALEX, STR("\"openalex\":\""), STR("\""), wanted);
@@ -89,7 +89,7 @@ TEST(a_cursor_can_be_replayed)
     world_close(world);
 }
 
-TEST(limits_and_plans_are_told_apart)
+TEST(limits_and_plans_are_distinguished)
 {
     static const struct {
         const char *url;

@@ -1,3 +1,4 @@
+/* rate_check against its definition. */
 #include "sim/audit/rate_check.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 #include "sim/util/hash.h"
 #include "test.h"
 
-/* The definition, by brute force: does an interval that holds times[n] hold too many of
+/* The definition, by brute force: does an interval that contains times[n] contain too many of
  * times[0..n]? */
 static bool is_too_full(const int64_t *times, size_t n, double per_us, double burst)
 {
@@ -77,7 +78,7 @@ TEST(rate_check_allows_exactly_rate_and_burst)
     rate_check_release(&rate_check);
 }
 
-TEST(rate_check_of_zero_allows_the_burst_alone)
+TEST(a_rate_of_zero_allows_only_the_burst)
 {
     struct rate_check rate_check;
     struct rate_check_excess excess;

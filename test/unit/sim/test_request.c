@@ -1,3 +1,4 @@
+/* Parsing request heads, times and HTTP dates. */
 #include "sim/http/request.h"
 
 #include "sim/http/http_date.h"
@@ -16,7 +17,7 @@ static bool parse(const char *head, struct http_call *call, struct request_trait
     return request_parse_head(call, traits, str_of(head), &err);
 }
 
-TEST(heads_are_read)
+TEST(heads_are_parsed)
 {
     struct http_call call;
     struct request_traits traits;
@@ -72,7 +73,7 @@ TEST(what_makes_two_requests_the_same)
     arena_release(&arena);
 }
 
-TEST(times_and_durations_are_read)
+TEST(times_and_durations_are_parsed)
 {
     static const struct {
         const char *text;
