@@ -368,7 +368,7 @@ def test_wrong_usage_is_reported():
             ('--limit', 'path=/x'): 'rate', ('--audit-off', 'joy'): 'joy',
             ('--faults', '/nowhere'): '/nowhere', ('--tls-cert', '/nowhere'): 'tls-key',
             ('--listen', 'here'): 'here', ('--ready-file', '/nowhere/x'): '/nowhere/x'}
-    for words, told in late.items():
+    for words, reported in late.items():
         done = subprocess.run([BINARY, 'serve', *words], capture_output=True, text=True, check=False)
         equal(done.returncode, 1, words)
         check(reported in done.stderr, f'{words}: {done.stderr}')
