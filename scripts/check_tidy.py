@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """check_tidy.py BUILD [PATH...]
 
-clang-tidy over src/ and sim/, or the PATHs in them, BUILD/compile_commands.json telling how each file
-is compiled; as many at once as there are processors it may run on (taskset says which).
+Runs clang-tidy over src/ and sim/, or the PATHs in them, with the commands of BUILD/compile_commands.json; one process per
+processor that it may use (see taskset).
 
-A file that was clean is not looked at again until something changes that clang-tidy would see: its
-own text or that of a header it includes, the checks, clang-tidy itself. What it would see is what
-the compiler sees, comments included, so that is hashed; BUILD/tidy/ has an empty file for every
-hash that was clean. The first run takes a while, later ones as long as what was changed.
+A file without findings is not checked again until something changes that clang-tidy would see: its own text or that of a
+header it includes, the checks, clang-tidy itself. The hash covers what the compiler sees, comments included; BUILD/tidy/
+has an empty file for every hash without findings. The first run takes a while, later ones only check what changed.
 """
 import concurrent.futures
 import hashlib
@@ -37,7 +36,7 @@ def seen_by_compiler(entry):
 
 
 def check(entry):
-    """What clang-tidy says of the file: nothing, when all is well."""
+    """The findings of clang-tidy in the file; None: it was not checked again."""
     stamp = clean / hashlib.sha256(rules + seen_by_compiler(entry)).hexdigest()
     if stamp.exists():
         return None

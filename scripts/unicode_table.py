@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """unicode_table.py > src/data/unicode_table.h
 
-Writes the general categories of all code points as runs, from the Unicode data of this Python. Run by
-hand when a newer Unicode is wanted; the table is kept in the tree, so that all machines agree.
+Writes the general categories of all code points as runs, from the Unicode data of this Python. Run it by
+hand for a newer Unicode; the table is kept in the tree, so that all machines agree.
 """
 import sys
 import unicodedata
