@@ -42,7 +42,7 @@ SIM_ROOMS = {  # a folder of sim/, and the others that it may include
     'truth': {'util', 'http', 'world', 'protocol'},
     'verify': {'util', 'world', 'protocol', 'truth'},
     'server': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth'},
-    'cmd': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'server', 'verify'},
+    'cmd': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth', 'server', 'verify'},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

@@ -417,22 +417,24 @@ static uint64_t page_of(const struct http_call *call, uint64_t identity)
 }
 
 void audit_end(struct audit *audit, const struct audit_ticket *ticket, const struct http_call *call,
-               const struct fault *fault, uint64_t identity, bool complete)
+               const struct audit_outcome *outcome)
 {
-    const bool trouble = fault->rule != 0 || !complete || call->status < 200 || call->status >= 300;
+    const struct fault *fault = outcome->fault;
+    const bool failed =
+        fault->rule != 0 || !outcome->complete || call->status < 200 || call->status >= 300;
 
     (void)pthread_mutex_lock(&audit->lock);
-    note_response(audit, ticket, call, fault, complete);
+    note_response(audit, ticket, call, fault, outcome->complete);
     if (!ticket->other_host) {
         struct scope *scope = scope_of(audit, call->path);
 
         for (size_t i = 0; i < audit->limit_count; i++)
             remove_in_progress(&audit->limits[i], ticket->ordinal);
         note_retry_after(audit, ticket, scope, call);
-        if (trouble)
+        if (failed)
             scope->last_failure = ticket->ordinal;
         else if (call->page != PAGE_NONE && call->status == 200)
-            judge_repeat(audit, ticket, scope, call, page_of(call, identity));
+            judge_repeat(audit, ticket, scope, call, page_of(call, outcome->identity));
     }
     if (fault->kind == FAULT_REDIRECT || fault->content_fault == CONTENT_FAULT_NEXT_ELSEWHERE)
         audit->last_redirect = ticket->ordinal;

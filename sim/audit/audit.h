@@ -96,9 +96,13 @@ bool audit_add_limit(struct audit *audit, struct str line, struct error *err) MU
 void audit_begin(struct audit *audit, const struct http_call *call, const struct audit_facts *facts,
                  struct audit_ticket *ticket);
 
-/* `identity` is the request's (request.h). */
+struct audit_outcome {
+    const struct fault *fault;
+    uint64_t identity; /* the request's (http/request.h) */
+    bool complete;
+};
 void audit_end(struct audit *audit, const struct audit_ticket *ticket, const struct http_call *call,
-               const struct fault *fault, uint64_t identity, bool complete);
+               const struct audit_outcome *outcome);
 
 /* The client did not receive the response: it may fetch the page again. */
 void audit_broken(struct audit *audit, const struct audit_ticket *ticket,

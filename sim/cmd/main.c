@@ -4,7 +4,7 @@
 
 #include "base/attr.h"
 #include "sim/cmd/serve.h"
-#include "sim/verify/verify.h"
+#include "sim/cmd/verify.h"
 
 static int help(int argc, char **argv);
 static int version(int argc, char **argv);

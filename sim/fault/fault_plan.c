@@ -120,7 +120,7 @@ static int64_t count_match(struct slot *slot, uint64_t identity)
 }
 
 static bool slot_is_due(const struct fault_plan *plan, struct slot *slot, uint64_t identity,
-                       int64_t *n)
+                        int64_t *n)
 {
     if (!slot->rule.by_request)
         identity = 0;

@@ -47,7 +47,7 @@ bool entrez_kept(struct sim_world *world, struct http_call *call, struct world_p
     if (!*found)
         return true;
     return world_kept(
-        world, call->arena, call->now_us,
+        page_at(world, call),
         &(struct world_kept_query){ .name = { name, (uint32_t)key },
                                     .idle_us = world_options_of(world)->history_idle_us,
                                     .part = part },
@@ -300,7 +300,7 @@ bool entrez_epost(struct sim_world *world, struct http_call *call, struct error 
         if (id_parse(ID_PUBMED, uids.texts[i], corpus->count, &record))
             hits[count++] = (struct hit){ record, corpus->first[record] };
     }
-    if (!world_keep_hits(world, call->now_us, hits, count, &name, err))
+    if (!world_keep_hits(page_at(world, call), hits, count, &name, err))
         return false;
     (void)page_begin(call, ENTREZ_XML);
     buf_printf(&call->response,

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+struct world_at page_at(struct sim_world *world, const struct http_call *call)
+{
+    return (struct world_at){ .world = world, .arena = call->arena, .now_us = call->now_us };
+}
+
 struct buf *page_begin(struct http_call *call, struct str content_type)
 {
     call->status = 200;

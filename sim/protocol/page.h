@@ -15,6 +15,9 @@
 #include "sim/protocol/body.h"
 #include "sim/world/world.h"
 
+/* The world at the time of the request, with results in the call's arena. */
+struct world_at page_at(struct sim_world *world, const struct http_call *call);
+
 /* Sets status 200 and the type; returns the buffer for the body. */
 struct buf *page_begin(struct http_call *call, struct str content_type);
 

@@ -326,14 +326,14 @@ static bool scroll_page(struct sim_world *world, struct http_call *call,
     struct world_page page;
     bool found;
 
-    if (!world_scroll(world, call->arena, call->now_us, name, advance, &at, err))
+    if (!world_scroll(page_at(world, call), name, advance, &at, err))
         return false;
     if (!at.found)
         return cursor_invalid(call, request->cursor, err);
     page = at.page;
     call->confirmable = page.count < request->rows;
     if (page.count > 0 &&
-        !world_kept(world, call->arena, call->now_us,
+        !world_kept(page_at(world, call),
                     &(struct world_kept_query){
                         .name = { name, 1 },
                         .idle_us = INT64_MAX,
@@ -352,7 +352,7 @@ static bool by_cursor(struct sim_world *world, struct http_call *call, struct re
 
     call->page = PAGE_NONE;
     if (str_eq(request->cursor, STR("*"))) {
-        if (!world_keep(world, call->now_us, &request->query, request->rows, &name, err))
+        if (!world_keep(page_at(world, call), &request->query, request->rows, &name, err))
             return false;
     } else if (call->content_fault == CONTENT_FAULT_EXPIRED_TOKEN ||
                !name_of(call, request->cursor, &name.name)) {
@@ -366,7 +366,7 @@ static bool by_offset(struct sim_world *world, struct http_call *call,
 {
     struct world_page page;
 
-    if (!world_page(world, call->arena, call->now_us, &request->query,
+    if (!world_page(page_at(world, call), &request->query,
                     (struct world_part){
                         page_skip(call, request->offset, request->rows > 0 ? request->rows : 1),
                         request->rows },

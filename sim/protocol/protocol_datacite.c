@@ -228,11 +228,11 @@ static bool list(struct sim_world *world, struct http_call *call, const struct r
 
     if (query.has_after && (call->content_fault == CONTENT_FAULT_REPEAT_PAGE ||
                             call->content_fault == CONTENT_FAULT_SHIFT_PAGE)) {
-        skip = world_position(world, call->now_us, &query);
+        skip = world_position(page_at(world, call), &query);
         query.has_after = false;
     }
     if (!world_page(
-            world, call->arena, call->now_us, &query,
+            page_at(world, call), &query,
             (struct world_part){ page_skip(call, skip, request->size > 0 ? request->size : 1),
                                  request->size },
             &page, err))

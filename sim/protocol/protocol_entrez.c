@@ -128,14 +128,14 @@ static bool run_search(struct sim_world *world, struct http_call *call, struct s
     const size_t skip = page_skip(call, search->retstart, search->retmax > 0 ? search->retmax : 1);
     struct world_name name = { 0 };
 
-    if (!world_page(world, call->arena, call->now_us, &search->query,
+    if (!world_page(page_at(world, call), &search->query,
                     (struct world_part){ skip, search->retmax }, page, err))
         return false;
     if (!str_eq(call_param(call, STR("usehistory")), STR("y")))
         return true;
     if (call_has_param(call, STR("WebEnv")))
         (void)entrez_webenv_parse(call, call_param(call, STR("WebEnv")), &name.name);
-    if (!world_keep(world, call->now_us, &search->query, 0, &name, err))
+    if (!world_keep(page_at(world, call), &search->query, 0, &name, err))
         return false;
     search->query_key = name.number;
     search->webenv = entrez_webenv(call, name.name);

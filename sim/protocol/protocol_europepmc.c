@@ -234,9 +234,9 @@ static bool list(struct sim_world *world, struct http_call *call, struct request
     size_t position = 0;
 
     if (request->query.has_after)
-        position = world_position(world, call->now_us, &request->query);
+        position = world_position(page_at(world, call), &request->query);
     whole.has_after = false;
-    if (!world_page(world, call->arena, call->now_us, &whole,
+    if (!world_page(page_at(world, call), &whole,
                     (struct world_part){ page_skip(call, position, request->size), request->size },
                     &page, err))
         return false;

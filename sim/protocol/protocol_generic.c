@@ -296,7 +296,7 @@ static bool list(struct sim_world *world, struct http_call *call, const struct r
     bool more;
 
     if (!world_page(
-            world, call->arena, call->now_us, &request->query,
+            page_at(world, call), &request->query,
             (struct world_part){ page_skip(call, request->skip, request->size), request->size },
             &page, err))
         return false;

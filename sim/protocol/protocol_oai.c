@@ -352,7 +352,7 @@ static bool list(struct sim_world *world, struct http_call *call, const struct r
     const bool whole = str_eq(request->verb, STR("ListRecords"));
     struct world_page page;
 
-    if (!world_page(world, call->arena, call->now_us, &request->query,
+    if (!world_page(page_at(world, call), &request->query,
                     (struct world_part){ page_skip(call, request->offset, request->mount.size),
                                          request->mount.size },
                     &page, err))

@@ -218,11 +218,11 @@ static bool find_page(struct sim_world *world, struct http_call *call,
     size_t skip;
 
     if (request->query.has_after)
-        position = world_position(world, call->now_us, &request->query);
+        position = world_position(page_at(world, call), &request->query);
     whole.has_after = false;
     skip = page_skip(call, position, request->size);
-    if (!world_page(world, call->arena, call->now_us, &whole,
-                    (struct world_part){ skip, request->size }, page, err))
+    if (!world_page(page_at(world, call), &whole, (struct world_part){ skip, request->size }, page,
+                    err))
         return false;
     *more = position + request->size < page->total;
     return true;

@@ -125,8 +125,10 @@ void handler_respond(struct handler *handler, struct served_request *served)
 void handler_end(struct handler *handler, struct served_request *served, bool complete)
 {
     if (served->ticket.ordinal != 0)
-        audit_end(handler->audit, &served->ticket, served->call, &served->fault, served->identity,
-                  complete);
+        audit_end(handler->audit, &served->ticket, served->call,
+                  &(struct audit_outcome){ .fault = &served->fault,
+                                           .identity = served->identity,
+                                           .complete = complete });
 }
 
 void handler_broken(struct handler *handler, struct served_request *served)

@@ -1,8 +1,5 @@
 /* verify: compares a patra store with the truth.
  *
- *      patra-sim verify --store DSN --protocol P --source NAME [--endpoint E]
- *                       [--from T --to T --at T] [--url http://127.0.0.1:PORT | world options]
- *
  * Reads the store's records (read-only) and the truth, both in the order of ids, and counts each
  * kind of difference:
  *
@@ -13,8 +10,6 @@
  *      lost_tombstone   it is deleted, and the store holds it as live
  *      buried           it is live, and the store holds it as deleted
  *      misdated         the right bytes, with an updated_at that is not theirs
- *
- * Exit 0 when there are no differences, 1 when there are some, 2 when the comparison failed.
  */
 #ifndef PATRA_SIM_VERIFY_VERIFY_H
 #define PATRA_SIM_VERIFY_VERIFY_H
@@ -28,8 +23,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "sim/truth/truth.h"
-
-int verify_main(int argc, char **argv);
 
 /* ---- one side: the store ---- */
 

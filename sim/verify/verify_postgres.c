@@ -83,11 +83,16 @@ static void close_reader(struct store_reader *port)
     free(reader);
 }
 
-static bool run(PGconn *db, const char *sql, int count, const char *const *values,
-                ExecStatusType wanted, PGresult **result, struct error *err)
+struct parameters {
+    const char *const *values;
+    int count;
+};
+
+static bool run(PGconn *db, const char *sql, struct parameters parameters, PGresult **result,
+                struct error *err)
 {
-    *result = PQexecParams(db, sql, count, NULL, values, NULL, NULL, 0);
-    if (PQresultStatus(*result) == wanted)
+    *result = PQexecParams(db, sql, parameters.count, NULL, parameters.values, NULL, NULL, 0);
+    if (PQresultStatus(*result) == PGRES_COMMAND_OK || PQresultStatus(*result) == PGRES_TUPLES_OK)
         return true;
     PQclear(*result);
     return fail(db, sql, err);
@@ -103,11 +108,11 @@ static bool open_rows(struct postgres_reader *reader, const char *dsn, const cha
     reader->db = PQconnectdb(dsn);
     if (PQstatus(reader->db) != CONNECTION_OK)
         return fail(reader->db, "connect", err);
-    if (!run(reader->db, BEGIN, 0, NULL, PGRES_COMMAND_OK, &result, err))
+    if (!run(reader->db, BEGIN, (struct parameters){ NULL, 0 }, &result, err))
         return false;
     PQclear(result);
     if (endpoint[0] == '\0') {
-        if (!run(reader->db, ENDPOINTS, 1, values, PGRES_TUPLES_OK, &endpoints, err))
+        if (!run(reader->db, ENDPOINTS, (struct parameters){ values, 1 }, &endpoints, err))
             return false;
         if (PQntuples(endpoints) > 1) {
             PQclear(endpoints);
@@ -117,7 +122,7 @@ static bool open_rows(struct postgres_reader *reader, const char *dsn, const cha
         if (PQntuples(endpoints) == 1)
             values[1] = PQgetvalue(endpoints, 0, 0);
     }
-    ok = run(reader->db, DECLARE, 2, values, PGRES_COMMAND_OK, &result, err);
+    ok = run(reader->db, DECLARE, (struct parameters){ values, 2 }, &result, err);
     if (ok)
         PQclear(result);
     PQclear(endpoints);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "sim/util/api_date.h"
 #include "sim/util/encode.h"
+#include "sim/util/key_values.h"
 #include "sim/verify/verify.h"
 
 enum { BODY_MAX = 1 << 20, PAGE_MAX = 64 << 20 };
@@ -116,7 +117,6 @@ struct remote_reader {
     struct str url;    /* "http://127.0.0.1:8080/_sim/truth?" and the query */
     struct arena kept; /* the url */
     struct arena arena;
-    struct buf page;
     struct str rest;      /* lines of the page that are not read yet */
     struct arena looking; /* for single ids */
     bool last;
@@ -134,30 +134,36 @@ static size_t receive(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
-static bool fetch(struct remote_reader *reader, struct arena *arena, const char *more,
-                  struct str value, struct buf *body, long *status, struct error *err)
+struct fetched {
+    struct buf body; /* in the arena given */
+    long status;
+};
+
+/* Requests the truth with one more parameter: `more` and, percent-encoded, `value`. */
+static bool fetch(struct remote_reader *reader, struct arena *arena, struct key_value more,
+                  struct fetched *fetched, struct error *err)
 {
     struct buf url;
     CURLcode code;
 
     arena_reset(arena);
     buf_init(&url, arena, 8192);
-    buf_init(body, arena, PAGE_MAX);
+    buf_init(&fetched->body, arena, PAGE_MAX);
     buf_add(&url, reader->url);
-    buf_add(&url, str_of(more));
-    encode_percent(&url, value);
+    buf_add(&url, more.name);
+    encode_percent(&url, more.value);
     buf_add_char(&url, '\0');
     if (!buf_ok(&url, err))
         return error_wrap(err, "the truth's URL");
     (void)curl_easy_setopt(reader->curl, CURLOPT_URL, url.data);
     (void)curl_easy_setopt(reader->curl, CURLOPT_WRITEFUNCTION, receive);
-    (void)curl_easy_setopt(reader->curl, CURLOPT_WRITEDATA, body);
+    (void)curl_easy_setopt(reader->curl, CURLOPT_WRITEDATA, &fetched->body);
     code = curl_easy_perform(reader->curl);
     if (code != CURLE_OK)
         return error_set(err, ERROR_TRANSIENT, "verify.url", "%.*s: %s", STR_ARG(reader->url),
                          curl_easy_strerror(code));
-    (void)curl_easy_getinfo(reader->curl, CURLINFO_RESPONSE_CODE, status);
-    return buf_ok(body, err);
+    (void)curl_easy_getinfo(reader->curl, CURLINFO_RESPONSE_CODE, &fetched->status);
+    return buf_ok(&fetched->body, err);
 }
 
 /* The text of "name":"..." in one of our own lines. */
@@ -201,18 +207,24 @@ static bool broken(struct str line, struct error *err)
                      STR_ARG(str_slice(line, 0, 200)));
 }
 
+static bool unexpected(const struct fetched *fetched, struct error *err)
+{
+    return error_set(err, ERROR_REQUEST, "verify.url", "the server responded %ld: %.*s",
+                     fetched->status, STR_ARG(str_slice(buf_str(&fetched->body), 0, 300)));
+}
+
 static bool next_page(struct remote_reader *reader, struct error *err)
 {
     const struct str after = str_of(reader->after);
-    long status = 0;
+    const struct key_value more = { after.len > 0 ? STR("&limit=5000&after=") : STR("&limit=5000"),
+                                    after };
+    struct fetched fetched;
 
-    if (!fetch(reader, &reader->arena, after.len > 0 ? "&limit=5000&after=" : "&limit=5000", after,
-               &reader->page, &status, err))
+    if (!fetch(reader, &reader->arena, more, &fetched, err))
         return false;
-    if (status != 200)
-        return error_set(err, ERROR_REQUEST, "verify.url", "the server responded %ld: %.*s", status,
-                         STR_ARG(str_slice(buf_str(&reader->page), 0, 300)));
-    reader->rest = buf_str(&reader->page);
+    if (fetched.status != 200)
+        return unexpected(&fetched, err);
+    reader->rest = buf_str(&fetched.body);
     return true;
 }
 
@@ -254,16 +266,15 @@ static bool remote_look(struct truth_reader *port, struct str id, const uint8_t 
                         struct truth_look *look, struct error *err)
 {
     struct remote_reader *reader = remote_of(port);
+    struct fetched fetched;
     struct str rest, line;
-    struct buf body;
-    long status = 0;
 
     *look = (struct truth_look){ .state = TRUTH_ABSENT };
-    if (!fetch(reader, &reader->looking, "&id=", id, &body, &status, err))
+    if (!fetch(reader, &reader->looking, (struct key_value){ STR("&id="), id }, &fetched, err))
         return false;
-    if (status == 400)
+    if (fetched.status == 400)
         return true; /* not an id of this world */
-    rest = buf_str(&body);
+    rest = buf_str(&fetched.body);
     line = str_cut(&rest, '\n');
     if (!read_state(field(line, STR("\"state\":\"")), &look->state))
         return broken(line, err);
@@ -296,16 +307,15 @@ static void remote_close(struct truth_reader *port)
 static bool take_zone(struct remote_reader *reader, struct error *err)
 {
     struct world_options options;
+    struct fetched fetched;
     struct str rest;
-    struct buf body;
-    long status = 0;
 
-    if (!fetch(reader, &reader->looking, "&limit=0", STR(""), &body, &status, err))
+    if (!fetch(reader, &reader->looking, (struct key_value){ STR("&limit=0"), STR("") }, &fetched,
+               err))
         return false;
-    if (status != 200)
-        return error_set(err, ERROR_REQUEST, "verify.url", "the server responded %ld: %.*s", status,
-                         STR_ARG(str_slice(buf_str(&body), 0, 300)));
-    rest = field(buf_str(&body), STR("\"world\":\""));
+    if (fetched.status != 200)
+        return unexpected(&fetched, err);
+    rest = field(buf_str(&fetched.body), STR("\"world\":\""));
     world_options_init(&options);
     while (rest.len > 0) {
         struct str value = str_cut(&rest, '&');

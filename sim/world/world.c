@@ -62,15 +62,15 @@ const struct texts *world_texts(const struct sim_world *world)
     return &world->texts;
 }
 
-static void lock(struct sim_world *world, int64_t now_us)
+static void lock(struct world_at at)
 {
-    (void)pthread_mutex_lock(&world->lock);
-    view_seek(&world->view, now_us);
+    (void)pthread_mutex_lock(&at.world->lock);
+    view_seek(&at.world->view, at.now_us);
 }
 
-static void unlock(struct sim_world *world)
+static void unlock(struct world_at at)
 {
-    (void)pthread_mutex_unlock(&world->lock);
+    (void)pthread_mutex_unlock(&at.world->lock);
 }
 
 /* The total of a query does not need its order: the cheapest one that has a range counts fastest.
@@ -89,15 +89,15 @@ static size_t count_all(const struct view *view, const struct view_query *query)
     return view_count(view, &whole);
 }
 
-size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query)
+size_t world_position(struct world_at at, const struct view_query *query)
 {
     struct view_query whole = *query;
     size_t position;
 
     whole.has_after = false;
-    lock(world, now_us);
-    position = view_count(&world->view, &whole) - view_count(&world->view, query);
-    unlock(world);
+    lock(at);
+    position = view_count(&at.world->view, &whole) - view_count(&at.world->view, query);
+    unlock(at);
     return position;
 }
 
@@ -108,59 +108,58 @@ static bool page_alloc(struct arena *arena, size_t limit, struct world_page *pag
     return page->hits != NULL || arena_error(arena, err);
 }
 
-bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct view_query *query, struct world_part part, struct world_page *page,
-                struct error *err)
+bool world_page(struct world_at at, const struct view_query *query, struct world_part part,
+                struct world_page *page, struct error *err)
 {
-    if (!page_alloc(arena, part.limit, page, err))
+    if (!page_alloc(at.arena, part.limit, page, err))
         return false;
-    lock(world, now_us);
-    page->total = count_all(&world->view, query);
-    page->count = view_page(&world->view, query, part.skip, part.limit, page->hits);
-    unlock(world);
+    lock(at);
+    page->total = count_all(&at.world->view, query);
+    page->count = view_page(&at.world->view, query, part.skip, part.limit, page->hits);
+    unlock(at);
     return true;
 }
 
-static bool keep(struct sim_world *world, int64_t now_us, size_t count, struct world_name *name,
+static bool keep(struct world_at at, size_t count, struct world_name *name,
                  struct kept_result **result, struct error *err)
 {
     if (name->name == 0)
-        name->name = kept_results_name(&world->results, (uint64_t)world->corpus.options.seed);
-    name->number = kept_results_next_number(&world->results, name->name);
-    *result = kept_results_add(&world->results, name->name, name->number, count, now_us);
+        name->name = kept_results_name(&at.world->results, (uint64_t)at.world->corpus.options.seed);
+    name->number = kept_results_next_number(&at.world->results, name->name);
+    *result = kept_results_add(&at.world->results, name->name, name->number, count, at.now_us);
     return *result != NULL ||
            error_set(err, ERROR_FATAL, "memory", "no memory to keep %zu hits", count);
 }
 
-bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
-                size_t page_size, struct world_name *name, struct error *err)
+bool world_keep(struct world_at at, const struct view_query *query, size_t page_size,
+                struct world_name *name, struct error *err)
 {
     struct kept_result *result;
     size_t total;
     bool ok;
 
-    lock(world, now_us);
-    total = count_all(&world->view, query);
-    ok = keep(world, now_us, total, name, &result, err);
+    lock(at);
+    total = count_all(&at.world->view, query);
+    ok = keep(at, total, name, &result, err);
     if (ok) {
         result->size = page_size;
-        (void)view_page(&world->view, query, 0, total, result->hits);
+        (void)view_page(&at.world->view, query, 0, total, result->hits);
     }
-    unlock(world);
+    unlock(at);
     return ok;
 }
 
-bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
+bool world_keep_hits(struct world_at at, const struct hit *hits, size_t count,
                      struct world_name *name, struct error *err)
 {
     struct kept_result *result;
     bool ok;
 
-    lock(world, now_us);
-    ok = keep(world, now_us, count, name, &result, err);
+    lock(at);
+    ok = keep(at, count, name, &result, err);
     if (ok && count > 0)
         memcpy(result->hits, hits, count * sizeof(*hits));
-    unlock(world);
+    unlock(at);
     return ok;
 }
 
@@ -175,45 +174,44 @@ static void copy_hits(const struct kept_result *result, struct world_part part,
         memcpy(page->hits, result->hits + part.skip, page->count * sizeof(*page->hits));
 }
 
-bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct world_kept_query *query, struct world_page *page, bool *found,
-                struct error *err)
+bool world_kept(struct world_at at, const struct world_kept_query *query, struct world_page *page,
+                bool *found, struct error *err)
 {
     const struct kept_result *result;
 
-    if (!page_alloc(arena, query->part.limit, page, err))
+    if (!page_alloc(at.arena, query->part.limit, page, err))
         return false;
-    lock(world, now_us);
-    result = kept_results_find(&world->results, query->name.name, query->name.number, now_us,
+    lock(at);
+    result = kept_results_find(&at.world->results, query->name.name, query->name.number, at.now_us,
                                query->idle_us);
     *found = result != NULL;
     if (*found)
         copy_hits(result, query->part, page);
-    unlock(world);
+    unlock(at);
     return true;
 }
 
-bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                  bool advance, struct world_scrolled *scrolled, struct error *err)
+bool world_scroll(struct world_at at, uint64_t name, bool advance, struct world_scrolled *scrolled,
+                  struct error *err)
 {
     struct kept_result *result;
     bool ok = true;
 
     *scrolled = (struct world_scrolled){ 0 };
-    lock(world, now_us);
-    result =
-        kept_results_find(&world->results, name, 1, now_us, world->corpus.options.scroll_idle_us);
+    lock(at);
+    result = kept_results_find(&at.world->results, name, 1, at.now_us,
+                               at.world->corpus.options.scroll_idle_us);
     scrolled->found = result != NULL;
     if (scrolled->found) {
         const struct world_part part = { result->position, result->size };
 
         scrolled->position = result->position;
-        ok = page_alloc(arena, part.limit, &scrolled->page, err);
+        ok = page_alloc(at.arena, part.limit, &scrolled->page, err);
         if (ok)
             copy_hits(result, part, &scrolled->page);
         if (ok && advance)
             result->position += scrolled->page.count;
     }
-    unlock(world);
+    unlock(at);
     return ok;
 }

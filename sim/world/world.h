@@ -32,6 +32,13 @@ const struct world_options *world_options_of(const struct sim_world *world);
 const struct corpus *world_corpus(const struct sim_world *world);
 const struct texts *world_texts(const struct sim_world *world);
 
+/* A world at one time, and where results are allocated. */
+struct world_at {
+    struct sim_world *world;
+    struct arena *arena;
+    int64_t now_us;
+};
+
 /* Where a page begins, and how many hits it has at most. */
 struct world_part {
     size_t skip;
@@ -45,11 +52,10 @@ struct world_page {
 };
 
 /* The result of the query at that time. */
-bool world_page(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct view_query *query, struct world_part part, struct world_page *page,
-                struct error *err) MUST_CHECK;
+bool world_page(struct world_at at, const struct view_query *query, struct world_part part,
+                struct world_page *page, struct error *err) MUST_CHECK;
 /* How many hits come up to the query's `after`, included: where its page begins. */
-size_t world_position(struct sim_world *world, int64_t now_us, const struct view_query *query);
+size_t world_position(struct world_at at, const struct view_query *query);
 
 /* ---- lists that a server keeps ---- */
 
@@ -59,10 +65,10 @@ struct world_name {
 };
 
 /* Keeps the query's hits: under a new name, or as the next number under a given name. */
-bool world_keep(struct sim_world *world, int64_t now_us, const struct view_query *query,
-                size_t page_size, struct world_name *name, struct error *err) MUST_CHECK;
+bool world_keep(struct world_at at, const struct view_query *query, size_t page_size,
+                struct world_name *name, struct error *err) MUST_CHECK;
 /* Keeps a list from elsewhere (epost). */
-bool world_keep_hits(struct sim_world *world, int64_t now_us, const struct hit *hits, size_t count,
+bool world_keep_hits(struct world_at at, const struct hit *hits, size_t count,
                      struct world_name *name, struct error *err) MUST_CHECK;
 
 /* Reads a kept list. *found: it still exists. */
@@ -71,9 +77,8 @@ struct world_kept_query {
     int64_t idle_us; /* it expires when unused for longer */
     struct world_part part;
 };
-bool world_kept(struct sim_world *world, struct arena *arena, int64_t now_us,
-                const struct world_kept_query *query, struct world_page *page, bool *found,
-                struct error *err) MUST_CHECK;
+bool world_kept(struct world_at at, const struct world_kept_query *query, struct world_page *page,
+                bool *found, struct error *err) MUST_CHECK;
 
 /* The next page of a scroll, of the size it was kept with. `advance`: the position advances. */
 struct world_scrolled {
@@ -81,7 +86,7 @@ struct world_scrolled {
     size_t position;
     struct world_page page;
 };
-bool world_scroll(struct sim_world *world, struct arena *arena, int64_t now_us, uint64_t name,
-                  bool advance, struct world_scrolled *scrolled, struct error *err) MUST_CHECK;
+bool world_scroll(struct world_at at, uint64_t name, bool advance, struct world_scrolled *scrolled,
+                  struct error *err) MUST_CHECK;
 
 #endif

@@ -148,7 +148,7 @@ TEST(pages_contain_the_bytes_that_the_truth_hashes)
         struct buf body;
 
         sim_request_get(&request, world, options.to_us, str_of(cases[i].url));
-        REQUIRE_OK(world_page(world, &request.arena, options.to_us, &query,
+        REQUIRE_OK(world_page((struct world_at){ world, &request.arena, options.to_us }, &query,
                               (struct world_part){ 0, 200 }, &page, &err),
                    err);
         buf_init(&body, &request.arena, 1 << 20);

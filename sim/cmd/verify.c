@@ -1,5 +1,5 @@
-/* `patra-sim verify`: the command line, the two sides, the report. */
-#include "sim/verify/verify.h"
+/* `patra-sim verify`: parses its options, opens the store and the truth, prints the report. */
+#include "sim/cmd/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "sim/util/api_date.h"
 #include "sim/util/encode.h"
 #include "sim/util/text_out.h"
+#include "sim/verify/verify.h"
 
 enum { EXIT_SAME, EXIT_DIFFERENT, EXIT_UNKNOWN };
 enum { SHOW_PRESET = 10, ARENA_MAX = 256 << 20 };
@@ -159,16 +160,6 @@ static void print_help(void)
 
 /* ---- both sides ---- */
 
-struct store_reader *store_reader_open(struct str dsn, struct str source, struct str endpoint,
-                                       struct error *err)
-{
-    if (str_starts(dsn, STR("postgresql://")) || str_starts(dsn, STR("postgres://")))
-        return store_reader_postgres(dsn, source, endpoint, err);
-    if (str_starts(dsn, STR("sqlite:")))
-        dsn = str_slice(dsn, 7, dsn.len);
-    return store_reader_sqlite(dsn, source, endpoint, err);
-}
-
 static bool take_instant(struct str text, const char *name, int64_t *at_us, struct error *err)
 {
     struct api_date date;
@@ -176,7 +167,7 @@ static bool take_instant(struct str text, const char *name, int64_t *at_us, stru
     if (text.len == 0)
         return true;
     if (!api_date_parse(text, &date))
-        return error_set(err, ERROR_REQUEST, "option.time", "--%s: can't read '%.*s'", name,
+        return error_set(err, ERROR_REQUEST, "option.time", "--%s: '%.*s' is not a time", name,
                          STR_ARG(text));
     *at_us = date.from_us;
     return true;
@@ -195,7 +186,7 @@ static struct truth_reader *open_local(const struct settings *settings,
         !take_instant(settings->at, "at", &query.at_us, err))
         return NULL;
     if (!truth_field(settings->field, &query.field)) {
-        (void)error_set(err, ERROR_REQUEST, "option.field", "--field: no '%.*s'",
+        (void)error_set(err, ERROR_REQUEST, "option.field", "--field: unknown field '%.*s'",
                         STR_ARG(settings->field));
         return NULL;
     }
