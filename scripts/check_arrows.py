@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Reads every #include "..." below src/ and sim/ and refuses those that go against the arrows:
 
+    cmd -> worker -> cli -> view -> engine, adapter;  cmd -> serve -> view
     cmd -> serve -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
     adapter/sqlite, adapter/postgres -> adapter/sql
 
@@ -19,7 +20,10 @@ ALLOWED = {
     'engine': {'base', 'core', 'data', 'port', 'spec', 'engine'},
     'adapter': {'base', 'core', 'data', 'port'},
     'serve': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve'},
-    'cmd': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve', 'adapter', 'cmd'},
+    'view': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view'},
+    'cli': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'adapter', 'cli'},
+    'worker': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'adapter', 'cli', 'worker'},
+    'cmd': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve', 'adapter', 'view', 'cli', 'worker', 'cmd'},
     'sim': {'base', 'sim'},
 }
 LIBRARIES = {  # a library's header, and the only folders that may know it

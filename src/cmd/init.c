@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "cmd/session.h"
+#include "cli/session.h"
 
 static bool init(struct session *session, const struct invocation *invocation, struct error *err)
 {

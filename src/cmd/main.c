@@ -3,20 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
-#include "cmd/cursor.h"
-#include "cmd/harvest.h"
-#include "cmd/help.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cmd/cursor/cursor.h"
+#include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
-#include "cmd/quarantine.h"
+#include "cmd/quarantine/quarantine.h"
 #include "cmd/serve.h"
 #include "cmd/signals.h"
-#include "cmd/source.h"
-#include "cmd/status.h"
+#include "cmd/source/source.h"
+#include "cmd/status/status.h"
 #include "cmd/task.h"
-#include "cmd/trigger.h"
+#include "cmd/trigger/trigger.h"
 #include "cmd/work.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);

@@ -2,7 +2,7 @@
 #ifndef PATRA_CMD_PAUSE_H
 #define PATRA_CMD_PAUSE_H
 
-#include "cmd/command.h"
+#include "cli/command.h"
 
 extern const struct command COMMAND_PAUSE;
 extern const struct command COMMAND_RESUME;

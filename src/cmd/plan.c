@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/instant.h"
-#include "cmd/columns.h"
-#include "cmd/output.h"
-#include "cmd/session.h"
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "cli/session.h"
 #include "data/json.h"
 #include "data/json_write.h"
 #include "engine/execute/slice_read.h"

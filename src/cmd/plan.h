@@ -2,7 +2,7 @@
 #ifndef PATRA_CMD_PLAN_H
 #define PATRA_CMD_PLAN_H
 
-#include "cmd/command.h"
+#include "cli/command.h"
 
 extern const struct command COMMAND_PLAN;
 

@@ -3,15 +3,15 @@
 #include <inttypes.h>
 
 #include "adapter/system/system.h"
-#include "cmd/log_option.h"
-#include "cmd/session.h"
-#include "cmd/stop.h"
-#include "cmd/who.h"
-#include "cmd/workers.h"
+#include "cli/log_option.h"
+#include "cli/session.h"
+#include "cli/who.h"
 #include "engine/plan_reslice.h"
 #include "engine/schedule_fire.h"
 #include "port/store_lease.h"
 #include "port/store_rate.h"
+#include "worker/stop.h"
+#include "worker/workers.h"
 
 /* The planner looks again after at most this long: sources come and change meanwhile. */
 #define TURN_MAX_US (5 * US_PER_SECOND)

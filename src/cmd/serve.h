@@ -8,7 +8,7 @@
 #ifndef PATRA_CMD_SERVE_H
 #define PATRA_CMD_SERVE_H
 
-#include "cmd/command.h"
+#include "cli/command.h"
 
 extern const struct command COMMAND_SERVE;
 

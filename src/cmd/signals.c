@@ -3,10 +3,10 @@
 #include <inttypes.h>
 
 #include "base/list.h"
-#include "cmd/columns.h"
-#include "cmd/confirm.h"
-#include "cmd/output.h"
-#include "cmd/who.h"
+#include "cli/columns.h"
+#include "cli/confirm.h"
+#include "cli/output.h"
+#include "cli/who.h"
 #include "engine/source_store.h"
 #include "port/store_signal.h"
 #include "spec/snapshot.h"

@@ -2,8 +2,8 @@
 #ifndef PATRA_CMD_SIGNALS_H
 #define PATRA_CMD_SIGNALS_H
 
-#include "cmd/command.h"
-#include "cmd/session.h"
+#include "cli/command.h"
+#include "cli/session.h"
 
 extern const struct command COMMAND_SIGNAL;
 

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 
 #include "base/instant.h"
-#include "cmd/columns.h"
-#include "cmd/output.h"
-#include "cmd/session.h"
-#include "cmd/text.h"
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "cli/session.h"
 #include "data/json.h"
 #include "port/store_plan.h"
 #include "port/store_run.h"

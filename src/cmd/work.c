@@ -1,10 +1,10 @@
 #include "cmd/work.h"
 
-#include "cmd/log_option.h"
-#include "cmd/session.h"
-#include "cmd/stop.h"
-#include "cmd/workers.h"
+#include "cli/log_option.h"
+#include "cli/session.h"
 #include "engine/source_store.h"
+#include "worker/stop.h"
+#include "worker/workers.h"
 
 static void do_nothing(struct workers_turn *turn, bool is_ending)
 {

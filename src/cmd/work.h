@@ -2,7 +2,7 @@
 #ifndef PATRA_CMD_WORK_H
 #define PATRA_CMD_WORK_H
 
-#include "cmd/command.h"
+#include "cli/command.h"
 
 extern const struct command COMMAND_WORK;
 

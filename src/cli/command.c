@@ -1,0 +1,269 @@
+#include "cli/command.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/suggest.h"
+#include "cli/help.h"
+
+enum { NAMES_MAX = 64 };
+
+static size_t option_count(const struct command *command)
+{
+    size_t count = 0;
+
+    while (count < COMMAND_OPTIONS_MAX && command->options[count].name != NULL)
+        count++;
+    return count;
+}
+
+static int option_index(const struct command *command, struct str name)
+{
+    const size_t count = option_count(command);
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(str_of(command->options[i].name), name))
+            return (int)i;
+    }
+    return -1;
+}
+
+const char *invocation_value(const struct invocation *invocation, const char *name)
+{
+    const int i = option_index(invocation->command, str_of(name));
+
+    assert(i >= 0);
+    return invocation->values[i];
+}
+
+bool invocation_flag(const struct invocation *invocation, const char *name)
+{
+    return invocation_value(invocation, name) != NULL;
+}
+
+const char *invocation_each(const struct invocation *invocation, const char *name, int *at)
+{
+    const int i = option_index(invocation->command, str_of(name));
+
+    assert(i >= 0);
+    for (; *at < invocation->given_count; ++*at) {
+        if (invocation->given[*at].option == i)
+            return invocation->given[(*at)++].value;
+    }
+    return NULL;
+}
+
+bool invocation_number(const struct invocation *invocation, const char *name,
+                       struct option_range range, int64_t *number, struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+
+    *number = range.otherwise;
+    if (given == NULL)
+        return true;
+    if (!str_to_i64(str_of(given), number))
+        return error_set(err, ERROR_REQUEST, "command.option", "--%s: '%s' is no whole number",
+                         name, given);
+    return (*number >= range.least && *number <= range.most) ||
+           error_set(err, ERROR_REQUEST, "command.option",
+                     "--%s: %s is not %" PRId64 " to %" PRId64, name, given, range.least,
+                     range.most);
+}
+
+bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
+                         struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+    struct error why;
+
+    return given == NULL || duration_parse_us(str_of(given), length_us, &why) ||
+           error_set(err, ERROR_REQUEST, "command.option", "--%s: %s", name, why.text);
+}
+
+bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
+                    struct error *err)
+{
+    const char *given = invocation->operands[operand];
+
+    return (str_to_i64(str_of(given), id) && *id > 0) ||
+           error_set(err, ERROR_REQUEST, "command.option", "'%s' is no %s's number", given, what);
+}
+
+static enum exit_code usage(const struct help_path *path, const char *problem, struct str what,
+                            const char *meant)
+{
+    fprintf(stderr, "patra: %s '%.*s'", problem, STR_ARG(what));
+    if (meant != NULL)
+        fprintf(stderr, "; did you mean '%s'?", meant);
+    fprintf(stderr, "\nSee '");
+    help_name(path, stderr);
+    fprintf(stderr, " --help'.\n");
+    return EXIT_USAGE;
+}
+
+static enum exit_code unknown_option(const struct help_path *path, struct str name)
+{
+    const struct command *command = help_last(path);
+    const char *names[COMMAND_OPTIONS_MAX + 1] = { "help" };
+    const size_t count = option_count(command);
+    char shown[128];
+    char meant[64];
+    const char *near;
+
+    for (size_t i = 0; i < count; i++)
+        names[i + 1] = command->options[i].name;
+    near = suggest(name, names, count + 1);
+    if (near != NULL)
+        (void)snprintf(meant, sizeof(meant), "--%s", near);
+    (void)snprintf(shown, sizeof(shown), "--%.*s", STR_ARG(name));
+    return usage(path, "unknown option", str_of(shown), near != NULL ? meant : NULL);
+}
+
+static enum exit_code unknown_command(const struct help_path *path, struct str name)
+{
+    const struct command *parent = help_last(path);
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (const struct command *const *c = parent->children; *c != NULL && count < NAMES_MAX; c++)
+        names[count++] = (*c)->name;
+    return usage(path, "unknown command", name, suggest(name, names, count));
+}
+
+static const struct command *find_child(const struct command *parent, const char *name)
+{
+    for (const struct command *const *c = parent->children; *c != NULL; c++) {
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    }
+    return NULL;
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+/* One "--name", "--name=value" or "--name value" at *at; moves *at to the last argument it used. */
+static enum exit_code take_option(struct invocation *invocation, const struct help_path *path,
+                                  int argc, char **argv, int *at)
+{
+    struct str rest = str_of(argv[*at] + 2);
+    const bool has_value = memchr(rest.data, '=', rest.len) != NULL;
+    const struct str name = str_cut(&rest, '=');
+    const int i = option_index(invocation->command, name);
+
+    if (i < 0)
+        return unknown_option(path, name);
+    if (invocation->command->options[i].value == NULL) {
+        if (has_value)
+            return usage(path, "this option takes no value:", str_of(argv[*at]), NULL);
+        invocation->values[i] = "";
+        return EXIT_DONE;
+    }
+    if (!has_value && *at + 1 == argc)
+        return usage(path, "this option needs a value:", str_of(argv[*at]), NULL);
+    if (invocation->given_count == COMMAND_REPEATS_MAX)
+        return usage(path, "too many options at", str_of(argv[*at]), NULL);
+    invocation->values[i] = has_value ? rest.data : argv[++*at];
+    invocation->given[invocation->given_count].option = i;
+    invocation->given[invocation->given_count++].value = invocation->values[i];
+    return EXIT_DONE;
+}
+
+static enum exit_code check_operands(const struct invocation *invocation,
+                                     const struct help_path *path)
+{
+    const struct command *command = invocation->command;
+
+    if (invocation->operand_count < command->operands_min)
+        return usage(path, "something is missing:", str_of(command->operands), NULL);
+    if (command->operands_max >= 0 && invocation->operand_count > command->operands_max)
+        return usage(path,
+                     "one argument too many:", str_of(invocation->operands[command->operands_max]),
+                     NULL);
+    return EXIT_DONE;
+}
+
+/* Operands are gathered at the front of argv, so options may stand anywhere. */
+static enum exit_code run(const struct help_path *path, int argc, char **argv)
+{
+    struct invocation invocation = { .command = help_last(path), .out = stdout, .talk = stderr };
+    enum exit_code code;
+    int kept = 0;
+
+    for (int at = 0; at < argc; at++) {
+        if (is_help(argv[at])) {
+            help_print(path, stdout);
+            return EXIT_DONE;
+        }
+        if (strcmp(argv[at], "--") == 0) {
+            while (++at < argc)
+                argv[kept++] = argv[at];
+            break;
+        }
+        if (strncmp(argv[at], "--", 2) != 0) {
+            if (argv[at][0] == '-' && argv[at][1] != '\0')
+                return usage(path, "unknown option", str_of(argv[at]), NULL);
+            argv[kept++] = argv[at];
+            continue;
+        }
+        code = take_option(&invocation, path, argc, argv, &at);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    invocation.operands = argv;
+    invocation.operand_count = kept;
+    code = check_operands(&invocation, path);
+    return code != EXIT_DONE ? code : invocation.command->run(&invocation);
+}
+
+enum exit_code command_main(const struct command *root, int argc, char **argv)
+{
+    struct help_path path = { .commands = { root }, .depth = 1 };
+    int at = 1;
+
+    while (help_last(&path)->children != NULL) {
+        const struct command *child;
+
+        if (at == argc && help_last(&path)->run == NULL) {
+            help_print(&path, stderr);
+            return EXIT_USAGE;
+        }
+        if (at == argc || (argv[at][0] == '-' && !is_help(argv[at])))
+            break;
+        if (is_help(argv[at])) {
+            help_print(&path, stdout);
+            return EXIT_DONE;
+        }
+        child = find_child(help_last(&path), argv[at]);
+        if (child == NULL)
+            return unknown_command(&path, str_of(argv[at]));
+        assert(path.depth < HELP_DEPTH_MAX);
+        path.commands[path.depth++] = child;
+        at++;
+    }
+    if (help_last(&path)->run == NULL)
+        return unknown_option(&path, str_slice(str_of(argv[at]), strspn(argv[at], "-"), SIZE_MAX));
+    return run(&path, argc - at, argv + at);
+}
+
+/* What the command line got wrong has such a code in every command: "cursor.option". */
+static bool is_usage(const struct error *err)
+{
+    static const char END[] = ".option";
+    const size_t len = strlen(err->code);
+
+    return len > sizeof(END) - 1 && strcmp(err->code + len - (sizeof(END) - 1), END) == 0;
+}
+
+enum exit_code command_failed(const struct invocation *invocation, const struct error *err)
+{
+    fprintf(invocation->talk, "patra: %s (%s, %s)\n", err->text, error_level_name(err->level),
+            err->code);
+    if (is_usage(err))
+        return EXIT_USAGE;
+    return err->level == ERROR_TRANSIENT ? EXIT_LATER : EXIT_REFUSED;
+}

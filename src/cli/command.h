@@ -1,0 +1,97 @@
+/* command: the command line as a table.
+ *
+ * A command is a row: its name, what it is for, its options, its children or its function. The same
+ * rows parse the arguments, answer --help, suggest what was meant, and make the manual page and the
+ * shell completion, so none of these can be wrong alone.
+ */
+#ifndef PATRA_CLI_COMMAND_H
+#define PATRA_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* What patra's exit code tells; documented in docs/commands.md. */
+enum exit_code {
+    EXIT_DONE = 0, /* done, and nothing is wrong */
+    EXIT_FOUND =
+        1, /* done, and something is wrong: faults in a file, a difference, a failed check */
+    EXIT_USAGE = 2,   /* the command line was not understood; nothing was done */
+    EXIT_LATER = 3,   /* could not be done now, may succeed when tried again: busy, unreachable */
+    EXIT_REFUSED = 4, /* can not be done: trying again would not help */
+    EXIT_TOLD = 130,  /* told to stop by a signal before the end; nothing is lost */
+};
+
+struct option {
+    const char *name;  /* without the dashes */
+    const char *value; /* what it takes, for the help: "DSN"; NULL for a flag */
+    const char *help;  /* one sentence */
+};
+
+enum { COMMAND_OPTIONS_MAX = 16, COMMAND_REPEATS_MAX = 64 };
+
+struct invocation;
+
+struct command {
+    const char *name;
+    const char *summary;  /* one line, for lists */
+    const char *operands; /* "FILE..."; NULL when it takes none */
+    int operands_min;
+    int operands_max;                           /* -1: any number */
+    const char *description;                    /* paragraphs for --help and the manual */
+    struct option options[COMMAND_OPTIONS_MAX]; /* ends at the first without a name */
+    const struct command *const *children;      /* ends with NULL; NULL when it has none */
+    enum exit_code (*run)(const struct invocation *invocation);
+};
+
+struct invocation {
+    const struct command *command;
+    const char *values[COMMAND_OPTIONS_MAX]; /* NULL: not given; flags are ""; the last counts */
+    struct {
+        int option;
+        const char *value;
+    } given[COMMAND_REPEATS_MAX]; /* every value, in the order given */
+    int given_count;
+    char *const *operands;
+    int operand_count;
+    FILE *out;  /* results */
+    FILE *talk; /* everything else */
+};
+
+/* The value of an option of this command, or NULL. The name must be in its table. */
+const char *invocation_value(const struct invocation *invocation, const char *name);
+bool invocation_flag(const struct invocation *invocation, const char *name);
+
+/* The values of an option that may be given more than once: begin with *at = 0, NULL at the end. */
+const char *invocation_each(const struct invocation *invocation, const char *name, int *at);
+
+struct option_range {
+    int64_t least;
+    int64_t most;
+    int64_t otherwise; /* where the option was not given */
+};
+
+/* The value of an option that takes a whole number. False ("command.option") for what is none, or
+ * out of the range. */
+bool invocation_number(const struct invocation *invocation, const char *name,
+                       struct option_range range, int64_t *number, struct error *err) MUST_CHECK;
+
+/* The same of one that takes a duration; *length_us is left alone where it was not given. */
+bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
+                         struct error *err) MUST_CHECK;
+
+/* The number of a row among the operands: 1 and more. `what` is what it is a number of: "plan". */
+bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
+                    struct error *err) MUST_CHECK;
+
+/* Finds the command, parses its options, runs it. argv[0] is the program. */
+enum exit_code command_main(const struct command *root, int argc, char **argv);
+
+/* Prints an error once, for people, and gives the exit code its level asks for. */
+enum exit_code command_failed(const struct invocation *invocation, const struct error *err);
+
+#endif

@@ -1,0 +1,20 @@
+#include "cli/confirm.h"
+
+#include <string.h>
+#include <unistd.h>
+
+bool confirm(const struct invocation *invocation, const char *question, struct error *err)
+{
+    char answer[16];
+
+    if (invocation_flag(invocation, "yes"))
+        return true;
+    if (!isatty(STDIN_FILENO))
+        return error_set(err, ERROR_REQUEST, "confirm.option",
+                         "without a terminal to ask on, --yes is needed");
+    fprintf(invocation->talk, "%s Type yes: ", question);
+    (void)fflush(invocation->talk);
+    if (fgets(answer, sizeof(answer), stdin) != NULL && strcmp(answer, "yes\n") == 0)
+        return true;
+    return error_set(err, ERROR_REQUEST, "confirm.refused", "not confirmed; nothing was done");
+}

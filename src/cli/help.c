@@ -1,0 +1,197 @@
+#include "cli/help.h"
+
+#include <assert.h>
+
+const struct command *help_last(const struct help_path *path)
+{
+    return path->commands[path->depth - 1];
+}
+
+void help_name(const struct help_path *path, FILE *out)
+{
+    for (int i = 0; i < path->depth; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", path->commands[i]->name);
+}
+
+static void print_options(const struct command *command, FILE *out)
+{
+    fprintf(out, "\nOptions:\n");
+    for (const struct option *o = command->options; o->name != NULL; o++) {
+        char left[48];
+
+        (void)snprintf(left, sizeof(left), "--%s%s%s", o->name, o->value != NULL ? " " : "",
+                       o->value != NULL ? o->value : "");
+        fprintf(out, "  %-22s %s\n", left, o->help);
+    }
+    fprintf(out, "  %-22s %s\n", "--help", "Show this text.");
+}
+
+void help_print(const struct help_path *path, FILE *out)
+{
+    const struct command *command = help_last(path);
+
+    fprintf(out, "Usage: ");
+    help_name(path, out);
+    fprintf(out, "%s%s%s%s\n\n%s\n", command->children != NULL ? " COMMAND" : "",
+            command->options[0].name == NULL ? ""
+            : command->children != NULL      ? " | OPTION"
+                                             : " [OPTION]...",
+            command->operands != NULL ? " " : "",
+            command->operands != NULL ? command->operands : "", command->description);
+    if (command->children != NULL) {
+        fprintf(out, "\nCommands:\n");
+        for (const struct command *const *c = command->children; *c != NULL; c++)
+            fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
+        fprintf(out, "\n'");
+        help_name(path, out);
+        fprintf(out, " COMMAND --help' tells more about a command.\n");
+    }
+    if (command->run != NULL)
+        print_options(command, out);
+}
+
+/* What the exit code tells, for the manual and the reference; by enum exit_code. */
+static const char *const exit_meanings[] = {
+    [EXIT_DONE] = "Done, and nothing is wrong.",
+    [EXIT_FOUND] = "Done, and something is wrong: faults in a file, a difference, a failed check.",
+    [EXIT_USAGE] = "The command line was not understood; nothing was done.",
+    [EXIT_LATER] =
+        "Could not be done now; trying again may help: the store is busy or unreachable.",
+    [EXIT_REFUSED] = "Can not be done; trying again would not help.",
+    [EXIT_TOLD] =
+        "Told to stop (SIGTERM, SIGINT) before the end; what was under way was given back.",
+};
+
+/* Calls `each` for the command and all below it, parents first. */
+static void walk(struct help_path *path, FILE *out,
+                 void (*each)(const struct help_path *path, FILE *out))
+{
+    const struct command *command = help_last(path);
+
+    each(path, out);
+    for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++) {
+        assert(path->depth < HELP_DEPTH_MAX);
+        path->commands[path->depth++] = *c;
+        walk(path, out, each);
+        path->depth--;
+    }
+}
+
+/* Troff reads a leading dot or quote and every backslash as its own. */
+static void troff(const char *text, FILE *out)
+{
+    for (bool at_start = true; *text != '\0'; text++) {
+        if (at_start && (*text == '.' || *text == '\''))
+            fprintf(out, "\\&");
+        if (*text == '\\' || *text == '-')
+            fputc('\\', out);
+        fputc(*text, out);
+        at_start = *text == '\n';
+    }
+    fputc('\n', out);
+}
+
+static void manual_of(const struct help_path *path, FILE *out)
+{
+    const struct command *command = help_last(path);
+
+    if (command->run == NULL)
+        return;
+    fprintf(out, ".SS \"");
+    help_name(path, out);
+    fprintf(out, "%s%s\"\n", command->operands != NULL ? " " : "",
+            command->operands != NULL ? command->operands : "");
+    troff(command->description, out);
+    for (const struct option *o = command->options; o->name != NULL; o++) {
+        fprintf(out, ".TP\n.B \\-\\-%s%s%s\n", o->name, o->value != NULL ? " " : "",
+                o->value != NULL ? o->value : "");
+        troff(o->help, out);
+    }
+}
+
+void help_manual(const struct command *root, FILE *out)
+{
+    struct help_path path = { .commands = { root }, .depth = 1 };
+
+    fprintf(out,
+            ".TH PATRA 1 \"\" \"patra %s\" \"patra manual\"\n.SH NAME\npatra \\- %s\n"
+            ".SH SYNOPSIS\n.B patra\n.I COMMAND\n[OPTION]...\n.SH DESCRIPTION\n",
+            PATRA_VERSION, root->summary);
+    troff(root->description, out);
+    fprintf(out, ".SH COMMANDS\n");
+    walk(&path, out, manual_of);
+    fprintf(out, ".SH EXIT STATUS\n");
+    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++) {
+        if (exit_meanings[i] != NULL)
+            fprintf(out, ".TP\n.B %zu\n%s\n", i, exit_meanings[i]);
+    }
+    fprintf(out, ".SH ENVIRONMENT\n.TP\n.B PATRA_STORE\n"
+                 "The store, when \\-\\-store is not given.\n");
+}
+
+static void reference_of(const struct help_path *path, FILE *out)
+{
+    const struct command *command = help_last(path);
+
+    if (command->run == NULL || path->depth == 1)
+        return;
+    fprintf(out, "\n## ");
+    help_name(path, out);
+    fprintf(out, "%s%s\n\n%s\n", command->operands != NULL ? " " : "",
+            command->operands != NULL ? command->operands : "", command->description);
+    if (command->options[0].name == NULL)
+        return;
+    fprintf(out, "\n| option | |\n|---|---|\n");
+    for (const struct option *o = command->options; o->name != NULL; o++)
+        fprintf(out, "| `--%s%s%s` | %s |\n", o->name, o->value != NULL ? " " : "",
+                o->value != NULL ? o->value : "", o->help);
+}
+
+void help_reference(const struct command *root, FILE *out)
+{
+    struct help_path path = { .commands = { root }, .depth = 1 };
+
+    fprintf(out, "# Commands\n\n"
+                 "Made from the command table by `patra --reference`; a test keeps it true.\n\n"
+                 "Every command answers `--help`. Results go to standard output, talk to standard "
+                 "error.\n\n| exit code | |\n|---|---|\n");
+    for (size_t i = 0; i < ARRAY_LEN(exit_meanings); i++) {
+        if (exit_meanings[i] != NULL)
+            fprintf(out, "| %zu | %s |\n", i, exit_meanings[i]);
+    }
+    walk(&path, out, reference_of);
+}
+
+static void completion_of(const struct command *command, const char *prefix, FILE *out)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] != '\0' ? " " : "",
+                   command->name);
+    fprintf(out, "    '%s') words='--help", path);
+    for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
+        fprintf(out, " %s", (*c)->name);
+    for (const struct option *o = command->options; o->name != NULL; o++)
+        fprintf(out, " --%s", o->name);
+    fprintf(out, "' ;;\n");
+    for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
+        completion_of(*c, path, out);
+}
+
+void help_completion(const struct command *root, FILE *out)
+{
+    fprintf(out, "# bash completion for patra; made from its command table.\n"
+                 "_patra() {\n"
+                 "    local path=patra words= word i\n"
+                 "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                 "        word=${COMP_WORDS[i]}\n"
+                 "        [[ $word == -* ]] || path=\"$path $word\"\n"
+                 "    done\n"
+                 "    case $path in\n");
+    completion_of(root, "", out);
+    fprintf(out, "    esac\n"
+                 "    COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+                 "    [[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default\n"
+                 "}\n"
+                 "complete -F _patra patra\n");
+}

@@ -1,0 +1,72 @@
+#include "cli/session.h"
+
+#include <stdlib.h>
+
+#include "adapter/store_open.h"
+#include "adapter/system/system.h"
+#include "engine/source_store.h"
+
+/* A command shows lists of sources, plans, windows; none of them is made of millions. */
+#define COMMAND_BYTES_MAX ((size_t)256 << 20)
+
+static struct str dsn_of(const struct invocation *invocation)
+{
+    const char *given = invocation_value(invocation, "store");
+
+    if (given == NULL)
+        given = getenv("PATRA_STORE");
+    return str_of(given != NULL && given[0] != '\0' ? given : "patra.db");
+}
+
+static bool connect(struct session *session, const struct invocation *invocation, bool create,
+                    struct error *err)
+{
+    const struct str dsn = dsn_of(invocation);
+
+    *session = (struct session){ .clock = system_clock() };
+    arena_init(&session->arena, COMMAND_BYTES_MAX);
+    session->dsn = store_dsn_redact(&session->arena, dsn);
+    return store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
+}
+
+bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
+                  struct error *err)
+{
+    return connect(session, invocation, true, err) &&
+           store_migrate(session->store, clock_now_us(&session->clock), taken, err);
+}
+
+bool session_open(struct session *session, const struct invocation *invocation, struct error *err)
+{
+    return connect(session, invocation, false, err) && store_schema_check(session->store, err);
+}
+
+void session_close(struct session *session)
+{
+    store_close(session->store);
+    arena_release(&session->arena);
+    *session = (struct session){ 0 };
+}
+
+bool session_knows(struct session *session, struct str name, struct error *err)
+{
+    struct source source;
+
+    return name.len == 0 || source_load(session->store, &session->arena, name,
+                                        clock_now_us(&session->clock), &source, err);
+}
+
+enum exit_code session_run(const struct invocation *invocation,
+                           bool (*verb)(const struct invocation *invocation,
+                                        struct session *session, enum exit_code *code,
+                                        struct error *err))
+{
+    struct session session = { 0 };
+    enum exit_code code = EXIT_DONE;
+    struct error err;
+
+    if (!session_open(&session, invocation, &err) || !verb(invocation, &session, &code, &err))
+        code = command_failed(invocation, &err);
+    session_close(&session);
+    return code;
+}

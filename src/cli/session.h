@@ -1,0 +1,45 @@
+/* session: what every command that touches the store begins with.
+ */
+#ifndef PATRA_CLI_SESSION_H
+#define PATRA_CLI_SESSION_H
+
+#include "base/arena.h"
+#include "cli/command.h"
+#include "port/clock.h"
+#include "port/store.h"
+
+/* The row every such command has in its table of options. */
+#define SESSION_OPTION                                                                    \
+    {                                                                                     \
+        "store", "DSN",                                                                   \
+            "The store: a SQLite file or postgresql://... (else $PATRA_STORE, patra.db)." \
+    }
+
+struct session {
+    struct arena arena; /* for whatever the command makes */
+    struct clock clock;
+    struct str dsn; /* without its password, for printing */
+    struct store *store;
+};
+
+/* Opens the store that --store, $PATRA_STORE or the default names, and checks its schema. */
+bool session_open(struct session *session, const struct invocation *invocation,
+                  struct error *err) MUST_CHECK;
+
+/* The same, and makes the database where it is not, and takes the migrations that it lacks. */
+bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
+                  struct error *err) MUST_CHECK;
+
+void session_close(struct session *session); /* accepts the zero value */
+
+/* For a command that found nothing of a source: that may be a typing error. False
+ * ("source.unknown") where there is no such source; one that was not named is none. */
+bool session_knows(struct session *session, struct str source, struct error *err) MUST_CHECK;
+
+/* Opens, runs the verb, closes; a failure is printed. *code is EXIT_DONE before the verb. */
+enum exit_code session_run(const struct invocation *invocation,
+                           bool (*verb)(const struct invocation *invocation,
+                                        struct session *session, enum exit_code *code,
+                                        struct error *err));
+
+#endif

@@ -1,0 +1,69 @@
+#include "cli/unset.h"
+
+#include "adapter/system/system.h"
+#include "base/list.h"
+
+static bool is_known(const struct unset_list *list, struct str reference)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (str_eq(list->items[i].reference, reference))
+            return true;
+    }
+    return false;
+}
+
+static bool is_there(struct str reference)
+{
+    struct system_secrets secrets;
+    struct secret secret;
+    struct error ignored; /* that it is not there is the answer */
+
+    system_secrets_init(&secrets, NULL);
+    if (!secret_get(&secrets.source, reference, &secret, &ignored))
+        return false;
+    secret_wipe(&secret);
+    return true;
+}
+
+static bool note(struct arena *arena, struct unset_list *list, struct unset unset,
+                 struct error *err)
+{
+    struct unset *slot;
+
+    if (!secret_is_reference(unset.reference) || is_known(list, unset.reference) ||
+        is_there(unset.reference))
+        return true;
+    slot = LIST_ADD(arena, list);
+    if (slot == NULL)
+        return arena_error(arena, err);
+    *slot = unset;
+    return true;
+}
+
+static bool note_credentials(struct arena *arena, struct unset_list *list,
+                             const struct spec_auth *auth, struct error *err)
+{
+    const struct str references[] = { auth->secret, auth->username, auth->password, auth->client_id,
+                                      auth->client_secret };
+
+    for (size_t i = 0; i < ARRAY_LEN(references) && !auth->is_optional; i++) {
+        if (!note(arena, list, (struct unset){ references[i], true }, err))
+            return false;
+    }
+    return true;
+}
+
+bool unset_find(struct arena *arena, const struct spec *spec, struct unset_list *list,
+                struct error *err)
+{
+    *list = (struct unset_list){ 0 };
+    for (size_t i = 0; i < spec->param_count; i++) {
+        const struct spec_value *param = &spec->params[i];
+
+        if (!param->has_default &&
+            !note(arena, list, (struct unset){ param->value, param->is_required }, err))
+            return false;
+    }
+    return note_credentials(arena, list, &spec->endpoint.auth, err) &&
+           (!spec->is_two_phase || note_credentials(arena, list, &spec->detail.auth, err));
+}

@@ -1,0 +1,537 @@
+#include "cmd/harvest/harvest.h"
+
+#include <inttypes.h>
+
+#include "base/duration.h"
+#include "cli/unset.h"
+#include "cmd/signals.h"
+#include "cmd/trigger/trigger_request.h"
+#include "data/json_write.h"
+#include "engine/plan_reslice.h"
+#include "port/store_pause.h"
+#include "port/store_rate.h"
+#include "worker/stop.h"
+#include "worker/workers.h"
+
+#define LOOK_US US_PER_SECOND
+#define WAIT_US (15 * US_PER_MINUTE)
+#define LOOK_BYTES_MAX ((size_t)64 << 20)
+
+enum { RESLICES_MAX = 1000, TROUBLES_MAX = 1000 };
+
+struct harvest {
+    struct workers_turn turn; /* first */
+    const struct invocation *invocation;
+    struct session *session;
+    struct trigger_request request;
+    struct plan_result first;  /* of the first trigger */
+    struct plan_result latest; /* of the last one */
+    struct task_partition partition;
+    int64_t clock_offset_us; /* the store's clock less ours */
+    int64_t started_us;
+    int64_t wait_us;
+    int worker_count;
+    struct display *display;
+    struct stop stop;
+    struct arena look_arena; /* of one look */
+    int64_t next_look_us;    /* monotonic */
+    bool must_connect;
+    int64_t batches_seen;     /* committed, when that was looked at last */
+    int64_t well_us;          /* monotonic: when the store was well */
+    int64_t succeeded_before; /* the latest trigger */
+    bool is_over;
+    struct error err; /* why it can not go on; level NONE: it can */
+    struct harvest_summary summary;
+};
+
+static int64_t now_of(struct harvest *h)
+{
+    return clock_now_us(&h->session->clock) + h->clock_offset_us;
+}
+
+/* ---- planning ---- */
+
+static void tell_plan(struct harvest *h)
+{
+    const struct plan_result *result = &h->latest;
+    FILE *talk = h->invocation->talk;
+
+    if (invocation_flag(h->invocation, "quiet") || invocation_flag(h->invocation, "json"))
+        return;
+    fprintf(talk, "plan %" PRId64 ": %.*s %.*s of %.*s, ", result->plan_id,
+            STR_ARG(h->partition.source),
+            STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint));
+    if (result->idle != PLAN_IDLE_NOT)
+        fprintf(talk, "nothing to do: %.*s\n", STR_ARG(harvest_idle_text(result)));
+    else
+        fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
+}
+
+/* What executors asked to be cut again goes first: else it is planned as it was. */
+static bool plan_once(struct harvest *h, struct error *err)
+{
+    struct store *store = h->session->store;
+    struct plan_request *plan = &h->request.plan;
+    struct plan_reslice_result cut;
+
+    plan->now_us = now_of(h);
+    h->latest = (struct plan_result){ 0 };
+    if (!plan_reslice(store,
+                      &(struct plan_reslice_request){ .owner = STR("patra harvest"),
+                                                      .now_us = plan->now_us,
+                                                      .limit = RESLICES_MAX },
+                      &cut, err) ||
+        !plan_trigger(store, &h->session->arena, plan, &h->latest, err)) {
+        trigger_print_faults(h->invocation, h->session, &h->latest);
+        return false;
+    }
+    plan->ids = NULL; /* they are signals by now */
+    h->summary.plans++;
+    h->partition = (struct task_partition){ plan->source, h->latest.endpoint, h->latest.operation };
+    tell_plan(h);
+    return true;
+}
+
+static bool load_cursor(struct harvest *h, struct cursor *cursor, struct error *err)
+{
+    struct arena *arena = &h->session->arena;
+    struct cursor_name name;
+    struct plan plan;
+    bool found;
+
+    if (!store_plan_get(h->session->store, arena, h->first.plan_id, &plan, &found, err))
+        return false;
+    h->summary.has_cursor = found && plan.cursor_key.len > 0;
+    if (!h->summary.has_cursor)
+        return true;
+    name = (struct cursor_name){ plan.source, plan.operation, plan.cursor_key, plan.scope,
+                                 plan.namespace_key };
+    return store_cursor_load(h->session->store, arena, &name, cursor, &found, err);
+}
+
+/* ---- every second ---- */
+
+static bool count_tasks(struct harvest *h, struct arena *arena, struct partition_count *count,
+                        struct error *err)
+{
+    struct partition_count_list list;
+
+    *count = (struct partition_count){ .partition = h->partition };
+    if (!store_status_counts(h->session->store, arena, h->partition.source, h->started_us, &list,
+                             err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct task_partition *other = &list.items[i].partition;
+
+        if (other->operation == h->partition.operation &&
+            str_eq(other->endpoint, h->partition.endpoint))
+            *count = list.items[i];
+    }
+    count->partition = h->partition; /* whose texts live longer */
+    return true;
+}
+
+static int64_t ended_of(const struct partition_count *count)
+{
+    return count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL] + count->ended[TASK_FAILED] +
+           count->ended[TASK_CANCELLED];
+}
+
+static void end(struct harvest *h, enum harvest_why why)
+{
+    h->summary.why = why;
+    h->is_over = true;
+    stop_ask(&h->stop);
+}
+
+/* Slices that are to be cut again become tasks; *left is false when none is. */
+static bool cut_again(struct harvest *h, bool *left, struct error *err)
+{
+    struct store *store = h->session->store;
+    struct plan_reslice_result result;
+    struct open_count open;
+
+    *left = false;
+    if (!store_status_open(store, h->partition.source, &open, err))
+        return false;
+    if (open.tickets == 0)
+        return true;
+    *left = true;
+    return plan_reslice(store,
+                        &(struct plan_reslice_request){ .owner = STR("patra harvest"),
+                                                        .now_us = now_of(h),
+                                                        .limit = RESLICES_MAX },
+                        &result, err);
+}
+
+/* Nothing is left of what was planned. */
+static enum harvest_why why_of_plan(struct harvest *h)
+{
+    h->summary.stop = h->latest.stop;
+    return h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET;
+}
+
+/* Does it wait for a person? A stop is told before a pause. */
+static bool look_at_pauses(struct harvest *h, struct arena *arena, enum pause_kind least,
+                           struct error *err)
+{
+    struct pause_list pauses;
+
+    if (!store_pause_list(h->session->store, arena, h->partition.source, &pauses, err))
+        return false;
+    for (size_t i = 0; i < pauses.count; i++) {
+        const struct pause *pause = &pauses.items[i];
+        const bool is_stop = pause->kind == PAUSE_STOPPED;
+
+        if ((pause->endpoint.len > 0 && !str_eq(pause->endpoint, h->partition.endpoint)) ||
+            (least == PAUSE_STOPPED && !is_stop))
+            continue;
+        h->summary.pause = *pause;
+        h->summary.pause.reason = arena_copy(&h->session->arena, pause->reason);
+        h->summary.pause.endpoint = arena_copy(&h->session->arena, pause->endpoint);
+        end(h, is_stop ? HARVEST_STOPPED : HARVEST_PAUSED);
+        if (is_stop)
+            break;
+    }
+    return true;
+}
+
+/* The queue is empty. Where it had no room for all of the plan, the rest is planned now, as long as
+ * something comes of it. */
+static bool go_on(struct harvest *h, const struct partition_count *count, struct error *err)
+{
+    const int64_t succeeded = count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL];
+
+    /* The tasks that met the fatal error may have been the last ones. */
+    if (!look_at_pauses(h, &h->look_arena, PAUSE_STOPPED, err))
+        return false;
+    if (h->is_over)
+        return true;
+    if (h->latest.stop == BUDGET_STOP_INVENTORY && succeeded > h->succeeded_before) {
+        h->succeeded_before = succeeded;
+        return plan_once(h, err);
+    }
+    end(h, why_of_plan(h));
+    return true;
+}
+
+/* Nothing runs: the first task is due then, or the source wants silence until then. */
+static int64_t waits_until(struct harvest *h, const struct partition_count *count)
+{
+    const struct progress_view view = display_view(h->display, now_of(h));
+
+    return view.is_resting && view.rest.until_us > count->first_us ? view.rest.until_us
+                                                                   : count->first_us;
+}
+
+static bool look(struct harvest *h, struct error *err)
+{
+    struct arena *arena = &h->look_arena;
+    struct partition_count count;
+    int64_t until_us;
+    bool is_cut;
+
+    arena_reset(arena);
+    if (h->must_connect && !store_reconnect(h->session->store, err))
+        return false;
+    h->must_connect = false;
+    if (!cut_again(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
+        return false;
+    display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
+    if (count.running > 0 || is_cut)
+        return true;
+    if (count.queued == 0)
+        return go_on(h, &count, err);
+    if (!look_at_pauses(h, arena, PAUSE_PAUSED, err))
+        return false;
+    until_us = waits_until(h, &count);
+    if (!h->is_over && until_us > now_of(h) + h->wait_us) {
+        h->summary.waits_until_us = until_us;
+        end(h, HARVEST_WAITS);
+    }
+    return true;
+}
+
+/* A store that is lost for longer than --wait is not waited for: nobody may be there to see it. A
+ * batch that was committed shows that it is well, whatever a worker has met. */
+static void watch_store(struct harvest *h, int64_t monotonic_us)
+{
+    const struct progress_view view = display_view(h->display, now_of(h));
+
+    if ((view.trouble[0] == '\0' && !h->must_connect) || view.sums.batches > h->batches_seen ||
+        h->well_us == 0)
+        h->well_us = monotonic_us;
+    h->batches_seen = view.sums.batches;
+    if (monotonic_us - h->well_us <= h->wait_us)
+        return;
+    (void)error_set(&h->err, ERROR_TRANSIENT, "store.lost",
+                    "given up, the store is out of reach for longer than --wait: %s; what was "
+                    "stored stands, and the same command goes on from there",
+                    view.trouble);
+    end(h, HARVEST_TOLD);
+}
+
+/* A store that does not answer is the workers' trouble too, and they tell of it. */
+static void harvest_turn(struct workers_turn *turn, bool is_ending)
+{
+    struct harvest *h = (struct harvest *)turn;
+    const int64_t monotonic_us = clock_monotonic_us(&h->session->clock);
+    struct error err;
+
+    display_tick(h->display, now_of(h));
+    if (ferror(h->invocation->out) != 0 && !h->is_over)
+        end(h, HARVEST_TOLD); /* nobody reads what is told: harvest --json | head */
+    if (is_ending || h->is_over || monotonic_us < h->next_look_us)
+        return;
+    watch_store(h, monotonic_us);
+    if (h->is_over)
+        return;
+    if (!look(h, &err)) {
+        store_rollback(h->session->store);
+        h->must_connect = true;
+        if (err.level != ERROR_TRANSIENT) {
+            h->err = err;
+            end(h, HARVEST_TOLD);
+        }
+    }
+    h->next_look_us = monotonic_us + LOOK_US;
+}
+
+/* ---- from start to end ---- */
+
+static struct executor_watch *watch_of(void *context, int worker)
+{
+    struct harvest *h = context;
+
+    return display_watch(h->display, worker);
+}
+
+static bool work(struct harvest *h, struct error *err)
+{
+    const struct workers_settings settings = {
+        .count = h->worker_count,
+        .executor = { .source = h->partition.source,
+                      .has_partition = true,
+                      .endpoint = h->partition.endpoint,
+                      .operation = h->partition.operation },
+        .wake_fd = h->stop.fd,
+        .watch = watch_of,
+        .context = h,
+    };
+    struct workers *workers;
+
+    if (!workers_start(&workers, h->session, &settings, err))
+        return false;
+    workers_attend(workers, &h->stop, &h->session->clock, &h->turn);
+    if (!h->is_over)
+        h->summary.why = HARVEST_TOLD;
+    if (!workers_join(workers, err))
+        return false;
+    *err = h->err;
+    return err->level == ERROR_NONE;
+}
+
+static bool open_display(struct harvest *h, struct error *err)
+{
+    struct str title = arena_printf(&h->session->arena, "%.*s %s", STR_ARG(h->partition.source),
+                                    h->invocation->command->name);
+
+    return display_open(&h->display,
+                        &(struct display_settings){
+                            .mode = invocation_flag(h->invocation, "quiet")  ? DISPLAY_QUIET
+                                    : invocation_flag(h->invocation, "json") ? DISPLAY_JSON
+                                                                             : DISPLAY_LINES,
+                            .title = title,
+                            .worker_count = h->worker_count,
+                            .now_us = now_of(h),
+                            .out = h->invocation->out,
+                            .talk = h->invocation->talk },
+                        err);
+}
+
+/* With signals blocked and the display open. */
+static bool work_watched(struct harvest *h, struct error *err)
+{
+    bool ok;
+
+    if (!stop_open(&h->stop, err))
+        return false;
+    ok = open_display(h, err) && work(h, err);
+    if (h->display != NULL)
+        h->summary.view = display_view(h->display, now_of(h));
+    display_close(h->display);
+    stop_close(&h->stop);
+    return ok;
+}
+
+static bool sum_up(struct harvest *h, struct error *err)
+{
+    const struct trouble_ask ask = { .source = h->partition.source,
+                                     .partition = &h->partition,
+                                     .since_us = h->started_us,
+                                     .limit = TROUBLES_MAX };
+    struct harvest_summary *summary = &h->summary;
+
+    if (h->must_connect && !store_reconnect(h->session->store, err))
+        return false;
+    summary->source = h->partition.source;
+    summary->first = &h->first;
+    return count_tasks(h, &h->session->arena, &summary->count, err) &&
+           trouble_list(h->session->store, &h->session->arena, &ask, &summary->troubles, err) &&
+           (summary->troubles.holes == 0 ||
+            signals_are_taken(h->session, summary->source, &summary->takes_signals, err)) &&
+           load_cursor(h, &summary->after, err);
+}
+
+/* Found out by a worker it would stop the source, for all processes. */
+static bool check_secrets(struct harvest *h, struct error *err)
+{
+    struct arena *arena = &h->session->arena;
+    struct unset_list unset;
+    struct plan plan;
+    struct spec spec;
+    bool found;
+
+    if (!store_plan_get(h->session->store, arena, h->first.plan_id, &plan, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (!spec_read(arena, plan.expr_proto_snapshot, &spec, err) ||
+        !unset_find(arena, &spec, &unset, err))
+        return false;
+    for (size_t i = 0; i < unset.count; i++) {
+        if (unset.items[i].is_required)
+            return error_set(err, ERROR_FATAL, "secret.missing",
+                             "%.*s needs %.*s, which leads to nothing on this machine; nothing was "
+                             "sent. Set it, and the same command goes on",
+                             STR_ARG(h->partition.source), STR_ARG(unset.items[i].reference));
+    }
+    return true;
+}
+
+static bool run(struct harvest *h, enum exit_code *code, struct error *err)
+{
+    const struct invocation *invocation = h->invocation;
+    struct partition_count count;
+    int64_t local_us = clock_now_us(&h->session->clock), now_us;
+
+    if (!store_clock(h->session->store, local_us, &now_us, err))
+        return false;
+    h->clock_offset_us = now_us - local_us;
+    h->started_us = now_us;
+    if (!plan_once(h, err))
+        return false;
+    h->first = h->latest;
+    if (!load_cursor(h, &h->summary.before, err) ||
+        !count_tasks(h, &h->session->arena, &count, err))
+        return false;
+    h->summary.why = why_of_plan(h);
+    if ((count.queued + count.running > 0 && (!check_secrets(h, err) || !work_watched(h, err))) ||
+        !sum_up(h, err))
+        return false;
+    *code = harvest_exit(&h->summary);
+    if (invocation_flag(invocation, "json"))
+        return harvest_print_json(&h->summary, now_of(h), &h->session->arena, invocation->out, err);
+    harvest_print(&h->summary, &h->session->arena, invocation->out);
+    return true;
+}
+
+static bool read_options(struct harvest *h, struct error *err)
+{
+    const struct invocation *invocation = h->invocation;
+    const char *operation = invocation_value(invocation, "operation");
+
+    h->wait_us = WAIT_US;
+    return invocation_duration(invocation, "wait", &h->wait_us, err) &&
+           workers_count(invocation, &h->worker_count, err) &&
+           trigger_request_read(&h->request, invocation, h->session,
+                                str_of(operation != NULL ? operation : invocation->command->name),
+                                err);
+}
+
+static bool harvest(const struct invocation *invocation, struct session *session,
+                    enum exit_code *code, struct error *err)
+{
+    struct harvest h = { .turn = { harvest_turn }, .invocation = invocation, .session = session };
+    bool ok;
+
+    arena_init(&h.look_arena, LOOK_BYTES_MAX);
+    ok = read_options(&h, err) && run(&h, code, err);
+    trigger_request_close(&h.request);
+    arena_release(&h.look_arena);
+    return ok;
+}
+
+static enum exit_code cmd_harvest(const struct invocation *invocation)
+{
+    return session_run(invocation, harvest);
+}
+
+/* ---- the four of them ---- */
+
+#define HARVEST_END                                                                             \
+    "\n\nProgress is shown while it works, and a summary at the end. The exit code is 0 when\n" \
+    "all was done, 1 when slices failed or have holes, 3 when it could not go on (quota,\n"     \
+    "pause), 4 when it can not (a stopped source), 130 when it was told to stop; then the\n"    \
+    "same command goes on where it was."
+
+#define HARVEST_OPTIONS                                                                           \
+    {                                                                                             \
+        TRIGGER_OPTIONS, { "operation", "NAME", "Its name in the source's file." },               \
+            WORKERS_OPTION,                                                                       \
+            { "wait", "DURATION", "Give up when nothing may run for this long (15m)." },          \
+            { "json", NULL, "An object per line: events as they happen, a summary at the end." }, \
+            { "quiet", NULL, "No progress; only the summary." }, SESSION_OPTION                   \
+    }
+
+const struct command COMMAND_HARVEST = {
+    .name = "harvest",
+    .summary = "fetch what is new of a source, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Plans a harvest (as patra trigger does) and does the work in this process: from\n"
+        "where the source's cursor stands to now less the lag. What an earlier plan left in\n"
+        "the queue is done as well." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_BACKFILL = {
+    .name = "backfill",
+    .summary = "fetch a source's past, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Plans a backfill and does the work in this process, the newest first; it\n"
+                   "moves no forward cursor." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_UPDATE = {
+    .name = "update",
+    .summary = "look at known records of a source again, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Plans an update and does the work in this process: records that are stale,\n"
+                   "were read by an older version of the source's file, or are asked for by\n"
+                   "--ids or by a signal." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_REPLAY = {
+    .name = "replay",
+    .summary = "fetch a window of a source once more, now, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Plans a replay of the window and does the work in this process; it moves no\n"
+        "forward cursor, and records that have not changed stay as they are." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};

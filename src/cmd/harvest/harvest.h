@@ -1,0 +1,64 @@
+/* harvest: patra harvest, backfill, update and replay: plan, and work until it is done.
+ *
+ *      trigger ─ plan ─ workers ─ ... every second: how many are left? ... ─ summary
+ *                  ╰── again, where the queue had no room for all of it ──╯
+ *
+ * The work is that of the plan's partition (source, endpoint, operation): what an earlier plan left
+ * in the queue is done as well, so a harvest that was interrupted is taken up by the next one.
+ * Others may work on it at the same time; the end is when nothing of it waits or runs any more.
+ */
+#ifndef PATRA_CMD_HARVEST_HARVEST_H
+#define PATRA_CMD_HARVEST_HARVEST_H
+
+#include "cli/command.h"
+#include "cli/session.h"
+#include "engine/plan.h"
+#include "port/store_cursor.h"
+#include "port/store_pause.h"
+#include "port/store_status.h"
+#include "view/trouble.h"
+#include "worker/display.h"
+
+extern const struct command COMMAND_HARVEST;
+extern const struct command COMMAND_BACKFILL;
+extern const struct command COMMAND_UPDATE;
+extern const struct command COMMAND_REPLAY;
+
+enum harvest_why { /* it ended */
+                   HARVEST_DONE,
+                   HARVEST_TOLD,    /* by a signal */
+                   HARVEST_STOPPED, /* the source was stopped by a fatal error */
+                   HARVEST_PAUSED,
+                   HARVEST_WAITS,  /* nothing may run for longer than --wait */
+                   HARVEST_BUDGET, /* quota or budget ended before the window did */
+};
+
+/* ---- harvest_summary.c: what there is to tell at the end ---- */
+
+struct harvest_summary {
+    enum harvest_why why;
+    struct str source;
+    const struct plan_result *first; /* of the first trigger */
+    int64_t plans;
+    struct partition_count count; /* tasks that are left, or ended since the start */
+    struct progress_view view;    /* what this process did */
+    struct trouble_list troubles;
+    bool takes_signals; /* asked where there are holes */
+    bool has_cursor;
+    struct cursor before; /* id 0: there was none */
+    struct cursor after;
+    enum budget_stop stop;  /* BUDGET: which */
+    struct pause pause;     /* STOPPED, PAUSED */
+    int64_t waits_until_us; /* WAITS */
+};
+
+enum exit_code harvest_exit(const struct harvest_summary *summary);
+
+/* Why its plan has no slices. */
+struct str harvest_idle_text(const struct plan_result *result);
+
+void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out);
+bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, struct arena *arena,
+                        FILE *out, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,381 @@
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "cli/output.h"
+#include "cmd/harvest/harvest.h"
+#include "data/json_write.h"
+
+enum { TROUBLES_SHOWN = 10 };
+
+enum exit_code harvest_exit(const struct harvest_summary *summary)
+{
+    switch (summary->why) {
+    case HARVEST_TOLD:
+        return EXIT_TOLD;
+    case HARVEST_STOPPED:
+        return EXIT_REFUSED;
+    case HARVEST_PAUSED:
+    case HARVEST_WAITS:
+    case HARVEST_BUDGET:
+        return EXIT_LATER;
+    case HARVEST_DONE:
+        break;
+    }
+    return summary->troubles.missing + summary->troubles.holes > 0 ? EXIT_FOUND : EXIT_DONE;
+}
+
+/* ---- for people ---- */
+
+static const char *word_of(const struct harvest_summary *summary)
+{
+    switch (summary->why) {
+    case HARVEST_TOLD:
+        return "told to stop";
+    case HARVEST_STOPPED:
+        return "stopped by a fatal error";
+    case HARVEST_PAUSED:
+        return "paused";
+    case HARVEST_WAITS:
+        return "waiting too long";
+    case HARVEST_BUDGET:
+        return "out of budget";
+    case HARVEST_DONE:
+        break;
+    }
+    return harvest_exit(summary) == EXIT_DONE ? "done" : "done, with something missing";
+}
+
+static void add_instant(struct buf *out, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(at_us, text);
+
+    buf_add(out, (struct str){ text, len });
+}
+
+static void add_window(struct buf *out, struct window window)
+{
+    add_instant(out, window.from_us);
+    buf_add(out, STR(" .. "));
+    add_instant(out, window.to_us);
+}
+
+static void add_count(struct buf *out, int64_t count, const char *what)
+{
+    text_count(out, count);
+    buf_printf(out, " %s", what);
+}
+
+static void add_slices(const struct harvest_summary *summary, struct buf *out)
+{
+    const struct partition_count *count = &summary->count;
+    const int64_t left = count->queued + count->running;
+
+    buf_add(out, STR("  slices      "));
+    add_count(out, count->ended[TASK_SUCCEEDED], "done");
+    buf_printf(out, ", %" PRId64 " partial, %" PRId64 " failed", count->ended[TASK_PARTIAL],
+               count->ended[TASK_FAILED]);
+    if (left > 0)
+        buf_printf(out, ", %" PRId64 " left", left);
+    buf_add_char(out, '\n');
+}
+
+static void add_records(const struct progress_view *view, struct buf *out)
+{
+    buf_add(out, STR("  records     "));
+    text_count(out, view->records);
+    buf_add(out, STR(": "));
+    add_count(out, view->sums.created, "new, ");
+    add_count(out, view->sums.updated, "changed, ");
+    add_count(out, view->sums.unchanged, "unchanged, ");
+    add_count(out, view->sums.deleted, "gone\n");
+}
+
+static void add_requests(const struct progress_view *view, struct buf *out)
+{
+    buf_add(out, STR("  requests    "));
+    text_count(out, view->sums.requests);
+    buf_printf(out, " (%" PRId64 " retries, %" PRId64 " times 429), ", view->sums.retries,
+               view->sums.throttled);
+    text_bytes(out, view->sums.bytes);
+    if (view->sums.waited_us > 0) {
+        buf_add(out, STR(", waited "));
+        text_span(out, view->sums.waited_us);
+    }
+    buf_add_char(out, '\n');
+}
+
+static void add_cursor(const struct harvest_summary *summary, struct buf *out)
+{
+    char before[INSTANT_TEXT_MAX], after[INSTANT_TEXT_MAX];
+
+    if (!summary->has_cursor || summary->after.id == 0)
+        return;
+    buf_add(out, STR("  cursor      "));
+    if (summary->before.id != 0)
+        buf_add(out, cursor_value_text(&summary->before.value, before));
+    else
+        buf_add(out, STR("(none)"));
+    buf_add(out, STR(" -> "));
+    buf_add(out, cursor_value_text(&summary->after.value, after));
+    buf_add_char(out, '\n');
+}
+
+static void add_ids(struct buf *out, struct id_range range)
+{
+    char text[ID_RANGE_TEXT_MAX];
+
+    if (!id_range_is_valid(range))
+        return;
+    id_range_text(range, text);
+    buf_printf(out, ", %s", text);
+}
+
+static void add_trouble(const struct trouble *trouble, bool takes_signals, struct buf *out)
+{
+    const struct task *task = &trouble->ended.task;
+
+    buf_printf(out, "  %-10s  ", trouble->is_missing ? "missing" : "holes");
+    if (window_is_valid(task->window)) {
+        add_window(out, task->window);
+        add_ids(out, task->ids);
+    } else
+        buf_printf(out, "task %" PRId64, task->id);
+    buf_printf(out, ": %.*s\n              %s\n", STR_ARG(task->last_error),
+               trouble_advice(trouble, takes_signals));
+}
+
+static void add_troubles(const struct harvest_summary *summary, struct buf *out)
+{
+    const struct trouble_list *list = &summary->troubles;
+    int64_t shown = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!trouble_is_open(&list->items[i]))
+            continue;
+        if (shown++ < TROUBLES_SHOWN)
+            add_trouble(&list->items[i], summary->takes_signals, out);
+    }
+    if (shown > TROUBLES_SHOWN)
+        buf_printf(out, "              ... and %" PRId64 " more: patra status %.*s\n",
+                   shown - TROUBLES_SHOWN, STR_ARG(summary->source));
+}
+
+/* Why it did not come to its end, and what then. */
+static void add_why(const struct harvest_summary *summary, struct buf *out)
+{
+    switch (summary->why) {
+    case HARVEST_DONE:
+        break;
+    case HARVEST_TOLD:
+        buf_add(out, STR("  next        the same command goes on from here\n"));
+        break;
+    case HARVEST_STOPPED:
+        buf_printf(out,
+                   "  stopped     %.*s\n  next        mend that, then: patra resume %.*s%s%.*s\n",
+                   STR_ARG(summary->pause.reason), STR_ARG(summary->source),
+                   summary->pause.endpoint.len > 0 ? "/" : "", STR_ARG(summary->pause.endpoint));
+        break;
+    case HARVEST_PAUSED:
+        buf_printf(out, "  paused      %.*s\n  next        patra resume %.*s%s%.*s\n",
+                   STR_ARG(summary->pause.reason), STR_ARG(summary->source),
+                   summary->pause.endpoint.len > 0 ? "/" : "", STR_ARG(summary->pause.endpoint));
+        break;
+    case HARVEST_WAITS:
+        buf_add(out, STR("  waits       nothing may run before "));
+        add_instant(out, summary->waits_until_us);
+        if (summary->view.is_resting)
+            buf_printf(out, " (why: %.*s)",
+                       STR_ARG(WAIT_WHY_CODES.items[summary->view.rest.why].meaning));
+        buf_add(out, STR("; the same command goes on then\n"));
+        break;
+    case HARVEST_BUDGET:
+        buf_printf(out, "  budget      %.*s; the same command goes on when there is more\n",
+                   STR_ARG(BUDGET_STOP_CODES.items[summary->stop].meaning));
+        break;
+    }
+}
+
+struct str harvest_idle_text(const struct plan_result *result)
+{
+    return result->idle == PLAN_IDLE_WINDOW
+               ? WINDOW_EMPTY_CODES.items[result->decision.empty].meaning
+               : PLAN_IDLE_CODES.items[result->idle].meaning;
+}
+
+/* What was to be done. Ids are chosen by need: their window is no more than a pace. */
+static void add_aim(const struct plan_result *first, struct buf *out)
+{
+    if (first->idle != PLAN_IDLE_NOT) {
+        buf_printf(out, "  planned     nothing: %.*s\n", STR_ARG(harvest_idle_text(first)));
+    } else if (first->ids > 0) {
+        buf_add(out, STR("  asked for   "));
+        add_count(out, first->ids, first->ids == 1 ? "id\n" : "ids\n");
+    } else if (window_is_valid(first->decision.window)) {
+        buf_add(out, STR("  window      "));
+        add_window(out, first->decision.window);
+        buf_add_char(out, '\n');
+    }
+}
+
+void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out)
+{
+    const struct plan_result *first = summary->first;
+    struct buf text;
+    struct error err;
+
+    buf_init(&text, arena, OUTPUT_BYTES_MAX);
+    buf_printf(&text, "%.*s %.*s of %.*s: %s", STR_ARG(summary->source),
+               STR_ARG(code_of(&OPERATION_CODES, (int)first->operation)), STR_ARG(first->endpoint),
+               word_of(summary));
+    buf_add(&text, STR(", after "));
+    text_span(&text, summary->view.elapsed_us);
+    buf_add_char(&text, '\n');
+    add_aim(first, &text);
+    add_slices(summary, &text);
+    add_records(&summary->view, &text);
+    add_requests(&summary->view, &text);
+    add_cursor(summary, &text);
+    if (summary->view.sums.quarantined > 0)
+        buf_printf(&text,
+                   "  quarantine  %" PRId64 " record%s could not be judged: patra quarantine list "
+                   "%.*s\n",
+                   summary->view.sums.quarantined, summary->view.sums.quarantined == 1 ? "" : "s",
+                   STR_ARG(summary->source));
+    if (summary->view.sums.lost_ids > 0)
+        buf_printf(&text, "  lost        %" PRId64 " id%s without a record\n",
+                   summary->view.sums.lost_ids, summary->view.sums.lost_ids == 1 ? "" : "s");
+    add_troubles(summary, &text);
+    add_why(summary, &text);
+    if (buf_ok(&text, &err))
+        (void)fwrite(text.data, 1, text.len, out);
+    else
+        fprintf(out, "%s\n", err.text);
+}
+
+/* ---- for programs ---- */
+
+static void write_sums(struct json_writer *w, const struct progress_sums *sums)
+{
+    json_write_name(w, STR("records"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("created"), sums->created);
+    json_write_member_i64(w, STR("updated"), sums->updated);
+    json_write_member_i64(w, STR("unchanged"), sums->unchanged);
+    json_write_member_i64(w, STR("deleted"), sums->deleted);
+    json_write_member_i64(w, STR("quarantined"), sums->quarantined);
+    json_write_end(w);
+    json_write_member_i64(w, STR("lostIds"), sums->lost_ids);
+    json_write_member_i64(w, STR("batches"), sums->batches);
+    json_write_member_i64(w, STR("requests"), sums->requests);
+    json_write_member_i64(w, STR("retries"), sums->retries);
+    json_write_member_i64(w, STR("throttled"), sums->throttled);
+    json_write_member_i64(w, STR("bytes"), sums->bytes);
+    json_write_member_i64(w, STR("waitedMs"), sums->waited_us / US_PER_MS);
+}
+
+static void write_slices(struct json_writer *w, const struct partition_count *count)
+{
+    json_write_name(w, STR("slices"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("succeeded"), count->ended[TASK_SUCCEEDED]);
+    json_write_member_i64(w, STR("partial"), count->ended[TASK_PARTIAL]);
+    json_write_member_i64(w, STR("failed"), count->ended[TASK_FAILED]);
+    json_write_member_i64(w, STR("cancelled"), count->ended[TASK_CANCELLED]);
+    json_write_member_i64(w, STR("left"), count->queued + count->running);
+    json_write_end(w);
+}
+
+static void write_cursor(struct json_writer *w, struct str name, const struct cursor *cursor)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    json_write_name(w, name);
+    if (cursor->id == 0)
+        json_write_null(w);
+    else
+        json_write_str(w, cursor_value_text(&cursor->value, text));
+}
+
+static void write_troubles(struct json_writer *w, const struct trouble_list *list)
+{
+    json_write_name(w, STR("troubles"));
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct task *task = &list->items[i].ended.task;
+
+        json_write_object(w);
+        json_write_member_i64(w, STR("task"), task->id);
+        json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
+        output_window(w, STR("window"), task->window);
+        output_ids(w, task->ids);
+        json_write_member_bool(w, STR("missing"), list->items[i].is_missing);
+        json_write_member_bool(w, STR("holes"), list->items[i].has_holes);
+        json_write_member_str(w, STR("text"), task->last_error);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static struct str why_word(enum harvest_why why)
+{
+    static const struct str words[] = {
+        [HARVEST_DONE] = STR_INIT("done"),       [HARVEST_TOLD] = STR_INIT("told"),
+        [HARVEST_STOPPED] = STR_INIT("stopped"), [HARVEST_PAUSED] = STR_INIT("paused"),
+        [HARVEST_WAITS] = STR_INIT("waits"),     [HARVEST_BUDGET] = STR_INIT("budget"),
+    };
+
+    return words[why];
+}
+
+/* Why it ended before all was done, and until when. */
+static void write_why(struct json_writer *w, const struct harvest_summary *summary)
+{
+    const bool is_shut = summary->why == HARVEST_STOPPED || summary->why == HARVEST_PAUSED;
+
+    json_write_member_str(w, STR("why"), why_word(summary->why));
+    json_write_member_i64(w, STR("exit"), harvest_exit(summary));
+    if (is_shut)
+        json_write_member_str(w, STR("reason"), summary->pause.reason);
+    else if (summary->first->idle != PLAN_IDLE_NOT)
+        json_write_member_str(w, STR("reason"), harvest_idle_text(summary->first));
+    else if (summary->why == HARVEST_BUDGET)
+        json_write_member_str(w, STR("reason"), BUDGET_STOP_CODES.items[summary->stop].meaning);
+    if (summary->why == HARVEST_WAITS)
+        json_write_member_instant(w, STR("until"), summary->waits_until_us);
+}
+
+bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, struct arena *arena,
+                        FILE *out, struct error *err)
+{
+    const struct plan_result *first = summary->first;
+    const bool has_window = first->decision.empty == WINDOW_EMPTY_NOT && first->ids == 0 &&
+                            first->idle != PLAN_IDLE_CANDIDATES;
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_object(&w);
+    json_write_member_str(&w, STR("event"), STR("summary"));
+    json_write_member_instant(&w, STR("ts"), now_us);
+    json_write_member_str(&w, STR("source"), summary->source);
+    json_write_member_str(&w, STR("endpoint"), first->endpoint);
+    json_write_member_str(&w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
+    json_write_member_i64(&w, STR("planId"), first->plan_id);
+    write_why(&w, summary);
+    json_write_member_i64(&w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
+    output_window(&w, STR("window"), has_window ? first->decision.window : (struct window){ 0 });
+    write_slices(&w, &summary->count);
+    write_sums(&w, &summary->view.sums);
+    if (summary->has_cursor) {
+        json_write_name(&w, STR("cursor"));
+        json_write_object(&w);
+        write_cursor(&w, STR("before"), &summary->before);
+        write_cursor(&w, STR("after"), &summary->after);
+        json_write_end(&w);
+    }
+    write_troubles(&w, &summary->troubles);
+    json_write_end(&w);
+    return output_json(out, &w, err);
+}

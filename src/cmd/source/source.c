@@ -1,0 +1,271 @@
+#include "cmd/source/source.h"
+
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "data/json_write.h"
+#include "engine/source_store.h"
+#include "port/store_status.h"
+
+#define JSON_OPTION                             \
+    {                                           \
+        "json", NULL, "JSON instead of a text." \
+    }
+
+/* ---- apply ---- */
+
+/* Tasks are carried out with the snapshot of their plan. Whoever mends a source because its tasks
+ * fail wants to know that. */
+static bool tell_waiting(const struct invocation *invocation, struct session *session,
+                         struct str code, struct error *err)
+{
+    struct partition_count_list list;
+    int64_t waiting = 0;
+
+    if (!store_status_counts(session->store, &session->arena, code, clock_now_us(&session->clock),
+                             &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        waiting += list.items[i].queued + list.items[i].running;
+    if (waiting > 0)
+        fprintf(invocation->talk,
+                "%.*s: %" PRId64 " task%s planned before this; %s with the settings of then. To "
+                "plan anew: patra plan list --source %.*s, patra plan cancel PLAN\n",
+                STR_ARG(code), waiting, waiting == 1 ? " was" : "s were",
+                waiting == 1 ? "it is carried out" : "they are carried out", STR_ARG(code));
+    return true;
+}
+
+static bool apply_one(const struct invocation *invocation, struct session *session,
+                      const struct source *source, struct error *err)
+{
+    struct source_applied applied;
+
+    if (!source_apply(session->store, &session->arena, source, clock_now_us(&session->clock),
+                      &applied, err))
+        return false;
+    if (applied.diff.count == 0)
+        fprintf(invocation->out, "%.*s: unchanged, version %" PRId64 "\n",
+                STR_ARG(source->registry.code), applied.version);
+    else
+        fprintf(invocation->out, "%.*s: version %" PRId64 " in force, %zu %s changed\n",
+                STR_ARG(source->registry.code), applied.version, applied.diff.count,
+                applied.diff.count == 1 ? "row" : "rows");
+    return applied.diff.count == 0 || tell_waiting(invocation, session, source->registry.code, err);
+}
+
+/* The later file would undo the earlier one. */
+static bool are_different(const struct invocation *invocation, const struct source *sources)
+{
+    bool all = true;
+
+    for (int i = 1; i < invocation->operand_count; i++) {
+        for (int j = 0; j < i; j++) {
+            if (!str_eq(sources[i].registry.code, sources[j].registry.code))
+                continue;
+            fprintf(invocation->talk, "%s: error: the source %.*s is in %s too\n",
+                    invocation->operands[i], STR_ARG(sources[i].registry.code),
+                    invocation->operands[j]);
+            all = false;
+        }
+    }
+    return all;
+}
+
+/* Nothing is applied unless every file is clean. */
+static bool apply_all(const struct invocation *invocation, struct session *session,
+                      enum exit_code *code, struct error *err)
+{
+    const int count = invocation->operand_count;
+    struct source *sources = ARENA_ARRAY(&session->arena, struct source, (size_t)count);
+
+    if (sources == NULL)
+        return arena_error(&session->arena, err);
+    for (int i = 0; i < count; i++) {
+        bool clean;
+
+        if (!source_file(invocation, &session->arena, invocation->operands[i], &sources[i], &clean,
+                         err))
+            return false;
+        if (!clean)
+            *code = EXIT_FOUND;
+    }
+    if (*code == EXIT_DONE && !are_different(invocation, sources))
+        *code = EXIT_FOUND;
+    if (*code != EXIT_DONE) {
+        fprintf(invocation->talk, "patra: nothing was applied\n");
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!apply_one(invocation, session, &sources[i], err))
+            return false;
+    }
+    return true;
+}
+
+static enum exit_code cmd_apply(const struct invocation *invocation)
+{
+    return session_run(invocation, apply_all);
+}
+
+static const struct command apply = {
+    .name = "apply",
+    .summary = "put source files into the Registry",
+    .operands = "FILE...",
+    .operands_min = 1,
+    .operands_max = -1,
+    .description =
+        "Checks source files as lint does and puts them into the Registry as versioned rows: rows\n"
+        "that changed are closed, new ones opened, nothing is overwritten. When any file has an\n"
+        "error, nothing is applied and the exit code is 1. Plans that exist keep their snapshot.\n"
+        "With --set the file is read as if it said something else in a place or two, so that a\n"
+        "shipped source can be pointed at a server of your own without a copy of it.",
+    .options = { SOURCE_SET_OPTION, SESSION_OPTION },
+    .run = cmd_apply,
+};
+
+/* ---- diff ---- */
+
+static bool diff_one(const struct invocation *invocation, struct session *session,
+                     enum exit_code *code, struct error *err)
+{
+    struct source source;
+    struct source_diff changes;
+    struct buf text;
+    bool clean;
+
+    if (!source_file(invocation, &session->arena, invocation->operands[0], &source, &clean, err))
+        return false;
+    if (!clean) {
+        *code = EXIT_FOUND;
+        return true;
+    }
+    if (!source_compare(session->store, &session->arena, &source, clock_now_us(&session->clock),
+                        &changes, err))
+        return false;
+    if (changes.count > 0)
+        *code = EXIT_FOUND;
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    source_diff_print(&changes, &text);
+    return output_text(invocation->out, &text, err);
+}
+
+static enum exit_code cmd_diff(const struct invocation *invocation)
+{
+    return session_run(invocation, diff_one);
+}
+
+static const struct command diff = {
+    .name = "diff",
+    .summary = "show what applying a source file would change",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Compares a source file with what the Registry has in force, a line per setting: - went,\n"
+        "+ came, ~ changed. Exit code 1 when there is a difference, or the file has errors.",
+    .options = { SOURCE_SET_OPTION, SESSION_OPTION },
+    .run = cmd_diff,
+};
+
+/* ---- list ---- */
+
+static void write_row(struct json_writer *w, const void *entries, size_t i)
+{
+    const struct registry_entry *entry = (const struct registry_entry *)entries + i;
+
+    json_write_member_str(w, STR("source"), entry->code);
+    json_write_member_i64(w, STR("version"), entry->version);
+    json_write_member_instant(w, STR("changedAt"), entry->changed_us);
+}
+
+static bool list_all(const struct invocation *invocation, struct session *session,
+                     enum exit_code *code, struct error *err)
+{
+    static const char *const heads[] = { "SOURCE", "VERSION", "SINCE" };
+    struct registry_entry_list list;
+    struct columns columns;
+
+    (void)code;
+    if (!store_registry_list(session->store, &session->arena, clock_now_us(&session->clock), &list,
+                             err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
+                           err);
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < list.count; i++) {
+        columns_cell(&columns, list.items[i].code);
+        columns_i64(&columns, list.items[i].version);
+        columns_instant(&columns, list.items[i].changed_us);
+    }
+    return columns_print(&columns, invocation->out, err);
+}
+
+static enum exit_code cmd_list(const struct invocation *invocation)
+{
+    return session_run(invocation, list_all);
+}
+
+static const struct command list = {
+    .name = "list",
+    .summary = "list the sources in the Registry",
+    .description = "Lists the sources in force, their version, and since when.",
+    .options = { SESSION_OPTION, JSON_OPTION },
+    .run = cmd_list,
+};
+
+/* ---- export ---- */
+
+static bool export_one(const struct invocation *invocation, struct session *session,
+                       enum exit_code *code, struct error *err)
+{
+    struct source source;
+    struct buf text;
+
+    (void)code;
+    if (!source_load(session->store, &session->arena, str_of(invocation->operands[0]),
+                     clock_now_us(&session->clock), &source, err))
+        return false;
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    source_write(&source, &text);
+    return output_text(invocation->out, &text, err);
+}
+
+static enum exit_code cmd_export(const struct invocation *invocation)
+{
+    return session_run(invocation, export_one);
+}
+
+static const struct command export = {
+    .name = "export",
+    .summary = "write a source from the Registry as YAML",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Writes the source in force as a source file. Applying that file changes\n"
+                   "nothing. Comments of the file it came from are not kept.",
+    .options = { SESSION_OPTION },
+    .run = cmd_export,
+};
+
+static const struct command *const children[] = {
+    &COMMAND_SOURCE_LINT,
+    &COMMAND_SOURCE_TEST,
+    &apply,
+    &diff,
+    &list,
+    &COMMAND_SOURCE_SHOW,
+    &export,
+    NULL,
+};
+
+const struct command COMMAND_SOURCE = {
+    .name = "source",
+    .summary = "check, apply and look at source files",
+    .description = "A source is an API that patra keeps a copy of, described in one YAML file.",
+    .children = children,
+};

@@ -1,0 +1,303 @@
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "cmd/source/source.h"
+#include "data/date.h"
+#include "engine/source_store.h"
+#include "spec/resolve.h"
+#include "spec/setting_value.h"
+#include "spec/snapshot.h"
+#include "spec/source_diff.h"
+
+/* The short form of a fingerprint, enough to tell versions apart at a glance. */
+enum { FINGERPRINT_SHOWN = 12 };
+
+static struct str text_of(const struct registry_row *row, const char *column)
+{
+    const int i = registry_column(row->table, str_of(column));
+
+    return row->values[i].is_set ? row->values[i].text : STR("");
+}
+
+/* ---- what a source is made of ---- */
+
+static bool show_endpoints(const struct source *source, struct arena *arena, FILE *out,
+                           struct error *err)
+{
+    static const char *const heads[] = { "ENDPOINT", "ROLE", "METHOD", "PATH", "PAGING" };
+    struct columns columns;
+
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (const struct registry_row *row = source_next_endpoint(source, NULL); row != NULL;
+         row = source_next_endpoint(source, row)) {
+        struct resolution resolution;
+
+        if (!resolve(arena,
+                     &(struct resolve_request){ .source = source, .endpoint = row->endpoint },
+                     &resolution, err))
+            return false;
+        columns_cell(&columns, row->endpoint);
+        columns_cell(&columns, resolution_text(&resolution, "role"));
+        columns_cell(&columns, resolution_text(&resolution, "method"));
+        columns_cell(&columns, resolution_text(&resolution, "path"));
+        columns_cell(&columns, resolution_text(&resolution, "page.type"));
+    }
+    return columns_print(&columns, out, err);
+}
+
+static struct str schedule_of(const struct registry_row *operation, struct arena *arena)
+{
+    const struct setting *every = setting_find(AT_OPERATION, STR("every"));
+    const struct registry_value *value = &operation->values[setting_column(every)];
+    struct buf text;
+
+    if (!value->is_set)
+        return text_of(operation, "cron").len > 0 ? text_of(operation, "cron") : STR("by hand");
+    buf_init(&text, arena, 64);
+    buf_add(&text, STR("every "));
+    setting_print(every, value, &text);
+    return buf_str(&text);
+}
+
+static bool show_operations(const struct source *source, struct arena *arena, FILE *out,
+                            struct error *err)
+{
+    static const char *const heads[] = { "OPERATION", "ENDPOINT", "SCHEDULE", "FINGERPRINT" };
+    struct columns columns;
+
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (const struct registry_row *row = source_next_operation(source, NULL); row != NULL;
+         row = source_next_operation(source, row)) {
+        struct snapshot snapshot;
+
+        if (!snapshot_make(arena,
+                           &(struct snapshot_request){ .source = source, .operation = row->key },
+                           &snapshot, err))
+            return false;
+        columns_cell(&columns, row->key);
+        columns_cell(&columns, text_of(row, "target_endpoint"));
+        columns_cell(&columns, schedule_of(row, arena));
+        columns_cell(&columns,
+                     arena_printf(arena, "%.*s", FINGERPRINT_SHOWN, snapshot.fingerprint));
+    }
+    return columns_print(&columns, out, err);
+}
+
+static bool show_summary(const struct source *source, struct arena *arena, FILE *out,
+                         struct error *err)
+{
+    int64_t version = 0;
+
+    for (size_t i = 0; i < source->registry.count; i++) {
+        if (source->registry.rows[i].version > version)
+            version = source->registry.rows[i].version;
+    }
+    fprintf(out, "%.*s, version %" PRId64 ", %zu rows\n\n", STR_ARG(source->registry.code), version,
+            source->registry.count);
+    if (!show_endpoints(source, arena, out, err))
+        return false;
+    fprintf(out, "\n");
+    return show_operations(source, arena, out, err);
+}
+
+/* ---- what is in effect, and who said it ---- */
+
+static void add_value(struct columns *columns, struct str name, const struct setting *setting,
+                      const struct registry_value *value, enum origin origin)
+{
+    struct buf text;
+
+    buf_init(&text, columns->arena, OUTPUT_BYTES_MAX);
+    setting_print(setting, value, &text);
+    columns->failed |= text.failed;
+    columns_cell(columns, name);
+    columns_cell(columns, str_of(origin_name(origin)));
+    columns_cell(columns, buf_str(&text));
+}
+
+static void add_named(struct columns *columns, const struct registry_row *row)
+{
+    const size_t count = registry_table(row->table)->column_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct setting *setting = source_setting(row, (int)i);
+        struct buf name;
+
+        if (setting == NULL || !row->values[i].is_set)
+            continue;
+        buf_init(&name, columns->arena, OUTPUT_BYTES_MAX);
+        source_print_field(row, (int)i, &name);
+        columns->failed |= name.failed;
+        add_value(columns, buf_str(&name), setting, &row->values[i],
+                  row->endpoint.len > 0 ? ORIGIN_CONFIG : ORIGIN_SOURCE);
+    }
+}
+
+/* What authors name themselves: parameters, expressions, rules, fields. */
+static bool add_all_named(struct columns *columns, const struct resolution *resolution,
+                          struct error *err)
+{
+    static const struct {
+        enum registry_table_id table;
+        const char *prefix;
+    } sets[] = {
+        { REGISTRY_PARAM, "PARAM:" },  { REGISTRY_PARAM, "QUERY:" },
+        { REGISTRY_PARAM, "HEADER:" }, { REGISTRY_PARAM, "FORM:" },
+        { REGISTRY_EXPR_RENDER, "" },  { REGISTRY_FIELD, "SUCCESS:" },
+        { REGISTRY_FIELD, "ERROR:" },  { REGISTRY_FIELD, "HISTORY:" },
+        { REGISTRY_FIELD, "OUTPUT:" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+        struct row_list rows;
+
+        if (!resolution_rows(columns->arena, resolution, sets[i].table, str_of(sets[i].prefix),
+                             &rows, err))
+            return false;
+        for (size_t k = 0; k < rows.count; k++)
+            add_named(columns, rows.items[k]);
+    }
+    return true;
+}
+
+static bool show_resolved(const struct source *source, const struct registry_row *operation,
+                          struct arena *arena, FILE *out, struct error *err)
+{
+    static const char *const heads[] = { "SETTING", "FROM", "VALUE" };
+    const struct str endpoint = text_of(operation, "target_endpoint");
+    struct resolution resolution;
+    struct columns columns;
+
+    if (!resolve(arena,
+                 &(struct resolve_request){
+                     .source = source, .endpoint = endpoint, .operation = operation },
+                 &resolution, err))
+        return false;
+    fprintf(out, "%.*s/%.*s, endpoint %.*s\n", STR_ARG(source->registry.code),
+            STR_ARG(operation->key), STR_ARG(endpoint));
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct resolved *resolved = &resolution.values[i];
+
+        if (resolved->value.is_set)
+            add_value(&columns, str_of(SETTINGS[i].path), &SETTINGS[i], &resolved->value,
+                      resolved->origin);
+    }
+    if (!add_all_named(&columns, &resolution, err))
+        return false;
+    return columns_print(&columns, out, err);
+}
+
+static bool show_snapshot(const struct source *source, const struct registry_row *operation,
+                          struct arena *arena, FILE *out, struct error *err)
+{
+    struct snapshot snapshot;
+
+    if (!snapshot_make(arena,
+                       &(struct snapshot_request){ .source = source, .operation = operation->key },
+                       &snapshot, err))
+        return false;
+    fprintf(out, "{\"exprProtoHash\":\"%s\",\"snapshot\":%.*s,\"specFingerprint\":\"%s\"}\n",
+            snapshot.expr_proto_hash, STR_ARG(snapshot.json), snapshot.fingerprint);
+    return true;
+}
+
+/* The summary is the same for all of them; only a name that is none is told. */
+static bool is_there(const struct source *source, const struct registry_row *operation,
+                     struct arena *arena, FILE *out, struct error *err)
+{
+    (void)source, (void)operation, (void)arena, (void)out, (void)err;
+    return true;
+}
+
+/* Calls `show` for the operation that was named, or for each. */
+static bool each_operation(const struct invocation *invocation, const struct source *source,
+                           struct arena *arena,
+                           bool (*show)(const struct source *source,
+                                        const struct registry_row *operation, struct arena *arena,
+                                        FILE *out, struct error *err),
+                           struct error *err)
+{
+    const char *name = invocation->operand_count > 1 ? invocation->operands[1] : NULL;
+    const struct registry_row *row;
+
+    if (name != NULL) {
+        row = source_find_operation(source, str_of(name));
+        if (row == NULL)
+            return source_lacks_operation(source, str_of(name), err);
+        return show(source, row, arena, invocation->out, err);
+    }
+    for (row = source_next_operation(source, NULL); row != NULL;
+         row = source_next_operation(source, row)) {
+        if (!show(source, row, arena, invocation->out, err))
+            return false;
+    }
+    return true;
+}
+
+static bool instant_of(const struct invocation *invocation, struct session *session, int64_t *at_us,
+                       struct error *err)
+{
+    const char *given = invocation_value(invocation, "at");
+    struct date date;
+
+    *at_us = clock_now_us(&session->clock);
+    if (given == NULL)
+        return true;
+    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--at: '%s' is no date, such as 2026-01-31 or 2026-01-31T10:00:00Z",
+                         given);
+    *at_us = date.at_us;
+    return true;
+}
+
+static bool show(const struct invocation *invocation, struct session *session, struct error *err)
+{
+    struct source source;
+    int64_t at_us;
+
+    if (!instant_of(invocation, session, &at_us, err))
+        return false;
+    if (!source_load(session->store, &session->arena, str_of(invocation->operands[0]), at_us,
+                     &source, err))
+        return false;
+    if (invocation_flag(invocation, "json"))
+        return each_operation(invocation, &source, &session->arena, show_snapshot, err);
+    if (invocation_flag(invocation, "resolved"))
+        return each_operation(invocation, &source, &session->arena, show_resolved, err);
+    return each_operation(invocation, &source, &session->arena, is_there, err) &&
+           show_summary(&source, &session->arena, invocation->out, err);
+}
+
+static enum exit_code cmd_source_show(const struct invocation *invocation)
+{
+    struct session session = { 0 };
+    enum exit_code code = EXIT_DONE;
+    struct error err;
+
+    if (!session_open(&session, invocation, &err) || !show(invocation, &session, &err))
+        code = command_failed(invocation, &err);
+    session_close(&session);
+    return code;
+}
+
+const struct command COMMAND_SOURCE_SHOW = {
+    .name = "show",
+    .summary = "show a source: its parts, effective values, snapshots",
+    .operands = "SOURCE [OPERATION]",
+    .operands_min = 1,
+    .operands_max = 2,
+    .description =
+        "Shows the endpoints and operations of a source in the Registry. With --resolved every\n"
+        "value in effect for an operation, and who said it: built-in, source, endpoint, config\n"
+        "or trigger. With --json the snapshot that a plan of the operation would carry, with its\n"
+        "fingerprints, a line per operation.",
+    .options = { SESSION_OPTION,
+                 { "resolved", NULL, "Every effective value, and where it comes from." },
+                 { "json", NULL, "The snapshot and its fingerprints, as JSON." },
+                 { "at", "INSTANT", "As it was in force at that instant." } },
+    .run = cmd_source_show,
+};

@@ -1,0 +1,386 @@
+#include "cmd/source/source_test.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "adapter/system/system.h"
+#include "base/duration.h"
+#include "base/list.h"
+#include "cli/file.h"
+#include "data/date.h"
+#include "engine/plan_draft.h"
+#include "engine/source_store.h"
+#include "spec/check.h"
+#include "spec/snapshot.h"
+
+#define TEST_BYTES_MAX ((size_t)512 << 20)
+
+/* ---- secrets that are none ---- */
+
+static bool stand_in_get(struct secret_source *source, struct str reference, struct secret *secret,
+                         struct error *err)
+{
+    (void)source;
+    (void)reference;
+    (void)err;
+    memcpy(secret->bytes, "***", 3);
+    secret->len = 3;
+    return true;
+}
+
+struct secret_source source_test_stand_in(void)
+{
+    return (struct secret_source){ stand_in_get };
+}
+
+/* ---- the source ---- */
+
+static bool is_file(const char *operand)
+{
+    const struct str text = str_of(operand);
+
+    return str_eq(text, STR("-")) || str_find_char(text, '/') < text.len ||
+           str_ends(text, STR(".yaml")) || str_ends(text, STR(".yml"));
+}
+
+/* A source of the Registry with changes is written out and read again with them. */
+static bool load(struct source_test *test, bool *clean, struct error *err)
+{
+    struct arena *arena = &test->session.arena;
+    struct source_text text;
+    struct fault_list faults;
+    struct buf out;
+
+    if (!source_load(test->session.store, arena, str_of(test->invocation->operands[0]),
+                     clock_now_us(&test->session.clock), &test->source, err) ||
+        !source_edits(test->invocation, arena, &text.edits, err))
+        return false;
+    *clean = true;
+    if (text.edits.count == 0)
+        return true;
+    buf_init(&out, arena, SOURCE_FILE_BYTES_MAX);
+    source_write(&test->source, &out);
+    if (!buf_ok(&out, err))
+        return false;
+    text.file = buf_str(&out);
+    fault_list_init(&faults, arena);
+    return (source_lint(arena, NULL, &text, &faults, &test->source) &&
+            fault_list_ok(&faults, err)) ||
+           (!fault_list_ok(&faults, err) && error_wrap(err, "with --set"));
+}
+
+static bool open_source(struct source_test *test, bool *clean, struct error *err)
+{
+    const struct invocation *invocation = test->invocation;
+    const char *operand = invocation->operands[0];
+
+    if (!is_file(operand) || invocation_value(invocation, "store") != NULL) {
+        if (!session_open(&test->session, invocation, err))
+            return false;
+    } else {
+        test->session = (struct session){ .clock = system_clock() };
+        arena_init(&test->session.arena, TEST_BYTES_MAX);
+    }
+    if (is_file(operand))
+        return source_file(invocation, &test->session.arena, operand, &test->source, clean, err);
+    return load(test, clean, err);
+}
+
+/* ---- its operation ---- */
+
+static struct str default_operation(const struct source *source)
+{
+    const struct registry_row *first = source_next_operation(source, NULL);
+
+    if (source_find_operation(source, STR("harvest")) != NULL)
+        return STR("harvest");
+    return first != NULL ? first->key : STR("harvest");
+}
+
+static bool compile(struct source_test *test, struct error *err)
+{
+    const char *given = invocation_value(test->invocation, "operation");
+    struct snapshot snapshot;
+
+    test->operation = given != NULL ? str_of(given) : default_operation(&test->source);
+    return snapshot_make(
+               &test->session.arena,
+               &(struct snapshot_request){ .source = &test->source, .operation = test->operation },
+               &snapshot, err) &&
+           spec_read(&test->session.arena, snapshot.json, &test->spec, err);
+}
+
+/* ---- what it is asked for ---- */
+
+/* A date, or how long ago. */
+static bool read_instant(struct source_test *test, const char *name, int64_t otherwise_us,
+                         int64_t *at_us, struct error *err)
+{
+    const char *given = invocation_value(test->invocation, name);
+    struct duration ago;
+    struct date date;
+
+    *at_us = otherwise_us;
+    if (given == NULL)
+        return true;
+    if (duration_parse(str_of(given), &ago, err) &&
+        duration_subtract(clock_now_us(&test->session.clock), ago, at_us))
+        return true;
+    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
+                         "long ago (7d, 12h)",
+                         name, given);
+    *at_us = date.at_us;
+    return true;
+}
+
+/* Without bounds: the last slice that a harvest would ask for now. */
+static bool make_window(struct source_test *test, struct error *err)
+{
+    const struct spec_window *window = &test->spec.endpoint.window;
+    const int64_t step_us = granularity_us(window->granularity);
+    const int64_t unit_us = window->min_us > step_us ? window->min_us : step_us;
+    const int64_t edge_us = clock_now_us(&test->session.clock) - window->lag_us;
+    const struct slice_cut cut = { .max_us = window->max_us,
+                                   .min_us = window->min_us,
+                                   .overlap_us = window->overlap_us,
+                                   .align = window->align,
+                                   .granularity = window->granularity };
+    struct window own;
+
+    if (!read_instant(test, "to", edge_us - edge_us % unit_us, &own.to_us, err) ||
+        !read_instant(test, "from", own.to_us - window->max_us, &own.from_us, err))
+        return false;
+    if (own.from_us >= own.to_us)
+        return error_set(err, ERROR_REQUEST, "source.option", "--from must be before --to");
+    test->slice = (struct slice){ .dimension = SLICE_TIME,
+                                  .window = own,
+                                  .query = slice_query_of(&cut, own),
+                                  .expected_records = SLICE_UNKNOWN,
+                                  .expected_requests = SLICE_UNKNOWN };
+    return true;
+}
+
+static bool read_ids(struct source_test *test, struct error *err)
+{
+    struct {
+        struct str *items;
+        size_t count;
+    } ids = { 0 };
+    const char *given;
+    int at = 0;
+
+    while ((given = invocation_each(test->invocation, "id", &at)) != NULL) {
+        struct str *id = LIST_ADD(&test->session.arena, &ids);
+
+        if (id == NULL)
+            return arena_error(&test->session.arena, err);
+        *id = str_of(given);
+    }
+    test->ids = ids.items;
+    test->id_count = ids.count;
+    return true;
+}
+
+/* One id or two: the part of the window that has these, and all between them. */
+static bool make_part(struct source_test *test, struct error *err)
+{
+    const struct spec_page *page = &test->spec.endpoint.page;
+    int64_t first, last;
+
+    if (page->id_max == 0)
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--id: %.*s lists records by window, and can not be asked for a range of "
+                         "ids (page.id_max); --operation names one that asks by id",
+                         STR_ARG(test->operation));
+    if (test->id_count > 2 || !str_to_i64(test->ids[0], &first) ||
+        !str_to_i64(test->ids[test->id_count - 1], &last) || first > last || first < page->id_min ||
+        last > page->id_max)
+        return error_set(err, ERROR_REQUEST, "source.option",
+                         "--id: the first and the last of a range, between %" PRId64 " and %" PRId64
+                         " (page.id_min, page.id_max)",
+                         page->id_min, page->id_max);
+    test->slice.part = (struct id_range){ first, last + 1 };
+    test->id_count = 0;
+    return true;
+}
+
+static bool make_slice(struct source_test *test, struct error *err)
+{
+    if (!read_ids(test, err))
+        return false;
+    if (test->spec.endpoint.role == ENDPOINT_SEARCH)
+        return make_window(test, err) && (test->id_count == 0 || make_part(test, err));
+    test->slice =
+        (struct slice){ .dimension = SLICE_ID, .expected_records = 1, .expected_requests = 1 };
+    return test->id_count > 0 || error_set(err, ERROR_REQUEST, "source.option",
+                                           "%.*s asks for records by their ids: give one with --id",
+                                           STR_ARG(test->operation));
+}
+
+/* ---- the whole ---- */
+
+static bool show(struct source_test *test, const struct source_test_result *result,
+                 struct error *err)
+{
+    if (invocation_flag(test->invocation, "json"))
+        return source_test_print_json(test, result, err);
+    return source_test_print(test, result, err);
+}
+
+static bool try_answer(struct source_test *test, struct probe *probe,
+                       struct source_test_result *result, struct error *failure, struct error *err)
+{
+    const char *fixture = invocation_value(test->invocation, "fixture");
+    const bool is_live = invocation_flag(test->invocation, "live");
+    struct system_secrets secrets;
+    struct http_reply reply;
+
+    if (!is_live && fixture == NULL)
+        return true;
+    if (is_live) {
+        system_secrets_init(&secrets, NULL);
+        probe->ask.secrets = &secrets.source;
+        if (!source_test_send(test, probe, &secrets.source, err))
+            return false;
+        reply = probe->reply;
+    } else if (!source_test_read(test, fixture, &reply, err))
+        return false;
+    result->is_answered = true;
+    result->is_page = probe_read(probe, &reply, failure);
+    if (!result->is_page)
+        result->failure = failure;
+    return !result->is_page || probe_warn(probe, err);
+}
+
+/* How the lower half of the window's ids would be asked for, should it be above the cap. */
+static bool open_part(struct source_test *test, struct probe *probe, struct slice *slice,
+                      struct secret_source *secrets, struct source_test_result *result,
+                      struct error *err)
+{
+    struct reslice_ids_request request;
+    struct reslice_ids out;
+
+    if (test->slice.dimension != SLICE_TIME || id_range_is_valid(test->slice.part) ||
+        !draft_ids(&test->spec, test->slice.part, &request))
+        return true;
+    reslice_ids(&request, &out);
+    *slice = test->slice;
+    slice->part = out.count > 0 ? out.children[0] : request.ids;
+    if (!probe_open(probe, &test->session.arena,
+                    &(struct probe_ask){ .spec = &test->spec,
+                                         .slice = slice,
+                                         .secrets = secrets,
+                                         .now_us = clock_now_us(&test->session.clock) },
+                    err))
+        return error_wrap(err, "a part by ids");
+    result->part = &probe->told;
+    result->part_ids = slice->part;
+    return true;
+}
+
+static bool probe_and_show(struct source_test *test, enum exit_code *code, struct error *err)
+{
+    struct secret_source stand_in = source_test_stand_in();
+    struct source_test_result result = { 0 };
+    struct unset_list unset = { 0 };
+    struct probe probe, part = { 0 };
+    struct error failure;
+    struct slice slice;
+    bool ok;
+
+    ok = probe_open(&probe, &test->session.arena,
+                    &(struct probe_ask){ .spec = &test->spec,
+                                         .slice = &test->slice,
+                                         .ids = test->ids,
+                                         .id_count = test->id_count,
+                                         .secrets = &stand_in,
+                                         .now_us = clock_now_us(&test->session.clock) },
+                    err) &&
+         open_part(test, &part, &slice, &stand_in, &result, err) &&
+         unset_find(&test->session.arena, &test->spec, &unset, err) &&
+         try_answer(test, &probe, &result, &failure, err);
+    result.probe = &probe;
+    result.unset = unset.items;
+    result.unset_count = unset.count;
+    if (ok && ((result.is_answered && !result.is_page) || probe.listing.bad.count > 0))
+        *code = EXIT_FOUND;
+    ok = ok && show(test, &result, err);
+    probe_close(&part);
+    probe_close(&probe);
+    return ok;
+}
+
+static bool run(struct source_test *test, enum exit_code *code, struct error *err)
+{
+    bool clean;
+
+    if (!open_source(test, &clean, err))
+        return false;
+    if (!clean) {
+        *code = EXIT_FOUND;
+        fprintf(test->invocation->talk, "patra: nothing was tried\n");
+        return true;
+    }
+    if (!compile(test, err))
+        return false;
+    if (invocation_flag(test->invocation, "faults"))
+        return source_test_faults(test, code, err);
+    return make_slice(test, err) && probe_and_show(test, code, err);
+}
+
+static enum exit_code cmd_source_test(const struct invocation *invocation)
+{
+    const int ways = invocation_flag(invocation, "live") + invocation_flag(invocation, "faults") +
+                     (invocation_value(invocation, "fixture") != NULL);
+    struct source_test test = { .invocation = invocation };
+    enum exit_code code = EXIT_DONE;
+    struct error err;
+
+    if (ways > 1) {
+        fprintf(invocation->talk, "patra: --live, --fixture and --faults are three different "
+                                  "tests: give one of them\n");
+        return EXIT_USAGE;
+    }
+    if (!run(&test, &code, &err))
+        code = command_failed(invocation, &err);
+    session_close(&test.session);
+    return code;
+}
+
+const struct command COMMAND_SOURCE_TEST = {
+    .name = "test",
+    .summary = "try a source: its request, one answer, or every fault",
+    .operands = "SOURCE|FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Shows the first request that an operation would send, its secrets cut. With --live it is\n"
+        "sent, once, with a permit of the rate gate where there is a store; with --fixture a "
+        "saved\n"
+        "answer is read instead (curl -i writes such files). Then the page as patra reads it is\n"
+        "shown: records, what would go to quarantine and why, what comes next, and warnings. Exit\n"
+        "code 1 when the answer is no page, or records of it are bad.\n"
+        "\n"
+        "With --faults the source is pointed at patra-sim, on loopback, and walks a slice with\n"
+        "each of its faults. Exit code 1 when records go missing without a word.\n"
+        "\n"
+        "A name is a source of the Registry, paused ones are not sent for; a FILE need not be\n"
+        "applied. Nothing is stored in any case. See docs/writing-a-source.md.",
+    .options = { { "live", NULL, "Send the request." },
+                 { "fixture", "FILE", "Read a saved answer; its head in FILE.head or before it." },
+                 { "faults", NULL, "Try every fault of patra-sim." },
+                 { "protocol", "NAME", "--faults: what patra-sim shall speak, else guessed." },
+                 { "operation", "NAME", "The operation; else harvest, or the first." },
+                 { "from", "INSTANT", "The window's begin: a date, or how long ago (7d)." },
+                 { "to", "INSTANT", "The window's end, not included." },
+                 { "id", "ID",
+                   "For operations by id: ask for this one; may be repeated. Else the first and "
+                   "the "
+                   "last of a range." },
+                 SOURCE_SET_OPTION,
+                 { "json", NULL, "JSON instead of a text." },
+                 SESSION_OPTION },
+    .run = cmd_source_test,
+};

@@ -1,0 +1,66 @@
+/* source_test: patra source test, in five files.
+ *
+ *      source_test.c          options; the source, its operation, its window
+ *      source_test_answer.c   the answer: sent for, or saved in a file
+ *      source_test_show.c     the request, the page, the warnings: as text and as JSON
+ *      source_test_faults.c   the same source against patra-sim's misbehaviour
+ *      sim_server.c           patra-sim, started and ended
+ */
+#ifndef PATRA_CMD_SOURCE_SOURCE_TEST_H
+#define PATRA_CMD_SOURCE_SOURCE_TEST_H
+
+#include "cli/unset.h"
+#include "cmd/source/source.h"
+#include "engine/fetch/probe.h"
+#include "port/secret.h"
+
+struct source_test {
+    const struct invocation *invocation;
+    struct session session; /* without a store for a file, unless --store names one */
+    struct source source;
+    struct str operation;
+    struct spec spec;
+    struct slice slice;
+    const struct str *ids;
+    size_t id_count;
+};
+
+/* Gives "***" for whatever is asked for: what is only shown or sent to loopback needs no secret. */
+struct secret_source source_test_stand_in(void);
+
+/* ---- source_test_answer.c ---- */
+
+/* With one permit of the gate that all processes share; without a store there is nobody to share
+ * with. A source that is paused is not asked. */
+bool source_test_send(struct source_test *test, struct probe *probe, struct secret_source *secrets,
+                      struct error *err) MUST_CHECK;
+
+/* A body, with its head in FILE.head or before it, as curl -i writes it. */
+bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
+                      struct error *err) MUST_CHECK;
+
+/* ---- source_test_show.c ---- */
+
+struct source_test_result {
+    const struct probe *probe;
+    bool is_answered;                /* there is a reply */
+    bool is_page;                    /* and it could be read; else `failure` says why not */
+    const struct error *failure;     /* NULL: none */
+    const struct request_told *part; /* how some ids of the window would be asked for; NULL: not */
+    struct id_range part_ids;
+    const struct unset *unset; /* references that lead to nothing on this machine */
+    size_t unset_count;
+};
+
+bool source_test_print(const struct source_test *test, const struct source_test_result *result,
+                       struct error *err) MUST_CHECK;
+bool source_test_print_json(const struct source_test *test, const struct source_test_result *result,
+                            struct error *err) MUST_CHECK;
+
+/* ---- source_test_faults.c ---- */
+
+/* *code is EXIT_FOUND when a fault makes the source lose records without a word. */
+bool source_test_faults(struct source_test *test, enum exit_code *code,
+                        struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,189 @@
+/* An answer: sent for, or saved in a file. */
+#include <unistd.h>
+
+#include "adapter/auth/auth_http.h"
+#include "adapter/curl/curl_http.h"
+#include "adapter/system/system.h"
+#include "base/list.h"
+#include "cli/file.h"
+#include "cmd/source/source_test.h"
+#include "engine/fetch/rate_hints.h"
+#include "engine/gate/gate.h"
+#include "port/store_pause.h"
+
+#define ANSWER_BYTES_MAX ((size_t)64 << 20)
+#define PERMIT_WAIT_MAX_US (30 * US_PER_SECOND)
+
+static bool refuse_resting(struct source_test *test, struct error *err)
+{
+    const struct str code = test->source.registry.code;
+    struct pause_list pauses;
+
+    if (!store_pause_list(test->session.store, &test->session.arena, code, &pauses, err))
+        return false;
+    for (size_t i = 0; i < pauses.count; i++) {
+        const struct pause *pause = &pauses.items[i];
+
+        /* A stop is lifted by whoever has seen that the cause is gone: by this one request. */
+        if (pause->kind == PAUSE_STOPPED)
+            continue;
+        if (pause->endpoint.len == 0 || str_eq(pause->endpoint, test->spec.endpoint.name))
+            return error_set(err, ERROR_REQUEST, "source.resting",
+                             "%.*s is %.*s (%.*s), and nothing is sent: patra resume %.*s%s%.*s",
+                             STR_ARG(code), STR_ARG(code_of(&PAUSE_KIND_CODES, (int)pause->kind)),
+                             STR_ARG(pause->reason), STR_ARG(code),
+                             pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint));
+    }
+    return true;
+}
+
+/* What the answer means to the gate, as for any other request: a Retry-After silences all. */
+static void hear(struct source_test *test, const struct probe *probe, bool is_answered,
+                 struct fetch_feedback *feedback)
+{
+    const struct http_reply *reply = &probe->reply;
+    const bool is_throttled = reply->status == 429;
+    const int64_t now_us = clock_now_us(&test->session.clock);
+    const struct rate_hints hints = rate_hints_of(reply, is_throttled, now_us);
+
+    feedback->requests = reply->attempts > 1 ? reply->attempts : 1;
+    feedback->status = reply->status;
+    feedback->is_quota = is_throttled && probe->endpoint->rate.meaning_429 == MEANING_429_QUOTA;
+    feedback->signal = (struct bucket_signal){
+        .outcome = is_throttled                           ? BUCKET_THROTTLED
+                   : !is_answered || reply->status >= 500 ? BUCKET_FAILING
+                                                          : BUCKET_OK,
+        .now_us = now_us,
+        .sent_at_us = feedback->signal.sent_at_us,
+        .retry_after_us = hints.has_retry_after ? hints.retry_after_us : 0,
+        .has_remaining = hints.has_remaining,
+        .remaining = hints.remaining,
+        .reset_at_us = hints.reset_at_us,
+        .provider_rate = hints.provider_rate,
+    };
+}
+
+static bool send_with(struct source_test *test, struct probe *probe, struct fetch_gate *gate,
+                      struct secret_source *secrets, struct error *err)
+{
+    struct auth_http_parts parts = { .secrets = secrets, .clock = &test->session.clock };
+    const struct fetch_permit_ask ask = { .endpoint = probe->endpoint, .may_wait = true };
+    struct fetch_feedback feedback = { .endpoint = probe->endpoint };
+    struct fetch_permit permit = { 0 };
+    struct http *http;
+    bool ok = false;
+
+    if (!auth_tokens_open(&parts.tokens, err))
+        return false;
+    if (!curl_http_open(NULL, &parts.inner, err))
+        goto tokens;
+    if (!auth_http_open(&parts, &http, err)) {
+        http_close(parts.inner);
+        goto tokens;
+    }
+    if (gate != NULL && !gate->acquire(gate, &ask, &permit, err))
+        goto http;
+    if (gate != NULL && permit.decision != RATE_ALLOW) {
+        (void)error_set(err, ERROR_TRANSIENT, "source.rate",
+                        "the rate gate has no permit within %d s: others are asking, or the "
+                        "source said to wait",
+                        (int)(PERMIT_WAIT_MAX_US / US_PER_SECOND));
+        goto http;
+    }
+    feedback.signal.sent_at_us = clock_now_us(&test->session.clock);
+    ok = probe_send(probe, http, err);
+    hear(test, probe, ok, &feedback);
+    if (gate != NULL)
+        gate->feedback(gate, &feedback);
+http:
+    http_close(http);
+tokens:
+    auth_tokens_close(parts.tokens);
+    return ok;
+}
+
+bool source_test_send(struct source_test *test, struct probe *probe, struct secret_source *secrets,
+                      struct error *err)
+{
+    struct random_source random = system_random();
+    struct gate_parts parts = { .clock = &test->session.clock,
+                                .random = &random,
+                                .secrets = secrets,
+                                .owner = STR("patra source test"),
+                                .wake_fd = CLOCK_NO_WAKE };
+    struct gate *gate = NULL;
+    bool ok = false;
+
+    if (test->session.store == NULL)
+        return send_with(test, probe, NULL, secrets, err);
+    if (!refuse_resting(test, err) || !gate_pool_open(&parts.pool, err))
+        return false;
+    if (!store_another(test->session.store, &parts.store, err))
+        goto pool;
+    if (!gate_open(&gate, &parts, err))
+        goto store;
+    gate_begin(gate, &(struct gate_task){ .source = test->source.registry.code,
+                                          .operation = test->spec.operation.operation,
+                                          .wait_max_us = PERMIT_WAIT_MAX_US });
+    ok = send_with(test, probe, gate_port(gate), secrets, err);
+    gate_close(gate);
+store:
+    store_close(parts.store);
+pool:
+    gate_pool_close(parts.pool);
+    return ok;
+}
+
+/* "HTTP/1.1 200 OK", or "status: 200" of a .head file, and header lines. */
+static bool read_head(struct arena *arena, struct str head, struct http_reply *reply,
+                      struct error *err)
+{
+    while (head.len > 0) {
+        struct str line = str_trim(str_cut(&head, '\n'));
+        struct str name;
+        struct http_header *header;
+        int64_t status;
+
+        if (str_starts(line, STR("HTTP/")) || str_starts(line, STR("status:"))) {
+            (void)str_cut(&line, ' ');
+            line = str_trim(line);
+            if (!str_to_i64(str_cut(&line, ' '), &status))
+                return error_set(err, ERROR_REQUEST, "source.fixture", "the status can't be read");
+            reply->status = (int)status;
+            continue;
+        }
+        name = str_trim(str_cut(&line, ':'));
+        if (name.len == 0)
+            continue;
+        header = LIST_ADD(arena, &reply->headers);
+        if (header == NULL)
+            return arena_error(arena, err);
+        *header = (struct http_header){ name, str_trim(line) };
+    }
+    return true;
+}
+
+bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
+                      struct error *err)
+{
+    struct arena *arena = &test->session.arena;
+    const struct str beside = arena_printf(arena, "%s.head", path);
+    struct str head = { 0 }, text;
+    size_t blank;
+
+    *reply = (struct http_reply){ .status = 200 };
+    if (!file_read(arena, path, ANSWER_BYTES_MAX, &text, err))
+        return false;
+    if (str_starts(text, STR("HTTP/"))) {
+        blank = str_find(text, STR("\r\n\r\n"));
+        blank = blank < text.len ? blank + 4 : str_find(text, STR("\n\n")) + 2;
+        blank = blank < text.len ? blank : text.len;
+        head = str_slice(text, 0, blank);
+        text = str_slice(text, blank, text.len);
+    } else if (beside.data != NULL && access(beside.data, R_OK) == 0 &&
+               !file_read(arena, beside.data, ANSWER_BYTES_MAX, &head, err))
+        return false;
+    reply->body = text;
+    reply->wire_bytes = (int64_t)text.len;
+    return read_head(arena, head, reply, err);
+}

@@ -1,0 +1,371 @@
+#include <inttypes.h>
+
+#include "base/instant.h"
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "cmd/source/source_test.h"
+#include "data/json_write.h"
+
+#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
+
+enum { RECORDS_SHOWN = 5, BODY_SHOWN = 2000, TOKEN_SHOWN = 60 };
+
+/* ---- as text ---- */
+
+static void print_instant(FILE *out, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    (void)instant_format(at_us, text);
+    fprintf(out, "%s", text);
+}
+
+static void print_title(const struct source_test *test, FILE *out)
+{
+    char ids[ID_RANGE_TEXT_MAX];
+
+    fprintf(out, "%.*s %.*s, endpoint %.*s", STR_ARG(test->source.registry.code),
+            STR_ARG(test->operation), STR_ARG(test->spec.endpoint.name));
+    if (test->slice.dimension == SLICE_TIME) {
+        fprintf(out, ", ");
+        print_instant(out, test->slice.window.from_us);
+        fprintf(out, " to ");
+        print_instant(out, test->slice.window.to_us);
+    }
+    if (id_range_is_valid(test->slice.part)) {
+        id_range_text(test->slice.part, ids);
+        fprintf(out, ", %s", ids);
+    }
+    fprintf(out, "\n\n");
+}
+
+static void print_auth(const struct spec_auth *auth, FILE *out)
+{
+    const struct str type = code_of(&AUTH_TYPE_CODES, (int)auth->type);
+    const struct str where = auth->secret.len > 0          ? auth->secret
+                             : auth->client_secret.len > 0 ? auth->client_secret
+                                                           : auth->password;
+
+    if (auth->type == AUTH_NONE)
+        return;
+    fprintf(out, "  (and a credential: %.*s%s%.*s from %.*s%s)\n", STR_ARG(type),
+            auth->name.len > 0 ? " " : "", STR_ARG(auth->name), STR_ARG(where),
+            auth->is_optional ? ", where it is set" : "");
+}
+
+static void print_request(const struct source_test *test, const struct probe *probe, FILE *out)
+{
+    const struct request_told *told = &probe->told;
+    const struct str body =
+        str_slice(told->body, 0, told->body.len < BODY_SHOWN ? told->body.len : BODY_SHOWN);
+
+    fprintf(out, "%.*s %.*s\n", STR_ARG(told->method), STR_ARG(told->url));
+    for (size_t i = 0; i < told->header_count; i++)
+        fprintf(out, "  %.*s: %.*s\n", STR_ARG(told->headers[i].name),
+                STR_ARG(told->headers[i].value));
+    print_auth(&test->spec.endpoint.auth, out);
+    if (body.len > 0)
+        fprintf(out, "\n  %.*s%s\n", STR_ARG(body), body.len < told->body.len ? "..." : "");
+}
+
+static void print_next(const struct probe *probe, FILE *out)
+{
+    const struct page_state *next = &probe->decision.next;
+    const struct str token =
+        str_slice(next->token, 0, next->token.len < TOKEN_SHOWN ? next->token.len : TOKEN_SHOWN);
+
+    if (probe->decision.step != PAGE_GO_ON) {
+        fprintf(out, "next     none: %s\n", page_why_name(probe->decision.why));
+        return;
+    }
+    switch (probe->rules.type) {
+    case PAGINATION_OFFSET:
+        fprintf(out, "next     offset %" PRId64 "\n", next->offset);
+        return;
+    case PAGINATION_PAGE:
+        fprintf(out, "next     page %" PRId64 "\n", next->page_no);
+        return;
+    case PAGINATION_TIME:
+        fprintf(out, "next     from ");
+        print_instant(out, next->rest.from_us);
+        fprintf(out, " to ");
+        print_instant(out, next->rest.to_us);
+        fprintf(out, "\n");
+        return;
+    case PAGINATION_TOKEN:
+        fprintf(out, "next     token %.*s%s\n", STR_ARG(token),
+                token.len < next->token.len ? "..." : "");
+        return;
+    case PAGINATION_URL:
+        fprintf(out, "next     %.*s\n", STR_ARG(next->token));
+        return;
+    case PAGINATION_SINGLE:
+        return;
+    }
+}
+
+static bool print_records(const struct source_test *test, const struct probe *probe, FILE *out,
+                          struct error *err)
+{
+    static const char *const heads[] = { "ID", "UPDATED", "VERSION", "STATE" };
+    struct arena *arena = (struct arena *)&test->session.arena;
+    const struct listing *listing = &probe->listing;
+    struct columns columns;
+
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < listing->records.count && i < RECORDS_SHOWN; i++) {
+        const struct record *record = &listing->records.items[i];
+
+        columns_cell(&columns, record->provider_id);
+        if (record->has_updated_at)
+            columns_instant(&columns, record->updated_at_us);
+        else
+            columns_cell(&columns, STR("-"));
+        columns_cell(&columns, record->version.len > 0 ? record->version : STR("-"));
+        columns_cell(&columns, record->merged_into.len > 0 ? STR("merged")
+                               : record->is_deleted        ? STR("deleted")
+                                                           : STR("live"));
+    }
+    fprintf(out, "\n");
+    if (!columns_print(&columns, out, err))
+        return false;
+    if (listing->records.count > RECORDS_SHOWN)
+        fprintf(out, "... and %zu more\n", listing->records.count - RECORDS_SHOWN);
+    return true;
+}
+
+static void print_ids(const struct listing *listing, FILE *out)
+{
+    fprintf(out, "ids     ");
+    for (size_t i = 0; i < listing->hash_count && i < RECORDS_SHOWN; i++)
+        fprintf(out, " %.*s", STR_ARG(listing->ids[i]));
+    fprintf(out, "%s\n", listing->hash_count > RECORDS_SHOWN ? " ..." : "");
+}
+
+static void print_bad(const struct listing *listing, FILE *out)
+{
+    if (listing->bad.count == 0)
+        return;
+    fprintf(out, "\nquarantine\n");
+    for (size_t i = 0; i < listing->bad.count && i < RECORDS_SHOWN; i++) {
+        const struct bad_record *bad = &listing->bad.items[i];
+
+        fprintf(out, "  item %zu, %s, %s: %.*s\n", bad->position + 1,
+                bad->provider_id.len > 0 ? "with an id" : "without an id", bad->reason,
+                STR_ARG(bad->detail));
+    }
+    if (listing->bad.count > RECORDS_SHOWN)
+        fprintf(out, "  and %zu more\n", listing->bad.count - RECORDS_SHOWN);
+}
+
+static bool print_page(const struct source_test *test, const struct probe *probe, FILE *out,
+                       struct error *err)
+{
+    const struct listing *listing = &probe->listing;
+
+    fprintf(out, "page     %zu item%s", listing->items, listing->items == 1 ? "" : "s");
+    if (!probe->lists_ids)
+        fprintf(out, ": %zu record%s, %zu bad", listing->records.count,
+                listing->records.count == 1 ? "" : "s", listing->bad.count);
+    if (listing->dropped > 0)
+        fprintf(out, ", %zu left out because of their dates (client_filter)", listing->dropped);
+    if (listing->has_total)
+        fprintf(out, "; total %" PRId64, listing->total);
+    fprintf(out, "\n");
+    print_next(probe, out);
+    if (probe->lists_ids)
+        print_ids(listing, out);
+    else if (listing->records.count > 0 && !print_records(test, probe, out, err))
+        return false;
+    print_bad(listing, out);
+    return true;
+}
+
+static void print_warnings(const struct source_test_result *result, FILE *out)
+{
+    const struct probe_warnings *warnings = &result->probe->warnings;
+
+    if (warnings->count + result->unset_count > 0)
+        fprintf(out, "\nwarnings\n");
+    for (size_t i = 0; i < result->unset_count; i++)
+        fprintf(out, "  %.*s leads to nothing on this machine: a request could not be sent\n",
+                STR_ARG(result->unset[i].reference));
+    for (size_t i = 0; i < warnings->count; i++)
+        fprintf(out, "  %.*s\n", STR_ARG(warnings->items[i]));
+}
+
+/* What a window with more than the source hands out becomes. */
+static void print_cut(const struct source_test *test, const struct source_test_result *result,
+                      FILE *out)
+{
+    char ids[ID_RANGE_TEXT_MAX];
+
+    if (result->part == NULL)
+        return;
+    id_range_text(result->part_ids, ids);
+    fprintf(out,
+            "\nWith more than %" PRId64 " records, and too short to be cut by time, it is cut by "
+            "ids; %s:\n%.*s %.*s\n",
+            test->spec.endpoint.page.cap, ids, STR_ARG(result->part->method),
+            STR_ARG(result->part->url));
+    if (result->part->body.len > 0)
+        fprintf(out, "\n  %.*s\n", STR_ARG(result->part->body));
+}
+
+bool source_test_print(const struct source_test *test, const struct source_test_result *result,
+                       struct error *err)
+{
+    const struct probe *probe = result->probe;
+    FILE *out = test->invocation->out;
+
+    print_title(test, out);
+    print_request(test, probe, out);
+    print_cut(test, result, out);
+    if (result->is_answered)
+        fprintf(out, "\nanswer   status %d, %zu bytes\n", probe->reply.status,
+                probe->reply.body.len);
+    if (result->failure != NULL)
+        fprintf(out, "failed   %s (%s, %s)\n", result->failure->text, result->failure->code,
+                error_level_name(result->failure->level));
+    if (result->is_page && !print_page(test, probe, out, err))
+        return false;
+    print_warnings(result, out);
+    if (!result->is_answered)
+        fprintf(out, "\nNothing was sent. --live sends it, --fixture FILE reads a saved answer, "
+                     "--faults tries what can go wrong.\n");
+    return true;
+}
+
+/* ---- as JSON ---- */
+
+static void write_request(struct json_writer *w, struct str name, const struct request_told *told)
+{
+    json_write_name(w, name);
+    json_write_object(w);
+    json_write_member_str(w, STR("method"), told->method);
+    json_write_member_str(w, STR("url"), told->url);
+    json_write_name(w, STR("headers"));
+    json_write_object(w);
+    for (size_t i = 0; i < told->header_count; i++)
+        json_write_member_str(w, told->headers[i].name, told->headers[i].value);
+    json_write_end(w);
+    if (told->body.len > 0)
+        json_write_member_str(w, STR("body"), told->body);
+    json_write_end(w);
+}
+
+static void write_record(struct json_writer *w, const struct record *record)
+{
+    json_write_object(w);
+    json_write_member_str(w, STR("id"), record->provider_id);
+    if (record->has_updated_at)
+        json_write_member_instant(w, STR("updatedAt"), record->updated_at_us);
+    if (record->version.len > 0)
+        json_write_member_str(w, STR("version"), record->version);
+    json_write_member_bool(w, STR("deleted"), record->is_deleted);
+    if (record->merged_into.len > 0)
+        json_write_member_str(w, STR("mergedInto"), record->merged_into);
+    json_write_end(w);
+}
+
+static void write_lists(struct json_writer *w, const struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+
+    json_write_name(w, STR("records"));
+    json_write_array(w);
+    for (size_t i = 0; i < listing->records.count && i < RECORDS_SHOWN; i++)
+        write_record(w, &listing->records.items[i]);
+    json_write_end(w);
+    json_write_name(w, STR("ids"));
+    json_write_array(w);
+    for (size_t i = 0; probe->lists_ids && i < listing->hash_count && i < RECORDS_SHOWN; i++)
+        json_write_str(w, listing->ids[i]);
+    json_write_end(w);
+    json_write_name(w, STR("quarantine"));
+    json_write_array(w);
+    for (size_t i = 0; i < listing->bad.count; i++) {
+        json_write_object(w);
+        json_write_member_i64(w, STR("position"), (int64_t)listing->bad.items[i].position);
+        json_write_member_str(w, STR("id"), listing->bad.items[i].provider_id);
+        json_write_member_str(w, STR("reason"), str_of(listing->bad.items[i].reason));
+        json_write_member_str(w, STR("detail"), listing->bad.items[i].detail);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void write_page(struct json_writer *w, const struct probe *probe)
+{
+    const struct listing *listing = &probe->listing;
+
+    json_write_name(w, STR("page"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("items"), (int64_t)listing->items);
+    json_write_member_i64(w, STR("recordCount"), (int64_t)listing->records.count);
+    json_write_member_i64(w, STR("dropped"), (int64_t)listing->dropped);
+    if (listing->has_total)
+        json_write_member_i64(w, STR("total"), listing->total);
+    json_write_member_bool(w, STR("hasNext"), probe->decision.step == PAGE_GO_ON);
+    if (listing->next.data != NULL)
+        json_write_member_str(w, STR("next"), listing->next);
+    json_write_member_str(w, STR("end"), str_of(page_why_name(probe->decision.why)));
+    write_lists(w, probe);
+    json_write_end(w);
+}
+
+static void write_texts(struct json_writer *w, struct str name, const struct str *texts,
+                        size_t count)
+{
+    json_write_name(w, name);
+    json_write_array(w);
+    for (size_t i = 0; i < count; i++)
+        json_write_str(w, texts[i]);
+    json_write_end(w);
+}
+
+static void write_unset(struct json_writer *w, const struct source_test_result *result)
+{
+    json_write_name(w, STR("unset"));
+    json_write_array(w);
+    for (size_t i = 0; i < result->unset_count; i++)
+        json_write_str(w, result->unset[i].reference);
+    json_write_end(w);
+}
+
+bool source_test_print_json(const struct source_test *test, const struct source_test_result *result,
+                            struct error *err)
+{
+    const struct probe *probe = result->probe;
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, (struct arena *)&test->session.arena, OUTPUT_BYTES_MAX);
+    json_writer_init(&w, &text);
+    json_write_object(&w);
+    json_write_member_str(&w, STR("source"), test->source.registry.code);
+    json_write_member_str(&w, STR("operation"), test->operation);
+    json_write_member_str(&w, STR("endpoint"), test->spec.endpoint.name);
+    if (test->slice.dimension == SLICE_TIME) {
+        json_write_member_instant(&w, STR("from"), test->slice.window.from_us);
+        json_write_member_instant(&w, STR("to"), test->slice.window.to_us);
+    }
+    write_request(&w, STR("request"), &probe->told);
+    if (result->part != NULL)
+        write_request(&w, STR("partRequest"), result->part);
+    if (result->is_answered) {
+        json_write_member_i64(&w, STR("status"), probe->reply.status);
+        json_write_member_i64(&w, STR("bytes"), (int64_t)probe->reply.body.len);
+    }
+    if (result->failure != NULL) {
+        json_write_member_str(&w, STR("error"), str_of(result->failure->text));
+        json_write_member_str(&w, STR("code"), str_of(result->failure->code));
+        json_write_member_str(&w, STR("level"), str_of(error_level_name(result->failure->level)));
+    }
+    if (result->is_page)
+        write_page(&w, probe);
+    write_unset(&w, result);
+    write_texts(&w, STR("warnings"), probe->warnings.items, probe->warnings.count);
+    json_write_end(&w);
+    return output_json(test->invocation->out, &w, err);
+}

@@ -1,0 +1,86 @@
+#include "cmd/trigger/trigger.h"
+
+#include "cmd/trigger/trigger_request.h"
+#include "engine/plan_reslice.h"
+
+enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
+
+static bool print_all(const struct invocation *invocation, struct session *session,
+                      const struct plan_request *request, const struct plan_result *result,
+                      const struct trigger_preview *preview, struct error *err)
+{
+    if (invocation_flag(invocation, "json"))
+        return trigger_print_json(request, result, preview, &session->arena, invocation->out, err);
+    return trigger_print(request, result, preview, &session->arena, invocation->out, err);
+}
+
+static bool fire(const struct invocation *invocation, struct session *session,
+                 const struct plan_request *request, int64_t limit, struct error *err)
+{
+    const struct plan_reslice_request first = { .owner = STR("patra trigger"),
+                                                .now_us = request->now_us,
+                                                .limit = RESLICES_MAX };
+    struct plan_reslice_result again;
+    struct trigger_preview preview;
+    struct plan_result result = { 0 };
+    bool ok;
+
+    if (invocation_flag(invocation, "dry-run")) {
+        trigger_preview_init(&preview, &session->arena, limit);
+        ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
+    } else {
+        /* What executors asked to be cut again goes first: else it is planned as it was. */
+        ok = plan_reslice(session->store, &first, &again, err) &&
+             plan_trigger(session->store, &session->arena, request, &result, err);
+    }
+    if (!ok) {
+        trigger_print_faults(invocation, session, &result);
+        return false;
+    }
+    return print_all(invocation, session, request, &result,
+                     invocation_flag(invocation, "dry-run") ? &preview : NULL, err);
+}
+
+static bool trigger(const struct invocation *invocation, struct session *session,
+                    enum exit_code *code, struct error *err)
+{
+    const struct str operation =
+        invocation->operand_count > 1 ? str_of(invocation->operands[1]) : STR("harvest");
+    struct trigger_request request = { 0 };
+    int64_t limit;
+    bool ok;
+
+    (void)code;
+    ok = trigger_request_read(&request, invocation, session, operation, err) &&
+         invocation_number(invocation, "limit",
+                           (struct option_range){ 0, SLICES_SHOWN_MAX, SLICES_SHOWN }, &limit,
+                           err) &&
+         fire(invocation, session, &request.plan, limit, err);
+    trigger_request_close(&request);
+    return ok;
+}
+
+static enum exit_code cmd_trigger(const struct invocation *invocation)
+{
+    return session_run(invocation, trigger);
+}
+
+const struct command COMMAND_TRIGGER = {
+    .name = "trigger",
+    .summary = "plan an operation of a source now",
+    .operands = "SOURCE [OPERATION]",
+    .operands_min = 1,
+    .operands_max = 2,
+    .description =
+        "Makes a plan and its tasks; executors do the rest. OPERATION is harvest (the default),\n"
+        "backfill, update, metrics, replay, or the name an operation has in the source's file.\n"
+        "What is covered or under way is not planned again, so triggering twice is harmless.\n"
+        "With --dry-run nothing is written: the window is shown, why each bound is what it is,\n"
+        "and the slices. See docs/planning.md.",
+    .options = { TRIGGER_OPTIONS,
+                 { "dry-run", NULL, "Write nothing; show the window and the slices." },
+                 { "limit", "N", "Slices that a dry run shows, 0 to 100000 (20)." },
+                 { "json", NULL, "JSON instead of a text." },
+                 SESSION_OPTION },
+    .run = cmd_trigger,
+};

@@ -1,0 +1,143 @@
+#include "cmd/trigger/trigger_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/duration.h"
+#include "base/list.h"
+#include "data/date.h"
+
+/* ---- ids of a file ---- */
+
+/* One id per line; blank lines do not count. */
+static bool next_id(struct plan_ids *ids, struct str *id, bool *has, struct error *err)
+{
+    struct trigger_ids *from = (struct trigger_ids *)ids;
+    ssize_t len;
+
+    do {
+        errno = 0;
+        len = getline(&from->line, &from->capacity, from->file);
+        if (len < 0 && ferror(from->file))
+            return error_set(err, ERROR_REQUEST, "file.read", "read %s: %s", from->path,
+                             strerror(errno));
+        *has = len >= 0;
+        *id = str_trim((struct str){ from->line, len > 0 ? (size_t)len : 0 });
+    } while (*has && id->len == 0);
+    return true;
+}
+
+static bool open_ids(struct trigger_ids *ids, const char *path, struct error *err)
+{
+    *ids = (struct trigger_ids){ .ids = { next_id }, .path = path };
+    ids->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    return ids->file != NULL ||
+           error_set(err, ERROR_REQUEST, "file.read", "open %s: %s", path, strerror(errno));
+}
+
+/* ---- options ---- */
+
+/* A date, or how long ago. */
+static bool read_instant(const struct invocation *invocation, const char *name, int64_t now_us,
+                         struct maybe_instant *instant, struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+    struct duration ago;
+    struct date date;
+
+    if (given == NULL)
+        return true;
+    instant->is_set = true;
+    if (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, &instant->at_us))
+        return true;
+    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
+        return error_set(err, ERROR_REQUEST, "trigger.option",
+                         "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
+                         "long ago (7d, 12h)",
+                         name, given);
+    instant->at_us = date.at_us;
+    return true;
+}
+
+static bool read_overrides(const struct invocation *invocation, struct arena *arena,
+                           struct override_list *list, struct error *err)
+{
+    struct {
+        struct override *items;
+        size_t count;
+    } all = { 0 };
+    const char *given;
+    int at = 0;
+
+    while ((given = invocation_each(invocation, "set", &at)) != NULL) {
+        struct str value = str_of(given);
+        const bool has_value = str_find_char(value, '=') < value.len;
+        const struct str path = str_cut(&value, '=');
+        struct override *one = LIST_ADD(arena, &all);
+
+        if (one == NULL)
+            return arena_error(arena, err);
+        if (!has_value || path.len == 0)
+            return error_set(err, ERROR_REQUEST, "trigger.option",
+                             "--set: '%s' is not KEY=VALUE, such as window.max=6h", given);
+        *one = (struct override){ path, value };
+    }
+    *list = (struct override_list){ all.items, all.count };
+    return true;
+}
+
+static bool read_plan(const struct invocation *invocation, struct session *session,
+                      struct plan_request *plan, struct error *err)
+{
+    const char *stale = invocation_value(invocation, "stale");
+
+    if (!invocation_duration(invocation, "stale", &plan->stale_us, err))
+        return false;
+    if (stale != NULL && plan->stale_us == 0)
+        plan->stale_us = 1; /* "0": whatever was checked before now */
+    return read_instant(invocation, "from", plan->now_us, &plan->from, err) &&
+           read_instant(invocation, "to", plan->now_us, &plan->to, err) &&
+           read_overrides(invocation, &session->arena, &plan->overrides, err);
+}
+
+bool trigger_request_read(struct trigger_request *request, const struct invocation *invocation,
+                          struct session *session, struct str operation, struct error *err)
+{
+    const char *path = invocation_value(invocation, "ids");
+
+    *request = (struct trigger_request){
+        .plan = { .source = str_of(invocation->operands[0]),
+                  .operation = operation,
+                  .now_us = clock_now_us(&session->clock),
+                  .trigger = TRIGGER_MANUAL,
+                  .campaign = str_of(invocation_value(invocation, "campaign")) },
+    };
+    if (!read_plan(invocation, session, &request->plan, err) ||
+        (path != NULL && !open_ids(&request->ids, path, err)))
+        return false;
+    if (path != NULL)
+        request->plan.ids = &request->ids.ids;
+    return true;
+}
+
+void trigger_request_close(struct trigger_request *request)
+{
+    free(request->ids.line);
+    if (request->ids.file != NULL && request->ids.file != stdin)
+        (void)fclose(request->ids.file);
+}
+
+void trigger_print_faults(const struct invocation *invocation, struct session *session,
+                          const struct plan_result *result)
+{
+    struct buf text;
+
+    if (result->faults == NULL || result->faults->errors == 0)
+        return;
+    buf_init(&text, &session->arena, (size_t)1 << 20);
+    for (size_t i = 0; i < result->faults->count; i++)
+        fault_print(&result->faults->items[i], (struct str){ 0 }, &text);
+    fprintf(invocation->talk, "%.*s", STR_ARG(buf_str(&text)));
+}

@@ -1,0 +1,151 @@
+#include "view/trouble.h"
+
+#include "base/instant.h"
+#include "core/limits.h"
+#include "engine/plan_coverage.h"
+#include "port/store_plan.h"
+
+static bool is_same(const struct task *a, const struct task *b)
+{
+    return a->operation == b->operation && a->scope == b->scope &&
+           str_eq(a->endpoint, b->endpoint) && str_eq(a->cursor_key, b->cursor_key) &&
+           str_eq(a->namespace_key, b->namespace_key);
+}
+
+/* Windows of those before it in the list that are missing: they ended later. */
+static bool add_later(struct arena *arena, const struct trouble_list *list,
+                      const struct trouble *trouble, struct coverage_list *coverage,
+                      struct error *err)
+{
+    for (const struct trouble *later = list->items; later < trouble; later++) {
+        const struct id_part part = { later->ended.task.window, later->ended.task.ids };
+
+        if (later->is_missing && window_is_valid(part.window) &&
+            is_same(&later->ended.task, &trouble->ended.task) &&
+            !coverage_list_put(arena, &part, &coverage->covered, &coverage->parts.covered))
+            return arena_error(arena, err);
+    }
+    return true;
+}
+
+/* What the task itself has covered, and what others did and do since. That its window was covered
+ * before says nothing: then it was to look there once more. */
+static bool list_since(struct store *store, struct arena *arena, const struct task *task,
+                       struct coverage_list *since, struct error *err)
+{
+    const struct coverage_namespace of = { .source = task->source,
+                                           .endpoint = task->endpoint,
+                                           .operation = task->operation,
+                                           .cursor_key = task->cursor_key,
+                                           .scope = task->scope,
+                                           .namespace_key = task->namespace_key };
+    struct task_list tasks;
+
+    *since = (struct coverage_list){ 0 };
+    if (!store_coverage_tasks(store, arena, &of, task->window, RESLICE_PARTS_MAX, &tasks, err))
+        return false;
+    for (size_t i = 0; i < tasks.count && tasks.items[i].id >= task->id; i++) {
+        if (!coverage_list_add(arena, &tasks.items[i], 0, INSTANT_MIN, since))
+            return arena_error(arena, err);
+    }
+    return true;
+}
+
+/* Covered, under way, or told of by a later task. */
+static bool is_held(struct store *store, struct arena *arena, const struct trouble_list *list,
+                    const struct trouble *trouble, bool *held, struct error *err)
+{
+    const struct task *task = &trouble->ended.task;
+    struct coverage_list coverage;
+
+    return list_since(store, arena, task, &coverage, err) &&
+           add_later(arena, list, trouble, &coverage, err) &&
+           coverage_join(arena, &coverage, err) &&
+           coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, held, err);
+}
+
+/* By id: a later plan has chosen them again. */
+static bool is_planned_again(struct store *store, struct arena *arena, const struct task *task,
+                             bool *again, struct error *err)
+{
+    const struct plan_filter filter = {
+        .source = task->source, .has_operation = true, .operation = task->operation, .limit = 1
+    };
+    struct plan_list plans;
+
+    if (!store_plan_list(store, arena, &filter, &plans, err))
+        return false;
+    *again = plans.count > 0 && plans.items[0].id > task->plan_id;
+    return true;
+}
+
+/* What was cut again is missing only where its pieces are, and these tell of themselves. */
+static bool judge(struct store *store, struct arena *arena, const struct trouble_list *list,
+                  struct trouble *trouble, struct error *err)
+{
+    const struct task *task = &trouble->ended.task;
+    const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
+    bool held = trouble->ended.is_cut;
+
+    if (!held && window_is_valid(task->window)) {
+        if (!is_held(store, arena, list, trouble, &held, err))
+            return false;
+    } else if (!held && !is_planned_again(store, arena, task, &held, err)) {
+        return false;
+    }
+    /* By id, each hole is a signal of its own. */
+    trouble->is_missing = !held && (window_is_valid(task->window) || !has_holes);
+    trouble->has_holes = has_holes && (window_is_valid(task->window) || !held);
+    return true;
+}
+
+static bool is_of(const struct task_partition *partition, const struct task *task)
+{
+    return partition == NULL ||
+           (partition->operation == task->operation && str_eq(partition->endpoint, task->endpoint));
+}
+
+bool trouble_list(struct store *store, struct arena *arena, const struct trouble_ask *ask,
+                  struct trouble_list *list, struct error *err)
+{
+    struct ended_task_list ended;
+
+    *list = (struct trouble_list){ 0 };
+    if (!store_status_troubled(store, arena, ask->source, ask->since_us, ask->limit, &ended, err))
+        return false;
+    for (size_t i = 0; i < ended.count; i++) {
+        struct trouble *trouble;
+
+        if (!is_of(ask->partition, &ended.items[i].task))
+            continue;
+        trouble = LIST_ADD(arena, list);
+        if (trouble == NULL)
+            return arena_error(arena, err);
+        trouble->ended = ended.items[i];
+        if (!judge(store, arena, list, trouble, err))
+            return error_wrap(err, "task %lld", (long long)trouble->ended.task.id);
+        list->missing += trouble->is_missing;
+        list->holes += trouble->has_holes;
+    }
+    return true;
+}
+
+static const char *holes_advice(const struct task *task, bool takes_signals)
+{
+    if (!window_is_valid(task->window))
+        return "what the source has no record for is let be; what it refused or failed on is a "
+               "signal still";
+    return takes_signals ? "the ids without a record are signals: patra update looks at them again"
+                         : "the ids without a record are signals, and no update looks at them: "
+                           "patra signal list";
+}
+
+const char *trouble_advice(const struct trouble *trouble, bool takes_signals)
+{
+    if (!trouble->is_missing)
+        return trouble->has_holes ? holes_advice(&trouble->ended.task, takes_signals)
+                                  : "nothing to do: it is covered or under way by now";
+    if (!window_is_valid(trouble->ended.task.window))
+        return "mend what the reason names; the next update chooses these records again";
+    return "mend what the reason names; the next trigger plans this window again";
+}

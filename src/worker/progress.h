@@ -1,0 +1,126 @@
+/* progress: how far a harvest is, how fast, and how long it will take. Arithmetic, and nothing but:
+ * events of executors go in (engine/execute/executor.h), numbers come out; no terminal, no lock, no
+ * clock of its own.
+ *
+ *      progress_see(&progress, worker, event);     whatever an executor tells
+ *      progress_slices(&progress, total, ended);   now and then: as the store counts them
+ *      progress_tick(&progress, now_us);           now and then: for what is per second
+ *      view = progress_view(&progress, now_us);
+ *
+ * How far: slices that ended, and of those under way the share of records that came, where the
+ * source told a total. How fast: over the last PROGRESS_SPAN_US, so that a pause is seen and the
+ * slow first minute is forgotten. How long: what is left at that speed; unknown as long as there is
+ * no speed.
+ */
+#ifndef PATRA_WORKER_PROGRESS_H
+#define PATRA_WORKER_PROGRESS_H
+
+#include "base/buf.h"
+#include "base/instant.h"
+#include "engine/execute/executor.h"
+
+enum { PROGRESS_WORKERS_MAX = 64, PROGRESS_SAMPLES = 31 };
+
+/* A sample a second. */
+#define PROGRESS_SPAN_US ((PROGRESS_SAMPLES - 1) * US_PER_SECOND)
+
+enum progress_state { WORKER_IDLE, WORKER_WORKING, WORKER_WAITING };
+
+struct progress_worker {
+    enum progress_state state;
+    int64_t until_us; /* WAITING, IDLE: 0 when nobody knows */
+    enum wait_why why;
+    bool has_total;
+    int64_t total; /* records of its slice, as the source told */
+    int64_t came;
+};
+
+struct progress_sums {
+    int64_t tasks; /* ended, by this process */
+    int64_t given_back;
+    int64_t batches;
+    int64_t created;
+    int64_t updated;
+    int64_t unchanged; /* and older ones */
+    int64_t deleted;
+    int64_t quarantined;
+    int64_t lost_ids; /* ids without a record */
+    int64_t requests;
+    int64_t retries;
+    int64_t throttled;
+    int64_t bytes;
+    int64_t waited_us; /* for permits and between attempts */
+};
+
+struct progress_sample {
+    int64_t at_us;
+    int64_t units; /* thousandths of slices */
+    int64_t records;
+    int64_t requests;
+};
+
+struct progress {
+    int64_t started_us;
+    int64_t slices;
+    int64_t slices_ended;
+    int64_t worker_count;
+    struct progress_worker workers[PROGRESS_WORKERS_MAX];
+    struct progress_sums sums;
+    struct progress_sample samples[PROGRESS_SAMPLES]; /* a ring */
+    size_t sample_count;
+    size_t sample_next;
+    int64_t put_off_us; /* the last task that was given back is due then again; 0: none was */
+    enum wait_why put_off_why;
+    int64_t trouble_us; /* the store's last; 0: none */
+    char trouble[256];
+};
+
+/* Times are those of the events: the calendar's, as the executors tell it. */
+void progress_init(struct progress *progress, int64_t worker_count, int64_t now_us);
+void progress_see(struct progress *progress, int64_t worker, const struct executor_event *event);
+void progress_slices(struct progress *progress, int64_t total, int64_t ended);
+void progress_tick(struct progress *progress, int64_t now_us);
+
+struct progress_view {
+    int64_t elapsed_us;
+    int64_t slices;
+    int64_t slices_ended;
+    int64_t permille;
+    int64_t records; /* that came, of every kind */
+    struct progress_sums sums;
+    int64_t records_per_1000s; /* thousandths per second */
+    int64_t requests_per_1000s;
+    int64_t eta_us; /* -1: unknown */
+    int64_t working;
+    int64_t waiting;
+    struct progress_wait { /* what is waited for: the earliest */
+        int64_t until_us;  /* 0: nobody knows */
+        int64_t left_us;
+        enum wait_why why;
+    } wait;          /* by those who are waiting */
+    bool is_resting; /* nobody works or waits, and something is to be done later: */
+    struct progress_wait rest;
+    const char *trouble; /* "": the store is well */
+};
+
+struct progress_view progress_view(const struct progress *progress, int64_t now_us);
+
+/* ---- as text: progress_text.c ---- */
+
+struct progress_style {
+    int width; /* columns; lines are never longer */
+    bool color;
+    bool unicode;
+};
+
+enum { PROGRESS_LINES_MAX = 6 };
+
+/* The block that is repainted: up to PROGRESS_LINES_MAX lines, each ended by a newline. `title` is
+ * what is being done: "crossref harvest". */
+void progress_block(const struct progress_view *view, struct str title,
+                    const struct progress_style *style, struct buf *out);
+
+/* One plain line, for logs and pipes, without its end. */
+void progress_line(const struct progress_view *view, struct str title, struct buf *out);
+
+#endif

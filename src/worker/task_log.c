@@ -1,0 +1,231 @@
+#include "worker/task_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { WINDOW_MAX = 2 * INSTANT_TEXT_MAX + 4, NEXT_MAX = 256 };
+
+/* In the order in which a person reads them. */
+#define LINEAGE(task, run_id)                                                    \
+    LOG_STR("source", (task)->source), LOG_STR("endpoint", (task)->endpoint),    \
+        LOG_STR("operation", code_of(&OPERATION_CODES, (int)(task)->operation)), \
+        LOG_I64("plan", (task)->plan_id), LOG_I64("slice", (task)->slice_id),    \
+        LOG_I64("task", (task)->id), LOG_I64("run", run_id)
+
+static struct str window_text(struct window window, char text[WINDOW_MAX])
+{
+    char from[INSTANT_TEXT_MAX], to[INSTANT_TEXT_MAX];
+
+    if (!window_is_valid(window))
+        return STR("-");
+    (void)instant_format(window.from_us, from);
+    (void)instant_format(window.to_us, to);
+    (void)snprintf(text, WINDOW_MAX, "%s..%s", from, to);
+    return str_of(text);
+}
+
+/* ---- waiting ---- */
+
+struct until {
+    char text[INSTANT_TEXT_MAX];
+};
+
+static struct str until_text(struct until *until, int64_t at_us)
+{
+    return at_us > 0 ? (struct str){ until->text, instant_format(at_us, until->text) }
+                     : STR("unknown");
+}
+
+static struct str why_text(enum wait_why why)
+{
+    return WAIT_WHY_CODES.items[why].meaning;
+}
+
+static void log_waiting(const struct task_log *mine, const struct executor_event *event)
+{
+    struct until until;
+
+    if (event->until_us - event->now_us >= TASK_LOG_WAIT_MIN_US)
+        log_event(mine->log, LOG_INFO, "waiting for a permit", LINEAGE(event->task, event->run_id),
+                  LOG_STR("until", until_text(&until, event->until_us)),
+                  LOG_STR("why", why_text(event->why)));
+}
+
+/* Every idle worker finds it once a second; it is told once. */
+static void log_circuit(struct task_log *mine, const struct executor_event *event)
+{
+    struct until until;
+
+    if (event->why != WAIT_CIRCUIT || event->until_us <= mine->rest_us)
+        return;
+    mine->rest_us = event->until_us;
+    log_event(mine->log, LOG_WARN, "circuit open", LOG_I64("worker", mine->worker),
+              LOG_STR("until", until_text(&until, event->until_us)));
+}
+
+/* ---- batches ---- */
+
+static void log_batch(struct task_log *mine, const struct executor_event *event)
+{
+    const struct commit_result *commit = event->commit;
+    char correlation[64];
+
+    (void)snprintf(correlation, sizeof(correlation), "ing-%" PRId64 "-%" PRId64, event->run_id,
+                   event->batch->batch_no);
+    mine->requests += event->batch->counts.requests;
+    if (event->err != NULL) {
+        log_event(mine->log, LOG_WARN, "batch failed", LINEAGE(event->task, event->run_id),
+                  LOG_STR("correlationId", str_of(correlation)),
+                  LOG_STR("errorLevel", str_of(error_level_name(event->err->level))),
+                  LOG_STR("code", str_of(event->err->code)),
+                  LOG_STR("why", str_of(event->err->text)));
+        return;
+    }
+    mine->batches++;
+    mine->created += commit->created;
+    mine->updated += commit->updated;
+    mine->deleted += commit->deleted;
+    mine->quarantined += commit->quarantined;
+    log_sampled(mine->log, LOG_INFO, "batch committed", LINEAGE(event->task, event->run_id),
+                LOG_STR("correlationId", str_of(correlation)),
+                LOG_I64("items", event->batch->counts.items), LOG_I64("created", commit->created),
+                LOG_I64("updated", commit->updated), LOG_I64("deleted", commit->deleted),
+                LOG_I64("quarantined", commit->quarantined),
+                LOG_I64("latency_us", event->batch->counts.latency_us),
+                LOG_I64("waited_us", event->batch->counts.waited_us),
+                LOG_I64("retries", event->batch->counts.retries));
+}
+
+/* ---- ends ---- */
+
+static void log_stop(const struct task_log *mine, const struct executor_event *event)
+{
+    const struct str source = event->task->source;
+    char next[NEXT_MAX];
+
+    (void)snprintf(next, sizeof(next), "mend that, then: patra resume %.*s", STR_ARG(source));
+    log_event(mine->log, LOG_ERROR, "source stopped", LOG_STR("source", source),
+              LOG_I64("task", event->task->id), LOG_STR("why", str_of(event->ending->text)),
+              LOG_STR("next", str_of(next)));
+}
+
+static void log_final(const struct task_log *mine, const struct executor_event *event)
+{
+    const struct ending *ending = event->ending;
+    const bool is_well = ending->status == TASK_SUCCEEDED || ending->status == TASK_CANCELLED;
+    const char *what = ending->status == TASK_SUCCEEDED   ? "task succeeded"
+                       : ending->status == TASK_CANCELLED ? "task cancelled"
+                       : ending->status == TASK_PARTIAL   ? "task partial"
+                                                          : "task failed";
+    char window[WINDOW_MAX];
+
+    log_event(mine->log, is_well ? LOG_INFO : LOG_WARN, what, LINEAGE(event->task, event->run_id),
+              LOG_STR("window", window_text(event->task->window, window)),
+              LOG_I64("batches", mine->batches), LOG_I64("requests", mine->requests),
+              LOG_I64("created", mine->created), LOG_I64("updated", mine->updated),
+              LOG_I64("deleted", mine->deleted), LOG_I64("quarantined", mine->quarantined),
+              LOG_I64("took_us", event->now_us - mine->started_us),
+              LOG_BOOL("cut_again", ending->is_cut), LOG_STR("why", str_of(ending->text)));
+    if (ending->is_stop)
+        log_stop(mine, event);
+}
+
+/* Given back is what may be taken up at once: told to stop, or paused. */
+static void log_later(const struct task_log *mine, const struct executor_event *event)
+{
+    const struct ending *ending = event->ending;
+    struct until until;
+
+    if (ending->retry_at_us > event->now_us)
+        log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task put off",
+                  LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
+                  LOG_STR("until", until_text(&until, ending->retry_at_us)),
+                  LOG_STR("for", why_text(ending->why)), LOG_STR("why", str_of(ending->text)));
+    else
+        log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task given back",
+                  LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
+                  LOG_STR("why", str_of(ending->text)));
+}
+
+static void log_ended(const struct task_log *mine, const struct executor_event *event)
+{
+    const struct ending *ending = event->ending;
+
+    switch (ending->kind) {
+    case ENDING_FINAL:
+        log_final(mine, event);
+        return;
+    case ENDING_LATER:
+        log_later(mine, event);
+        return;
+    case ENDING_OVERTAKEN:
+        log_event(mine->log, LOG_WARN, "task overtaken", LINEAGE(event->task, event->run_id),
+                  LOG_STR("why", str_of(ending->text)));
+        return;
+    }
+}
+
+/* ---- the store ---- */
+
+/* Any other event shows that it answers. */
+static void log_trouble(struct task_log *mine, const struct executor_event *event)
+{
+    const bool is_trouble = event->kind == EXECUTOR_TROUBLE;
+
+    if (is_trouble && !mine->is_troubled)
+        log_event(mine->log, LOG_WARN, "store out of reach", LOG_I64("worker", mine->worker),
+                  LOG_STR("code", str_of(event->err->code)),
+                  LOG_STR("why", str_of(event->err->text)));
+    else if (!is_trouble && mine->is_troubled)
+        log_event(mine->log, LOG_INFO, "store answers", LOG_I64("worker", mine->worker));
+    mine->is_troubled = is_trouble;
+}
+
+/* ---- all of them ---- */
+
+static void begin(struct task_log *mine, const struct executor_event *event)
+{
+    char window[WINDOW_MAX];
+
+    *mine = (struct task_log){ .watch = mine->watch,
+                               .log = mine->log,
+                               .worker = mine->worker,
+                               .rest_us = mine->rest_us,
+                               .started_us = event->now_us };
+    log_event(mine->log, LOG_DEBUG, "task started", LINEAGE(event->task, event->run_id),
+              LOG_STR("window", window_text(event->task->window, window)),
+              LOG_I64("attempt", event->task->attempts));
+}
+
+static void see(struct executor_watch *watch, const struct executor_event *event)
+{
+    struct task_log *mine = (struct task_log *)watch;
+
+    if (event->kind != EXECUTOR_WAITING) /* for a permit, which may do without the store */
+        log_trouble(mine, event);
+    switch (event->kind) {
+    case EXECUTOR_STARTED:
+        begin(mine, event);
+        return;
+    case EXECUTOR_BATCH:
+        log_batch(mine, event);
+        return;
+    case EXECUTOR_ENDED:
+        log_ended(mine, event);
+        return;
+    case EXECUTOR_WAITING:
+        log_waiting(mine, event);
+        return;
+    case EXECUTOR_IDLE:
+        log_circuit(mine, event);
+        return;
+    case EXECUTOR_TROUBLE:
+        return;
+    }
+}
+
+struct executor_watch *task_log_init(struct task_log *task_log, struct log *log, int worker)
+{
+    *task_log = (struct task_log){ .watch = { see }, .log = log, .worker = worker };
+    return &task_log->watch;
+}

@@ -1,0 +1,37 @@
+/* task_log: what executors do, as lines of a log, for `patra work` and `patra serve`.
+ *
+ *      debug  task started       whose it is, and its window
+ *      info   batch committed    sampled, always the first (cli/log_option.h)
+ *      warn   batch failed       level, code, and what was asked for
+ *      info   task succeeded     with its sums; task given back: told to stop, or paused
+ *      warn   task partial, task failed, task put off (until when), task overtaken
+ *      info   waiting for a permit  until when and why; shorter than TASK_LOG_WAIT_MIN_US: routine
+ *      warn   circuit open       until when; once
+ *      error  source stopped     an L4: nothing of it runs until a person says so
+ *      warn   store out of reach once, until it answers again: store answers (info)
+ *
+ * Every line of a task has its lineage: source, endpoint, operation, plan, slice, task, run. Texts
+ * are those of errors, which hold no secrets.
+ */
+#ifndef PATRA_WORKER_TASK_LOG_H
+#define PATRA_WORKER_TASK_LOG_H
+
+#include "base/log.h"
+#include "engine/execute/executor.h"
+
+#define TASK_LOG_WAIT_MIN_US (5 * US_PER_SECOND)
+
+struct task_log {                /* one per worker; the zero value with a log */
+    struct executor_watch watch; /* first */
+    struct log *log;
+    int worker;
+    int64_t started_us;
+    int64_t batches, requests, created, updated, deleted, quarantined;
+    int64_t rest_us; /* the circuit that was told last is open until then */
+    bool is_troubled;
+};
+
+/* Its watch; both must outlive the worker, whose number is told where no task is. */
+struct executor_watch *task_log_init(struct task_log *task_log, struct log *log, int worker);
+
+#endif

@@ -1,0 +1,281 @@
+#include "worker/workers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/auth/auth_http.h"
+#include "adapter/curl/curl_http.h"
+#include "adapter/system/system.h"
+#include "base/duration.h"
+#include "cli/who.h"
+#include "engine/gate/gate.h"
+#include "worker/task_log.h"
+
+#define TURN_US (US_PER_SECOND / 10)
+
+#define LEASE_MIN_US US_PER_SECOND
+#define LEASE_MAX_US US_PER_HOUR
+
+struct worker {
+    struct workers *all;
+    char owner[WHO_PROCESS_MAX];
+    struct store *store;
+    struct store *gate_store;
+    struct http *http;
+    struct executor *executor;
+    struct task_log task_log;
+    pthread_t thread;
+    bool has_thread;
+    bool ok;
+    struct error err;
+};
+
+struct workers {
+    struct clock clock;
+    struct random_source random;
+    struct system_secrets secrets;
+    struct auth_tokens *tokens;
+    struct gate_pool *gates;
+    struct crew *crew;
+    atomic_int running;
+    int count;
+    struct worker worker[WORKERS_MAX];
+};
+
+/* ---- one of them ---- */
+
+static bool open_http(struct worker *worker, struct error *err)
+{
+    struct workers *all = worker->all;
+    struct http *inner;
+
+    if (!curl_http_open(NULL, &inner, err))
+        return false;
+    if (auth_http_open(&(struct auth_http_parts){ .inner = inner,
+                                                  .tokens = all->tokens,
+                                                  .secrets = &all->secrets.source,
+                                                  .clock = &all->clock },
+                       &worker->http, err))
+        return true;
+    http_close(inner);
+    return false;
+}
+
+/* Somebody who shows what it does; else whoever reads the log. */
+static struct executor_watch *watch_of(struct worker *worker,
+                                       const struct workers_settings *settings, int number)
+{
+    if (settings->watch != NULL)
+        return settings->watch(settings->context, number);
+    return settings->log != NULL ? task_log_init(&worker->task_log, settings->log, number + 1)
+                                 : NULL;
+}
+
+static bool open_executor(struct worker *worker, const struct workers_settings *settings,
+                          int number, struct error *err)
+{
+    struct workers *all = worker->all;
+    struct executor_settings own = settings->executor;
+
+    own.owner = str_of(worker->owner);
+    return executor_open(&worker->executor,
+                         &(struct executor_parts){ .store = worker->store,
+                                                   .http = worker->http,
+                                                   .gates = all->gates,
+                                                   .gate_store = worker->gate_store,
+                                                   .crew = all->crew,
+                                                   .clock = &all->clock,
+                                                   .random = &all->random,
+                                                   .secrets = &all->secrets.source,
+                                                   .watch = watch_of(worker, settings, number),
+                                                   .log = settings->log,
+                                                   .wake_fd = settings->wake_fd },
+                         &own, err);
+}
+
+static bool open_worker(struct worker *worker, struct session *session,
+                        const struct workers_settings *settings, int number, struct error *err)
+{
+    return store_another(session->store, &worker->store, err) &&
+           store_another(session->store, &worker->gate_store, err) && open_http(worker, err) &&
+           open_executor(worker, settings, number, err);
+}
+
+static void close_worker(struct worker *worker)
+{
+    executor_close(worker->executor);
+    http_close(worker->http);
+    store_close(worker->gate_store);
+    store_close(worker->store);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+
+    worker->ok = executor_run(worker->executor, &worker->err);
+    atomic_fetch_sub(&worker->all->running, 1);
+    return NULL;
+}
+
+/* ---- all of them ---- */
+
+static bool open_shared(struct workers *all, const struct workers_settings *settings,
+                        struct error *err)
+{
+    all->clock = system_clock();
+    all->random = system_random();
+    system_secrets_init(&all->secrets, settings->log);
+    return auth_tokens_open(&all->tokens, err) && gate_pool_open(&all->gates, err) &&
+           crew_open(&all->crew, err);
+}
+
+static bool open_all(struct workers *all, struct session *session,
+                     const struct workers_settings *settings, struct error *err)
+{
+    uint64_t start;
+
+    if (!open_shared(all, settings, err))
+        return false;
+    start = random_source_u64(&all->random);
+    for (int i = 0; i < settings->count; i++) {
+        struct worker *worker = &all->worker[all->count++];
+        char part[16];
+
+        worker->all = all;
+        worker->ok = true;
+        (void)snprintf(part, sizeof(part), "%d", i + 1);
+        who_process(worker->owner, start, part);
+        if (!open_worker(worker, session, settings, i, err))
+            return false;
+    }
+    return true;
+}
+
+static void close_all(struct workers *all)
+{
+    for (int i = 0; i < all->count; i++)
+        close_worker(&all->worker[i]);
+    crew_close(all->crew);
+    gate_pool_close(all->gates);
+    auth_tokens_close(all->tokens);
+    free(all);
+}
+
+/* A thread that can not be started leaves the others at work: fewer hands, not none. */
+static bool start_threads(struct workers *all, struct error *err)
+{
+    for (int i = 0; i < all->count; i++) {
+        struct worker *worker = &all->worker[i];
+
+        atomic_fetch_add(&all->running, 1);
+        errno = pthread_create(&worker->thread, NULL, work, worker);
+        worker->has_thread = errno == 0;
+        if (worker->has_thread)
+            continue;
+        atomic_fetch_sub(&all->running, 1);
+        if (i == 0)
+            return error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
+                             strerror(errno));
+    }
+    return true;
+}
+
+bool workers_start(struct workers **out, struct session *session,
+                   const struct workers_settings *settings, struct error *err)
+{
+    struct workers *all = calloc(1, sizeof(*all));
+
+    assert(settings->count > 0 && settings->count <= WORKERS_MAX);
+    *out = all;
+    if (all == NULL)
+        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for workers");
+    if (open_all(all, session, settings, err) && start_threads(all, err))
+        return true;
+    close_all(all);
+    *out = NULL;
+    return error_wrap(err, "start %d workers", settings->count);
+}
+
+/* Threads that have not ended. */
+static int count_running(const struct workers *workers)
+{
+    return atomic_load(&workers->running);
+}
+
+/* Ends the requests under way, too: with what they would bring it is the tasks' last batch. */
+static void interrupt(struct workers *workers)
+{
+    for (int i = 0; i < workers->count; i++)
+        http_interrupt(workers->worker[i].http);
+}
+
+void workers_attend(struct workers *workers, struct stop *stop, struct clock *clock,
+                    struct workers_turn *turn)
+{
+    bool is_urgent = false;
+
+    while (!stop_is_asked(stop) && (workers == NULL || count_running(workers) > 0)) {
+        turn->turn(turn, false);
+        (void)clock_sleep_us(clock, TURN_US, stop->fd);
+    }
+    stop_ask(stop);
+    while (workers != NULL && count_running(workers) > 0) {
+        if (!is_urgent && stop_is_urgent(stop)) {
+            is_urgent = true;
+            interrupt(workers);
+        }
+        turn->turn(turn, true);
+        (void)clock_sleep_us(clock, TURN_US, is_urgent ? CLOCK_NO_WAKE : stop->now_fd);
+    }
+}
+
+bool workers_join(struct workers *all, struct error *err)
+{
+    bool ok = true;
+
+    if (all == NULL)
+        return true;
+    for (int i = 0; i < all->count; i++) {
+        struct worker *worker = &all->worker[i];
+
+        if (worker->has_thread)
+            (void)pthread_join(worker->thread, NULL);
+        if (ok && !worker->ok) {
+            ok = false;
+            *err = worker->err;
+        }
+    }
+    close_all(all);
+    return ok;
+}
+
+bool workers_count(const struct invocation *invocation, int *count, struct error *err)
+{
+    int64_t number;
+
+    if (!invocation_number(invocation, "workers",
+                           (struct option_range){ 1, WORKERS_MAX, WORKERS_DEFAULT }, &number, err))
+        return false;
+    *count = (int)number;
+    return true;
+}
+
+bool workers_lease(const struct invocation *invocation, int64_t *lease_us, struct error *err)
+{
+    const char *given = invocation_value(invocation, "lease");
+
+    *lease_us = 0; /* the executor's own */
+    if (given == NULL)
+        return true;
+    if (!invocation_duration(invocation, "lease", lease_us, err))
+        return false;
+    return (*lease_us >= LEASE_MIN_US && *lease_us <= LEASE_MAX_US) ||
+           error_set(err, ERROR_REQUEST, "workers.option", "--lease: '%s' is not 1s to 1h", given);
+}
