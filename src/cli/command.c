@@ -82,6 +82,24 @@ bool invocation_duration(const struct invocation *invocation, const char *name, 
            error_set(err, ERROR_REQUEST, "command.option", "--%s: %s", name, why.text);
 }
 
+bool invocation_code(const struct invocation *invocation, const char *name,
+                     const struct code_table *codes, struct option_code *code, struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+    char words[256] = "";
+    size_t len = 0;
+
+    code->is_given = given != NULL;
+    code->value = given != NULL ? code_find_written(codes, str_of(given)) : 0;
+    if (code->value >= 0)
+        return true;
+    for (size_t i = 0; i < codes->count && len < sizeof(words); i++)
+        len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%.*s", i > 0 ? ", " : "",
+                                STR_ARG(codes->items[i].code));
+    return error_set(err, ERROR_REQUEST, "command.option", "--%s: '%s' is not one of %s", name,
+                     given, words);
+}
+
 bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
                     struct error *err)
 {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "core/codes.h"
 
 /* What patra's exit code tells; documented in docs/commands.md. */
 enum exit_code {
@@ -83,6 +84,15 @@ bool invocation_number(const struct invocation *invocation, const char *name,
 /* The same of one that takes a duration; *length_us is left alone where it was not given. */
 bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
                          struct error *err) MUST_CHECK;
+
+/* An option whose value is one of a table's codes, in any case. */
+struct option_code {
+    bool is_given;
+    int value; /* 0 where it is not given */
+};
+bool invocation_code(const struct invocation *invocation, const char *name,
+                     const struct code_table *codes, struct option_code *code,
+                     struct error *err) MUST_CHECK;
 
 /* The number of a row among the operands: 1 and more. `what` is what it is a number of: "plan". */
 bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,

@@ -1,31 +1,33 @@
-/* output: what a command prints for programs, on its stdout. */
+/* output: what a command prints for programs, on its stdout.
+ *
+ *      struct output output;
+ *
+ *      view_task_write(output_begin(&output, arena), &task);
+ *      return output_end(&output, invocation->out, err);
+ */
 #ifndef PATRA_CLI_OUTPUT_H
 #define PATRA_CLI_OUTPUT_H
 
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "core/id_range.h"
-#include "core/window.h"
 #include "data/json_write.h"
 
-/* The most that one command prints for programs; lists are far below it. */
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
+/* The most that one command prints for programs. Lists are far below it; a quarantined record may
+ * be as large as a page. */
+#define OUTPUT_BYTES_MAX ((size_t)256 << 20)
+
+struct output {
+    struct buf text;
+    struct json_writer w;
+};
+
+/* A JSON value to be written, in the arena. */
+struct json_writer *output_begin(struct output *output, struct arena *arena);
+
+/* Prints it on a line of its own. */
+bool output_end(struct output *output, FILE *out, struct error *err) MUST_CHECK;
 
 bool output_text(FILE *out, const struct buf *text, struct error *err) MUST_CHECK;
-
-/* Ends the value that `w` has written, and the line. */
-bool output_json(FILE *out, struct json_writer *w, struct error *err) MUST_CHECK;
-
-/* A list for programs: an array of objects. `write` adds the members of the i-th. */
-typedef void output_row(struct json_writer *w, const void *rows, size_t i);
-bool output_list(FILE *out, struct arena *arena, const void *rows, size_t count, output_row *write,
-                 struct error *err) MUST_CHECK;
-
-/* A member {"from", "to"}; null for a window that is not valid. */
-void output_window(struct json_writer *w, struct str name, struct window window);
-
-/* Members "fromId" and "toId", each where the range has that end; none for all ids. */
-void output_ids(struct json_writer *w, struct id_range ids);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "adapter/store_open.h"
 #include "adapter/system/system.h"
-#include "engine/source_store.h"
 
 /* A command shows lists of sources, plans, windows; none of them is made of millions. */
 #define COMMAND_BYTES_MAX ((size_t)256 << 20)
@@ -48,12 +47,9 @@ void session_close(struct session *session)
     *session = (struct session){ 0 };
 }
 
-bool session_knows(struct session *session, struct str name, struct error *err)
+struct view_reader session_reader(struct session *session)
 {
-    struct source source;
-
-    return name.len == 0 || source_load(session->store, &session->arena, name,
-                                        clock_now_us(&session->clock), &source, err);
+    return (struct view_reader){ session->store, &session->arena, clock_now_us(&session->clock) };
 }
 
 enum exit_code session_run(const struct invocation *invocation,

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "port/clock.h"
 #include "port/store.h"
+#include "view/reader.h"
 
 /* The row every such command has in its table of options. */
 #define SESSION_OPTION                                                                    \
@@ -32,9 +33,8 @@ bool session_init(struct session *session, const struct invocation *invocation, 
 
 void session_close(struct session *session); /* accepts the zero value */
 
-/* For a command that found nothing of a source: that may be a typing error. False
- * ("source.unknown") where there is no such source; one that was not named is none. */
-bool session_knows(struct session *session, struct str source, struct error *err) MUST_CHECK;
+/* For views: the session's store and arena, at this instant. */
+struct view_reader session_reader(struct session *session);
 
 /* Opens, runs the verb, closes; a failure is printed. *code is EXIT_DONE before the verb. */
 enum exit_code session_run(const struct invocation *invocation,

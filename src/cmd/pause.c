@@ -33,16 +33,27 @@ static bool is_there(struct session *session, struct str source, struct str endp
 
 /* ---- pause ---- */
 
-static void write_row(struct json_writer *w, const void *pauses, size_t i)
+static bool print_json(const struct pause_list *list, struct arena *arena, FILE *out,
+                       struct error *err)
 {
-    const struct pause *pause = (const struct pause *)pauses + i;
+    struct output output;
+    struct json_writer *w = output_begin(&output, arena);
 
-    json_write_member_str(w, STR("source"), pause->source);
-    json_write_member_str(w, STR("endpoint"), pause->endpoint);
-    json_write_member_str(w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
-    json_write_member_instant(w, STR("since"), pause->created_us);
-    json_write_member_str(w, STR("by"), pause->created_by);
-    json_write_member_str(w, STR("reason"), pause->reason);
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct pause *pause = &list->items[i];
+
+        json_write_object(w);
+        json_write_member_str(w, STR("source"), pause->source);
+        json_write_member_str(w, STR("endpoint"), pause->endpoint);
+        json_write_member_str(w, STR("kind"), code_of(&PAUSE_KIND_CODES, (int)pause->kind));
+        json_write_member_instant(w, STR("since"), pause->created_us);
+        json_write_member_str(w, STR("by"), pause->created_by);
+        json_write_member_str(w, STR("reason"), pause->reason);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    return output_end(&output, out, err);
 }
 
 static bool list_pauses(const struct invocation *invocation, struct session *session,
@@ -56,8 +67,7 @@ static bool list_pauses(const struct invocation *invocation, struct session *ses
     if (!store_pause_list(session->store, &session->arena, STR(""), &list, err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
-                           err);
+        return print_json(&list, &session->arena, invocation->out, err);
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         const struct pause *pause = &list.items[i];

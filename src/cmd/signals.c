@@ -1,52 +1,23 @@
+/* patra signal: list and drop records that an update is to look at again. */
 #include "cmd/signals.h"
 
 #include <inttypes.h>
 
-#include "base/list.h"
 #include "cli/columns.h"
 #include "cli/confirm.h"
 #include "cli/output.h"
+#include "cli/session.h"
 #include "cli/who.h"
-#include "engine/source_store.h"
-#include "port/store_signal.h"
-#include "spec/snapshot.h"
-#include "spec/spec.h"
+#include "view/signals.h"
 
-/* More are dropped by the next call. */
+/* The next call drops more. */
 enum { LIST_DEFAULT = 50, LIST_MAX = 10000 };
 
-#define FILTER_OPTIONS                                          \
-    { "endpoint", "NAME", "Of this endpoint's records only." }, \
-    {                                                           \
-        "reason", "TEXT", "Given for this reason only."         \
+#define FILTER_OPTIONS                                        \
+    { "endpoint", "NAME", "Only records of this endpoint." }, \
+    {                                                         \
+        "reason", "TEXT", "Only signals with this reason."    \
     }
-
-/* ---- who looks at them ---- */
-
-bool signals_are_taken(struct session *session, struct str source, bool *are_taken,
-                       struct error *err)
-{
-    struct arena *arena = &session->arena;
-    const struct registry_row *row = NULL;
-    struct source rows;
-
-    *are_taken = false;
-    if (!source_load(session->store, arena, source, clock_now_us(&session->clock), &rows, err))
-        return false;
-    while (!*are_taken && (row = source_next_operation(&rows, row)) != NULL) {
-        const struct snapshot_request request = { .source = &rows, .operation = row->key };
-        struct snapshot snapshot;
-        struct error ignored; /* what does not compile takes nothing up */
-        struct spec spec;
-
-        *are_taken = source_operation_code(row) == OPERATION_UPDATE &&
-                     snapshot_make(arena, &request, &snapshot, &ignored) &&
-                     spec_read(arena, snapshot.json, &spec, &ignored) &&
-                     spec.operation.drive == UPDATE_BY_ID &&
-                     spec.operation.candidates[CANDIDATE_SIGNAL];
-    }
-    return true;
-}
 
 static struct signal_filter read_filter(const struct invocation *invocation, struct str source)
 {
@@ -57,22 +28,8 @@ static struct signal_filter read_filter(const struct invocation *invocation, str
 
 /* ---- list ---- */
 
-static void write_row(struct json_writer *w, const void *signals, size_t i)
-{
-    const struct signal *signal = (const struct signal *)signals + i;
-
-    json_write_member_i64(w, STR("id"), signal->id);
-    json_write_member_str(w, STR("source"), signal->source);
-    json_write_member_str(w, STR("endpoint"), signal->endpoint);
-    json_write_member_str(w, STR("recordId"), signal->provider_id);
-    json_write_member_str(w, STR("reason"), signal->reason);
-    json_write_member_str(w, STR("by"), signal->created_by);
-    json_write_member_instant(w, STR("since"), signal->created_us);
-    json_write_member_i64(w, STR("tried"), signal->tried);
-}
-
-static bool list_text(const struct signal_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static bool print_list(const struct view_signal_list *list, struct session *session, FILE *out,
+                       struct error *err)
 {
     static const char *const heads[] = { "ID",    "SOURCE", "ENDPOINT", "RECORD",
                                          "SINCE", "BY",     "TRIED" };
@@ -95,70 +52,47 @@ static bool list_text(const struct signal_list *list, struct session *session, F
     return columns_print(&columns, out, err);
 }
 
-struct sources {
-    struct str *items;
-    size_t count;
-};
-
-static bool is_known(const struct sources *sources, struct str source)
-{
-    for (size_t i = 0; i < sources->count; i++) {
-        if (str_eq(sources->items[i], source))
-            return true;
-    }
-    return false;
-}
-
 /* Once for each source that is listed. */
-static bool tell_idle(const struct signal_list *list, struct session *session, FILE *talk,
-                      struct error *err)
+static bool print_idle(const struct view_signal_list *list, struct session *session, FILE *talk,
+                       struct error *err)
 {
-    struct sources told = { 0 };
-    bool are_taken;
+    const struct view_reader reader = session_reader(session);
+    struct view_source_names idle;
 
-    for (size_t i = 0; i < list->count; i++) {
-        const struct str source = list->items[i].source;
-        struct str *slot;
-
-        if (is_known(&told, source))
-            continue;
-        slot = LIST_ADD(&session->arena, &told);
-        if (slot == NULL)
-            return arena_error(&session->arena, err);
-        *slot = source;
-        if (!signals_are_taken(session, source, &are_taken, err))
-            return false;
-        if (!are_taken)
-            fprintf(talk, SIGNALS_IDLE "\n", STR_ARG(source), STR_ARG(source));
-    }
+    if (!view_signal_list_idle(&reader, list, &idle, err))
+        return false;
+    for (size_t i = 0; i < idle.count; i++)
+        fprintf(talk, "%.*s\n", STR_ARG(view_signals_idle_text(&session->arena, idle.items[i])));
     return true;
 }
 
 static bool list_signals(const struct invocation *invocation, struct session *session,
                          enum exit_code *code, struct error *err)
 {
-    const struct str source =
-        str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL);
-    struct signal_filter filter = read_filter(invocation, source);
-    struct signal_list list;
+    const struct option_range afters = { 0, INT64_MAX, 0 };
+    const struct option_range limits = { 1, LIST_MAX, LIST_DEFAULT };
+    const struct view_reader reader = session_reader(session);
+    struct signal_filter filter = read_filter(
+        invocation, str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL));
+    struct view_signal_list list;
+    struct output output;
 
     (void)code;
-    if (!invocation_number(invocation, "after", (struct option_range){ 0, INT64_MAX, 0 },
-                           &filter.after_id, err) ||
-        !invocation_number(invocation, "limit", (struct option_range){ 1, LIST_MAX, LIST_DEFAULT },
-                           &filter.limit, err) ||
-        !store_signal_list(session->store, &session->arena, &filter, &list, err) ||
-        (list.count == 0 && !session_knows(session, source, err)))
+    if (!invocation_number(invocation, "after", afters, &filter.after_id, err) ||
+        !invocation_number(invocation, "limit", limits, &filter.limit, err) ||
+        !view_signal_list(&reader, &filter, &list, err))
         return false;
-    if (invocation_flag(invocation, "json"))
-        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
-                           err);
-    if (!list_text(&list, session, invocation->out, err) ||
-        !tell_idle(&list, session, invocation->talk, err))
+    if (invocation_flag(invocation, "json")) {
+        view_signal_list_write(output_begin(&output, &session->arena), &list);
+        return output_end(&output, invocation->out, err);
+    }
+    if (!print_list(&list, session, invocation->out, err) ||
+        !print_idle(&list, session, invocation->talk, err))
         return false;
-    if ((int64_t)list.count == filter.limit)
-        fprintf(invocation->talk, "the first %" PRId64 "; go on with --after %" PRId64 "\n",
-                filter.limit, list.items[list.count - 1].id);
+    if (list.is_full)
+        fprintf(invocation->talk,
+                "showing the first %" PRId64 "; continue with --after %" PRId64 "\n", filter.limit,
+                list.items[list.count - 1].id);
     return true;
 }
 
@@ -169,16 +103,17 @@ static enum exit_code cmd_list(const struct invocation *invocation)
 
 static const struct command list_command = {
     .name = "list",
-    .summary = "list records that are to be looked at again",
+    .summary = "list signals",
     .operands = "[SOURCE]",
     .operands_max = 1,
     .description =
-        "Lists what the next update looks at again, oldest first, each with its reason below it:\n"
-        "who wants it and since when, and how often an update had taken the record up before.",
+        "Lists the records that the next update will request again, oldest first: who asked for "
+        "it,\n"
+        "since when, how often an update has tried the record before, and the reason below.",
     .options = { FILTER_OPTIONS,
-                 { "after", "ID", "From behind this one on." },
-                 { "limit", "N", "So many at most, 1 to 10000 (50)." },
-                 { "json", NULL, "JSON instead of a text." },
+                 { "after", "ID", "Start after this signal." },
+                 { "limit", "N", "Show at most N signals, 1 to 10000 (50)." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_list,
 };
@@ -204,16 +139,15 @@ static bool are_numbers(const struct invocation *invocation)
 static bool choose_source(const struct invocation *invocation, struct session *session,
                           struct chosen *chosen, struct error *err)
 {
-    const struct str source = str_of(invocation->operands[0]);
-    struct signal_filter filter = read_filter(invocation, source);
-    struct signal_list list;
+    struct signal_filter filter = read_filter(invocation, str_of(invocation->operands[0]));
+    const struct view_reader reader = session_reader(session);
+    struct view_signal_list list;
 
     if (invocation->operand_count > 1)
         return error_set(err, ERROR_REQUEST, "signal.option",
-                         "give numbers of signals, or one source");
+                         "give either numbers of signals or one source");
     filter.limit = LIST_MAX;
-    if (!store_signal_list(session->store, &session->arena, &filter, &list, err) ||
-        (list.count == 0 && !session_knows(session, source, err)))
+    if (!view_signal_list(&reader, &filter, &list, err))
         return false;
     chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count + 1);
     if (chosen->ids == NULL)
@@ -250,8 +184,8 @@ static bool drop(const struct invocation *invocation, struct session *session, e
 
     if (!choose(invocation, session, &chosen, err))
         return false;
-    (void)snprintf(question, sizeof(question), "%zu record%s will not be looked at again. Drop?",
-                   chosen.count, chosen.count == 1 ? "" : "s");
+    (void)snprintf(question, sizeof(question), "%zu signal%s will be dropped. Drop?", chosen.count,
+                   chosen.count == 1 ? "" : "s");
     if (chosen.count > 0 && !confirm(invocation, question, err))
         return false;
     for (size_t i = 0; i < chosen.count; i++) {
@@ -275,15 +209,18 @@ static enum exit_code cmd_drop(const struct invocation *invocation)
 
 static const struct command drop_command = {
     .name = "drop",
-    .summary = "let records be that were to be looked at again",
+    .summary = "drop signals",
     .operands = "SOURCE | ID...",
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Takes signals off the list, at most 10000 of a source at a time; the rows stay, with who\n"
-        "did it. Whoever asks for the same record again is heard. It asks first; without a\n"
-        "terminal it needs --yes. The exit code is 1 when one of them was not open any more.",
-    .options = { FILTER_OPTIONS, { "yes", NULL, "Do not ask." }, SESSION_OPTION },
+        "Takes signals off the list, at most 10000 of a source at a time. Their rows are kept "
+        "with\n"
+        "who dropped them; a new signal for the same record is accepted. The command asks for\n"
+        "confirmation; without a terminal it needs --yes. The exit code is 1 if one of the "
+        "signals\n"
+        "was no longer open.",
+    .options = { FILTER_OPTIONS, { "yes", NULL, "Do not ask for confirmation." }, SESSION_OPTION },
     .run = cmd_drop,
 };
 
@@ -291,10 +228,10 @@ static const struct command *const children[] = { &list_command, &drop_command, 
 
 const struct command COMMAND_SIGNAL = {
     .name = "signal",
-    .summary = "see and drop records that are to be looked at again",
+    .summary = "list and drop signals: records to be requested again",
     .description =
-        "A signal says that a record is to be looked at again: `patra update --ids` gives them,\n"
-        "and so does a harvest for records that it could not read or that the source listed and\n"
-        "did not hand out. The next update takes them up.",
+        "A signal asks the next update to request a record again. `patra update --ids` adds\n"
+        "signals, and so does a harvest for records that it could not read, or that the source\n"
+        "listed but did not return.",
     .children = children,
 };

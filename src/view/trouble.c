@@ -1,3 +1,4 @@
+/* Tasks that ended with something missing, judged against what was covered since. */
 #include "view/trouble.h"
 
 #include "base/instant.h"
@@ -12,7 +13,7 @@ static bool is_same(const struct task *a, const struct task *b)
            str_eq(a->namespace_key, b->namespace_key);
 }
 
-/* Windows of those before it in the list that are missing: they ended later. */
+/* Adds the missing windows of those before it in the list: they ended later. */
 static bool add_later(struct arena *arena, const struct trouble_list *list,
                       const struct trouble *trouble, struct coverage_list *coverage,
                       struct error *err)
@@ -28,8 +29,8 @@ static bool add_later(struct arena *arena, const struct trouble_list *list,
     return true;
 }
 
-/* What the task itself has covered, and what others did and do since. That its window was covered
- * before says nothing: then it was to look there once more. */
+/* What the task itself covered, and what later tasks covered or are working on. Coverage from
+ * before the task says nothing: the task was planned to look there once more. */
 static bool list_since(struct store *store, struct arena *arena, const struct task *task,
                        struct coverage_list *since, struct error *err)
 {
@@ -51,7 +52,7 @@ static bool list_since(struct store *store, struct arena *arena, const struct ta
     return true;
 }
 
-/* Covered, under way, or told of by a later task. */
+/* Covered, under way, or missing by a later task. */
 static bool is_held(struct store *store, struct arena *arena, const struct trouble_list *list,
                     const struct trouble *trouble, bool *held, struct error *err)
 {
@@ -64,7 +65,7 @@ static bool is_held(struct store *store, struct arena *arena, const struct troub
            coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, held, err);
 }
 
-/* By id: a later plan has chosen them again. */
+/* For records by id: whether a later plan has chosen them again. */
 static bool is_planned_again(struct store *store, struct arena *arena, const struct task *task,
                              bool *again, struct error *err)
 {
@@ -79,7 +80,7 @@ static bool is_planned_again(struct store *store, struct arena *arena, const str
     return true;
 }
 
-/* What was cut again is missing only where its pieces are, and these tell of themselves. */
+/* A re-sliced task is missing only where its pieces are, and these are in the list themselves. */
 static bool judge(struct store *store, struct arena *arena, const struct trouble_list *list,
                   struct trouble *trouble, struct error *err)
 {
@@ -105,18 +106,19 @@ static bool is_of(const struct task_partition *partition, const struct task *tas
            (partition->operation == task->operation && str_eq(partition->endpoint, task->endpoint));
 }
 
-bool trouble_list(struct store *store, struct arena *arena, const struct trouble_ask *ask,
+bool trouble_list(struct store *store, struct arena *arena, const struct trouble_filter *filter,
                   struct trouble_list *list, struct error *err)
 {
     struct ended_task_list ended;
 
     *list = (struct trouble_list){ 0 };
-    if (!store_status_troubled(store, arena, ask->source, ask->since_us, ask->limit, &ended, err))
+    if (!store_status_troubled(store, arena, filter->source, filter->since_us, filter->limit,
+                               &ended, err))
         return false;
     for (size_t i = 0; i < ended.count; i++) {
         struct trouble *trouble;
 
-        if (!is_of(ask->partition, &ended.items[i].task))
+        if (!is_of(filter->partition, &ended.items[i].task))
             continue;
         trouble = LIST_ADD(arena, list);
         if (trouble == NULL)
@@ -133,10 +135,10 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
 static const char *holes_advice(const struct task *task, bool takes_signals)
 {
     if (!window_is_valid(task->window))
-        return "what the source has no record for is let be; what it refused or failed on is a "
-               "signal still";
-    return takes_signals ? "the ids without a record are signals: patra update looks at them again"
-                         : "the ids without a record are signals, and no update looks at them: "
+        return "ids that the source has no record for are left alone; ids that it refused or "
+               "failed on are still signals";
+    return takes_signals ? "the ids without a record are signals; the next update takes them"
+                         : "the ids without a record are signals, but no update takes them: see "
                            "patra signal list";
 }
 
@@ -144,8 +146,8 @@ const char *trouble_advice(const struct trouble *trouble, bool takes_signals)
 {
     if (!trouble->is_missing)
         return trouble->has_holes ? holes_advice(&trouble->ended.task, takes_signals)
-                                  : "nothing to do: it is covered or under way by now";
+                                  : "nothing to do: it has been covered or is under way";
     if (!window_is_valid(trouble->ended.task.window))
-        return "mend what the reason names; the next update chooses these records again";
-    return "mend what the reason names; the next trigger plans this window again";
+        return "fix what the error names; the next update chooses these records again";
+    return "fix what the error names; the next trigger plans this window again";
 }

@@ -1,10 +1,10 @@
-/* trouble: tasks that ended with something missing, and whether it is missing still.
+/* trouble: tasks that ended with something missing, and whether it is still missing.
  *
- * A slice that was cut again, or whose window a later trigger has planned once more, ended PARTIAL
- * or FAILED all the same; nobody needs to look at it. What counts is whether its window is covered
- * or under way by now. A window that failed every hour of a night is one that is missing, told by
- * the last task that tried. What was chosen by id is chosen again by the next plan, or has its
- * signals back: it is missing until there is one.
+ * A task whose slice was re-sliced, or whose window a later trigger has planned again, ended
+ * PARTIAL or FAILED, yet nobody needs to look at it. What counts is whether its window is covered
+ * or under way by now. A window that failed every hour of a night is missing once: the last task
+ * that tried it counts. Records chosen by id are chosen again by the next plan, or have their
+ * signals back; they are missing until there is such a plan.
  */
 #ifndef PATRA_VIEW_TROUBLE_H
 #define PATRA_VIEW_TROUBLE_H
@@ -13,35 +13,34 @@
 
 struct trouble {
     struct ended_task ended;
-    bool is_missing; /* neither covered nor under way, and no later task tells of it */
+    bool is_missing; /* neither covered nor under way, and no later task counts for it */
     bool has_holes;  /* ids without a record, or fewer records than the source says */
 };
 
 struct trouble_list {
     struct trouble *items; /* the latest first */
     size_t count;
-    int64_t missing; /* of them */
-    int64_t holes;
+    int64_t missing; /* how many of them are missing */
+    int64_t holes;   /* how many of them have holes */
 };
 
-/* Of the source, since then; of one partition where `partition` is not NULL. */
-struct trouble_ask {
+struct trouble_filter {
     struct str source;
-    const struct task_partition *partition;
+    const struct task_partition *partition; /* NULL: all of the source */
     int64_t since_us;
     int64_t limit;
 };
 
-bool trouble_list(struct store *store, struct arena *arena, const struct trouble_ask *ask,
+bool trouble_list(struct store *store, struct arena *arena, const struct trouble_filter *filter,
                   struct trouble_list *list, struct error *err) MUST_CHECK;
 
-/* Whether there is something left of it that one should see. */
+/* Whether something of it is left that a person should see. */
 static inline bool trouble_is_open(const struct trouble *trouble)
 {
     return trouble->is_missing || trouble->has_holes;
 }
 
-/* What a person does about it, in a sentence; an update of its source looks at signals, or not. */
+/* What to do about it, in a sentence. `takes_signals`: an update of its source takes signals. */
 const char *trouble_advice(const struct trouble *trouble, bool takes_signals);
 
 #endif

@@ -1,4 +1,4 @@
-/* patra cursor reset: a person sets a cursor, is asked first, and leaves a trace. */
+/* patra cursor reset: sets a cursor, after a confirmation, and records who did it. */
 #include <inttypes.h>
 
 #include "base/duration.h"
@@ -9,41 +9,50 @@
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_reset.h"
 
-static bool choose(const struct invocation *invocation, struct session *session,
-                   struct cursor *cursor, struct error *err)
+static bool read_filter(const struct invocation *invocation, struct view_cursor_filter *filter,
+                        struct error *err)
 {
-    const char *operation = invocation_value(invocation, "operation");
-    struct cursor_choice choice;
-    struct cursor_list list;
+    struct option_code operation;
 
-    if (!cursor_choice_read(invocation, &choice, err) ||
-        (operation != NULL && !cursor_choice_operation(&choice, str_of(operation), err)))
+    if (!cursor_filter_read(invocation, filter, err) ||
+        !invocation_code(invocation, "operation", &OPERATION_CODES, &operation, err))
         return false;
-    if (!choice.has_operation) {
-        choice.has_operation = true;
-        choice.operation = OPERATION_HARVEST;
-    }
-    choice.namespace_key = str_of(invocation_value(invocation, "namespace"));
-    if (!cursor_list_chosen(session, &choice, &list, err))
-        return false;
-    if (list.count == 0)
-        return error_set(err, ERROR_REQUEST, "cursor.unknown", "%.*s has no such cursor of %.*s",
-                         STR_ARG(choice.source),
-                         STR_ARG(code_of(&OPERATION_CODES, (int)choice.operation)));
-    if (list.count > 1) {
-        for (size_t i = 0; i < list.count; i++)
-            fprintf(invocation->talk, "  %.*s  %.*s\n",
-                    STR_ARG(cursor_title(&session->arena, &list.items[i].name)),
-                    STR_ARG(cursor_text(&session->arena, &list.items[i].value)));
-        return error_set(err, ERROR_REQUEST, "cursor.many",
-                         "%zu cursors could be meant; --namespace names one by how its key begins",
-                         list.count);
-    }
-    *cursor = list.items[0];
+    if (operation.is_given || !filter->has_operation)
+        filter->operation =
+            operation.is_given ? (enum operation)operation.value : OPERATION_HARVEST;
+    filter->has_operation = true;
+    filter->namespace_prefix = str_of(invocation_value(invocation, "namespace"));
     return true;
 }
 
-/* --to, of the cursor's own type. */
+/* Exactly one cursor must match. */
+static bool choose(const struct invocation *invocation, struct session *session,
+                   struct cursor *cursor, struct error *err)
+{
+    const struct view_reader reader = session_reader(session);
+    struct view_cursor_filter filter;
+    struct view_cursor_list list;
+
+    if (!read_filter(invocation, &filter, err) || !view_cursor_list(&reader, &filter, &list, err))
+        return false;
+    if (list.count == 0)
+        return error_set(err, ERROR_REQUEST, "cursor.unknown", "%.*s has no such cursor of %.*s",
+                         STR_ARG(filter.source),
+                         STR_ARG(code_of(&OPERATION_CODES, (int)filter.operation)));
+    *cursor = list.items[0].cursor;
+    if (list.count == 1)
+        return true;
+    for (size_t i = 0; i < list.count; i++)
+        fprintf(invocation->talk, "  %.*s  %.*s\n",
+                STR_ARG(cursor_title(&session->arena, &list.items[i].cursor.name)),
+                STR_ARG(cursor_text(&session->arena, &list.items[i].cursor.value)));
+    return error_set(err, ERROR_REQUEST, "cursor.many",
+                     "%zu cursors match; choose one with --namespace and the first letters of its "
+                     "key",
+                     list.count);
+}
+
+/* --to, as a value of the cursor's type. */
 static bool read_to(const struct invocation *invocation, enum cursor_type type, int64_t now_us,
                     struct cursor_value *to, struct error *err)
 {
@@ -52,7 +61,7 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
     struct date date;
 
     if (given == NULL)
-        return error_set(err, ERROR_REQUEST, "cursor.option", "--to is needed: where to set it");
+        return error_set(err, ERROR_REQUEST, "cursor.option", "--to is required: the value to set");
     *to = (struct cursor_value){ .type = type };
     if (type != CURSOR_TIME) {
         to->text = str_of(given);
@@ -79,8 +88,8 @@ static bool is_confirmed(const struct invocation *invocation, const struct curso
     fprintf(invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\n",
             STR_ARG(cursor_title(arena, &cursor->name)),
             STR_ARG(cursor_text(arena, &cursor->value)), STR_ARG(cursor_text(arena, to)),
-            is_back ? "Everything after that is fetched again."
-                    : "What lies between and is not complete will not be fetched.");
+            is_back ? "Everything after that instant will be fetched again."
+                    : "Whatever is incomplete in between will not be fetched.");
     return confirm(invocation, "Set it?", err);
 }
 
@@ -90,7 +99,7 @@ static bool reset_one(const struct invocation *invocation, struct session *sessi
     struct arena *arena = &session->arena;
     struct cursor_reset_request request = {
         .who = who_am_i(arena),
-        .why = str_of(invocation_value(invocation, "why")),
+        .why = str_of(invocation_value(invocation, "reason")),
         .now_us = clock_now_us(&session->clock),
     };
     struct cursor_reset_result result;
@@ -105,14 +114,16 @@ static bool reset_one(const struct invocation *invocation, struct session *sessi
     if (!cursor_reset(session->store, arena, &request, &result, err))
         return false;
     if (!result.is_moved) {
-        fprintf(invocation->out, "it stands there already; nothing was done\n");
+        fprintf(invocation->out, "the cursor already has this value; nothing was done\n");
         return true;
     }
     fprintf(invocation->out, "%.*s: %.*s -> %.*s\n", STR_ARG(cursor_title(arena, &cursor.name)),
             STR_ARG(cursor_text(arena, &result.prev)), STR_ARG(cursor_text(arena, &request.to)));
     if (result.tasks > 0)
         fprintf(invocation->out,
-                "%" PRId64 " tasks no longer count; the next trigger plans their windows again\n",
+                "%" PRId64
+                " tasks no longer count as covered; the next trigger plans their windows "
+                "again\n",
                 result.tasks);
     return true;
 }
@@ -124,20 +135,21 @@ static enum exit_code cmd_reset(const struct invocation *invocation)
 
 const struct command CURSOR_RESET = {
     .name = "reset",
-    .summary = "set a cursor back or forward, on purpose",
+    .summary = "set a cursor back or forward",
     .operands = "SOURCE[/OPERATION]",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Sets a cursor, that of harvest unless another is named. Back: from there on everything\n"
-        "is fetched again by the triggers that follow. Forward: what lies between is given up.\n"
-        "It asks first; without a terminal it needs --yes. Who did it, why, and from where to\n"
-        "where remains in the cursor's history.",
-    .options = { { "to", "INSTANT", "Where to: a date, or how long ago (7d)." },
-                 { "operation", "OPERATION", "Of this operation (harvest)." },
-                 { "namespace", "KEY", "Of the namespace whose key begins so." },
-                 { "why", "TEXT", "For the history." },
-                 { "yes", NULL, "Do not ask." },
+        "Sets a cursor, by default the one of harvest. After a move back, the next triggers fetch\n"
+        "everything from the new value on again. After a move forward, whatever lies in between "
+        "is\n"
+        "skipped. The command asks for confirmation; without a terminal it needs --yes. The\n"
+        "cursor's history records who set it, when, from which value to which, and the reason.",
+    .options = { { "to", "INSTANT", "The new value: a date, or how long ago (7d)." },
+                 { "operation", "OPERATION", "The cursor of this operation (harvest)." },
+                 { "namespace", "KEY", "The cursor whose namespace key begins with KEY." },
+                 { "reason", "TEXT", "Why it is set, for the history." },
+                 { "yes", NULL, "Do not ask for confirmation." },
                  SESSION_OPTION },
     .run = cmd_reset,
 };

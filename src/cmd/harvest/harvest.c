@@ -4,12 +4,12 @@
 
 #include "base/duration.h"
 #include "cli/unset.h"
-#include "cmd/signals.h"
 #include "cmd/trigger/trigger_request.h"
 #include "data/json_write.h"
 #include "engine/plan_reslice.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
+#include "view/signals.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -366,10 +366,11 @@ static bool work_watched(struct harvest *h, struct error *err)
 
 static bool sum_up(struct harvest *h, struct error *err)
 {
-    const struct trouble_ask ask = { .source = h->partition.source,
-                                     .partition = &h->partition,
-                                     .since_us = h->started_us,
-                                     .limit = TROUBLES_MAX };
+    const struct trouble_filter filter = { .source = h->partition.source,
+                                           .partition = &h->partition,
+                                           .since_us = h->started_us,
+                                           .limit = TROUBLES_MAX };
+    const struct view_reader reader = session_reader(h->session);
     struct harvest_summary *summary = &h->summary;
 
     if (h->must_connect && !store_reconnect(h->session->store, err))
@@ -377,9 +378,9 @@ static bool sum_up(struct harvest *h, struct error *err)
     summary->source = h->partition.source;
     summary->first = &h->first;
     return count_tasks(h, &h->session->arena, &summary->count, err) &&
-           trouble_list(h->session->store, &h->session->arena, &ask, &summary->troubles, err) &&
+           trouble_list(h->session->store, &h->session->arena, &filter, &summary->troubles, err) &&
            (summary->troubles.holes == 0 ||
-            signals_are_taken(h->session, summary->source, &summary->takes_signals, err)) &&
+            view_signals_are_taken(&reader, summary->source, &summary->takes_signals, err)) &&
            load_cursor(h, &summary->after, err);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cmd/harvest/harvest.h"
 #include "data/json_write.h"
+#include "view/members.h"
 
 enum { TROUBLES_SHOWN = 10 };
 
@@ -307,8 +308,8 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
         json_write_object(w);
         json_write_member_i64(w, STR("task"), task->id);
         json_write_member_str(w, STR("status"), code_of(&TASK_STATUS_CODES, (int)task->status));
-        output_window(w, STR("window"), task->window);
-        output_ids(w, task->ids);
+        view_write_member_window(w, STR("window"), task->window);
+        view_write_member_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), list->items[i].is_missing);
         json_write_member_bool(w, STR("holes"), list->items[i].has_holes);
         json_write_member_str(w, STR("text"), task->last_error);
@@ -351,31 +352,30 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     const struct plan_result *first = summary->first;
     const bool has_window = first->decision.empty == WINDOW_EMPTY_NOT && first->ids == 0 &&
                             first->idle != PLAN_IDLE_CANDIDATES;
-    struct json_writer w;
-    struct buf text;
+    struct output output;
+    struct json_writer *w = output_begin(&output, arena);
 
-    buf_init(&text, arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_str(&w, STR("event"), STR("summary"));
-    json_write_member_instant(&w, STR("ts"), now_us);
-    json_write_member_str(&w, STR("source"), summary->source);
-    json_write_member_str(&w, STR("endpoint"), first->endpoint);
-    json_write_member_str(&w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
-    json_write_member_i64(&w, STR("planId"), first->plan_id);
-    write_why(&w, summary);
-    json_write_member_i64(&w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
-    output_window(&w, STR("window"), has_window ? first->decision.window : (struct window){ 0 });
-    write_slices(&w, &summary->count);
-    write_sums(&w, &summary->view.sums);
+    json_write_object(w);
+    json_write_member_str(w, STR("event"), STR("summary"));
+    json_write_member_instant(w, STR("ts"), now_us);
+    json_write_member_str(w, STR("source"), summary->source);
+    json_write_member_str(w, STR("endpoint"), first->endpoint);
+    json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
+    json_write_member_i64(w, STR("planId"), first->plan_id);
+    write_why(w, summary);
+    json_write_member_i64(w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
+    view_write_member_window(w, STR("window"),
+                             has_window ? first->decision.window : (struct window){ 0 });
+    write_slices(w, &summary->count);
+    write_sums(w, &summary->view.sums);
     if (summary->has_cursor) {
-        json_write_name(&w, STR("cursor"));
-        json_write_object(&w);
-        write_cursor(&w, STR("before"), &summary->before);
-        write_cursor(&w, STR("after"), &summary->after);
-        json_write_end(&w);
+        json_write_name(w, STR("cursor"));
+        json_write_object(w);
+        write_cursor(w, STR("before"), &summary->before);
+        write_cursor(w, STR("after"), &summary->after);
+        json_write_end(w);
     }
-    write_troubles(&w, &summary->troubles);
-    json_write_end(&w);
-    return output_json(out, &w, err);
+    write_troubles(w, &summary->troubles);
+    json_write_end(w);
+    return output_end(&output, out, err);
 }

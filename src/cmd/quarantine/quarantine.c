@@ -1,21 +1,13 @@
+/* patra quarantine list and show. */
 #include "cmd/quarantine/quarantine.h"
 
 #include <inttypes.h>
 
 #include "base/instant.h"
-#include "base/text.h"
 #include "cli/columns.h"
 #include "cli/output.h"
-#include "data/base64.h"
 
 enum { LIST_DEFAULT = 50, LIST_MAX = 10000 };
-
-/* ---- what the files share ---- */
-
-bool quarantine_read_id(const char *operand, int64_t *id)
-{
-    return operand[0] >= '0' && operand[0] <= '9' && str_to_i64(str_of(operand), id) && *id > 0;
-}
 
 struct quarantine_filter quarantine_filter_read(const struct invocation *invocation,
                                                 struct str source)
@@ -27,51 +19,10 @@ struct quarantine_filter quarantine_filter_read(const struct invocation *invocat
     };
 }
 
-static void write_lineage(struct json_writer *w, const struct lineage *lineage)
-{
-    json_write_name(w, STR("lineage"));
-    json_write_object(w);
-    json_write_member_i64(w, STR("plan"), lineage->plan_id);
-    json_write_member_i64(w, STR("slice"), lineage->slice_id);
-    json_write_member_i64(w, STR("task"), lineage->task_id);
-    json_write_member_i64(w, STR("run"), lineage->run_id);
-    json_write_member_i64(w, STR("batch"), lineage->batch_id);
-    json_write_end(w);
-}
-
-/* The members of an object that is open. */
-static void write_members(struct json_writer *w, const struct quarantined *record)
-{
-    json_write_member_i64(w, STR("id"), record->id);
-    json_write_member_str(w, STR("source"), record->source);
-    json_write_member_str(w, STR("endpoint"), record->endpoint);
-    json_write_member_str(w, STR("recordId"), record->provider_id);
-    json_write_member_str(w, STR("reason"), record->reason);
-    json_write_member_str(w, STR("detail"), record->detail);
-    json_write_member_instant(w, STR("since"), record->created_us);
-    json_write_member_i64(w, STR("position"), record->position);
-    json_write_member_i64(w, STR("bytes"), record->bytes);
-    write_lineage(w, &record->lineage);
-    json_write_member_str(w, STR("state"),
-                          record->resolution == QUARANTINE_OPEN
-                              ? STR("OPEN")
-                              : quarantine_resolution_word(record->resolution));
-    if (record->resolution == QUARANTINE_OPEN)
-        return;
-    json_write_member_instant(w, STR("resolvedAt"), record->resolved_us);
-    json_write_member_str(w, STR("resolvedBy"), record->resolved_by);
-    json_write_member_str(w, STR("note"), record->note);
-}
-
 /* ---- list ---- */
 
-static void write_row(struct json_writer *w, const void *records, size_t i)
-{
-    write_members(w, (const struct quarantined *)records + i);
-}
-
-static bool list_rows(const struct quarantined_list *list, struct session *session, FILE *out,
-                      struct error *err)
+static bool print_rows(const struct view_quarantine_list *list, struct session *session, FILE *out,
+                       struct error *err)
 {
     static const char *const heads[] = { "ID",     "SOURCE", "ENDPOINT", "RECORD",
                                          "REASON", "SINCE",  "STATE" };
@@ -96,20 +47,18 @@ static bool list_rows(const struct quarantined_list *list, struct session *sessi
     return columns_print(&columns, out, err);
 }
 
-static bool list_sums(struct session *session, struct str source, FILE *out, struct error *err)
+static bool print_sums(const struct quarantine_sum_list *sums, struct session *session, FILE *out,
+                       struct error *err)
 {
     static const char *const heads[] = { "SOURCE", "ENDPOINT", "REASON", "OPEN", "FIRST", "LAST" };
     const int64_t now_us = clock_now_us(&session->clock);
-    struct quarantine_sum_list sums;
     struct columns columns;
 
-    if (!store_quarantine_sums(session->store, &session->arena, source, &sums, err))
-        return false;
-    if (sums.count == 0)
+    if (sums->count == 0)
         return true;
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
-    for (size_t i = 0; i < sums.count; i++) {
-        const struct quarantine_sum *sum = &sums.items[i];
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct quarantine_sum *sum = &sums->items[i];
 
         columns_cell(&columns, sum->source);
         columns_cell(&columns, sum->endpoint);
@@ -127,26 +76,28 @@ static bool list_sums(struct session *session, struct str source, FILE *out, str
 static bool list_quarantine(const struct invocation *invocation, struct session *session,
                             enum exit_code *code, struct error *err)
 {
-    const struct str source =
-        str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL);
-    struct quarantine_filter filter = quarantine_filter_read(invocation, source);
-    struct quarantined_list list;
+    const struct option_range limits = { 1, LIST_MAX, LIST_DEFAULT };
+    const struct view_reader reader = session_reader(session);
+    struct quarantine_filter filter = quarantine_filter_read(
+        invocation, str_of(invocation->operand_count > 0 ? invocation->operands[0] : NULL));
+    struct view_quarantine_list list;
+    struct output output;
 
     (void)code;
     filter.with_resolved = invocation_flag(invocation, "all");
-    if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIST_MAX, LIST_DEFAULT },
-                           &filter.limit, err) ||
-        !store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
-        (list.count == 0 && !session_knows(session, source, err)))
+    if (!invocation_number(invocation, "limit", limits, &filter.limit, err) ||
+        !view_quarantine_list(&reader, &filter, &list, err))
         return false;
-    if (invocation_flag(invocation, "json"))
-        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
-                           err);
-    if (!list_sums(session, source, invocation->out, err) ||
-        !list_rows(&list, session, invocation->out, err))
+    if (invocation_flag(invocation, "json")) {
+        view_quarantine_list_write(output_begin(&output, &session->arena), &list);
+        return output_end(&output, invocation->out, err);
+    }
+    if (!print_sums(&list.sums, session, invocation->out, err) ||
+        !print_rows(&list, session, invocation->out, err))
         return false;
-    if ((int64_t)list.count == filter.limit)
-        fprintf(invocation->talk, "the first %" PRId64 "; --limit shows more\n", filter.limit);
+    if (list.is_full)
+        fprintf(invocation->talk, "showing the first %" PRId64 "; --limit shows more\n",
+                filter.limit);
     return true;
 }
 
@@ -155,47 +106,25 @@ static enum exit_code cmd_list(const struct invocation *invocation)
     return session_run(invocation, list_quarantine);
 }
 
-static const struct command list = {
+static const struct command list_command = {
     .name = "list",
-    .summary = "list records that could not be judged",
+    .summary = "list quarantined records",
     .operands = "[SOURCE]",
     .operands_max = 1,
     .description =
-        "First how many wait, by source, endpoint and reason; then the records themselves,\n"
-        "oldest first. RECORD is the provider's id, where one could be read.",
+        "Prints how many records are open by source, endpoint and reason, then the records\n"
+        "themselves, oldest first. RECORD is the provider's id, where one could be read.",
     .options = { QUARANTINE_FILTER_OPTIONS,
-                 { "all", NULL, "Also those that were retried or dropped." },
-                 { "limit", "N", "So many at most, 1 to 10000 (50)." },
-                 { "json", NULL, "JSON instead of a text." },
+                 { "all", NULL, "Also list records that were retried or dropped." },
+                 { "limit", "N", "Show at most N records, 1 to 10000 (50)." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_list,
 };
 
 /* ---- show ---- */
 
-static bool show_json(const struct quarantined *record, struct session *session, FILE *out,
-                      struct error *err)
-{
-    const bool is_text = str_is_utf8(record->payload);
-    struct json_writer w;
-    struct buf text, coded;
-
-    buf_init(&text, &session->arena, QUARANTINE_OUTPUT_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    write_members(&w, record);
-    if (is_text) {
-        json_write_member_str(&w, STR("payload"), record->payload);
-    } else {
-        buf_init(&coded, &session->arena, QUARANTINE_OUTPUT_MAX);
-        base64_encode(&coded, record->payload);
-        json_write_member_str(&w, STR("payloadBase64"), buf_str(&coded));
-    }
-    json_write_end(&w);
-    return output_json(out, &w, err);
-}
-
-static void show_instant(FILE *out, const char *label, int64_t at_us)
+static void print_instant(FILE *out, const char *label, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX];
 
@@ -203,18 +132,18 @@ static void show_instant(FILE *out, const char *label, int64_t at_us)
     fprintf(out, "%s%s\n", label, text);
 }
 
-static void show_text(const struct quarantined *record, FILE *out)
+static void print_text(const struct quarantined *record, FILE *out)
 {
     fprintf(out, "quarantined record %" PRId64 "\n", record->id);
-    fprintf(out, "  of          %.*s/%.*s\n", STR_ARG(record->source), STR_ARG(record->endpoint));
+    fprintf(out, "  endpoint    %.*s/%.*s\n", STR_ARG(record->source), STR_ARG(record->endpoint));
     fprintf(
         out, "  record      %.*s\n",
         STR_ARG(record->provider_id.len > 0 ? record->provider_id : STR("no id could be read")));
     fprintf(out, "  reason      %.*s: %.*s\n", STR_ARG(record->reason), STR_ARG(record->detail));
-    show_instant(out, "  since       ", record->created_us);
+    print_instant(out, "  since       ", record->created_us);
     fprintf(out,
-            "  came with   plan %" PRId64 ", task %" PRId64 ", run %" PRId64 ", batch %" PRId64
-            ", place %" PRId64 " on its page\n",
+            "  received in plan %" PRId64 ", task %" PRId64 ", run %" PRId64 ", batch %" PRId64
+            ", position %" PRId64 " of its page\n",
             record->lineage.plan_id, record->lineage.task_id, record->lineage.run_id,
             record->lineage.batch_id, record->position);
     if (record->resolution != QUARANTINE_OPEN) {
@@ -222,29 +151,36 @@ static void show_text(const struct quarantined *record, FILE *out)
                 STR_ARG(quarantine_resolution_word(record->resolution)),
                 STR_ARG(record->resolved_by), record->note.len > 0 ? ": " : "",
                 STR_ARG(record->note));
-        show_instant(out, "  at          ", record->resolved_us);
+        print_instant(out, "  at          ", record->resolved_us);
     }
     fprintf(out, "  bytes       %" PRId64 "\n\n", record->bytes);
+}
+
+static bool print_json(const struct quarantined *record, struct session *session, FILE *out,
+                       struct error *err)
+{
+    struct output output;
+
+    return view_quarantined_write(output_begin(&output, &session->arena), &session->arena, record,
+                                  err) &&
+           output_end(&output, out, err);
 }
 
 static bool show_one(const struct invocation *invocation, struct session *session,
                      enum exit_code *code, struct error *err)
 {
+    const struct view_reader reader = session_reader(session);
     struct quarantined record;
     int64_t id;
-    bool found;
 
     (void)code;
     if (!invocation_row(invocation, 0, "quarantined record", &id, err) ||
-        !store_quarantine_get(session->store, &session->arena, id, &record, &found, err))
+        !view_quarantined(&reader, id, &record, err))
         return false;
-    if (!found)
-        return error_set(err, ERROR_REQUEST, "quarantine.unknown",
-                         "nothing in quarantine has the number %" PRId64, id);
     if (invocation_flag(invocation, "json"))
-        return show_json(&record, session, invocation->out, err);
+        return print_json(&record, session, invocation->out, err);
     if (!invocation_flag(invocation, "raw"))
-        show_text(&record, invocation->out);
+        print_text(&record, invocation->out);
     (void)fwrite(record.payload.data, 1, record.payload.len, invocation->out);
     if (!invocation_flag(invocation, "raw"))
         fprintf(invocation->out, "\n");
@@ -256,32 +192,32 @@ static enum exit_code cmd_show(const struct invocation *invocation)
     return session_run(invocation, show_one);
 }
 
-static const struct command show = {
+static const struct command show_command = {
     .name = "show",
-    .summary = "show one of them: why, where it came from, its bytes",
+    .summary = "show a quarantined record: the reason, its origin, its bytes",
     .operands = "ID",
     .operands_min = 1,
     .operands_max = 1,
-    .description =
-        "What was wrong with the record, with which batch it came, what became of it, and\n"
-        "its bytes as they were received.",
-    .options = { { "raw", NULL, "The bytes alone." },
-                 { "json", NULL, "JSON instead of a text." },
+    .description = "Shows what is wrong with the record, the batch it was received in, what became "
+                   "of it, and\n"
+                   "its bytes as they were received.",
+    .options = { { "raw", NULL, "Print only the bytes." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_show,
 };
 
 static const struct command *const children[] = {
-    &list, &show, &QUARANTINE_RETRY, &QUARANTINE_DROP, NULL,
+    &list_command, &show_command, &QUARANTINE_RETRY, &QUARANTINE_DROP, NULL,
 };
 
 const struct command COMMAND_QUARANTINE = {
     .name = "quarantine",
-    .summary = "see and settle records that could not be judged",
+    .summary = "list, retry and drop quarantined records",
     .description =
-        "A record without an id, with a date nobody can read, or without a required field is put\n"
-        "aside with its bytes; the rest of its batch goes on. When the source file is mended, "
-        "such\n"
-        "records are read again by `retry`; what is nothing at all is `drop`ped.",
+        "A record that has no id, an unreadable date, or no value for a required field is stored "
+        "in\n"
+        "quarantine with its bytes; the rest of its batch is processed. After the source file has\n"
+        "been corrected, `retry` reads such records again; `drop` discards what is not a record.",
     .children = children,
 };

@@ -1,4 +1,4 @@
-/* patra quarantine retry and drop: what becomes of records that were put aside. */
+/* patra quarantine retry and drop: settle quarantined records. */
 #include <inttypes.h>
 
 #include "adapter/system/system.h"
@@ -8,60 +8,74 @@
 #include "cmd/quarantine/quarantine.h"
 #include "engine/execute/quarantine_retry.h"
 
-/* More are done by the next call. */
+/* The next call settles more. */
 enum { SETTLE_MAX = 10000 };
 
-/* One record, its source and all that comes of reading it again. */
+/* One record, its source, and everything made of it while it is read again. */
 #define RECORD_BYTES_MAX ((size_t)512 << 20)
 
-/* ---- which are meant ---- */
+/* ---- which records ---- */
 
 struct chosen {
     int64_t *ids;
     size_t count;
 };
 
-static bool choose_numbers(const struct invocation *invocation, struct arena *arena,
-                           struct chosen *chosen, bool *all, struct error *err)
+/* Operands of digits are numbers of records; a source's code begins with a letter. */
+static bool read_id(const char *operand, int64_t *id)
 {
-    chosen->ids = ARENA_ARRAY(arena, int64_t, (size_t)invocation->operand_count);
-    if (chosen->ids == NULL)
-        return arena_error(arena, err);
-    *all = true;
-    for (int i = 0; i < invocation->operand_count && *all; i++)
-        *all = quarantine_read_id(invocation->operands[i], &chosen->ids[chosen->count++]);
+    return operand[0] >= '0' && operand[0] <= '9' && str_to_i64(str_of(operand), id) && *id > 0;
+}
+
+static bool are_numbers(const struct invocation *invocation)
+{
+    int64_t id;
+
+    for (int i = 0; i < invocation->operand_count; i++) {
+        if (!read_id(invocation->operands[i], &id))
+            return false;
+    }
     return true;
 }
 
-/* Numbers, or one source with or without --endpoint and --reason. */
-static bool choose(const struct invocation *invocation, struct session *session,
-                   struct chosen *chosen, struct error *err)
+/* One source, narrowed by --endpoint and --reason. */
+static bool choose_source(const struct invocation *invocation, struct session *session,
+                          struct chosen *chosen, struct error *err)
 {
+    const struct view_reader reader = session_reader(session);
     struct quarantine_filter filter =
         quarantine_filter_read(invocation, str_of(invocation->operands[0]));
-    struct quarantined_list list;
-    bool are_numbers = false;
+    struct view_quarantine_list list;
 
-    *chosen = (struct chosen){ 0 };
-    if (!choose_numbers(invocation, &session->arena, chosen, &are_numbers, err))
-        return false;
-    if (are_numbers)
-        return true;
     if (invocation->operand_count > 1)
         return error_set(err, ERROR_REQUEST, "quarantine.option",
-                         "give numbers of records, or one source");
+                         "give either numbers of records or one source");
     filter.limit = SETTLE_MAX;
-    chosen->count = 0;
-    if (!store_quarantine_list(session->store, &session->arena, &filter, &list, err) ||
-        (list.count == 0 && !session_knows(session, filter.source, err)))
+    if (!view_quarantine_list(&reader, &filter, &list, err))
         return false;
-    if (list.count == SETTLE_MAX)
-        fprintf(invocation->talk, "the first %d; the next call does the next\n", SETTLE_MAX);
+    if (list.is_full)
+        fprintf(invocation->talk, "only the first %d; run it again for the rest\n", SETTLE_MAX);
     chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count + 1);
     if (chosen->ids == NULL)
         return arena_error(&session->arena, err);
     for (size_t i = 0; i < list.count; i++)
         chosen->ids[chosen->count++] = list.items[i].id;
+    return true;
+}
+
+static bool choose(const struct invocation *invocation, struct session *session,
+                   struct chosen *chosen, struct error *err)
+{
+    *chosen = (struct chosen){ 0 };
+    if (!are_numbers(invocation))
+        return choose_source(invocation, session, chosen, err);
+    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, (size_t)invocation->operand_count);
+    if (chosen->ids == NULL)
+        return arena_error(&session->arena, err);
+    for (int i = 0; i < invocation->operand_count; i++) {
+        if (read_id(invocation->operands[i], &chosen->ids[chosen->count]))
+            chosen->count++;
+    }
     return true;
 }
 
@@ -87,24 +101,22 @@ static void report_init(struct report *report, const struct invocation *invocati
 static bool write_object(struct report *report, int64_t id, const char *outcome,
                          const struct quarantine_retried *retried, struct error *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct output output;
+    struct json_writer *w = output_begin(&output, &report->arena);
 
-    buf_init(&text, &report->arena, QUARANTINE_OUTPUT_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_i64(&w, STR("id"), id);
-    json_write_member_str(&w, STR("outcome"), str_of(outcome));
+    json_write_object(w);
+    json_write_member_i64(w, STR("id"), id);
+    json_write_member_str(w, STR("outcome"), str_of(outcome));
     if (retried != NULL && retried->provider_id.len > 0)
-        json_write_member_str(&w, STR("recordId"), retried->provider_id);
+        json_write_member_str(w, STR("recordId"), retried->provider_id);
     if (retried != NULL && retried->change.len > 0)
-        json_write_member_str(&w, STR("change"), retried->change);
+        json_write_member_str(w, STR("change"), retried->change);
     if (retried != NULL && retried->reason.len > 0) {
-        json_write_member_str(&w, STR("reason"), retried->reason);
-        json_write_member_str(&w, STR("detail"), retried->detail);
+        json_write_member_str(w, STR("reason"), retried->reason);
+        json_write_member_str(w, STR("detail"), retried->detail);
     }
-    json_write_end(&w);
-    return output_json(report->invocation->out, &w, err);
+    json_write_end(w);
+    return output_end(&output, report->invocation->out, err);
 }
 
 /* ---- retry ---- */
@@ -141,7 +153,7 @@ static bool retry_all(struct report *report, struct session *session, const stru
     struct random_source random = system_random();
     struct quarantine_retry_ask ask = {
         .by = who_am_i(&session->arena),
-        .note = str_of(invocation_value(report->invocation, "why")),
+        .note = str_of(invocation_value(report->invocation, "note")),
         .is_dry = invocation_flag(report->invocation, "dry-run"),
     };
 
@@ -169,7 +181,7 @@ static bool retry(const struct invocation *invocation, struct session *session,
     ok = choose(invocation, session, &chosen, err) && retry_all(&report, session, &chosen, err);
     if (!report.as_json)
         fprintf(invocation->talk,
-                "%s%" PRId64 " stored, %" PRId64 " known already, %" PRId64 " still bad, %" PRId64
+                "%s%" PRId64 " stored, %" PRId64 " already known, %" PRId64 " still bad, %" PRId64
                 " settled before\n",
                 invocation_flag(invocation, "dry-run") ? "dry run, nothing was written: " : "",
                 report.done, report.known, report.still_bad, report.settled);
@@ -186,19 +198,19 @@ static enum exit_code cmd_retry(const struct invocation *invocation)
 
 const struct command QUARANTINE_RETRY = {
     .name = "retry",
-    .summary = "read them again, by the source as it is in force now",
+    .summary = "read quarantined records again",
     .operands = "SOURCE | ID...",
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Reads the stored bytes by the source in force now (mend its file and apply it first) and\n"
-        "stores what can be judged, as a harvest would have: one version, one event, at most once\n"
-        "however often it is tried. What is still bad stays in quarantine; the exit code is then\n"
-        "1. Nothing is sent to the source.",
+        "Reads the stored bytes again with the source as it is now in force: correct its file and\n"
+        "apply it first. Records that can now be judged are stored as a harvest would store them,\n"
+        "each with one version and one event, however often the command is run. Records that are\n"
+        "still bad stay in quarantine, and the exit code is 1. No request is sent.",
     .options = { QUARANTINE_FILTER_OPTIONS,
-                 { "dry-run", NULL, "Show what would come of it; write nothing." },
-                 { "why", "TEXT", "For the trail." },
-                 { "json", NULL, "An object per record instead of a text." },
+                 { "dry-run", NULL, "Show what would happen, but write nothing." },
+                 { "note", "TEXT", "Why it is done, kept with the records." },
+                 { "json", NULL, "Print a JSON object per record." },
                  SESSION_OPTION },
     .run = cmd_retry,
 };
@@ -211,7 +223,7 @@ static bool drop_one(struct report *report, struct session *session, int64_t id,
         .id = id,
         .resolution = QUARANTINE_DROPPED,
         .by = who_am_i(&session->arena),
-        .note = str_of(invocation_value(report->invocation, "why")),
+        .note = str_of(invocation_value(report->invocation, "note")),
         .now_us = clock_now_us(&session->clock),
     };
     bool resolved;
@@ -239,9 +251,8 @@ static bool drop(const struct invocation *invocation, struct session *session, e
     report_init(&report, invocation);
     ok = choose(invocation, session, &chosen, err);
     if (ok && chosen.count > 0) {
-        (void)snprintf(question, sizeof(question),
-                       "%zu record%s will never be stored from these bytes. Drop?", chosen.count,
-                       chosen.count == 1 ? "" : "s");
+        (void)snprintf(question, sizeof(question), "%zu record%s will not be stored. Drop?",
+                       chosen.count, chosen.count == 1 ? "" : "s");
         ok = confirm(invocation, question, err);
     }
     for (size_t i = 0; ok && i < chosen.count; i++)
@@ -261,18 +272,20 @@ static enum exit_code cmd_drop(const struct invocation *invocation)
 
 const struct command QUARANTINE_DROP = {
     .name = "drop",
-    .summary = "take them out of the count for good",
+    .summary = "drop quarantined records",
     .operands = "SOURCE | ID...",
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Marks records as dropped: they are no longer counted, listed or retried. The rows stay,\n"
-        "with who did it, when and why (`patra quarantine list --all`). It asks first; without a\n"
-        "terminal it needs --yes. The exit code is 1 when one of them was not open any more.",
+        "Marks records as dropped: they are no longer counted, listed or retried. Their rows are\n"
+        "kept with who dropped them, when and why (`patra quarantine list --all`). The command "
+        "asks\n"
+        "for confirmation; without a terminal it needs --yes. The exit code is 1 if one of the\n"
+        "records was no longer open.",
     .options = { QUARANTINE_FILTER_OPTIONS,
-                 { "why", "TEXT", "For the trail." },
-                 { "yes", NULL, "Do not ask." },
-                 { "json", NULL, "An object per record instead of a text." },
+                 { "note", "TEXT", "Why it is done, kept with the records." },
+                 { "yes", NULL, "Do not ask for confirmation." },
+                 { "json", NULL, "Print a JSON object per record." },
                  SESSION_OPTION },
     .run = cmd_drop,
 };

@@ -173,13 +173,22 @@ static const struct command diff = {
 
 /* ---- list ---- */
 
-static void write_row(struct json_writer *w, const void *entries, size_t i)
+static bool print_list_json(const struct registry_entry_list *list, struct arena *arena, FILE *out,
+                            struct error *err)
 {
-    const struct registry_entry *entry = (const struct registry_entry *)entries + i;
+    struct output output;
+    struct json_writer *w = output_begin(&output, arena);
 
-    json_write_member_str(w, STR("source"), entry->code);
-    json_write_member_i64(w, STR("version"), entry->version);
-    json_write_member_instant(w, STR("changedAt"), entry->changed_us);
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++) {
+        json_write_object(w);
+        json_write_member_str(w, STR("source"), list->items[i].code);
+        json_write_member_i64(w, STR("version"), list->items[i].version);
+        json_write_member_instant(w, STR("changedAt"), list->items[i].changed_us);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    return output_end(&output, out, err);
 }
 
 static bool list_all(const struct invocation *invocation, struct session *session,
@@ -194,8 +203,7 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
                              err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return output_list(invocation->out, &session->arena, list.items, list.count, write_row,
-                           err);
+        return print_list_json(&list, &session->arena, invocation->out, err);
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         columns_cell(&columns, list.items[i].code);

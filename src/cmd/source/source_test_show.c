@@ -6,8 +6,6 @@
 #include "cmd/source/source_test.h"
 #include "data/json_write.h"
 
-#define OUTPUT_BYTES_MAX ((size_t)64 << 20)
-
 enum { RECORDS_SHOWN = 5, BODY_SHOWN = 2000, TOKEN_SHOWN = 60 };
 
 /* ---- as text ---- */
@@ -337,35 +335,33 @@ bool source_test_print_json(const struct source_test *test, const struct source_
                             struct error *err)
 {
     const struct probe *probe = result->probe;
-    struct json_writer w;
-    struct buf text;
+    struct output output;
+    struct json_writer *w = output_begin(&output, (struct arena *)&test->session.arena);
 
-    buf_init(&text, (struct arena *)&test->session.arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_str(&w, STR("source"), test->source.registry.code);
-    json_write_member_str(&w, STR("operation"), test->operation);
-    json_write_member_str(&w, STR("endpoint"), test->spec.endpoint.name);
+    json_write_object(w);
+    json_write_member_str(w, STR("source"), test->source.registry.code);
+    json_write_member_str(w, STR("operation"), test->operation);
+    json_write_member_str(w, STR("endpoint"), test->spec.endpoint.name);
     if (test->slice.dimension == SLICE_TIME) {
-        json_write_member_instant(&w, STR("from"), test->slice.window.from_us);
-        json_write_member_instant(&w, STR("to"), test->slice.window.to_us);
+        json_write_member_instant(w, STR("from"), test->slice.window.from_us);
+        json_write_member_instant(w, STR("to"), test->slice.window.to_us);
     }
-    write_request(&w, STR("request"), &probe->told);
+    write_request(w, STR("request"), &probe->told);
     if (result->part != NULL)
-        write_request(&w, STR("partRequest"), result->part);
+        write_request(w, STR("partRequest"), result->part);
     if (result->is_answered) {
-        json_write_member_i64(&w, STR("status"), probe->reply.status);
-        json_write_member_i64(&w, STR("bytes"), (int64_t)probe->reply.body.len);
+        json_write_member_i64(w, STR("status"), probe->reply.status);
+        json_write_member_i64(w, STR("bytes"), (int64_t)probe->reply.body.len);
     }
     if (result->failure != NULL) {
-        json_write_member_str(&w, STR("error"), str_of(result->failure->text));
-        json_write_member_str(&w, STR("code"), str_of(result->failure->code));
-        json_write_member_str(&w, STR("level"), str_of(error_level_name(result->failure->level)));
+        json_write_member_str(w, STR("error"), str_of(result->failure->text));
+        json_write_member_str(w, STR("code"), str_of(result->failure->code));
+        json_write_member_str(w, STR("level"), str_of(error_level_name(result->failure->level)));
     }
     if (result->is_page)
-        write_page(&w, probe);
-    write_unset(&w, result);
-    write_texts(&w, STR("warnings"), probe->warnings.items, probe->warnings.count);
-    json_write_end(&w);
-    return output_json(test->invocation->out, &w, err);
+        write_page(w, probe);
+    write_unset(w, result);
+    write_texts(w, STR("warnings"), probe->warnings.items, probe->warnings.count);
+    json_write_end(w);
+    return output_end(&output, test->invocation->out, err);
 }

@@ -1,12 +1,11 @@
+/* Status for people: a block per source, the rate gates, and what needs a person. */
 #include <inttypes.h>
 
 #include "base/instant.h"
 #include "base/text.h"
 #include "cli/columns.h"
-#include "cmd/signals.h"
-#include "cmd/status/status.h"
-
-/* Status for people: a block per source, the gates, and what needs somebody. */
+#include "cmd/status/status_show.h"
+#include "view/signals.h"
 
 enum { TROUBLES_SHOWN = 5 };
 
@@ -56,23 +55,24 @@ static struct str at_text(struct arena *arena, int64_t at_us, int64_t now_us)
     return buf_str(&text);
 }
 
-static struct str put_off_text(struct arena *arena, const struct status_put_off *put_off,
+static struct str put_off_text(struct arena *arena, const struct view_put_off *put_off,
                                int64_t now_us)
 {
     return arena_printf(arena, "put off: %" PRId64 " task%s, the first until %.*s: %.*s",
                         put_off->count, put_off->count == 1 ? "" : "s",
-                        STR_ARG(at_text(arena, put_off->until_us, now_us)), STR_ARG(put_off->why));
+                        STR_ARG(at_text(arena, put_off->until_us, now_us)),
+                        STR_ARG(put_off->reason));
 }
 
-static bool print_counts(const struct status_source *source, int64_t now_us, struct arena *arena,
-                         FILE *out, struct error *err)
+static bool print_counts(const struct view_source_status *source, int64_t now_us,
+                         struct arena *arena, FILE *out, struct error *err)
 {
     static const char *const heads[] = { "  OPERATION", "ENDPOINT", "QUEUED", "RUNNING",
                                          "DONE 24H",    "PARTIAL",  "FAILED", "FIRST DUE" };
     struct columns columns;
 
     if (source->counts.count == 0) {
-        fprintf(out, "  nothing waits, runs or ended in the last 24 hours\n");
+        fprintf(out, "  no task is waiting or running, and none ended in the last 24 hours\n");
         return true;
     }
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
@@ -98,14 +98,13 @@ static bool print_counts(const struct status_source *source, int64_t now_us, str
     return columns_print(&columns, out, err);
 }
 
-/* A campaign that is done is nothing to look at any more. */
+/* A campaign that is done is not shown. */
 static bool is_over(const struct cursor_way *way)
 {
     return way->is_campaign && way->is_known && way->left_us == 0;
 }
 
-static struct str behind_text(struct arena *arena, const struct status_cursor *cursor,
-                              int64_t now_us)
+static struct str behind_text(struct arena *arena, const struct view_cursor *cursor, int64_t now_us)
 {
     if (cursor->cursor.value.type != CURSOR_TIME)
         return STR("-");
@@ -114,8 +113,8 @@ static struct str behind_text(struct arena *arena, const struct status_cursor *c
     return span_text(arena, now_us - cursor->cursor.value.instant_us);
 }
 
-static bool print_cursors(const struct status_source *source, int64_t now_us, struct arena *arena,
-                          FILE *out, struct error *err)
+static bool print_cursors(const struct view_source_status *source, int64_t now_us,
+                          struct arena *arena, FILE *out, struct error *err)
 {
     static const char *const heads[] = { "  CURSOR", "OF", "AT", "BEHIND NOW" };
     struct columns columns;
@@ -138,8 +137,8 @@ static bool print_cursors(const struct status_source *source, int64_t now_us, st
     return shown == 0 || columns_print(&columns, out, err);
 }
 
-static bool print_running(const struct status_source *source, int64_t now_us, struct arena *arena,
-                          FILE *out, struct error *err)
+static bool print_running(const struct view_source_status *source, int64_t now_us,
+                          struct arena *arena, FILE *out, struct error *err)
 {
     static const char *const heads[] = { "  TASK", "OWNER", "FOR", "LAST BATCH", "LEASE" };
     struct columns columns;
@@ -148,7 +147,7 @@ static bool print_running(const struct status_source *source, int64_t now_us, st
         return true;
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < source->running.count; i++) {
-        const struct status_task *running = &source->running.items[i];
+        const struct view_running *running = &source->running.items[i];
         const int64_t left_us = running->task.leased_until_us - now_us;
         const struct str span = span_text(arena, left_us < 0 ? -left_us : left_us);
 
@@ -162,7 +161,7 @@ static bool print_running(const struct status_source *source, int64_t now_us, st
                          ? arena_printf(arena, "%.*s ago",
                                         STR_ARG(span_text(arena, now_us - running->batch_us)))
                          : STR("-"));
-        columns_cell(&columns, left_us < 0 ? arena_printf(arena, "ran out %.*s ago", STR_ARG(span))
+        columns_cell(&columns, left_us < 0 ? arena_printf(arena, "expired %.*s ago", STR_ARG(span))
                                            : arena_printf(arena, "%.*s left", STR_ARG(span)));
     }
     return columns_print(&columns, out, err);
@@ -190,7 +189,7 @@ static void print_trouble(const struct trouble *trouble, struct arena *arena, FI
             STR_ARG(task->last_error));
 }
 
-static void print_troubles(const struct status_source *source, struct arena *arena, FILE *out)
+static void print_troubles(const struct view_source_status *source, struct arena *arena, FILE *out)
 {
     const struct trouble_list *list = &source->troubles;
     size_t open = 0, healed = 0;
@@ -206,12 +205,12 @@ static void print_troubles(const struct status_source *source, struct arena *are
                 open - TROUBLES_SHOWN);
     if (healed > 0)
         fprintf(out,
-                "  %zu task%s of the last 24 hours failed and %s made up for or tried again "
-                "since\n",
-                healed, healed == 1 ? "" : "s", healed == 1 ? "was" : "were");
+                "  %zu task%s failed in the last 24 hours; the window%s since covered or "
+                "planned again\n",
+                healed, healed == 1 ? "" : "s", healed == 1 ? " was" : "s were");
 }
 
-static void print_pauses(const struct status_source *source, struct arena *arena, FILE *out)
+static void print_pauses(const struct view_source_status *source, struct arena *arena, FILE *out)
 {
     for (size_t i = 0; i < source->pauses.count; i++) {
         const struct pause *pause = &source->pauses.items[i];
@@ -227,8 +226,8 @@ static void print_pauses(const struct status_source *source, struct arena *arena
     }
 }
 
-static void print_schedules(const struct status_source *source, int64_t now_us, struct arena *arena,
-                            FILE *out)
+static void print_schedules(const struct view_source_status *source, int64_t now_us,
+                            struct arena *arena, FILE *out)
 {
     if (source->is_disabled)
         fprintf(out, "  disabled: its file says enabled: false\n");
@@ -242,16 +241,17 @@ static void print_schedules(const struct status_source *source, int64_t now_us, 
             fprintf(out, "  last %.*s ago", STR_ARG(span_text(arena, now_us - view->last_us)));
         else
             fprintf(out, "  never fired");
-        fprintf(out, "%s\n", view->is_due ? "  due now, fired by patra serve" : "");
+        fprintf(out, "%s\n", view->is_due ? "  due now; patra serve fires it" : "");
     }
 }
 
-static void print_quarantine(const struct status_source *source, struct arena *arena, FILE *out)
+static void print_quarantine(const struct view_source_status *source, struct arena *arena,
+                             FILE *out)
 {
     for (size_t i = 0; i < source->quarantine.count; i++) {
         const struct quarantine_sum *sum = &source->quarantine.items[i];
 
-        fprintf(out, "  quarantine  %.*s: %" PRId64 " %.*s, the last %.*s\n",
+        fprintf(out, "  quarantine  %.*s: %" PRId64 " %.*s, the last at %.*s\n",
                 STR_ARG(sum->endpoint), sum->count, STR_ARG(sum->reason),
                 STR_ARG(instant_text(arena, sum->last_us)));
     }
@@ -259,24 +259,24 @@ static void print_quarantine(const struct status_source *source, struct arena *a
         fprintf(out, "    see: patra quarantine list %.*s\n", STR_ARG(source->code));
 }
 
-static void print_open(const struct status_source *source, FILE *out)
+static void print_open(const struct view_source_status *source, struct arena *arena, FILE *out)
 {
     const struct open_count *open = &source->open;
 
     if (open->signals > 0)
-        fprintf(out, "  signals  %" PRId64 " record%s to be looked at again by an update\n",
+        fprintf(out, "  signals  %" PRId64 " record%s for an update to request again\n",
                 open->signals, open->signals == 1 ? "" : "s");
     if (open->signals > 0 && !source->takes_signals)
-        fprintf(out, "    " SIGNALS_IDLE "\n", STR_ARG(source->code), STR_ARG(source->code));
+        fprintf(out, "    %.*s\n", STR_ARG(view_signals_idle_text(arena, source->code)));
     else if (open->signals > 0)
         fprintf(out, "    see: patra signal list %.*s\n", STR_ARG(source->code));
     if (open->tickets > 0)
-        fprintf(out, "  open     %" PRId64 " slice%s to be cut again\n", open->tickets,
+        fprintf(out, "  slices   %" PRId64 " slice%s to be re-sliced\n", open->tickets,
                 open->tickets == 1 ? "" : "s");
 }
 
-static bool print_source(const struct status_source *source, int64_t now_us, struct arena *arena,
-                         FILE *out, struct error *err)
+static bool print_source(const struct view_source_status *source, int64_t now_us,
+                         struct arena *arena, FILE *out, struct error *err)
 {
     fprintf(out, "%.*s\n", STR_ARG(source->code));
     print_pauses(source, arena, out);
@@ -287,30 +287,31 @@ static bool print_source(const struct status_source *source, int64_t now_us, str
     print_schedules(source, now_us, arena, out);
     print_troubles(source, arena, out);
     print_quarantine(source, arena, out);
-    print_open(source, out);
+    print_open(source, arena, out);
     fprintf(out, "\n");
     return true;
 }
 
-static struct str rate_text(struct arena *arena, const struct status_gate *gate)
+static struct str rate_text(struct arena *arena, const struct view_gate *gate)
 {
     const struct spec_rate *rate = &gate->rate;
     const double wanted = rate->with_credential.per_second > rate->limit.per_second
                               ? rate->with_credential.per_second
                               : rate->limit.per_second;
-    const bool is_told = gate->view.provider_rate > 0 && gate->view.provider_rate < gate->view.rate;
+    const bool is_announced =
+        gate->view.provider_rate > 0 && gate->view.provider_rate < gate->view.rate;
     const double learned =
-        (double)(is_told ? gate->view.provider_rate : gate->view.rate) / (double)MICRO;
+        (double)(is_announced ? gate->view.provider_rate : gate->view.rate) / (double)MICRO;
 
     if (!gate->is_configured)
         return arena_printf(arena, "%.2f", learned);
     if (!gate->view.is_known)
-        return arena_printf(arena, "%.2f, not asked yet", wanted);
+        return arena_printf(arena, "%.2f, not used yet", wanted);
     return arena_printf(arena, "%.2f of %.2f%s", learned, wanted,
-                        is_told ? ", the source's limit" : "");
+                        is_announced ? ", the source's limit" : "");
 }
 
-static struct str bucket_text(struct arena *arena, const struct status_gate *gate)
+static struct str bucket_text(struct arena *arena, const struct view_gate *gate)
 {
     if (!gate->view.is_known)
         return STR("-");
@@ -334,18 +335,17 @@ static struct str quota_text(struct arena *arena, const struct gate_view_quota *
     return buf_str(&text);
 }
 
-static struct str blocked_text(struct arena *arena, const struct status_gate *gate, int64_t now_us)
+static struct str blocked_text(struct arena *arena, const struct view_gate *gate, int64_t now_us)
 {
-    enum wait_why why;
-    int64_t until_us;
+    const struct view_gate_block block = view_gate_block(gate, now_us);
 
-    if (!status_gate_blocked(gate, now_us, &until_us, &why))
+    if (!block.is_blocked)
         return STR("-");
-    return arena_printf(arena, "%.*s (why: %.*s)", STR_ARG(at_text(arena, until_us, now_us)),
-                        STR_ARG(WAIT_WHY_CODES.items[why].meaning));
+    return arena_printf(arena, "%.*s (%.*s)", STR_ARG(at_text(arena, block.until_us, now_us)),
+                        STR_ARG(WAIT_WHY_CODES.items[block.reason].meaning));
 }
 
-static bool print_gates(const struct status *status, struct arena *arena, FILE *out,
+static bool print_gates(const struct view_status *status, struct arena *arena, FILE *out,
                         struct error *err)
 {
     static const char *const heads[] = { "RATE GATE", "PER SECOND", "BUCKET",
@@ -356,7 +356,7 @@ static bool print_gates(const struct status *status, struct arena *arena, FILE *
         return true;
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < status->gates.count; i++) {
-        const struct status_gate *gate = &status->gates.items[i];
+        const struct view_gate *gate = &status->gates.items[i];
 
         columns_cell(&columns, gate->key);
         columns_cell(&columns, rate_text(arena, gate));
@@ -371,10 +371,11 @@ static bool print_gates(const struct status *status, struct arena *arena, FILE *
     return true;
 }
 
-bool status_print(const struct status *status, struct arena *arena, FILE *out, struct error *err)
+bool status_print(const struct view_status *status, struct arena *arena, FILE *out,
+                  struct error *err)
 {
     if (status->sources.count == 0)
-        fprintf(out, "no source is in force: patra source apply FILE\n\n");
+        fprintf(out, "no source is in force; add one with patra source apply FILE\n\n");
     for (size_t i = 0; i < status->sources.count; i++) {
         if (!print_source(&status->sources.items[i], status->now_us, arena, out, err))
             return false;

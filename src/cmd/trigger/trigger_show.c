@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cmd/trigger/trigger.h"
 #include "data/json_write.h"
+#include "view/members.h"
 
 /* ---- gathering ---- */
 
@@ -160,8 +161,8 @@ static void write_slice(struct json_writer *w, const struct trigger_slice *row)
                           code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
     switch (slice->dimension) {
     case SLICE_TIME:
-        output_window(w, STR("window"), slice->window);
-        output_window(w, STR("query"), slice->query.window);
+        view_write_member_window(w, STR("window"), slice->window);
+        view_write_member_window(w, STR("query"), slice->query.window);
         break;
     case SLICE_PAGE:
         json_write_member_i64(w, STR("fromPage"), slice->pages.from);
@@ -193,30 +194,29 @@ bool trigger_print_json(const struct plan_request *request, const struct plan_re
                         struct error *err)
 {
     const bool has_window = result->decision.empty == WINDOW_EMPTY_NOT;
-    struct json_writer w;
-    struct buf text;
+    struct output output;
+    struct json_writer *w = output_begin(&output, arena);
 
     if (preview != NULL && preview->failed)
         return arena_error(arena, err);
-    buf_init(&text, arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_bool(&w, STR("dryRun"), preview != NULL);
-    json_write_member_str(&w, STR("source"), request->source);
-    json_write_member_str(&w, STR("endpoint"), result->endpoint);
-    json_write_member_str(&w, STR("operation"), code_of(&OPERATION_CODES, (int)result->operation));
+    json_write_object(w);
+    json_write_member_bool(w, STR("dryRun"), preview != NULL);
+    json_write_member_str(w, STR("source"), request->source);
+    json_write_member_str(w, STR("endpoint"), result->endpoint);
+    json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)result->operation));
     if (preview == NULL) {
-        json_write_member_i64(&w, STR("planId"), result->plan_id);
-        json_write_member_i64(&w, STR("scheduleInstanceId"), result->schedule_instance_id);
+        json_write_member_i64(w, STR("planId"), result->plan_id);
+        json_write_member_i64(w, STR("scheduleInstanceId"), result->schedule_instance_id);
     }
-    json_write_member_str(&w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)result->status));
-    output_window(&w, STR("window"), has_window ? result->decision.window : (struct window){ 0 });
-    json_write_member_str(&w, STR("stop"), code_of(&BUDGET_STOP_CODES, (int)result->stop));
-    json_write_member_i64(&w, STR("sliceCount"), result->slices);
+    json_write_member_str(w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)result->status));
+    view_write_member_window(w, STR("window"),
+                             has_window ? result->decision.window : (struct window){ 0 });
+    json_write_member_str(w, STR("stop"), code_of(&BUDGET_STOP_CODES, (int)result->stop));
+    json_write_member_i64(w, STR("sliceCount"), result->slices);
     if (preview != NULL)
-        write_preview(&w, result, preview);
-    json_write_name(&w, STR("remarks"));
-    json_write_raw(&w, result->remarks);
-    json_write_end(&w);
-    return output_json(out, &w, err);
+        write_preview(w, result, preview);
+    json_write_name(w, STR("remarks"));
+    json_write_raw(w, result->remarks);
+    json_write_end(w);
+    return output_end(&output, out, err);
 }

@@ -1,12 +1,11 @@
-/* Status for programs: the same as one JSON object. */
+/* Status for programs: one JSON object. */
 #include <stdio.h>
 
 #include "base/instant.h"
-#include "cli/output.h"
-#include "cmd/status/status.h"
-#include "data/json_write.h"
+#include "view/members.h"
+#include "view/status.h"
 
-static void write_counts(struct json_writer *w, const struct status_source *source)
+static void write_counts(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("operations"));
     json_write_array(w);
@@ -30,7 +29,7 @@ static void write_counts(struct json_writer *w, const struct status_source *sour
             json_write_object(w);
             json_write_member_i64(w, STR("tasks"), source->put_off[i].count);
             json_write_member_instant(w, STR("until"), source->put_off[i].until_us);
-            json_write_member_str(w, STR("why"), source->put_off[i].why);
+            json_write_member_str(w, STR("why"), source->put_off[i].reason);
             json_write_end(w);
         }
         json_write_end(w);
@@ -38,7 +37,8 @@ static void write_counts(struct json_writer *w, const struct status_source *sour
     json_write_end(w);
 }
 
-static void write_cursors(struct json_writer *w, const struct status_source *source, int64_t now_us)
+static void write_cursors(struct json_writer *w, const struct view_source_status *source,
+                          int64_t now_us)
 {
     json_write_name(w, STR("cursors"));
     json_write_array(w);
@@ -66,12 +66,12 @@ static void write_cursors(struct json_writer *w, const struct status_source *sou
     json_write_end(w);
 }
 
-static void write_running(struct json_writer *w, const struct status_source *source)
+static void write_running(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("running"));
     json_write_array(w);
     for (size_t i = 0; i < source->running.count; i++) {
-        const struct status_task *running = &source->running.items[i];
+        const struct view_running *running = &source->running.items[i];
 
         json_write_object(w);
         json_write_member_i64(w, STR("task"), running->task.id);
@@ -86,7 +86,7 @@ static void write_running(struct json_writer *w, const struct status_source *sou
     json_write_end(w);
 }
 
-static void write_troubles(struct json_writer *w, const struct status_source *source)
+static void write_troubles(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("troubles"));
     json_write_array(w);
@@ -107,7 +107,7 @@ static void write_troubles(struct json_writer *w, const struct status_source *so
             json_write_member_instant(w, STR("from"), task->window.from_us);
             json_write_member_instant(w, STR("to"), task->window.to_us);
         }
-        output_ids(w, task->ids);
+        view_write_member_ids(w, task->ids);
         json_write_member_bool(w, STR("missing"), trouble->is_missing);
         json_write_member_bool(w, STR("holes"), trouble->has_holes);
         json_write_member_str(w, STR("text"), task->last_error);
@@ -128,7 +128,7 @@ static void write_lift(struct json_writer *w, struct str source, struct str endp
         json_write_member_str(w, STR("liftedBy"), (struct str){ text, (size_t)len });
 }
 
-static void write_pauses(struct json_writer *w, const struct status_source *source)
+static void write_pauses(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("pauses"));
     json_write_array(w);
@@ -147,7 +147,7 @@ static void write_pauses(struct json_writer *w, const struct status_source *sour
     json_write_end(w);
 }
 
-static void write_schedules(struct json_writer *w, const struct status_source *source)
+static void write_schedules(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("schedules"));
     json_write_array(w);
@@ -168,7 +168,7 @@ static void write_schedules(struct json_writer *w, const struct status_source *s
     json_write_end(w);
 }
 
-static void write_quarantine(struct json_writer *w, const struct status_source *source)
+static void write_quarantine(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("quarantine"));
     json_write_array(w);
@@ -186,7 +186,8 @@ static void write_quarantine(struct json_writer *w, const struct status_source *
     json_write_end(w);
 }
 
-static void write_source(struct json_writer *w, const struct status_source *source, int64_t now_us)
+static void write_source(struct json_writer *w, const struct view_source_status *source,
+                         int64_t now_us)
 {
     json_write_object(w);
     json_write_member_str(w, STR("source"), source->code);
@@ -206,94 +207,22 @@ static void write_source(struct json_writer *w, const struct status_source *sour
     json_write_end(w);
 }
 
-static void write_quota(struct json_writer *w, struct str name, const struct gate_view_quota *quota)
+void view_status_write(struct json_writer *w, const struct view_status *status)
 {
-    if (quota->limit == 0)
-        return;
-    json_write_name(w, name);
     json_write_object(w);
-    json_write_member_i64(w, STR("limit"), quota->limit);
-    json_write_member_i64(w, STR("used"), quota->used);
-    json_write_member_i64(w, STR("booked"), quota->booked);
-    json_write_member_instant(w, STR("resetsAt"), quota->until_us);
-    json_write_end(w);
-}
-
-static void write_rate(struct json_writer *w, struct str name, double per_second)
-{
-    json_write_name(w, name);
-    json_write_double(w, per_second);
-}
-
-static void write_settings(struct json_writer *w, const struct status_gate *gate)
-{
-    const struct spec_rate *rate = &gate->rate;
-
-    if (!gate->is_configured)
-        return;
-    json_write_member_str(w, STR("of"), gate->of);
-    write_rate(w, STR("configuredPerSecond"), rate->limit.per_second);
-    if (rate->with_credential.per_second > 0)
-        write_rate(w, STR("configuredWithCredential"), rate->with_credential.per_second);
-    json_write_member_i64(w, STR("burst"), rate->limit.burst);
-    if (rate->limit.concurrency > 0)
-        json_write_member_i64(w, STR("concurrency"), rate->limit.concurrency);
-    write_quota(w, STR("quotaHour"), &gate->view.hour);
-    write_quota(w, STR("quotaDay"), &gate->view.day);
-}
-
-static void write_gate(struct json_writer *w, const struct status_gate *gate, int64_t now_us)
-{
-    const struct gate_view *view = &gate->view;
-    enum wait_why why;
-    int64_t until_us;
-
-    json_write_object(w);
-    json_write_member_str(w, STR("key"), gate->key);
-    write_settings(w, gate);
-    if (view->is_known) {
-        write_rate(w, STR("perSecond"), (double)view->rate / (double)MICRO);
-        write_rate(w, STR("tokens"), (double)view->tokens / (double)MICRO);
-    }
-    if (view->provider_rate > 0)
-        write_rate(w, STR("providerPerSecond"), (double)view->provider_rate / (double)MICRO);
-    if (view->cooldown_until_us > 0)
-        json_write_member_instant(w, STR("coolDownUntil"), view->cooldown_until_us);
-    if (view->parked_until_us != INT64_MIN)
-        json_write_member_instant(w, STR("parkedUntil"), view->parked_until_us);
-    if (status_gate_blocked(gate, now_us, &until_us, &why)) {
-        json_write_member_instant(w, STR("blockedUntil"), until_us);
-        json_write_member_str(w, STR("blockedWhy"), code_of(&WAIT_WHY_CODES, (int)why));
-    }
-    json_write_end(w);
-}
-
-bool status_print_json(const struct status *status, struct arena *arena, FILE *out,
-                       struct error *err)
-{
-    struct json_writer w;
-    struct buf text;
-
-    buf_init(&text, arena, OUTPUT_BYTES_MAX);
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_member_instant(&w, STR("at"), status->now_us);
-    json_write_member_instant(&w, STR("since"), status->since_us);
-    json_write_name(&w, STR("sources"));
-    json_write_array(&w);
+    json_write_member_instant(w, STR("at"), status->now_us);
+    json_write_member_instant(w, STR("since"), status->since_us);
+    json_write_name(w, STR("sources"));
+    json_write_array(w);
     for (size_t i = 0; i < status->sources.count; i++)
-        write_source(&w, &status->sources.items[i], status->now_us);
-    json_write_end(&w);
-    json_write_name(&w, STR("gates"));
-    json_write_array(&w);
-    for (size_t i = 0; i < status->gates.count; i++)
-        write_gate(&w, &status->gates.items[i], status->now_us);
-    json_write_end(&w);
-    json_write_name(&w, STR("needs"));
-    json_write_array(&w);
+        write_source(w, &status->sources.items[i], status->now_us);
+    json_write_end(w);
+    json_write_name(w, STR("gates"));
+    view_gate_list_write(w, &status->gates, status->now_us);
+    json_write_name(w, STR("needs"));
+    json_write_array(w);
     for (size_t i = 0; i < status->needs.count; i++)
-        json_write_str(&w, status->needs.items[i].text);
-    json_write_end(&w);
-    json_write_end(&w);
-    return output_json(out, &w, err);
+        json_write_str(w, status->needs.items[i].text);
+    json_write_end(w);
+    json_write_end(w);
 }

@@ -1,17 +1,20 @@
+/* What needs a person, and what that person is to do. */
 #include <inttypes.h>
 
 #include "base/instant.h"
+#include "base/list.h"
 #include "base/text.h"
-#include "cmd/status/status.h"
+#include "view/status.h"
 
-/* A task that is due and that nobody takes for so long: no executor runs, or none may. */
+/* A task or a tick that has been due for this long is late because no process is there for it. */
 #define OVERDUE_US (15 * US_PER_MINUTE)
-/* A lease that ran out is put back by any executor within seconds. */
+/* Any executor puts the task of an expired lease back within seconds. */
 #define EXPIRED_US US_PER_MINUTE
 
-static bool add_need(struct status *status, struct arena *arena, struct str text, struct error *err)
+static bool add_need(struct view_status *status, struct arena *arena, struct str text,
+                     struct error *err)
 {
-    struct status_need *need = LIST_ADD(arena, &status->needs);
+    struct view_need *need = LIST_ADD(arena, &status->needs);
 
     if (need == NULL || text.data == NULL)
         return arena_error(arena, err);
@@ -28,30 +31,30 @@ static struct str span(struct arena *arena, int64_t span_us)
     return buf_str(&text);
 }
 
-static bool judge_pauses(struct status *status, const struct status_source *source,
+static bool judge_pauses(struct view_status *status, const struct view_source_status *source,
                          struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < source->pauses.count; i++) {
         const struct pause *pause = &source->pauses.items[i];
-        const bool is_whole = pause->endpoint.len == 0;
+        const char *slash = pause->endpoint.len == 0 ? "" : "/";
 
-        if (pause->kind == PAUSE_STOPPED &&
-            !add_need(status, arena,
+        if (pause->kind != PAUSE_STOPPED)
+            continue;
+        if (!add_need(status, arena,
                       arena_printf(arena,
-                                   "%.*s%s%.*s was stopped %.*s ago: %.*s. When that is mended: "
-                                   "patra resume %.*s%s%.*s",
-                                   STR_ARG(source->code), is_whole ? "" : "/",
-                                   STR_ARG(pause->endpoint),
+                                   "%.*s%s%.*s was stopped %.*s ago: %.*s. Fix the cause, then "
+                                   "run: patra resume %.*s%s%.*s",
+                                   STR_ARG(source->code), slash, STR_ARG(pause->endpoint),
                                    STR_ARG(span(arena, status->now_us - pause->created_us)),
-                                   STR_ARG(pause->reason), STR_ARG(source->code),
-                                   is_whole ? "" : "/", STR_ARG(pause->endpoint)),
+                                   STR_ARG(pause->reason), STR_ARG(source->code), slash,
+                                   STR_ARG(pause->endpoint)),
                       err))
             return false;
     }
     return true;
 }
 
-static bool judge_queue(struct status *status, const struct status_source *source,
+static bool judge_queue(struct view_status *status, const struct view_source_status *source,
                         struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < source->counts.count; i++) {
@@ -63,8 +66,8 @@ static bool judge_queue(struct status *status, const struct status_source *sourc
             continue;
         if (!add_need(status, arena,
                       arena_printf(arena,
-                                   "%.*s: tasks of %.*s are due for %.*s and nobody takes them. "
-                                   "Does patra serve or patra work run?",
+                                   "%.*s: tasks of %.*s have been due for %.*s and no worker takes "
+                                   "them. Is patra serve or patra work running?",
                                    STR_ARG(source->code), STR_ARG(count->partition.endpoint),
                                    STR_ARG(span(arena, late_us))),
                       err))
@@ -73,8 +76,8 @@ static bool judge_queue(struct status *status, const struct status_source *sourc
     return true;
 }
 
-/* Who never had it fired may well trigger by hand. */
-static bool judge_schedules(struct status *status, const struct status_source *source,
+/* A schedule that has never fired may belong to someone who triggers by hand. */
+static bool judge_schedules(struct view_status *status, const struct view_source_status *source,
                             struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < source->schedules.count; i++) {
@@ -86,8 +89,8 @@ static bool judge_schedules(struct status *status, const struct status_source *s
             continue;
         if (!add_need(status, arena,
                       arena_printf(arena,
-                                   "%.*s: %.*s is due for %.*s and nobody fires it. Does patra "
-                                   "serve run?",
+                                   "%.*s: %.*s has been due for %.*s and has not fired. Is patra "
+                                   "serve running?",
                                    STR_ARG(source->code), STR_ARG(view->operation),
                                    STR_ARG(span(arena, late_us))),
                       err))
@@ -96,18 +99,19 @@ static bool judge_schedules(struct status *status, const struct status_source *s
     return true;
 }
 
-static bool judge_leases(struct status *status, const struct status_source *source,
+static bool judge_leases(struct view_status *status, const struct view_source_status *source,
                          struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < source->running.count; i++) {
         const struct task *task = &source->running.items[i].task;
         const int64_t late_us = status->now_us - task->leased_until_us;
 
-        if (late_us >= EXPIRED_US &&
-            !add_need(status, arena,
+        if (late_us < EXPIRED_US)
+            continue;
+        if (!add_need(status, arena,
                       arena_printf(arena,
-                                   "%.*s: the lease of task %" PRId64 " ran out %.*s ago and "
-                                   "nobody put it back. Does patra serve or patra work run?",
+                                   "%.*s: the lease of task %" PRId64 " expired %.*s ago and no "
+                                   "worker has put it back. Is patra serve or patra work running?",
                                    STR_ARG(source->code), task->id, STR_ARG(span(arena, late_us))),
                       err))
             return false;
@@ -115,25 +119,27 @@ static bool judge_leases(struct status *status, const struct status_source *sour
     return true;
 }
 
-static bool judge_troubles(struct status *status, const struct status_source *source,
+static bool judge_troubles(struct view_status *status, const struct view_source_status *source,
                            struct arena *arena, struct error *err)
 {
     const int64_t missing = source->troubles.missing;
+    const bool is_one = missing == 1;
 
     return missing == 0 ||
            add_need(status, arena,
                     arena_printf(arena,
-                                 "%.*s: %" PRId64 " slice%s failed and %s missing still. Mend what "
-                                 "the reasons name; the next trigger plans them again",
-                                 STR_ARG(source->code), missing, missing == 1 ? "" : "s",
-                                 missing == 1 ? "is" : "are"),
+                                 "%.*s: %" PRId64 " slice%s failed and %s still missing. Fix what "
+                                 "the error%s; the next trigger plans %s again",
+                                 STR_ARG(source->code), missing, is_one ? "" : "s",
+                                 is_one ? "is" : "are", is_one ? " names" : "s name",
+                                 is_one ? "it" : "them"),
                     err);
 }
 
-bool status_judge(struct status *status, struct arena *arena, struct error *err)
+bool view_status_judge(struct view_status *status, struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < status->sources.count; i++) {
-        const struct status_source *source = &status->sources.items[i];
+        const struct view_source_status *source = &status->sources.items[i];
 
         if (!judge_pauses(status, source, arena, err) || !judge_queue(status, source, arena, err) ||
             !judge_schedules(status, source, arena, err) ||

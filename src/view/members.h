@@ -1,0 +1,16 @@
+/* members: JSON members that several objects have. */
+#ifndef PATRA_VIEW_MEMBERS_H
+#define PATRA_VIEW_MEMBERS_H
+
+#include "core/id_range.h"
+#include "core/window.h"
+#include "data/json_write.h"
+
+/* An object {"from", "to"}; null for a window that is not valid. */
+void view_write_window(struct json_writer *w, struct window window);
+void view_write_member_window(struct json_writer *w, struct str name, struct window window);
+
+/* Members "fromId" and "toId", each where the range has that end; none for all ids. */
+void view_write_member_ids(struct json_writer *w, struct id_range ids);
+
+#endif

@@ -1,0 +1,85 @@
+/* status: the state of every source and rate gate, and what needs a person. */
+#ifndef PATRA_VIEW_STATUS_H
+#define PATRA_VIEW_STATUS_H
+
+#include "data/json_write.h"
+#include "engine/schedule_fire.h"
+#include "port/store_pause.h"
+#include "port/store_quarantine.h"
+#include "port/store_status.h"
+#include "view/cursor.h"
+#include "view/gate.h"
+#include "view/reader.h"
+#include "view/trouble.h"
+
+struct view_running { /* a task under way */
+    struct task task;
+    int64_t started_us; /* of its run; 0: it has none yet */
+    int64_t batch_us;   /* of its last batch; 0: none */
+};
+
+struct view_running_list {
+    struct view_running *items;
+    size_t count;
+};
+
+/* Tasks of a partition that an earlier failure or refusal has put off. Where the queue is long,
+ * only its first tasks are looked at: they are due first. */
+struct view_put_off {
+    int64_t count;
+    int64_t until_us;  /* when the first of them is due */
+    struct str reason; /* why that one was put off, as its last error says it */
+};
+
+struct view_source_status {
+    struct str code;
+    struct partition_count_list counts; /* since view_status.since_us */
+    struct view_put_off *put_off;       /* one for each of the counts */
+    struct view_cursor_list cursors;
+    struct pause_list pauses;
+    struct view_running_list running;
+    struct trouble_list troubles;
+    struct open_count open;
+    bool takes_signals; /* an update takes them; not looked up where there are none */
+    struct quarantine_sum_list quarantine;
+    struct schedule_view_list schedules;
+    bool is_disabled; /* by its file */
+};
+
+struct view_source_status_list {
+    struct view_source_status *items;
+    size_t count;
+};
+
+struct view_need { /* what needs a person, and what to do */
+    struct str text;
+};
+
+struct view_need_list {
+    struct view_need *items;
+    size_t count;
+};
+
+struct view_status {
+    int64_t now_us; /* the store's clock */
+    int64_t since_us;
+    struct view_source_status_list sources;
+    struct view_gate_list gates;
+    struct view_need_list needs; /* none: nothing is wrong */
+};
+
+struct view_status_filter {
+    struct str source; /* '': all, and also the gates that belong to none of them */
+};
+
+/* Gathers and judges. "source.unknown" (L2) where the filter names a source that does not exist. */
+bool view_status(const struct view_reader *reader, const struct view_status_filter *filter,
+                 struct view_status *status, struct error *err) MUST_CHECK;
+
+/* Fills needs from the rest. */
+bool view_status_judge(struct view_status *status, struct arena *arena,
+                       struct error *err) MUST_CHECK;
+
+void view_status_write(struct json_writer *w, const struct view_status *status);
+
+#endif
