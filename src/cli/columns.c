@@ -1,3 +1,4 @@
+/* A table for people, kept as cells until its widths are known. */
 #include "cli/columns.h"
 
 #include <assert.h>
@@ -90,7 +91,7 @@ void columns_note(struct columns *columns, struct str text)
         *note = (struct columns_note){ columns->count / columns->per_row - 1, text };
 }
 
-/* A width is counted in characters, not bytes. */
+/* In characters, not bytes. */
 static size_t width(struct str text)
 {
     size_t characters = 0;
@@ -100,7 +101,7 @@ static size_t width(struct str text)
     return characters;
 }
 
-/* Lines of words; one that is longer than a line stands alone. */
+/* Breaks between words; a word longer than a line has a line of its own. */
 static void print_note(struct str text, FILE *out)
 {
     size_t at = 0;

@@ -1,11 +1,11 @@
-/* columns: a table for people. Each is as wide as its widest cell; the last one is not padded.
+/* columns: a table for people. A column is as wide as its widest cell; the last one is not padded.
  *
  *      struct columns columns;
  *      columns_init(&columns, arena, (const char *[]){ "SOURCE", "VERSION" }, 2);
  *      columns_cell(&columns, code); columns_i64(&columns, version);   ... row by row ...
  *      if (!columns_print(&columns, out, err)) return false;
  *
- * Lists fit into 80 columns: what has no bound, such as an error, is a note below its row.
+ * Lists fit into 80 columns: a text without a bound, such as an error, is a note below its row.
  */
 #ifndef PATRA_CLI_COLUMNS_H
 #define PATRA_CLI_COLUMNS_H
@@ -20,7 +20,7 @@
 enum { COLUMNS_MAX = 12, COLUMNS_WIDTH = 80 };
 
 struct columns_note {
-    size_t row; /* below this one; 0 are the heads */
+    size_t row; /* it is printed below this row; row 0 holds the heads */
     struct str text;
 };
 
@@ -47,14 +47,14 @@ void columns_instant(struct columns *columns, int64_t at_us);
  * "01-31 10:05" in the year of now. */
 void columns_brief(struct columns *columns, int64_t at_us, int64_t now_us);
 
-/* Both ends so, or "-" twice for a window that is none. */
+/* Both ends in this form, or "-" twice for a window that is not valid. */
 void columns_window(struct columns *columns, struct window window, int64_t now_us);
 
-/* Behind a row's last cell: a text on lines of its own below it, broken between words. '' is none.
- * Borrowed. */
+/* After a row's last cell: a text below the row, on lines of its own, broken between words. '' adds
+ * nothing. Borrowed. */
 void columns_note(struct columns *columns, struct str text);
 
-/* Nothing but the heads is printed as "(none)". False when memory ran out on the way. */
+/* A table without rows is printed as "(none)". False when memory ran out. */
 bool columns_print(const struct columns *columns, FILE *out, struct error *err) MUST_CHECK;
 
 #endif

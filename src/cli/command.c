@@ -1,3 +1,4 @@
+/* The command line: finds the command, parses its options, runs it. */
 #include "cli/command.h"
 
 #include <assert.h>
@@ -64,12 +65,10 @@ bool invocation_number(const struct invocation *invocation, const char *name,
     if (given == NULL)
         return true;
     if (!str_to_i64(str_of(given), number))
-        return error_set(err, ERROR_REQUEST, "command.option", "--%s: '%s' is no whole number",
-                         name, given);
+        return command_misused(err, "--%s: '%s' is not a whole number", name, given);
     return (*number >= range.least && *number <= range.most) ||
-           error_set(err, ERROR_REQUEST, "command.option",
-                     "--%s: %s is not %" PRId64 " to %" PRId64, name, given, range.least,
-                     range.most);
+           command_misused(err, "--%s: %s is not between %" PRId64 " and %" PRId64, name, given,
+                           range.least, range.most);
 }
 
 bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
@@ -79,7 +78,7 @@ bool invocation_duration(const struct invocation *invocation, const char *name, 
     struct error why;
 
     return given == NULL || duration_parse_us(str_of(given), length_us, &why) ||
-           error_set(err, ERROR_REQUEST, "command.option", "--%s: %s", name, why.text);
+           command_misused(err, "--%s: %s", name, why.text);
 }
 
 bool invocation_code(const struct invocation *invocation, const char *name,
@@ -96,8 +95,7 @@ bool invocation_code(const struct invocation *invocation, const char *name,
     for (size_t i = 0; i < codes->count && len < sizeof(words); i++)
         len += (size_t)snprintf(words + len, sizeof(words) - len, "%s%.*s", i > 0 ? ", " : "",
                                 STR_ARG(codes->items[i].code));
-    return error_set(err, ERROR_REQUEST, "command.option", "--%s: '%s' is not one of %s", name,
-                     given, words);
+    return command_misused(err, "--%s: '%s' is not one of %s", name, given, words);
 }
 
 bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
@@ -106,7 +104,7 @@ bool invocation_row(const struct invocation *invocation, int operand, const char
     const char *given = invocation->operands[operand];
 
     return (str_to_i64(str_of(given), id) && *id > 0) ||
-           error_set(err, ERROR_REQUEST, "command.option", "'%s' is no %s's number", given, what);
+           command_misused(err, "'%s' is not the number of a %s", given, what);
 }
 
 static enum exit_code usage(const struct help_path *path, const char *problem, struct str what,
@@ -197,15 +195,15 @@ static enum exit_code check_operands(const struct invocation *invocation,
     const struct command *command = invocation->command;
 
     if (invocation->operand_count < command->operands_min)
-        return usage(path, "something is missing:", str_of(command->operands), NULL);
+        return usage(path, "missing argument:", str_of(command->operands), NULL);
     if (command->operands_max >= 0 && invocation->operand_count > command->operands_max)
         return usage(path,
-                     "one argument too many:", str_of(invocation->operands[command->operands_max]),
+                     "unexpected argument:", str_of(invocation->operands[command->operands_max]),
                      NULL);
     return EXIT_DONE;
 }
 
-/* Operands are gathered at the front of argv, so options may stand anywhere. */
+/* Moves operands to the front of argv, so that options may come anywhere. */
 static enum exit_code run(const struct help_path *path, int argc, char **argv)
 {
     struct invocation invocation = { .command = help_last(path), .out = stdout, .talk = stderr };
@@ -268,20 +266,11 @@ enum exit_code command_main(const struct command *root, int argc, char **argv)
     return run(&path, argc - at, argv + at);
 }
 
-/* What the command line got wrong has such a code in every command: "cursor.option". */
-static bool is_usage(const struct error *err)
-{
-    static const char END[] = ".option";
-    const size_t len = strlen(err->code);
-
-    return len > sizeof(END) - 1 && strcmp(err->code + len - (sizeof(END) - 1), END) == 0;
-}
-
 enum exit_code command_failed(const struct invocation *invocation, const struct error *err)
 {
     fprintf(invocation->talk, "patra: %s (%s, %s)\n", err->text, error_level_name(err->level),
             err->code);
-    if (is_usage(err))
+    if (strcmp(err->code, COMMAND_OPTION) == 0)
         return EXIT_USAGE;
     return err->level == ERROR_TRANSIENT ? EXIT_LATER : EXIT_REFUSED;
 }

@@ -1,8 +1,8 @@
 /* command: the command line as a table.
  *
  * A command is a row: its name, what it is for, its options, its children or its function. The same
- * rows parse the arguments, answer --help, suggest what was meant, and make the manual page and the
- * shell completion, so none of these can be wrong alone.
+ * rows parse the arguments, print --help, suggest the command that was meant, and make the manual
+ * page and the shell completion, so that these always agree.
  */
 #ifndef PATRA_CLI_COMMAND_H
 #define PATRA_CLI_COMMAND_H
@@ -16,15 +16,15 @@
 #include "base/str.h"
 #include "core/codes.h"
 
-/* What patra's exit code tells; documented in docs/commands.md. */
+/* patra's exit codes; documented in docs/commands.md. */
 enum exit_code {
     EXIT_DONE = 0, /* done, and nothing is wrong */
     EXIT_FOUND =
         1, /* done, and something is wrong: faults in a file, a difference, a failed check */
     EXIT_USAGE = 2,   /* the command line was not understood; nothing was done */
-    EXIT_LATER = 3,   /* could not be done now, may succeed when tried again: busy, unreachable */
-    EXIT_REFUSED = 4, /* can not be done: trying again would not help */
-    EXIT_TOLD = 130,  /* told to stop by a signal before the end; nothing is lost */
+    EXIT_LATER = 3,   /* could not be done now; may succeed when tried again: busy, unreachable */
+    EXIT_REFUSED = 4, /* cannot be done; trying again would not help */
+    EXIT_INTERRUPTED = 130, /* stopped by a signal before the end; nothing is lost */
 };
 
 struct option {
@@ -70,18 +70,22 @@ bool invocation_flag(const struct invocation *invocation, const char *name);
 /* The values of an option that may be given more than once: begin with *at = 0, NULL at the end. */
 const char *invocation_each(const struct invocation *invocation, const char *name, int *at);
 
+/* The code of errors in the command line itself. Every command sets it with command_misused(). */
+#define COMMAND_OPTION "command.option"
+#define command_misused(err, ...) error_set((err), ERROR_REQUEST, COMMAND_OPTION, __VA_ARGS__)
+
 struct option_range {
     int64_t least;
     int64_t most;
     int64_t otherwise; /* where the option was not given */
 };
 
-/* The value of an option that takes a whole number. False ("command.option") for what is none, or
- * out of the range. */
+/* The value of an option that takes a whole number. False (COMMAND_OPTION) for anything else, or
+ * for a number out of the range. */
 bool invocation_number(const struct invocation *invocation, const char *name,
                        struct option_range range, int64_t *number, struct error *err) MUST_CHECK;
 
-/* The same of one that takes a duration; *length_us is left alone where it was not given. */
+/* The same for a duration; *length_us is left alone where the option was not given. */
 bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
                          struct error *err) MUST_CHECK;
 
@@ -94,14 +98,15 @@ bool invocation_code(const struct invocation *invocation, const char *name,
                      const struct code_table *codes, struct option_code *code,
                      struct error *err) MUST_CHECK;
 
-/* The number of a row among the operands: 1 and more. `what` is what it is a number of: "plan". */
+/* An operand that is the number of a row, from 1. `what` says of which: "plan". */
 bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
                     struct error *err) MUST_CHECK;
 
 /* Finds the command, parses its options, runs it. argv[0] is the program. */
 enum exit_code command_main(const struct command *root, int argc, char **argv);
 
-/* Prints an error once, for people, and gives the exit code its level asks for. */
+/* Prints an error for people, and returns the exit code for it: EXIT_USAGE for COMMAND_OPTION, else
+ * by its level. */
 enum exit_code command_failed(const struct invocation *invocation, const struct error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* A question on the terminal. */
 #include "cli/confirm.h"
 
 #include <string.h>
@@ -10,8 +11,7 @@ bool confirm(const struct invocation *invocation, const char *question, struct e
     if (invocation_flag(invocation, "yes"))
         return true;
     if (!isatty(STDIN_FILENO))
-        return error_set(err, ERROR_REQUEST, "confirm.option",
-                         "without a terminal to ask on, --yes is needed");
+        return command_misused(err, "there is no terminal to ask for confirmation on; give --yes");
     fprintf(invocation->talk, "%s Type yes: ", question);
     (void)fflush(invocation->talk);
     if (fgets(answer, sizeof(answer), stdin) != NULL && strcmp(answer, "yes\n") == 0)

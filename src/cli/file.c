@@ -1,3 +1,4 @@
+/* A whole file in memory. */
 #include "cli/file.h"
 
 #include <errno.h>

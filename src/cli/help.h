@@ -9,7 +9,7 @@
 
 enum { HELP_DEPTH_MAX = 4 };
 
-struct help_path { /* from the root to the command that is meant */
+struct help_path { /* from the root to a command */
     const struct command *commands[HELP_DEPTH_MAX];
     int depth;
 };

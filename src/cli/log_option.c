@@ -1,8 +1,9 @@
+/* The log of a long-running command. */
 #include "cli/log_option.h"
 
 #include <unistd.h>
 
-/* Of what goes well, one line in so many; at debug all. */
+/* Of lines about success, one in this many is logged; at debug, all are. */
 enum { SAMPLE_EVERY = 100 };
 
 static int64_t now_us(void *context)
@@ -24,11 +25,11 @@ bool log_option_read(struct log *log, const struct invocation *invocation, struc
     if (str_eq(format, STR("json")))
         log->format = LOG_JSON;
     else if (format.len > 0 && !str_eq(format, STR("text")))
-        return error_set(err, ERROR_REQUEST, "log.option",
-                         "--log-format: '%.*s' is neither text nor json", STR_ARG(format));
+        return command_misused(err, "--log-format: '%.*s' is neither text nor json",
+                               STR_ARG(format));
     if (level.len > 0 && !log_level_parse(level, &log->level))
-        return error_set(err, ERROR_REQUEST, "log.option",
-                         "--log-level: '%.*s' is not debug, info, warn or error", STR_ARG(level));
+        return command_misused(err, "--log-level: '%.*s' is not debug, info, warn or error",
+                               STR_ARG(level));
     log->sample_every = log->level == LOG_DEBUG ? 1 : SAMPLE_EVERY;
     return true;
 }

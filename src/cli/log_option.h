@@ -1,4 +1,4 @@
-/* log_option: where and how a long-running command logs: lines on stderr. */
+/* log_option: the log of a long-running command, as lines on stderr. */
 #ifndef PATRA_CLI_LOG_OPTION_H
 #define PATRA_CLI_LOG_OPTION_H
 
@@ -6,14 +6,15 @@
 #include "cli/command.h"
 #include "port/clock.h"
 
-/* The rows every such command has in its table. */
-#define LOG_OPTIONS                                                                       \
-    { "log-format", "FORMAT", "text (the default) or json." },                            \
-    {                                                                                     \
-        "log-level", "LEVEL", "debug, info (the default), warn or error: this and above." \
+/* The options that every such command has. */
+#define LOG_OPTIONS                                                                   \
+    { "log-format", "FORMAT", "The format of the log: text (the default) or json." }, \
+    {                                                                                 \
+        "log-level", "LEVEL",                                                         \
+            "Log this level and above: debug, info (the default), warn or error."     \
     }
 
-/* The clock must outlive the log. False for what was mistyped: EXIT_USAGE. */
+/* The clock must outlive the log. False (COMMAND_OPTION) for an unknown format or level. */
 bool log_option_read(struct log *log, const struct invocation *invocation, struct clock *clock,
                      struct error *err) MUST_CHECK;
 

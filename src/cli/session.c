@@ -1,3 +1,4 @@
+/* Opening the store for a command. */
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 #include "adapter/store_open.h"
 #include "adapter/system/system.h"
 
-/* A command shows lists of sources, plans, windows; none of them is made of millions. */
+/* Commands show lists of sources, plans and windows, never millions of them. */
 #define COMMAND_BYTES_MAX ((size_t)256 << 20)
 
 static struct str dsn_of(const struct invocation *invocation)

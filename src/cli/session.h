@@ -1,5 +1,4 @@
-/* session: what every command that touches the store begins with.
- */
+/* session: the open store that a command works on. */
 #ifndef PATRA_CLI_SESSION_H
 #define PATRA_CLI_SESSION_H
 
@@ -9,7 +8,7 @@
 #include "port/store.h"
 #include "view/reader.h"
 
-/* The row every such command has in its table of options. */
+/* The option that every such command has. */
 #define SESSION_OPTION                                                                    \
     {                                                                                     \
         "store", "DSN",                                                                   \
@@ -17,7 +16,7 @@
     }
 
 struct session {
-    struct arena arena; /* for whatever the command makes */
+    struct arena arena; /* for everything the command makes */
     struct clock clock;
     struct str dsn; /* without its password, for printing */
     struct store *store;
@@ -27,7 +26,7 @@ struct session {
 bool session_open(struct session *session, const struct invocation *invocation,
                   struct error *err) MUST_CHECK;
 
-/* The same, and makes the database where it is not, and takes the migrations that it lacks. */
+/* The same, but creates the database where there is none, and applies the migrations it lacks. */
 bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
                   struct error *err) MUST_CHECK;
 
@@ -36,7 +35,7 @@ void session_close(struct session *session); /* accepts the zero value */
 /* For views: the session's store and arena, at this instant. */
 struct view_reader session_reader(struct session *session);
 
-/* Opens, runs the verb, closes; a failure is printed. *code is EXIT_DONE before the verb. */
+/* Opens, runs the verb, closes, and prints a failure. *code is EXIT_DONE when the verb starts. */
 enum exit_code session_run(const struct invocation *invocation,
                            bool (*verb)(const struct invocation *invocation,
                                         struct session *session, enum exit_code *code,

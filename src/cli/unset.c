@@ -1,3 +1,4 @@
+/* References of a source that lead to no value on this machine. */
 #include "cli/unset.h"
 
 #include "adapter/system/system.h"
@@ -16,7 +17,7 @@ static bool is_there(struct str reference)
 {
     struct system_secrets secrets;
     struct secret secret;
-    struct error ignored; /* that it is not there is the answer */
+    struct error ignored; /* the answer is whether it exists */
 
     system_secrets_init(&secrets, NULL);
     if (!secret_get(&secrets.source, reference, &secret, &ignored))

@@ -1,3 +1,4 @@
+/* Names for people and processes. */
 #include "cli/who.h"
 
 #include <inttypes.h>

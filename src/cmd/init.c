@@ -1,3 +1,4 @@
+/* patra init: creates the store, or migrates it. */
 #include "cmd/init.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@ static bool init(struct session *session, const struct invocation *invocation, s
     if (!session_init(session, invocation, &taken, err) ||
         !store_schema(session->store, &schema, err))
         return false;
-    fprintf(invocation->out, "%.*s is ready: schema %" PRId64 ", %" PRId64 " %s taken.\n",
+    fprintf(invocation->out, "%.*s is ready: schema %" PRId64 ", %" PRId64 " %s applied.\n",
             STR_ARG(session->dsn), schema.version, taken, taken == 1 ? "migration" : "migrations");
     if (taken == schema.version)
         fprintf(invocation->talk, "Next: patra source lint FILE, then patra source apply FILE.\n");
@@ -31,12 +32,12 @@ static enum exit_code cmd_init(const struct invocation *invocation)
 
 const struct command COMMAND_INIT = {
     .name = "init",
-    .summary = "make the store, or bring an older one up to date",
+    .summary = "create the store, or migrate an older one",
     .operands_max = 0,
     .description =
-        "Makes the store where it is not there yet, and takes the migrations it is missing.\n"
-        "Running it again does nothing; running it twice at once is safe. A store made by a\n"
-        "newer patra is refused.",
+        "Creates the store if it does not exist, and applies the migrations that it lacks.\n"
+        "Running it again does nothing; running it twice at the same time is safe. A store that\n"
+        "a newer patra has migrated is refused.",
     .options = { SESSION_OPTION },
     .run = cmd_init,
 };

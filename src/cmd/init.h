@@ -1,4 +1,4 @@
-/* init: makes the store, or brings it to this program's schema. */
+/* init: patra init. */
 #ifndef PATRA_CMD_INIT_H
 #define PATRA_CMD_INIT_H
 

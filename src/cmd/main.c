@@ -1,4 +1,4 @@
-/* patra: the command table. Each row's function stands in a file of its own name. */
+/* patra: the command table. Each command is in a file or folder of its name. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,13 +33,14 @@ static const struct command *const commands[] = {
 static const struct command root = {
     .name = "patra",
     .summary = "keep exact, current, replayable copies of literature APIs",
-    .description = "patra keeps exact, current, replayable copies of literature APIs (PubMed,\n"
-                   "Crossref, Europe PMC, OpenAlex, arXiv, in truth any paged HTTP API) and hands\n"
-                   "every change on to other services exactly once.",
+    .description =
+        "patra keeps exact, current, replayable copies of literature APIs (PubMed, Crossref,\n"
+        "Europe PMC, OpenAlex, arXiv, or any other paged HTTP API) and passes every change on\n"
+        "to other services exactly once.",
     .options = { { "version", NULL, "Print the version." },
                  { "manual", NULL, "Print the manual page (troff)." },
-                 { "reference", NULL, "Print the reference of all commands (Markdown)." },
-                 { "completion", NULL, "Print the completion script for bash." } },
+                 { "reference", NULL, "Print the reference for all commands (Markdown)." },
+                 { "completion", NULL, "Print a completion script for bash." } },
     .children = commands,
     .run = cmd_patra,
 };

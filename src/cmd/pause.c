@@ -1,3 +1,4 @@
+/* patra pause and resume. */
 #include "cmd/pause.h"
 
 #include "base/buf.h"
@@ -17,7 +18,7 @@ static void read_place(const struct invocation *invocation, struct str *source,
     *source = str_cut(endpoint, '/');
 }
 
-static bool is_there(struct session *session, struct str source, struct str endpoint,
+static bool is_known(struct session *session, struct str source, struct str endpoint,
                      struct error *err)
 {
     struct source rows;
@@ -95,11 +96,11 @@ static bool pause_one(const struct invocation *invocation, struct session *sessi
     if (invocation->operand_count == 0)
         return list_pauses(invocation, session, err);
     read_place(invocation, &pause.source, &pause.endpoint);
-    if (!is_there(session, pause.source, pause.endpoint, err) ||
+    if (!is_known(session, pause.source, pause.endpoint, err) ||
         !store_pause_add(session->store, &pause, &added, err))
         return false;
     fprintf(invocation->out, "%s: %s\n", invocation->operands[0],
-            added ? "paused" : "paused already");
+            added ? "paused" : "already paused");
     return true;
 }
 
@@ -110,17 +111,18 @@ static enum exit_code cmd_pause(const struct invocation *invocation)
 
 const struct command COMMAND_PAUSE = {
     .name = "pause",
-    .summary = "let a source or an endpoint rest",
+    .summary = "pause a source or an endpoint",
     .operands = "[SOURCE[/ENDPOINT]]",
     .operands_min = 0,
     .operands_max = 1,
     .description =
-        "From now on nothing of it is planned or fetched; what is under way stops after its\n"
-        "batch. A pause is a row in the store: it survives restarts and counts for all processes.\n"
-        "Schedules that come due meanwhile fire once when it is resumed. Without SOURCE, all\n"
-        "pauses are listed, also those that a fatal error made (STOPPED).",
-    .options = { { "reason", "TEXT", "Why, for those who find it." },
-                 { "json", NULL, "JSON instead of a text." },
+        "Nothing of a paused source or endpoint is planned or fetched; tasks under way stop\n"
+        "after their current batch. A pause is kept in the store: it survives restarts and\n"
+        "applies to all processes. Schedules that come due while it is paused fire once when it\n"
+        "is resumed. Without SOURCE, lists all pauses, including those set by a fatal error\n"
+        "(STOPPED).",
+    .options = { { "reason", "TEXT", "Why it is paused; patra status shows it." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_pause,
 };
@@ -138,8 +140,8 @@ static bool resume_one(const struct invocation *invocation, struct session *sess
     if (!store_pause_remove(session->store, source, endpoint, PAUSE_PAUSED, &was_paused, err) ||
         !store_pause_remove(session->store, source, endpoint, PAUSE_STOPPED, &was_stopped, err))
         return false;
-    /* A pause may outlive its source; a name that is wrong is told all the same. */
-    if (!was_paused && !was_stopped && !is_there(session, source, endpoint, err))
+    /* A pause may outlive its source, so the name is checked only when nothing was removed. */
+    if (!was_paused && !was_stopped && !is_known(session, source, endpoint, err))
         return false;
     fprintf(invocation->out, "%s: %s\n", invocation->operands[0],
             was_paused || was_stopped ? "resumed" : "was not paused");
@@ -153,13 +155,13 @@ static enum exit_code cmd_resume(const struct invocation *invocation)
 
 const struct command COMMAND_RESUME = {
     .name = "resume",
-    .summary = "let a source or an endpoint go on",
+    .summary = "resume a paused or stopped source or endpoint",
     .operands = "SOURCE[/ENDPOINT]",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Lifts a pause, and the stop that a fatal error made. A pause of the source and\n"
-        "one of its endpoint are two: each is lifted by its own name.",
+        "Removes a pause, or the stop that a fatal error has set. A pause of a source and one\n"
+        "of its endpoint are separate; resume each by its own name.",
     .options = { SESSION_OPTION },
     .run = cmd_resume,
 };

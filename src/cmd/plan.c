@@ -105,10 +105,10 @@ static const struct command list_command = {
     .summary = "list plans, newest first",
     .operands_max = 0,
     .description =
-        "Lists plans, newest first. DONE is how many of a plan's tasks have succeeded, out of how\n"
-        "many; FAILED is how many failed or are partial. A plan is READY when all of its slices\n"
-        "have tasks; the next trigger continues a plan that is PARTIAL. Windows are shown to the\n"
-        "minute, in UTC; `plan show` and --json show them in full.",
+        "Lists plans, newest first. DONE is how many of a plan's tasks have succeeded, out of\n"
+        "how many; FAILED is how many failed or are partial. A plan is READY when all of its\n"
+        "slices have tasks; the next trigger continues a plan that is PARTIAL. Windows are\n"
+        "shown to the minute, in UTC; `plan show` and --json show them in full.",
     .options = { { "source", "SOURCE", "Only plans of this source." },
                  { "operation", "OPERATION", "Only plans of this operation." },
                  { "status", "STATUS",
@@ -235,8 +235,9 @@ static const struct command show_command = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Shows a plan: its window, why it is empty or stopped early, its slices, and how many of\n"
-        "its tasks are in each state. --json also prints every decision of the planner (remarks).",
+        "Shows a plan: its window, why it is empty or stopped early, its slices, and how many\n"
+        "of its tasks are in each state. --json also prints every decision of the planner\n"
+        "(remarks).",
     .options = { { "limit", "N", "How many slices to show, 0 to 10000 (20)." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
@@ -277,9 +278,9 @@ static const struct command cancel_command = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Cancels a plan and those of its tasks that are waiting. A task under way stops after its\n"
-        "current batch. What the plan has covered stays covered. The next trigger plans the rest\n"
-        "again; to prevent that, pause the source first.",
+        "Cancels a plan and those of its tasks that are waiting. A task under way stops after\n"
+        "its current batch. What the plan has covered stays covered. The next trigger plans the\n"
+        "rest again; to prevent that, pause the source first.",
     .options = { SESSION_OPTION },
     .run = cmd_cancel,
 };

@@ -1,3 +1,4 @@
+/* patra serve: fires schedules and runs workers until it is stopped. */
 #include "cmd/serve.h"
 
 #include <inttypes.h>
@@ -13,9 +14,9 @@
 #include "worker/stop.h"
 #include "worker/workers.h"
 
-/* The planner looks again after at most this long: sources come and change meanwhile. */
+/* The planner looks again after at most this long, because sources are added and changed. */
 #define TURN_MAX_US (5 * US_PER_SECOND)
-/* ... and not sooner than this, whatever the schedules say. */
+/* ... and not sooner than this, even if a schedule is due earlier. */
 #define TURN_MIN_US (US_PER_SECOND / 2)
 
 enum { RECLAIM_MAX = 1000, RESLICE_MAX = 1000 };
@@ -34,7 +35,7 @@ struct serve {
 
 /* ---- the planner ---- */
 
-static void tell_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
+static void log_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
 {
     const struct serve *serve =
         (const struct serve *)((const char *)listener - offsetof(struct serve, listener));
@@ -70,9 +71,9 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
             store, &(struct schedule_fire_request){ owner, now_us, &serve->listener }, &fired, err))
         return false;
     if (reclaimed > 0)
-        log_event(serve->log, LOG_WARN, "leases ran out", LOG_I64("tasks", reclaimed));
+        log_event(serve->log, LOG_WARN, "leases expired", LOG_I64("tasks", reclaimed));
     if (cut.tickets > 0)
-        log_event(serve->log, LOG_INFO, "slices cut again", LOG_I64("slices", cut.tickets),
+        log_event(serve->log, LOG_INFO, "slices re-sliced", LOG_I64("slices", cut.tickets),
                   LOG_I64("pieces", cut.children));
     *next_in_us = TURN_MAX_US;
     if (fired.next.is_set && fired.next.at_us - now_us < TURN_MAX_US)
@@ -80,7 +81,7 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
     return true;
 }
 
-/* Whatever fails is tried again at the next turn; it is told when it begins and when it is over. */
+/* A failure is retried at the next turn. It is logged when it begins and when it is over. */
 static void serve_turn(struct workers_turn *turn, bool is_ending)
 {
     struct serve *serve = (struct serve *)turn;
@@ -92,7 +93,7 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
         return;
     if (plan_turn(serve, &next_in_us, &err)) {
         if (serve->is_lost)
-            log_event(serve->log, LOG_INFO, "planner goes on",
+            log_event(serve->log, LOG_INFO, "planner recovered",
                       LOG_STR("owner", str_of(serve->owner)));
         serve->is_lost = false;
     } else {
@@ -108,8 +109,8 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
 
 /* ---- from start to end ---- */
 
-static bool serve_until_told(struct serve *serve, struct workers_settings *settings,
-                             struct error *err)
+static bool serve_until_stopped(struct serve *serve, struct workers_settings *settings,
+                                struct error *err)
 {
     struct workers *workers = NULL;
     struct stop stop;
@@ -145,12 +146,12 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
         else if (str_eq(role, STR("executor")))
             serve->is_executor = true;
         else if (str_eq(role, STR("publisher")) || str_eq(role, STR("api")))
-            return error_set(err, ERROR_REQUEST, "serve.option",
-                             "--role: this patra has no %.*s yet; there are planner and executor",
-                             STR_ARG(role));
+            return command_misused(
+                err, "--role: this patra has no %.*s yet; the roles are planner and executor",
+                STR_ARG(role));
         else
-            return error_set(err, ERROR_REQUEST, "serve.option",
-                             "--role: '%.*s' is neither planner nor executor", STR_ARG(role));
+            return command_misused(err, "--role: '%.*s' is neither planner nor executor",
+                                   STR_ARG(role));
     } while (rest.len > 0);
     return true;
 }
@@ -165,7 +166,7 @@ static bool read_options(const struct invocation *invocation, struct serve *serv
 static bool serve(const struct invocation *invocation, struct session *session,
                   enum exit_code *code, struct error *err)
 {
-    struct serve serve = { .turn = { serve_turn }, .listener = { tell_fired }, .session = session };
+    struct serve serve = { .turn = { serve_turn }, .listener = { log_fired }, .session = session };
     struct random_source random = system_random();
     struct workers_settings settings = { 0 };
     struct log log;
@@ -176,10 +177,10 @@ static bool serve(const struct invocation *invocation, struct session *session,
         return false;
     who_process(serve.owner, random_source_u64(&random), "planner");
     serve.log = settings.log = &log;
-    return serve_until_told(&serve, &settings, err);
+    return serve_until_stopped(&serve, &settings, err);
 }
 
-/* What was mistyped is told before anything is made. */
+/* Checks the options first, so that nothing is created for a misspelled one. */
 static bool init(const struct invocation *invocation, struct error *err)
 {
     struct workers_settings settings;
@@ -204,19 +205,18 @@ static enum exit_code cmd_serve(const struct invocation *invocation)
 
 const struct command COMMAND_SERVE = {
     .name = "serve",
-    .summary = "run all the time: fire schedules, carry out tasks",
+    .summary = "run as a service: fire schedules, run tasks",
     .operands_max = 0,
     .description =
-        "Runs until it is told to stop. The planner fires operations that carry `every` or a\n"
-        "cron line when they are due, cuts slices again and puts back what dead workers held;\n"
-        "the executor carries out tasks. Any number of processes may serve one store: each\n"
-        "tick is fired once, each task is one worker's. SIGTERM and SIGINT let it finish the\n"
-        "batches at hand and give its tasks back; the exit code is then 0. It does not begin, "
-        "with\n"
-        "exit code 3 when the store is out of reach, 4 when it is another patra's or not there.\n"
-        "See docs/operate.md.",
+        "Runs until it is stopped. The planner fires operations that have `every` or a cron\n"
+        "line when they are due, re-slices what executors asked for, and puts back the tasks of\n"
+        "dead workers. The executor runs tasks. Any number of processes may serve one store:\n"
+        "each tick fires once, and each task belongs to one worker. On SIGTERM or SIGINT it\n"
+        "finishes the current batches, gives its tasks back, and exits with 0. If it cannot\n"
+        "start, the exit code is 3 when the store is unreachable, and 4 when it does not exist\n"
+        "or has another schema. See docs/operate.md.",
     .options = { { "role", "ROLES", "planner, executor, or both (planner,executor)." },
-                 { "init", NULL, "First do what patra init does." },
+                 { "init", NULL, "First create or migrate the store, as patra init does." },
                  WORKERS_OPTION,
                  LEASE_OPTION,
                  LOG_OPTIONS,

@@ -1,9 +1,10 @@
-/* serve: patra serve: what has to run all the time, in one process or spread over many.
+/* serve: patra serve: runs as a service, in one process or in many.
  *
- *      planner     fires schedules, cuts slices again, puts back what dead workers held
- *      executor    carries out tasks
+ *      planner     fires schedules, re-slices, puts back the tasks of dead workers
+ *      executor    runs tasks
  *
- * Any number of processes may have either role: a tick is fired once, a task is one worker's.
+ * Any number of processes may have either role: each tick fires once, and each task belongs to one
+ * worker.
  */
 #ifndef PATRA_CMD_SERVE_H
 #define PATRA_CMD_SERVE_H

@@ -107,9 +107,8 @@ static const struct command list_command = {
     .operands = "[SOURCE]",
     .operands_max = 1,
     .description =
-        "Lists the records that the next update will request again, oldest first: who asked for "
-        "it,\n"
-        "since when, how often an update has tried the record before, and the reason below.",
+        "Lists the records that the next update will request again, oldest first: who added\n"
+        "the signal and when, how often an update has tried the record before, and the reason.",
     .options = { FILTER_OPTIONS,
                  { "after", "ID", "Start after this signal." },
                  { "limit", "N", "Show at most N signals, 1 to 10000 (50)." },
@@ -144,8 +143,7 @@ static bool choose_source(const struct invocation *invocation, struct session *s
     struct view_signal_list list;
 
     if (invocation->operand_count > 1)
-        return error_set(err, ERROR_REQUEST, "signal.option",
-                         "give either numbers of signals or one source");
+        return command_misused(err, "give either numbers of signals or one source");
     filter.limit = LIST_MAX;
     if (!view_signal_list(&reader, &filter, &list, err))
         return false;
@@ -214,12 +212,10 @@ static const struct command drop_command = {
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Takes signals off the list, at most 10000 of a source at a time. Their rows are kept "
-        "with\n"
-        "who dropped them; a new signal for the same record is accepted. The command asks for\n"
-        "confirmation; without a terminal it needs --yes. The exit code is 1 if one of the "
-        "signals\n"
-        "was no longer open.",
+        "Takes signals off the list, at most 10000 of a source at a time. Their rows are kept\n"
+        "with who dropped them; a new signal for the same record is accepted. The command asks\n"
+        "for confirmation; without a terminal it needs --yes. The exit code is 1 if one of the\n"
+        "signals was no longer open.",
     .options = { FILTER_OPTIONS, { "yes", NULL, "Do not ask for confirmation." }, SESSION_OPTION },
     .run = cmd_drop,
 };

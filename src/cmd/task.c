@@ -89,9 +89,9 @@ static const struct command list_command = {
     .name = "list",
     .summary = "list tasks",
     .operands_max = 0,
-    .description = "Lists tasks by number, oldest first, each with its last error below it. "
-                   "Windows are shown\n"
-                   "to the minute, in UTC; `task show` and --json show them in full.",
+    .description =
+        "Lists tasks by number, oldest first, each with its last error below it. Windows are\n"
+        "shown to the minute, in UTC; `task show` and --json show them in full.",
     .options = { { "plan", "PLAN", "Only tasks of this plan." },
                  { "source", "SOURCE", "Only tasks of this source." },
                  { "status", "STATUS",
@@ -230,8 +230,9 @@ static const struct command show_command = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Shows what a task covers, which worker has it, how each of its runs ended, and the first\n"
-        "batches of the last run: each request as it was sent, without secrets, and its response.",
+        "Shows what a task covers, which worker has it, how each of its runs ended, and the\n"
+        "first batches of the last run: each request as it was sent, without secrets, and its\n"
+        "response.",
     .options = { { "batches", "N", "How many batches to show, 0 to 10000 (10)." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },

@@ -1,3 +1,4 @@
+/* patra work: runs workers until it is stopped. */
 #include "cmd/work.h"
 
 #include "cli/log_option.h"
@@ -12,8 +13,8 @@ static void do_nothing(struct workers_turn *turn, bool is_ending)
     (void)is_ending;
 }
 
-static bool work_until_told(struct session *session, struct workers_settings *settings,
-                            struct error *err)
+static bool work_until_stopped(struct session *session, struct workers_settings *settings,
+                               struct error *err)
 {
     struct workers_turn turn = { do_nothing };
     struct workers *workers;
@@ -33,7 +34,7 @@ static bool work_until_told(struct session *session, struct workers_settings *se
     return ok;
 }
 
-/* A name that nobody knows would be worked for for ever. */
+/* Without this, a misspelled name would be waited for forever. */
 static bool is_source(struct session *session, struct str name, struct error *err)
 {
     struct source source;
@@ -58,7 +59,7 @@ static bool work(const struct invocation *invocation, struct session *session, e
         return false;
     settings.log = &log;
     return is_source(session, settings.executor.source, err) &&
-           work_until_told(session, &settings, err);
+           work_until_stopped(session, &settings, err);
 }
 
 static enum exit_code cmd_work(const struct invocation *invocation)
@@ -68,16 +69,16 @@ static enum exit_code cmd_work(const struct invocation *invocation)
 
 const struct command COMMAND_WORK = {
     .name = "work",
-    .summary = "carry out queued tasks",
+    .summary = "run queued tasks",
     .operands_max = 0,
     .description =
-        "Takes tasks from the queue and carries them out until it is told to stop: SIGTERM or\n"
-        "SIGINT let it finish the batch at hand, give its tasks back and end with exit code 0;\n"
-        "a second one gives up the requests under way as well. Any number of processes, on\n"
-        "any number of hosts, may work on one store. See docs/operate.md.",
-    .options = { { "source", "SOURCE", "Tasks of this source only." },
+        "Takes tasks from the queue and runs them until it is stopped. On SIGTERM or SIGINT it\n"
+        "finishes the current batches, gives its tasks back, and exits with 0; a second signal\n"
+        "also ends the requests under way. Any number of processes on any number of hosts may\n"
+        "work on one store. See docs/operate.md.",
+    .options = { { "source", "SOURCE", "Only run tasks of this source." },
                  WORKERS_OPTION,
-                 { "drain", NULL, "End when no task is left that could run." },
+                 { "drain", NULL, "Exit when no task is left that could run." },
                  LEASE_OPTION,
                  LOG_OPTIONS,
                  SESSION_OPTION },

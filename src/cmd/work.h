@@ -1,4 +1,4 @@
-/* work: patra work: executors and nothing else, for hosts that only fetch. */
+/* work: patra work: only executors, for hosts that only fetch. */
 #ifndef PATRA_CMD_WORK_H
 #define PATRA_CMD_WORK_H
 

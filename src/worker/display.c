@@ -1,3 +1,4 @@
+/* Progress on a terminal, as lines, or as JSON. */
 #include "worker/display.h"
 
 #include <pthread.h>
@@ -23,12 +24,12 @@ struct watch {
 };
 
 struct display {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* of everything below */
     struct display_settings settings;
     struct progress progress;
     struct progress_style style;
     struct arena arena; /* of one text */
-    int lines;          /* of the block that stands on the terminal */
+    int lines;          /* of the block now on the terminal */
     int64_t shown_us;
     struct watch watches[PROGRESS_WORKERS_MAX];
 };
@@ -75,7 +76,7 @@ static struct buf text_begin(struct display *display)
     return text;
 }
 
-/* A text that did not fit is not shown: the next one will be. */
+/* A text that did not fit is skipped; the next one is shown. */
 static void put(const struct buf *text, FILE *file)
 {
     struct error err;
@@ -86,7 +87,7 @@ static void put(const struct buf *text, FILE *file)
     (void)fflush(file);
 }
 
-/* Up to the block's first line, and all below it away. */
+/* Moves to the block's first line and erases from there. */
 static void erase(struct display *display, struct buf *text)
 {
     if (display->lines > 0)
@@ -259,7 +260,7 @@ static void json_event(struct display *display, const struct executor_event *eve
 
 /* ---- events ---- */
 
-/* Who waits for a permit, a pause or a signal has no problem of its own, and there may be many. */
+/* A task put off for a permit, a pause or a stop is not a problem, and there may be many. */
 static bool is_problem(const struct ending *ending)
 {
     return ending != NULL && ending->text[0] != '\0' &&
@@ -268,7 +269,7 @@ static bool is_problem(const struct ending *ending)
                 : ending->kind == ENDING_FINAL && ending->status != TASK_SUCCEEDED);
 }
 
-/* "2026-01-02T00:00:00Z .. 2026-01-03T00:00:00Z: PARTIAL, will be cut: 412 of 415 came". */
+/* "2026-01-02T00:00:00Z .. 2026-01-03T00:00:00Z: PARTIAL, will be re-sliced: 412 of 415". */
 static void say_ending(struct display *display, const struct executor_event *event)
 {
     const struct ending *ending = event->ending;
@@ -286,7 +287,7 @@ static void say_ending(struct display *display, const struct executor_event *eve
                     STR_ARG(ending->kind == ENDING_FINAL
                                 ? code_of(&TASK_STATUS_CODES, (int)ending->status)
                                 : STR("put off")),
-                    ending->is_cut ? ", will be cut again" : "", ending->text);
+                    ending->is_cut ? ", will be re-sliced" : "", ending->text);
     say(display, (struct str){ line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1 });
 }
 

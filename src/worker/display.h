@@ -1,15 +1,14 @@
-/* display: what a person, a log or a program sees of a harvest while it runs.
+/* display: how a harvest shows its progress to a person, a log or a program.
  *
- *      a terminal        one block, repainted at most five times a second; what went wrong scrolls
- *                        by above it
+ *      a terminal        one block, repainted at most five times a second; problems scroll by above
  *      anything else     a line every few seconds, and one for each task that ended with problems
  *      --json            an object per line: events as they happen, progress every few seconds
  *      --quiet           nothing
  *
- * NO_COLOR (set to anything) leaves the colours out; a terminal that calls itself dumb is none.
+ * NO_COLOR, set to anything, turns colours off; TERM=dumb does not count as a terminal.
  *
- * Threads. Workers tell of events by watches of their own (display_watch); one thread ticks. All of
- * it may be called at any time between open and close.
+ * Threads. Each worker reports events through its own watch (display_watch); one thread ticks. All
+ * functions may be called at any time between open and close.
  */
 #ifndef PATRA_WORKER_DISPLAY_H
 #define PATRA_WORKER_DISPLAY_H
@@ -27,13 +26,13 @@ struct display_settings {
     int64_t worker_count;
     int64_t now_us;
     FILE *out;  /* JSON */
-    FILE *talk; /* all else */
+    FILE *talk; /* everything else */
 };
 
 struct display;
 bool display_open(struct display **display, const struct display_settings *settings,
                   struct error *err) MUST_CHECK;
-void display_close(struct display *display); /* takes the block away; accepts NULL */
+void display_close(struct display *display); /* erases the block; accepts NULL */
 
 struct executor_watch *display_watch(struct display *display, int64_t worker);
 

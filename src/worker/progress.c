@@ -1,3 +1,4 @@
+/* The arithmetic of progress. */
 #include "worker/progress.h"
 
 #include <assert.h>
@@ -6,10 +7,10 @@
 
 #include "data/json.h"
 
-/* Trouble is shown for this long after it was last told. */
+/* Trouble is shown for this long after it last occurred. */
 #define TROUBLE_SHOWN_US (10 * US_PER_SECOND)
 
-/* Room for one reply's digest as an indexed document. */
+/* Room for the digest of one response as an indexed document. */
 #define DIGEST_BYTES_MAX ((size_t)256 << 10)
 
 void progress_init(struct progress *progress, int64_t worker_count, int64_t now_us)
@@ -26,7 +27,7 @@ static int64_t records_of(const struct progress_sums *sums)
 
 /* ---- events ---- */
 
-/* The source's own count for the slice, from the reply's digest. */
+/* The source's count for the slice, from the digest of the response. */
 static bool total_of(const struct fetch_batch *batch, int64_t *total)
 {
     struct json_doc doc;
@@ -55,8 +56,8 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
         sums->unchanged += commit->unchanged + commit->older;
         sums->deleted += commit->deleted;
         sums->quarantined += commit->quarantined;
-        worker->came += commit->created + commit->updated + commit->unchanged + commit->older +
-                        commit->deleted + commit->quarantined;
+        worker->received += commit->created + commit->updated + commit->unchanged + commit->older +
+                            commit->deleted + commit->quarantined;
     }
     if (batch == NULL)
         return;
@@ -70,7 +71,7 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
         worker->has_total = true;
 }
 
-static void tell_trouble(struct progress *progress, const struct executor_event *event)
+static void note_trouble(struct progress *progress, const struct executor_event *event)
 {
     progress->trouble_us = event->now_us;
     (void)snprintf(progress->trouble, sizeof(progress->trouble), "%.255s",
@@ -118,7 +119,7 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
                                             .why = event->why };
         break;
     case EXECUTOR_TROUBLE:
-        tell_trouble(progress, event);
+        note_trouble(progress, event);
         break;
     }
 }
@@ -141,8 +142,8 @@ static int64_t units_of(const struct progress *progress)
 
         if (worker->state == WORKER_IDLE || !worker->has_total || worker->total == 0)
             continue;
-        units += worker->came >= worker->total ? 1000 : worker->came * 1000 / worker->total;
-        live--; /* the store's count may be older than what the workers tell */
+        units += worker->received >= worker->total ? 1000 : worker->received * 1000 / worker->total;
+        live--; /* the store's count may be older than the workers' events */
     }
     return units;
 }
@@ -165,7 +166,6 @@ void progress_tick(struct progress *progress, int64_t now_us)
         progress->sample_count++;
 }
 
-/* What came since the oldest sample that is not too old, per 1000 seconds. */
 static int64_t per_1000s(int64_t count, int64_t span_us)
 {
     if (span_us <= 0 || count <= 0)
@@ -173,6 +173,7 @@ static int64_t per_1000s(int64_t count, int64_t span_us)
     return (int64_t)((double)count * 1000 * (double)US_PER_SECOND / (double)span_us);
 }
 
+/* The oldest sample that is not too old. */
 static const struct progress_sample *oldest_of(const struct progress *progress, int64_t now_us)
 {
     size_t age = progress->sample_count - 1;
@@ -199,7 +200,7 @@ static void take_earlier(struct progress_wait *wait, const struct progress_worke
         *wait = (struct progress_wait){ .until_us = worker->until_us, .why = worker->why };
 }
 
-/* One that was told until when to wait, and whose time has come, works. */
+/* A worker whose wait is over is working. */
 static bool is_waiting(const struct progress_worker *worker, int64_t now_us)
 {
     return worker->state == WORKER_WAITING && (worker->until_us == 0 || worker->until_us > now_us);
@@ -223,7 +224,7 @@ static void count_workers(const struct progress *progress, int64_t now_us,
     view->is_resting = view->is_resting && view->working + view->waiting == 0;
     view->wait.left_us = view->wait.until_us - now_us;
     view->rest.left_us = view->rest.until_us - now_us;
-    /* That a task is not due yet the queue knows, why it was put off whoever did it. */
+    /* The queue only knows that a task is not due yet; the worker that put it off knows why. */
     if (view->rest.why == WAIT_DUE && progress->put_off_us > now_us)
         view->rest.why = progress->put_off_why;
 }

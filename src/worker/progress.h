@@ -1,16 +1,15 @@
-/* progress: how far a harvest is, how fast, and how long it will take. Arithmetic, and nothing but:
- * events of executors go in (engine/execute/executor.h), numbers come out; no terminal, no lock, no
- * clock of its own.
+/* progress: how far a harvest is, how fast, and how long it will take. Only arithmetic: events of
+ * executors go in (engine/execute/executor.h), numbers come out; no terminal, no lock, no clock.
  *
- *      progress_see(&progress, worker, event);     whatever an executor tells
+ *      progress_see(&progress, worker, event);     every event of an executor
  *      progress_slices(&progress, total, ended);   now and then: as the store counts them
  *      progress_tick(&progress, now_us);           now and then: for what is per second
  *      view = progress_view(&progress, now_us);
  *
- * How far: slices that ended, and of those under way the share of records that came, where the
- * source told a total. How fast: over the last PROGRESS_SPAN_US, so that a pause is seen and the
- * slow first minute is forgotten. How long: what is left at that speed; unknown as long as there is
- * no speed.
+ * How far: the slices that ended, and of those under way the share of their records received, where
+ * the source gives a total. How fast: over the last PROGRESS_SPAN_US, so that a pause shows and the
+ * slow first minute is forgotten. How long: what is left at that speed; unknown while nothing
+ * moves.
  */
 #ifndef PATRA_WORKER_PROGRESS_H
 #define PATRA_WORKER_PROGRESS_H
@@ -28,11 +27,11 @@ enum progress_state { WORKER_IDLE, WORKER_WORKING, WORKER_WAITING };
 
 struct progress_worker {
     enum progress_state state;
-    int64_t until_us; /* WAITING, IDLE: 0 when nobody knows */
+    int64_t until_us; /* WAITING, IDLE: 0 when unknown */
     enum wait_why why;
     bool has_total;
-    int64_t total; /* records of its slice, as the source told */
-    int64_t came;
+    int64_t total; /* records of its slice, as the source says */
+    int64_t received;
 };
 
 struct progress_sums {
@@ -69,13 +68,13 @@ struct progress {
     struct progress_sample samples[PROGRESS_SAMPLES]; /* a ring */
     size_t sample_count;
     size_t sample_next;
-    int64_t put_off_us; /* the last task that was given back is due then again; 0: none was */
+    int64_t put_off_us; /* when the last task that was given back is due again; 0: none was */
     enum wait_why put_off_why;
-    int64_t trouble_us; /* the store's last; 0: none */
+    int64_t trouble_us; /* when the store last failed; 0: never */
     char trouble[256];
 };
 
-/* Times are those of the events: the calendar's, as the executors tell it. */
+/* Times are those of the events: calendar time, as the executors report it. */
 void progress_init(struct progress *progress, int64_t worker_count, int64_t now_us);
 void progress_see(struct progress *progress, int64_t worker, const struct executor_event *event);
 void progress_slices(struct progress *progress, int64_t total, int64_t ended);
@@ -86,21 +85,21 @@ struct progress_view {
     int64_t slices;
     int64_t slices_ended;
     int64_t permille;
-    int64_t records; /* that came, of every kind */
+    int64_t records; /* received, of every kind */
     struct progress_sums sums;
     int64_t records_per_1000s; /* thousandths per second */
     int64_t requests_per_1000s;
     int64_t eta_us; /* -1: unknown */
     int64_t working;
     int64_t waiting;
-    struct progress_wait { /* what is waited for: the earliest */
-        int64_t until_us;  /* 0: nobody knows */
+    struct progress_wait { /* the earliest wait */
+        int64_t until_us;  /* 0: unknown */
         int64_t left_us;
         enum wait_why why;
-    } wait;          /* by those who are waiting */
-    bool is_resting; /* nobody works or waits, and something is to be done later: */
+    } wait;          /* of the workers that are waiting */
+    bool is_resting; /* no worker works or waits, and tasks are due later: */
     struct progress_wait rest;
-    const char *trouble; /* "": the store is well */
+    const char *trouble; /* "": the store works */
 };
 
 struct progress_view progress_view(const struct progress *progress, int64_t now_us);
@@ -115,12 +114,12 @@ struct progress_style {
 
 enum { PROGRESS_LINES_MAX = 6 };
 
-/* The block that is repainted: up to PROGRESS_LINES_MAX lines, each ended by a newline. `title` is
+/* The block that is repainted: up to PROGRESS_LINES_MAX lines, each with its newline. `title` says
  * what is being done: "crossref harvest". */
 void progress_block(const struct progress_view *view, struct str title,
                     const struct progress_style *style, struct buf *out);
 
-/* One plain line, for logs and pipes, without its end. */
+/* One plain line, for logs and pipes, without its newline. */
 void progress_line(const struct progress_view *view, struct str title, struct buf *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* Progress as text: a block for terminals, a line for logs. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -25,7 +26,7 @@ static void color(struct line *line, const char *code)
         buf_printf(line->out, "\x1b[%sm", code);
 }
 
-/* Where the line's columns are used up, its last one left free; colours take none. */
+/* Where the line has used up the columns but the last one; colours take none. */
 static size_t cut_of(const struct line *line)
 {
     const char *data = line->out->data;
@@ -118,7 +119,7 @@ static void records_line(const struct progress_view *view, const struct progress
     number(out, "changed", view->sums.updated);
     number(out, "unchanged", view->sums.unchanged);
     if (view->sums.deleted > 0)
-        number(out, "gone", view->sums.deleted);
+        number(out, "deleted", view->sums.deleted);
     line_end(&line);
 }
 
@@ -144,26 +145,26 @@ static bool has_wait(const struct progress_view *view)
     return view->waiting > 0 || view->is_resting;
 }
 
-/* A turn that comes within the second is the rate as it should be, and no news. */
+/* Waiting less than a second for the rate is normal, and not shown. */
 static bool has_wait_line(const struct progress_view *view)
 {
     return has_wait(view) && (view->waiting == 0 || view->wait.why != WAIT_RATE ||
                               view->wait.left_us >= US_PER_SECOND);
 }
 
-/* "waiting for a permit until 03:12:45Z (why: Retry-After)". */
+/* "waiting for a permit until 03:12:45Z (Retry-After)". */
 static void wait_text(const struct progress_view *view, struct buf *out)
 {
     const struct progress_wait *wait = view->waiting > 0 ? &view->wait : &view->rest;
 
-    buf_add(out, view->waiting == 0          ? STR("nothing may run")
+    buf_add(out, view->waiting == 0          ? STR("no task may run")
                  : wait->why == WAIT_BACKOFF ? STR("waiting")
                                              : STR("waiting for a permit"));
     if (wait->until_us > 0) {
         buf_add(out, STR(" until "));
         text_clock(out, wait->until_us);
     }
-    buf_printf(out, " (why: %.*s)", STR_ARG(WAIT_WHY_CODES.items[wait->why].meaning));
+    buf_printf(out, " (%.*s)", STR_ARG(WAIT_WHY_CODES.items[wait->why].meaning));
 }
 
 static void workers_line(const struct progress_view *view, const struct progress_style *style,

@@ -1,3 +1,4 @@
+/* SIGTERM and SIGINT, taken by a thread and passed on as eventfds. */
 #include "worker/stop.h"
 
 #include <errno.h>
@@ -111,12 +112,12 @@ void stop_close(struct stop *stop)
     (void)pthread_sigmask(SIG_SETMASK, &stop->before, NULL);
 }
 
-void stop_ask(struct stop *stop)
+void stop_request(struct stop *stop)
 {
     raise_fd(stop->fd);
 }
 
-bool stop_is_asked(const struct stop *stop)
+bool stop_is_requested(const struct stop *stop)
 {
     return is_raised(stop->fd);
 }

@@ -1,12 +1,12 @@
-/* stop: SIGTERM and SIGINT as something that threads can wait for.
+/* stop: SIGTERM and SIGINT as file descriptors that threads can wait for.
  *
  *      the first     stop.fd becomes readable: finish the batch, give leases back, end
- *      the second    stop.now_fd becomes readable: give up the requests under way, too
- *      the third     the process ends at once; its leases run out by themselves
+ *      the second    stop.now_fd becomes readable: also give up the requests under way
+ *      the third     the process ends at once; its leases expire
  *
- * From stop_open on both signals are blocked in the calling thread and in all it starts; a thread
- * of stop's own takes them. So it is opened before any other thread, and by one part of a program.
- * SIGPIPE is ignored meanwhile: a reader that goes away shall not end a harvest half way.
+ * stop_open blocks both signals in the calling thread and in all threads it starts, and starts a
+ * thread that takes them. So it must be called before any other thread is started, and only once at
+ * a time. SIGPIPE is ignored meanwhile: a reader that goes away must not end a harvest half way.
  */
 #ifndef PATRA_WORKER_STOP_H
 #define PATRA_WORKER_STOP_H
@@ -18,8 +18,8 @@
 #include "base/error.h"
 
 struct stop {
-    int fd;     /* both eventfds, never drained; -1 in the zero value's stead */
-    int now_fd; /* ... */
+    int fd; /* an eventfd that is never drained, as now_fd is; -1: not open */
+    int now_fd;
     int signal_fd;
     int end_fd;
     pthread_t thread;
@@ -29,12 +29,12 @@ struct stop {
 };
 
 bool stop_open(struct stop *stop, struct error *err) MUST_CHECK;
-void stop_close(struct stop *stop); /* signals are taken as before; accepts what failed to open */
+void stop_close(struct stop *stop); /* restores the signal mask; accepts what failed to open */
 
-/* As the first signal does: for a program that decides by itself. */
-void stop_ask(struct stop *stop);
+/* What the first signal does, for a program that decides to stop. */
+void stop_request(struct stop *stop);
 
-bool stop_is_asked(const struct stop *stop);
+bool stop_is_requested(const struct stop *stop);
 bool stop_is_urgent(const struct stop *stop);
 
 #endif

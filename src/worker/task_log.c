@@ -1,3 +1,4 @@
+/* Events of executors as lines of a log. */
 #include "worker/task_log.h"
 
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static void log_waiting(const struct task_log *mine, const struct executor_event
                   LOG_STR("why", why_text(event->why)));
 }
 
-/* Every idle worker finds it once a second; it is told once. */
+/* Every idle worker finds it once a second; it is logged once. */
 static void log_circuit(struct task_log *mine, const struct executor_event *event)
 {
     struct until until;
@@ -103,7 +104,8 @@ static void log_stop(const struct task_log *mine, const struct executor_event *e
     const struct str source = event->task->source;
     char next[NEXT_MAX];
 
-    (void)snprintf(next, sizeof(next), "mend that, then: patra resume %.*s", STR_ARG(source));
+    (void)snprintf(next, sizeof(next), "fix the cause, then run: patra resume %.*s",
+                   STR_ARG(source));
     log_event(mine->log, LOG_ERROR, "source stopped", LOG_STR("source", source),
               LOG_I64("task", event->task->id), LOG_STR("why", str_of(event->ending->text)),
               LOG_STR("next", str_of(next)));
@@ -125,12 +127,12 @@ static void log_final(const struct task_log *mine, const struct executor_event *
               LOG_I64("created", mine->created), LOG_I64("updated", mine->updated),
               LOG_I64("deleted", mine->deleted), LOG_I64("quarantined", mine->quarantined),
               LOG_I64("took_us", event->now_us - mine->started_us),
-              LOG_BOOL("cut_again", ending->is_cut), LOG_STR("why", str_of(ending->text)));
+              LOG_BOOL("resliced", ending->is_cut), LOG_STR("why", str_of(ending->text)));
     if (ending->is_stop)
         log_stop(mine, event);
 }
 
-/* Given back is what may be taken up at once: told to stop, or paused. */
+/* A task that may be taken again at once is given back: the worker was stopped, or it is paused. */
 static void log_later(const struct task_log *mine, const struct executor_event *event)
 {
     const struct ending *ending = event->ending;
@@ -167,7 +169,7 @@ static void log_ended(const struct task_log *mine, const struct executor_event *
 
 /* ---- the store ---- */
 
-/* Any other event shows that it answers. */
+/* Any other event shows that the store answers. */
 static void log_trouble(struct task_log *mine, const struct executor_event *event)
 {
     const bool is_trouble = event->kind == EXECUTOR_TROUBLE;
@@ -201,7 +203,7 @@ static void see(struct executor_watch *watch, const struct executor_event *event
 {
     struct task_log *mine = (struct task_log *)watch;
 
-    if (event->kind != EXECUTOR_WAITING) /* for a permit, which may do without the store */
+    if (event->kind != EXECUTOR_WAITING) /* the gate may wait without the store */
         log_trouble(mine, event);
     switch (event->kind) {
     case EXECUTOR_STARTED:

@@ -1,13 +1,13 @@
-/* task_log: what executors do, as lines of a log, for `patra work` and `patra serve`.
+/* task_log: events of executors as lines of a log, for `patra work` and `patra serve`.
  *
- *      debug  task started       whose it is, and its window
+ *      debug  task started       with its lineage and window
  *      info   batch committed    sampled, always the first (cli/log_option.h)
- *      warn   batch failed       level, code, and what was asked for
- *      info   task succeeded     with its sums; task given back: told to stop, or paused
+ *      warn   batch failed       level, code, and the request
+ *      info   task succeeded     with its sums; task given back: stopped, or paused
  *      warn   task partial, task failed, task put off (until when), task overtaken
- *      info   waiting for a permit  until when and why; shorter than TASK_LOG_WAIT_MIN_US: routine
+ *      info   waiting for a permit  until when and why; not below TASK_LOG_WAIT_MIN_US
  *      warn   circuit open       until when; once
- *      error  source stopped     an L4: nothing of it runs until a person says so
+ *      error  source stopped     an L4: nothing of it runs until patra resume
  *      warn   store out of reach once, until it answers again: store answers (info)
  *
  * Every line of a task has its lineage: source, endpoint, operation, plan, slice, task, run. Texts
@@ -27,11 +27,12 @@ struct task_log {                /* one per worker; the zero value with a log */
     int worker;
     int64_t started_us;
     int64_t batches, requests, created, updated, deleted, quarantined;
-    int64_t rest_us; /* the circuit that was told last is open until then */
+    int64_t rest_us; /* until when the circuit logged last is open */
     bool is_troubled;
 };
 
-/* Its watch; both must outlive the worker, whose number is told where no task is. */
+/* Returns its watch. Both must outlive the worker, whose number is logged where there is no task.
+ */
 struct executor_watch *task_log_init(struct task_log *task_log, struct log *log, int worker);
 
 #endif

@@ -1,3 +1,4 @@
+/* Executors in threads: opened, started, attended and joined. */
 #include "worker/workers.h"
 
 #include <assert.h>
@@ -67,7 +68,7 @@ static bool open_http(struct worker *worker, struct error *err)
     return false;
 }
 
-/* Somebody who shows what it does; else whoever reads the log. */
+/* The watch of the settings; else one that writes the log. */
 static struct executor_watch *watch_of(struct worker *worker,
                                        const struct workers_settings *settings, int number)
 {
@@ -168,7 +169,7 @@ static void close_all(struct workers *all)
     free(all);
 }
 
-/* A thread that can not be started leaves the others at work: fewer hands, not none. */
+/* If a thread cannot be started, those before it still work; only the first one is required. */
 static bool start_threads(struct workers *all, struct error *err)
 {
     for (int i = 0; i < all->count; i++) {
@@ -209,7 +210,7 @@ static int count_running(const struct workers *workers)
     return atomic_load(&workers->running);
 }
 
-/* Ends the requests under way, too: with what they would bring it is the tasks' last batch. */
+/* Also ends the requests under way. */
 static void interrupt(struct workers *workers)
 {
     for (int i = 0; i < workers->count; i++)
@@ -221,11 +222,11 @@ void workers_attend(struct workers *workers, struct stop *stop, struct clock *cl
 {
     bool is_urgent = false;
 
-    while (!stop_is_asked(stop) && (workers == NULL || count_running(workers) > 0)) {
+    while (!stop_is_requested(stop) && (workers == NULL || count_running(workers) > 0)) {
         turn->turn(turn, false);
         (void)clock_sleep_us(clock, TURN_US, stop->fd);
     }
-    stop_ask(stop);
+    stop_request(stop);
     while (workers != NULL && count_running(workers) > 0) {
         if (!is_urgent && stop_is_urgent(stop)) {
             is_urgent = true;
@@ -271,11 +272,11 @@ bool workers_lease(const struct invocation *invocation, int64_t *lease_us, struc
 {
     const char *given = invocation_value(invocation, "lease");
 
-    *lease_us = 0; /* the executor's own */
+    *lease_us = 0; /* the executor's default */
     if (given == NULL)
         return true;
     if (!invocation_duration(invocation, "lease", lease_us, err))
         return false;
     return (*lease_us >= LEASE_MIN_US && *lease_us <= LEASE_MAX_US) ||
-           error_set(err, ERROR_REQUEST, "workers.option", "--lease: '%s' is not 1s to 1h", given);
+           command_misused(err, "--lease: '%s' is not between 1s and 1h", given);
 }

@@ -26,8 +26,7 @@ bool cursor_filter_read(const struct invocation *invocation, struct view_cursor_
         return true;
     operation = code_find_written(&OPERATION_CODES, rest);
     if (operation < 0)
-        return error_set(err, ERROR_REQUEST, "cursor.option", "'%.*s' is not an operation",
-                         STR_ARG(rest));
+        return command_misused(err, "'%.*s' is not an operation", STR_ARG(rest));
     filter->has_operation = true;
     filter->operation = (enum operation)operation;
     return true;
@@ -118,11 +117,10 @@ static const struct command list_command = {
     .summary = "list cursors",
     .operands = "[SOURCE[/OPERATION]]",
     .operands_max = 1,
-    .description = "Lists cursors. Everything before a cursor's value is complete. LAG is the "
-                   "distance to the\n"
-                   "latest record seen; for a backfill, the distance to the end of its campaign. "
-                   "Instants are\n"
-                   "shown to the minute, in UTC; `cursor show` and --json show them in full.",
+    .description =
+        "Lists cursors. Everything before a cursor's value is complete. LAG is the distance to\n"
+        "the latest record seen; for a backfill, the distance to the end of its campaign.\n"
+        "Instants are shown to the minute, in UTC; `cursor show` and --json show them in full.",
     .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
     .run = cmd_list,
 };
@@ -136,7 +134,6 @@ const struct command COMMAND_CURSOR = {
     .summary = "show how far each source is, check it, set it",
     .description =
         "A cursor says up to where a source is known to be complete. These commands show\n"
-        "cursors and what holds them back, check them against their history, and set\n"
-        "them.",
+        "cursors and what holds them back, check them against their history, and set them.",
     .children = children,
 };

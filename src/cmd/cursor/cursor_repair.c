@@ -74,8 +74,8 @@ const struct command CURSOR_VERIFY = {
     .operands = "[SOURCE[/OPERATION]]",
     .operands_max = 1,
     .description =
-        "Replays the events of each cursor in order and compares the result with its value. Where\n"
-        "they differ it prints \"rebuild required\" and exits with 1.",
+        "Replays the events of each cursor in order and compares the result with its value.\n"
+        "Where they differ it prints \"rebuild required\" and exits with 1.",
     .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
     .run = cmd_verify,
 };
@@ -123,9 +123,8 @@ const struct command CURSOR_REBUILD = {
     .operands_max = 1,
     .description =
         "Sets the cursors of a source that `cursor verify` finds wrong to the values that their\n"
-        "events give. A cursor that moves back catches up by itself, because what is covered "
-        "stays\n"
-        "covered.",
+        "events give. A cursor that moves back catches up by itself, because what is covered\n"
+        "stays covered.",
     .options = { SESSION_OPTION },
     .run = cmd_rebuild,
 };

@@ -61,7 +61,7 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
     struct date date;
 
     if (given == NULL)
-        return error_set(err, ERROR_REQUEST, "cursor.option", "--to is required: the value to set");
+        return command_misused(err, "--to is required: the value to set");
     *to = (struct cursor_value){ .type = type };
     if (type != CURSOR_TIME) {
         to->text = str_of(given);
@@ -70,10 +70,11 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
     if (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, &to->instant_us))
         return true;
     if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return error_set(err, ERROR_REQUEST, "cursor.option",
-                         "--to: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-                         "long ago (7d, 12h)",
-                         given);
+        return command_misused(
+            err,
+            "--to: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
+            "long ago (7d, 12h)",
+            given);
     to->instant_us = date.at_us;
     return true;
 }
@@ -140,11 +141,11 @@ const struct command CURSOR_RESET = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Sets a cursor, by default the one of harvest. After a move back, the next triggers fetch\n"
-        "everything from the new value on again. After a move forward, whatever lies in between "
-        "is\n"
-        "skipped. The command asks for confirmation; without a terminal it needs --yes. The\n"
-        "cursor's history records who set it, when, from which value to which, and the reason.",
+        "Sets a cursor, by default the one of harvest. After a move back, the next triggers\n"
+        "fetch everything from the new value on again. After a move forward, whatever lies in\n"
+        "between is skipped. The command asks for confirmation; without a terminal it needs\n"
+        "--yes. The cursor's history records who set it, when, from which value to which, and\n"
+        "the reason.",
     .options = { { "to", "INSTANT", "The new value: a date, or how long ago (7d)." },
                  { "operation", "OPERATION", "The cursor of this operation (harvest)." },
                  { "namespace", "KEY", "The cursor whose namespace key begins with KEY." },

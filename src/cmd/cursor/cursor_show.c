@@ -167,8 +167,9 @@ const struct command CURSOR_SHOW = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Shows each cursor of a source: its value, how far it lags, the next slice and why it is\n"
-        "not done, what is already complete after that slice, and its last events, newest first.",
+        "Shows each cursor of a source: its value, how far it lags, the next slice and why it\n"
+        "is not done, what is already complete after that slice, and its last events, newest\n"
+        "first.",
     .options = { { "events", "N", "How many events to show, 0 to 1000 (5)." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },

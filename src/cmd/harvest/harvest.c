@@ -1,3 +1,4 @@
+/* patra harvest, backfill, update and replay: plans, then works until the plan is done. */
 #include "cmd/harvest/harvest.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ struct harvest {
     struct plan_result first;  /* of the first trigger */
     struct plan_result latest; /* of the last one */
     struct task_partition partition;
-    int64_t clock_offset_us; /* the store's clock less ours */
+    int64_t clock_offset_us; /* the store's clock minus ours */
     int64_t started_us;
     int64_t wait_us;
     int worker_count;
@@ -40,7 +41,7 @@ struct harvest {
     int64_t well_us;          /* monotonic: when the store was well */
     int64_t succeeded_before; /* the latest trigger */
     bool is_over;
-    struct error err; /* why it can not go on; level NONE: it can */
+    struct error err; /* why it cannot continue; level NONE: it can */
     struct harvest_summary summary;
 };
 
@@ -51,7 +52,7 @@ static int64_t now_of(struct harvest *h)
 
 /* ---- planning ---- */
 
-static void tell_plan(struct harvest *h)
+static void print_plan(struct harvest *h)
 {
     const struct plan_result *result = &h->latest;
     FILE *talk = h->invocation->talk;
@@ -67,7 +68,7 @@ static void tell_plan(struct harvest *h)
         fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
 }
 
-/* What executors asked to be cut again goes first: else it is planned as it was. */
+/* Slices that executors want re-sliced go first; else they would be planned as they were. */
 static bool plan_once(struct harvest *h, struct error *err)
 {
     struct store *store = h->session->store;
@@ -85,10 +86,10 @@ static bool plan_once(struct harvest *h, struct error *err)
         trigger_print_faults(h->invocation, h->session, &h->latest);
         return false;
     }
-    plan->ids = NULL; /* they are signals by now */
+    plan->ids = NULL; /* they have become signals */
     h->summary.plans++;
     h->partition = (struct task_partition){ plan->source, h->latest.endpoint, h->latest.operation };
-    tell_plan(h);
+    print_plan(h);
     return true;
 }
 
@@ -137,15 +138,15 @@ static int64_t ended_of(const struct partition_count *count)
            count->ended[TASK_CANCELLED];
 }
 
-static void end(struct harvest *h, enum harvest_why why)
+static void end(struct harvest *h, enum harvest_end reason)
 {
-    h->summary.why = why;
+    h->summary.end = reason;
     h->is_over = true;
-    stop_ask(&h->stop);
+    stop_request(&h->stop);
 }
 
-/* Slices that are to be cut again become tasks; *left is false when none is. */
-static bool cut_again(struct harvest *h, bool *left, struct error *err)
+/* Re-slices what executors asked for; *left is false when there was nothing. */
+static bool reslice(struct harvest *h, bool *left, struct error *err)
 {
     struct store *store = h->session->store;
     struct plan_reslice_result result;
@@ -164,14 +165,14 @@ static bool cut_again(struct harvest *h, bool *left, struct error *err)
                         &result, err);
 }
 
-/* Nothing is left of what was planned. */
-static enum harvest_why why_of_plan(struct harvest *h)
+/* For a plan of which nothing is left. */
+static enum harvest_end end_of_plan(struct harvest *h)
 {
     h->summary.stop = h->latest.stop;
     return h->latest.stop == BUDGET_GO ? HARVEST_DONE : HARVEST_BUDGET;
 }
 
-/* Does it wait for a person? A stop is told before a pause. */
+/* Ends the harvest where it is paused or stopped; a stop counts before a pause. */
 static bool look_at_pauses(struct harvest *h, struct arena *arena, enum pause_kind least,
                            struct error *err)
 {
@@ -196,8 +197,8 @@ static bool look_at_pauses(struct harvest *h, struct arena *arena, enum pause_ki
     return true;
 }
 
-/* The queue is empty. Where it had no room for all of the plan, the rest is planned now, as long as
- * something comes of it. */
+/* The queue is empty. If it had no room for the whole plan, the rest is planned now, as long as
+ * tasks succeed. */
 static bool go_on(struct harvest *h, const struct partition_count *count, struct error *err)
 {
     const int64_t succeeded = count->ended[TASK_SUCCEEDED] + count->ended[TASK_PARTIAL];
@@ -211,11 +212,11 @@ static bool go_on(struct harvest *h, const struct partition_count *count, struct
         h->succeeded_before = succeeded;
         return plan_once(h, err);
     }
-    end(h, why_of_plan(h));
+    end(h, end_of_plan(h));
     return true;
 }
 
-/* Nothing runs: the first task is due then, or the source wants silence until then. */
+/* When the first task is due, or the source allows requests again. */
 static int64_t waits_until(struct harvest *h, const struct partition_count *count)
 {
     const struct progress_view view = display_view(h->display, now_of(h));
@@ -235,7 +236,7 @@ static bool look(struct harvest *h, struct error *err)
     if (h->must_connect && !store_reconnect(h->session->store, err))
         return false;
     h->must_connect = false;
-    if (!cut_again(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
+    if (!reslice(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
         return false;
     display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
     if (count.running > 0 || is_cut)
@@ -252,8 +253,8 @@ static bool look(struct harvest *h, struct error *err)
     return true;
 }
 
-/* A store that is lost for longer than --wait is not waited for: nobody may be there to see it. A
- * batch that was committed shows that it is well, whatever a worker has met. */
+/* Gives up when the store is lost for longer than --wait. A committed batch shows that the store
+ * works, even if a worker reports trouble. */
 static void watch_store(struct harvest *h, int64_t monotonic_us)
 {
     const struct progress_view view = display_view(h->display, now_of(h));
@@ -265,13 +266,13 @@ static void watch_store(struct harvest *h, int64_t monotonic_us)
     if (monotonic_us - h->well_us <= h->wait_us)
         return;
     (void)error_set(&h->err, ERROR_TRANSIENT, "store.lost",
-                    "given up, the store is out of reach for longer than --wait: %s; what was "
-                    "stored stands, and the same command goes on from there",
+                    "the store has been unreachable for longer than --wait: %s. What was stored is "
+                    "kept; run the same command again to continue",
                     view.trouble);
-    end(h, HARVEST_TOLD);
+    end(h, HARVEST_INTERRUPTED);
 }
 
-/* A store that does not answer is the workers' trouble too, and they tell of it. */
+/* A store that does not answer fails the workers as well; the display shows their errors. */
 static void harvest_turn(struct workers_turn *turn, bool is_ending)
 {
     struct harvest *h = (struct harvest *)turn;
@@ -280,7 +281,7 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
 
     display_tick(h->display, now_of(h));
     if (ferror(h->invocation->out) != 0 && !h->is_over)
-        end(h, HARVEST_TOLD); /* nobody reads what is told: harvest --json | head */
+        end(h, HARVEST_INTERRUPTED); /* the reader has closed its end: harvest --json | head */
     if (is_ending || h->is_over || monotonic_us < h->next_look_us)
         return;
     watch_store(h, monotonic_us);
@@ -291,7 +292,7 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
         h->must_connect = true;
         if (err.level != ERROR_TRANSIENT) {
             h->err = err;
-            end(h, HARVEST_TOLD);
+            end(h, HARVEST_INTERRUPTED);
         }
     }
     h->next_look_us = monotonic_us + LOOK_US;
@@ -324,7 +325,7 @@ static bool work(struct harvest *h, struct error *err)
         return false;
     workers_attend(workers, &h->stop, &h->session->clock, &h->turn);
     if (!h->is_over)
-        h->summary.why = HARVEST_TOLD;
+        h->summary.end = HARVEST_INTERRUPTED;
     if (!workers_join(workers, err))
         return false;
     *err = h->err;
@@ -384,7 +385,7 @@ static bool sum_up(struct harvest *h, struct error *err)
            load_cursor(h, &summary->after, err);
 }
 
-/* Found out by a worker it would stop the source, for all processes. */
+/* Checked here, because a worker that finds it out stops the source for all processes. */
 static bool check_secrets(struct harvest *h, struct error *err)
 {
     struct arena *arena = &h->session->arena;
@@ -402,10 +403,11 @@ static bool check_secrets(struct harvest *h, struct error *err)
         return false;
     for (size_t i = 0; i < unset.count; i++) {
         if (unset.items[i].is_required)
-            return error_set(err, ERROR_FATAL, "secret.missing",
-                             "%.*s needs %.*s, which leads to nothing on this machine; nothing was "
-                             "sent. Set it, and the same command goes on",
-                             STR_ARG(h->partition.source), STR_ARG(unset.items[i].reference));
+            return error_set(
+                err, ERROR_FATAL, "secret.missing",
+                "%.*s needs %.*s, which is not set on this machine. Nothing was sent. Set "
+                "it and run the same command again",
+                STR_ARG(h->partition.source), STR_ARG(unset.items[i].reference));
     }
     return true;
 }
@@ -426,7 +428,7 @@ static bool run(struct harvest *h, enum exit_code *code, struct error *err)
     if (!load_cursor(h, &h->summary.before, err) ||
         !count_tasks(h, &h->session->arena, &count, err))
         return false;
-    h->summary.why = why_of_plan(h);
+    h->summary.end = end_of_plan(h);
     if ((count.queued + count.running > 0 && (!check_secrets(h, err) || !work_watched(h, err))) ||
         !sum_up(h, err))
         return false;
@@ -468,71 +470,73 @@ static enum exit_code cmd_harvest(const struct invocation *invocation)
     return session_run(invocation, harvest);
 }
 
-/* ---- the four of them ---- */
+/* ---- the four commands ---- */
 
-#define HARVEST_END                                                                             \
-    "\n\nProgress is shown while it works, and a summary at the end. The exit code is 0 when\n" \
-    "all was done, 1 when slices failed or have holes, 3 when it could not go on (quota,\n"     \
-    "pause), 4 when it can not (a stopped source), 130 when it was told to stop; then the\n"    \
-    "same command goes on where it was."
+#define HARVEST_END                                                                            \
+    "\n\nShows progress while it works, and a summary at the end. The exit code is 0 when\n"   \
+    "everything was fetched, 1 when slices failed or have holes, 3 when it cannot continue\n"  \
+    "now (quota, pause), 4 when the source is stopped, and 130 when it was interrupted. Run\n" \
+    "the same command again to continue."
 
-#define HARVEST_OPTIONS                                                                           \
-    {                                                                                             \
-        TRIGGER_OPTIONS, { "operation", "NAME", "Its name in the source's file." },               \
-            WORKERS_OPTION,                                                                       \
-            { "wait", "DURATION", "Give up when nothing may run for this long (15m)." },          \
-            { "json", NULL, "An object per line: events as they happen, a summary at the end." }, \
-            { "quiet", NULL, "No progress; only the summary." }, SESSION_OPTION                   \
+#define HARVEST_OPTIONS                                                                         \
+    {                                                                                           \
+        TRIGGER_OPTIONS, { "operation", "NAME", "The operation's name in the source's file." }, \
+            WORKERS_OPTION,                                                                     \
+            { "wait", "DURATION", "Give up when no task may run for this long (15m)." },        \
+            { "json", NULL, "Print JSON lines: events as they happen, then a summary." },       \
+            { "quiet", NULL, "Show only the summary, no progress." }, SESSION_OPTION            \
     }
 
 const struct command COMMAND_HARVEST = {
     .name = "harvest",
-    .summary = "fetch what is new of a source, now, and wait for it",
+    .summary = "fetch what is new in a source, and wait for it",
     .operands = "SOURCE",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Plans a harvest (as patra trigger does) and does the work in this process: from\n"
-        "where the source's cursor stands to now less the lag. What an earlier plan left in\n"
-        "the queue is done as well." HARVEST_END,
+        "Plans a harvest, as patra trigger does, and runs its tasks in this process. Its window\n"
+        "begins at the source's cursor and ends at the current time minus the lag. Tasks that\n"
+        "an earlier plan left in the queue are run as well." HARVEST_END,
     .options = HARVEST_OPTIONS,
     .run = cmd_harvest,
 };
 
 const struct command COMMAND_BACKFILL = {
     .name = "backfill",
-    .summary = "fetch a source's past, now, and wait for it",
+    .summary = "fetch the past of a source, and wait for it",
     .operands = "SOURCE",
     .operands_min = 1,
     .operands_max = 1,
-    .description = "Plans a backfill and does the work in this process, the newest first; it\n"
-                   "moves no forward cursor." HARVEST_END,
+    .description =
+        "Plans a backfill and runs its tasks in this process, newest window first. It does not\n"
+        "move the cursor of harvest." HARVEST_END,
     .options = HARVEST_OPTIONS,
     .run = cmd_harvest,
 };
 
 const struct command COMMAND_UPDATE = {
     .name = "update",
-    .summary = "look at known records of a source again, now, and wait for it",
+    .summary = "request known records of a source again, and wait for it",
     .operands = "SOURCE",
     .operands_min = 1,
     .operands_max = 1,
-    .description = "Plans an update and does the work in this process: records that are stale,\n"
-                   "were read by an older version of the source's file, or are asked for by\n"
-                   "--ids or by a signal." HARVEST_END,
+    .description =
+        "Plans an update and runs its tasks in this process. It requests records that are\n"
+        "stale, were read with an older version of the source's file, are named by --ids, or\n"
+        "have a signal." HARVEST_END,
     .options = HARVEST_OPTIONS,
     .run = cmd_harvest,
 };
 
 const struct command COMMAND_REPLAY = {
     .name = "replay",
-    .summary = "fetch a window of a source once more, now, and wait for it",
+    .summary = "fetch a window of a source again, and wait for it",
     .operands = "SOURCE",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Plans a replay of the window and does the work in this process; it moves no\n"
-        "forward cursor, and records that have not changed stay as they are." HARVEST_END,
+        "Plans a replay of the window and runs its tasks in this process. It does not move the\n"
+        "cursor of harvest, and records that have not changed stay as they are." HARVEST_END,
     .options = HARVEST_OPTIONS,
     .run = cmd_harvest,
 };

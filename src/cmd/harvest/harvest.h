@@ -1,11 +1,11 @@
-/* harvest: patra harvest, backfill, update and replay: plan, and work until it is done.
+/* harvest: patra harvest, backfill, update and replay: plan, and work until the plan is done.
  *
  *      trigger ─ plan ─ workers ─ ... every second: how many are left? ... ─ summary
  *                  ╰── again, where the queue had no room for all of it ──╯
  *
- * The work is that of the plan's partition (source, endpoint, operation): what an earlier plan left
- * in the queue is done as well, so a harvest that was interrupted is taken up by the next one.
- * Others may work on it at the same time; the end is when nothing of it waits or runs any more.
+ * It works on the plan's partition (source, endpoint, operation), including what earlier plans left
+ * in the queue, so the next harvest continues one that was interrupted. Other processes may work on
+ * the partition at the same time; the harvest ends when no task of it is waiting or running.
  */
 #ifndef PATRA_CMD_HARVEST_HARVEST_H
 #define PATRA_CMD_HARVEST_HARVEST_H
@@ -24,26 +24,26 @@ extern const struct command COMMAND_BACKFILL;
 extern const struct command COMMAND_UPDATE;
 extern const struct command COMMAND_REPLAY;
 
-enum harvest_why { /* it ended */
+enum harvest_end { /* why it ended */
                    HARVEST_DONE,
-                   HARVEST_TOLD,    /* by a signal */
-                   HARVEST_STOPPED, /* the source was stopped by a fatal error */
+                   HARVEST_INTERRUPTED, /* by a signal */
+                   HARVEST_STOPPED,     /* the source was stopped by a fatal error */
                    HARVEST_PAUSED,
-                   HARVEST_WAITS,  /* nothing may run for longer than --wait */
+                   HARVEST_WAITS,  /* no task may run for longer than --wait */
                    HARVEST_BUDGET, /* quota or budget ended before the window did */
 };
 
-/* ---- harvest_summary.c: what there is to tell at the end ---- */
+/* ---- harvest_summary.c ---- */
 
 struct harvest_summary {
-    enum harvest_why why;
+    enum harvest_end end;
     struct str source;
     const struct plan_result *first; /* of the first trigger */
     int64_t plans;
     struct partition_count count; /* tasks that are left, or ended since the start */
     struct progress_view view;    /* what this process did */
     struct trouble_list troubles;
-    bool takes_signals; /* asked where there are holes */
+    bool takes_signals; /* looked up where there are holes */
     bool has_cursor;
     struct cursor before; /* id 0: there was none */
     struct cursor after;
@@ -54,7 +54,7 @@ struct harvest_summary {
 
 enum exit_code harvest_exit(const struct harvest_summary *summary);
 
-/* Why its plan has no slices. */
+/* Why the plan has no slices. */
 struct str harvest_idle_text(const struct plan_result *result);
 
 void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out);

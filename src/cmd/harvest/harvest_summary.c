@@ -1,3 +1,4 @@
+/* The summary of a harvest, for people and for programs. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -10,9 +11,9 @@ enum { TROUBLES_SHOWN = 10 };
 
 enum exit_code harvest_exit(const struct harvest_summary *summary)
 {
-    switch (summary->why) {
-    case HARVEST_TOLD:
-        return EXIT_TOLD;
+    switch (summary->end) {
+    case HARVEST_INTERRUPTED:
+        return EXIT_INTERRUPTED;
     case HARVEST_STOPPED:
         return EXIT_REFUSED;
     case HARVEST_PAUSED:
@@ -29,15 +30,15 @@ enum exit_code harvest_exit(const struct harvest_summary *summary)
 
 static const char *word_of(const struct harvest_summary *summary)
 {
-    switch (summary->why) {
-    case HARVEST_TOLD:
-        return "told to stop";
+    switch (summary->end) {
+    case HARVEST_INTERRUPTED:
+        return "interrupted";
     case HARVEST_STOPPED:
         return "stopped by a fatal error";
     case HARVEST_PAUSED:
         return "paused";
     case HARVEST_WAITS:
-        return "waiting too long";
+        return "would wait too long";
     case HARVEST_BUDGET:
         return "out of budget";
     case HARVEST_DONE:
@@ -89,14 +90,14 @@ static void add_records(const struct progress_view *view, struct buf *out)
     add_count(out, view->sums.created, "new, ");
     add_count(out, view->sums.updated, "changed, ");
     add_count(out, view->sums.unchanged, "unchanged, ");
-    add_count(out, view->sums.deleted, "gone\n");
+    add_count(out, view->sums.deleted, "deleted\n");
 }
 
 static void add_requests(const struct progress_view *view, struct buf *out)
 {
     buf_add(out, STR("  requests    "));
     text_count(out, view->sums.requests);
-    buf_printf(out, " (%" PRId64 " retries, %" PRId64 " times 429), ", view->sums.retries,
+    buf_printf(out, " (%" PRId64 " retries, %" PRId64 " answered 429), ", view->sums.retries,
                view->sums.throttled);
     text_bytes(out, view->sums.bytes);
     if (view->sums.waited_us > 0) {
@@ -162,36 +163,37 @@ static void add_troubles(const struct harvest_summary *summary, struct buf *out)
                    shown - TROUBLES_SHOWN, STR_ARG(summary->source));
 }
 
-/* Why it did not come to its end, and what then. */
-static void add_why(const struct harvest_summary *summary, struct buf *out)
+/* Why it ended before everything was done, and what to do. */
+static void add_end(const struct harvest_summary *summary, struct buf *out)
 {
-    switch (summary->why) {
+    switch (summary->end) {
     case HARVEST_DONE:
         break;
-    case HARVEST_TOLD:
-        buf_add(out, STR("  next        the same command goes on from here\n"));
+    case HARVEST_INTERRUPTED:
+        buf_add(out, STR("  next        run the same command again to continue\n"));
         break;
     case HARVEST_STOPPED:
-        buf_printf(out,
-                   "  stopped     %.*s\n  next        mend that, then: patra resume %.*s%s%.*s\n",
-                   STR_ARG(summary->pause.reason), STR_ARG(summary->source),
-                   summary->pause.endpoint.len > 0 ? "/" : "", STR_ARG(summary->pause.endpoint));
+        buf_printf(
+            out,
+            "  stopped     %.*s\n  next        fix the cause, then run: patra resume %.*s%s%.*s\n",
+            STR_ARG(summary->pause.reason), STR_ARG(summary->source),
+            summary->pause.endpoint.len > 0 ? "/" : "", STR_ARG(summary->pause.endpoint));
         break;
     case HARVEST_PAUSED:
-        buf_printf(out, "  paused      %.*s\n  next        patra resume %.*s%s%.*s\n",
+        buf_printf(out, "  paused      %.*s\n  next        run: patra resume %.*s%s%.*s\n",
                    STR_ARG(summary->pause.reason), STR_ARG(summary->source),
                    summary->pause.endpoint.len > 0 ? "/" : "", STR_ARG(summary->pause.endpoint));
         break;
     case HARVEST_WAITS:
-        buf_add(out, STR("  waits       nothing may run before "));
+        buf_add(out, STR("  waits       no task may run before "));
         add_instant(out, summary->waits_until_us);
         if (summary->view.is_resting)
-            buf_printf(out, " (why: %.*s)",
+            buf_printf(out, " (%.*s)",
                        STR_ARG(WAIT_WHY_CODES.items[summary->view.rest.why].meaning));
-        buf_add(out, STR("; the same command goes on then\n"));
+        buf_add(out, STR("; run the same command then to continue\n"));
         break;
     case HARVEST_BUDGET:
-        buf_printf(out, "  budget      %.*s; the same command goes on when there is more\n",
+        buf_printf(out, "  budget      %.*s; run the same command later to continue\n",
                    STR_ARG(BUDGET_STOP_CODES.items[summary->stop].meaning));
         break;
     }
@@ -204,13 +206,13 @@ struct str harvest_idle_text(const struct plan_result *result)
                : PLAN_IDLE_CODES.items[result->idle].meaning;
 }
 
-/* What was to be done. Ids are chosen by need: their window is no more than a pace. */
-static void add_aim(const struct plan_result *first, struct buf *out)
+/* What was planned. Where ids were chosen, the window only paces them. */
+static void add_planned(const struct plan_result *first, struct buf *out)
 {
     if (first->idle != PLAN_IDLE_NOT) {
         buf_printf(out, "  planned     nothing: %.*s\n", STR_ARG(harvest_idle_text(first)));
     } else if (first->ids > 0) {
-        buf_add(out, STR("  asked for   "));
+        buf_add(out, STR("  planned     "));
         add_count(out, first->ids, first->ids == 1 ? "id\n" : "ids\n");
     } else if (window_is_valid(first->decision.window)) {
         buf_add(out, STR("  window      "));
@@ -232,22 +234,20 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     buf_add(&text, STR(", after "));
     text_span(&text, summary->view.elapsed_us);
     buf_add_char(&text, '\n');
-    add_aim(first, &text);
+    add_planned(first, &text);
     add_slices(summary, &text);
     add_records(&summary->view, &text);
     add_requests(&summary->view, &text);
     add_cursor(summary, &text);
     if (summary->view.sums.quarantined > 0)
-        buf_printf(&text,
-                   "  quarantine  %" PRId64 " record%s could not be judged: patra quarantine list "
-                   "%.*s\n",
+        buf_printf(&text, "  quarantine  %" PRId64 " record%s; see patra quarantine list %.*s\n",
                    summary->view.sums.quarantined, summary->view.sums.quarantined == 1 ? "" : "s",
                    STR_ARG(summary->source));
     if (summary->view.sums.lost_ids > 0)
         buf_printf(&text, "  lost        %" PRId64 " id%s without a record\n",
                    summary->view.sums.lost_ids, summary->view.sums.lost_ids == 1 ? "" : "s");
     add_troubles(summary, &text);
-    add_why(summary, &text);
+    add_end(summary, &text);
     if (buf_ok(&text, &err))
         (void)fwrite(text.data, 1, text.len, out);
     else
@@ -318,10 +318,10 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
     json_write_end(w);
 }
 
-static struct str why_word(enum harvest_why why)
+static struct str end_word(enum harvest_end why)
 {
     static const struct str words[] = {
-        [HARVEST_DONE] = STR_INIT("done"),       [HARVEST_TOLD] = STR_INIT("told"),
+        [HARVEST_DONE] = STR_INIT("done"),       [HARVEST_INTERRUPTED] = STR_INIT("told"),
         [HARVEST_STOPPED] = STR_INIT("stopped"), [HARVEST_PAUSED] = STR_INIT("paused"),
         [HARVEST_WAITS] = STR_INIT("waits"),     [HARVEST_BUDGET] = STR_INIT("budget"),
     };
@@ -329,20 +329,20 @@ static struct str why_word(enum harvest_why why)
     return words[why];
 }
 
-/* Why it ended before all was done, and until when. */
-static void write_why(struct json_writer *w, const struct harvest_summary *summary)
+/* Why it ended, and until when. */
+static void write_end(struct json_writer *w, const struct harvest_summary *summary)
 {
-    const bool is_shut = summary->why == HARVEST_STOPPED || summary->why == HARVEST_PAUSED;
+    const bool is_shut = summary->end == HARVEST_STOPPED || summary->end == HARVEST_PAUSED;
 
-    json_write_member_str(w, STR("why"), why_word(summary->why));
+    json_write_member_str(w, STR("why"), end_word(summary->end));
     json_write_member_i64(w, STR("exit"), harvest_exit(summary));
     if (is_shut)
         json_write_member_str(w, STR("reason"), summary->pause.reason);
     else if (summary->first->idle != PLAN_IDLE_NOT)
         json_write_member_str(w, STR("reason"), harvest_idle_text(summary->first));
-    else if (summary->why == HARVEST_BUDGET)
+    else if (summary->end == HARVEST_BUDGET)
         json_write_member_str(w, STR("reason"), BUDGET_STOP_CODES.items[summary->stop].meaning);
-    if (summary->why == HARVEST_WAITS)
+    if (summary->end == HARVEST_WAITS)
         json_write_member_instant(w, STR("until"), summary->waits_until_us);
 }
 
@@ -362,7 +362,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     json_write_member_str(w, STR("endpoint"), first->endpoint);
     json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)first->operation));
     json_write_member_i64(w, STR("planId"), first->plan_id);
-    write_why(w, summary);
+    write_end(w, summary);
     json_write_member_i64(w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
     view_write_member_window(w, STR("window"),
                              has_window ? first->decision.window : (struct window){ 0 });

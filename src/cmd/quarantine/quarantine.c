@@ -198,9 +198,9 @@ static const struct command show_command = {
     .operands = "ID",
     .operands_min = 1,
     .operands_max = 1,
-    .description = "Shows what is wrong with the record, the batch it was received in, what became "
-                   "of it, and\n"
-                   "its bytes as they were received.",
+    .description =
+        "Shows what is wrong with the record, the batch it was received in, what became of it,\n"
+        "and its bytes as they were received.",
     .options = { { "raw", NULL, "Print only the bytes." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
@@ -215,9 +215,9 @@ const struct command COMMAND_QUARANTINE = {
     .name = "quarantine",
     .summary = "list, retry and drop quarantined records",
     .description =
-        "A record that has no id, an unreadable date, or no value for a required field is stored "
-        "in\n"
-        "quarantine with its bytes; the rest of its batch is processed. After the source file has\n"
-        "been corrected, `retry` reads such records again; `drop` discards what is not a record.",
+        "A record that has no id, an unreadable date, or no value for a required field is\n"
+        "stored in quarantine with its bytes; the rest of its batch is processed. After the\n"
+        "source file has been corrected, `retry` reads such records again; `drop` discards what\n"
+        "is not a record.",
     .children = children,
 };

@@ -48,8 +48,7 @@ static bool choose_source(const struct invocation *invocation, struct session *s
     struct view_quarantine_list list;
 
     if (invocation->operand_count > 1)
-        return error_set(err, ERROR_REQUEST, "quarantine.option",
-                         "give either numbers of records or one source");
+        return command_misused(err, "give either numbers of records or one source");
     filter.limit = SETTLE_MAX;
     if (!view_quarantine_list(&reader, &filter, &list, err))
         return false;
@@ -203,10 +202,10 @@ const struct command QUARANTINE_RETRY = {
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Reads the stored bytes again with the source as it is now in force: correct its file and\n"
-        "apply it first. Records that can now be judged are stored as a harvest would store them,\n"
-        "each with one version and one event, however often the command is run. Records that are\n"
-        "still bad stay in quarantine, and the exit code is 1. No request is sent.",
+        "Reads the stored bytes again with the source as it is now in force: correct its file\n"
+        "and apply it first. Records that can now be judged are stored as a harvest would store\n"
+        "them, each with one version and one event, however often the command is run. Records\n"
+        "that are still bad stay in quarantine, and the exit code is 1. No request is sent.",
     .options = { QUARANTINE_FILTER_OPTIONS,
                  { "dry-run", NULL, "Show what would happen, but write nothing." },
                  { "note", "TEXT", "Why it is done, kept with the records." },
@@ -277,11 +276,10 @@ const struct command QUARANTINE_DROP = {
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Marks records as dropped: they are no longer counted, listed or retried. Their rows are\n"
-        "kept with who dropped them, when and why (`patra quarantine list --all`). The command "
-        "asks\n"
-        "for confirmation; without a terminal it needs --yes. The exit code is 1 if one of the\n"
-        "records was no longer open.",
+        "Marks records as dropped: they are no longer counted, listed or retried. Their rows\n"
+        "are kept with who dropped them, when and why (`patra quarantine list --all`). The\n"
+        "command asks for confirmation; without a terminal it needs --yes. The exit code is 1\n"
+        "if one of the records was no longer open.",
     .options = { QUARANTINE_FILTER_OPTIONS,
                  { "note", "TEXT", "Why it is done, kept with the records." },
                  { "yes", NULL, "Do not ask for confirmation." },

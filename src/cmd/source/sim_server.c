@@ -1,3 +1,4 @@
+/* patra-sim as a child process. */
 #include "cmd/source/sim_server.h"
 
 #include <errno.h>
@@ -28,8 +29,8 @@ static bool find(char path[static PATH_BYTES], struct error *err)
     }
     return access(path, X_OK) == 0 ||
            error_set(err, ERROR_REQUEST, "sim.missing",
-                     "patra-sim is not at '%s': install it beside patra, or say where it is in "
-                     "PATRA_SIM",
+                     "patra-sim is not at '%s'. Install it next to patra, or set PATRA_SIM to its "
+                     "path",
                      path);
 }
 
@@ -88,7 +89,7 @@ bool sim_server_start(struct sim_server *server, struct error *err)
     if (ok)
         return true;
     sim_server_stop(server);
-    return error_set(err, ERROR_TRANSIENT, "sim.start", "%s did not come up", path);
+    return error_set(err, ERROR_TRANSIENT, "sim.start", "%s did not start", path);
 }
 
 void sim_server_stop(struct sim_server *server)

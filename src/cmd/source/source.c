@@ -1,3 +1,4 @@
+/* patra source apply, diff, list and export. */
 #include "cmd/source/source.h"
 
 #include <inttypes.h>
@@ -10,17 +11,17 @@
 #include "engine/source_store.h"
 #include "port/store_status.h"
 
-#define JSON_OPTION                             \
-    {                                           \
-        "json", NULL, "JSON instead of a text." \
+#define JSON_OPTION                 \
+    {                               \
+        "json", NULL, "Print JSON." \
     }
 
 /* ---- apply ---- */
 
-/* Tasks are carried out with the snapshot of their plan. Whoever mends a source because its tasks
- * fail wants to know that. */
-static bool tell_waiting(const struct invocation *invocation, struct session *session,
-                         struct str code, struct error *err)
+/* Tasks run with the snapshot of their plan, which surprises a person who corrects a source because
+ * its tasks fail. */
+static bool print_waiting(const struct invocation *invocation, struct session *session,
+                          struct str code, struct error *err)
 {
     struct partition_count_list list;
     int64_t waiting = 0;
@@ -32,10 +33,10 @@ static bool tell_waiting(const struct invocation *invocation, struct session *se
         waiting += list.items[i].queued + list.items[i].running;
     if (waiting > 0)
         fprintf(invocation->talk,
-                "%.*s: %" PRId64 " task%s planned before this; %s with the settings of then. To "
-                "plan anew: patra plan list --source %.*s, patra plan cancel PLAN\n",
-                STR_ARG(code), waiting, waiting == 1 ? " was" : "s were",
-                waiting == 1 ? "it is carried out" : "they are carried out", STR_ARG(code));
+                "%.*s: %" PRId64 " task%s planned before this change and will run with the old "
+                "settings. To plan them again, cancel their plans: patra plan list --source "
+                "%.*s, patra plan cancel PLAN\n",
+                STR_ARG(code), waiting, waiting == 1 ? " was" : "s were", STR_ARG(code));
     return true;
 }
 
@@ -54,10 +55,11 @@ static bool apply_one(const struct invocation *invocation, struct session *sessi
         fprintf(invocation->out, "%.*s: version %" PRId64 " in force, %zu %s changed\n",
                 STR_ARG(source->registry.code), applied.version, applied.diff.count,
                 applied.diff.count == 1 ? "row" : "rows");
-    return applied.diff.count == 0 || tell_waiting(invocation, session, source->registry.code, err);
+    return applied.diff.count == 0 ||
+           print_waiting(invocation, session, source->registry.code, err);
 }
 
-/* The later file would undo the earlier one. */
+/* A later file would undo an earlier one of the same source. */
 static bool are_different(const struct invocation *invocation, const struct source *sources)
 {
     bool all = true;
@@ -66,7 +68,7 @@ static bool are_different(const struct invocation *invocation, const struct sour
         for (int j = 0; j < i; j++) {
             if (!str_eq(sources[i].registry.code, sources[j].registry.code))
                 continue;
-            fprintf(invocation->talk, "%s: error: the source %.*s is in %s too\n",
+            fprintf(invocation->talk, "%s: error: the source %.*s is also in %s\n",
                     invocation->operands[i], STR_ARG(sources[i].registry.code),
                     invocation->operands[j]);
             all = false;
@@ -75,7 +77,7 @@ static bool are_different(const struct invocation *invocation, const struct sour
     return all;
 }
 
-/* Nothing is applied unless every file is clean. */
+/* Applies nothing unless every file is free of errors. */
 static bool apply_all(const struct invocation *invocation, struct session *session,
                       enum exit_code *code, struct error *err)
 {
@@ -113,16 +115,16 @@ static enum exit_code cmd_apply(const struct invocation *invocation)
 
 static const struct command apply = {
     .name = "apply",
-    .summary = "put source files into the Registry",
+    .summary = "put source files into force",
     .operands = "FILE...",
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Checks source files as lint does and puts them into the Registry as versioned rows: rows\n"
-        "that changed are closed, new ones opened, nothing is overwritten. When any file has an\n"
-        "error, nothing is applied and the exit code is 1. Plans that exist keep their snapshot.\n"
-        "With --set the file is read as if it said something else in a place or two, so that a\n"
-        "shipped source can be pointed at a server of your own without a copy of it.",
+        "Checks source files as lint does and stores them in the Registry as versioned rows:\n"
+        "rows that changed are closed and new ones opened, nothing is overwritten. If any file\n"
+        "has an error, nothing is applied and the exit code is 1. Existing plans keep their\n"
+        "snapshot. With --set you can change settings of a file without editing it, for\n"
+        "instance to point a shipped source at your own server.",
     .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_apply,
 };
@@ -165,8 +167,9 @@ static const struct command diff = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Compares a source file with what the Registry has in force, a line per setting: - went,\n"
-        "+ came, ~ changed. Exit code 1 when there is a difference, or the file has errors.",
+        "Compares a source file with the source in force and prints a line per setting that\n"
+        "was removed (-), added (+) or changed (~). The exit code is 1 if there is a\n"
+        "difference or the file has errors.",
     .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_diff,
 };
@@ -221,7 +224,7 @@ static enum exit_code cmd_list(const struct invocation *invocation)
 static const struct command list = {
     .name = "list",
     .summary = "list the sources in the Registry",
-    .description = "Lists the sources in force, their version, and since when.",
+    .description = "Lists the sources in force, their versions, and when each last changed.",
     .options = { SESSION_OPTION, JSON_OPTION },
     .run = cmd_list,
 };
@@ -254,8 +257,9 @@ static const struct command export = {
     .operands = "SOURCE",
     .operands_min = 1,
     .operands_max = 1,
-    .description = "Writes the source in force as a source file. Applying that file changes\n"
-                   "nothing. Comments of the file it came from are not kept.",
+    .description =
+        "Writes the source in force as a source file. Applying that file changes nothing.\n"
+        "Comments of the original file are not kept.",
     .options = { SESSION_OPTION },
     .run = cmd_export,
 };
@@ -273,7 +277,7 @@ static const struct command *const children[] = {
 
 const struct command COMMAND_SOURCE = {
     .name = "source",
-    .summary = "check, apply and look at source files",
-    .description = "A source is an API that patra keeps a copy of, described in one YAML file.",
+    .summary = "check, try, apply and show sources",
+    .description = "A source is an API that patra keeps a copy of, described by one YAML file.",
     .children = children,
 };

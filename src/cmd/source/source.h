@@ -12,22 +12,23 @@ extern const struct command COMMAND_SOURCE_LINT; /* source_lint.c */
 extern const struct command COMMAND_SOURCE_SHOW; /* source_show.c */
 extern const struct command COMMAND_SOURCE_TEST; /* source_test.c */
 
-/* The row of every command that reads a source file; source_file() does what it says. */
-#define SOURCE_SET_OPTION                                                            \
-    {                                                                                \
-        "set", "PATH=VALUE",                                                         \
-            "Read the file as if it said this (http.base_url=URL); may be repeated." \
+/* The option of every command that reads a source file; source_file() applies it. */
+#define SOURCE_SET_OPTION                                                          \
+    {                                                                              \
+        "set", "PATH=VALUE",                                                       \
+            "Override a setting of the file (http.base_url=URL); may be repeated." \
     }
 
-/* A source file is written by hand; one of this size is not. */
+/* Source files are written by hand, and never this large. */
 #define SOURCE_FILE_BYTES_MAX ((size_t)1 << 20)
 
-/* What --set says, as often as it was given. */
+/* All values of --set. */
 bool source_edits(const struct invocation *invocation, struct arena *arena, struct edit_list *list,
                   struct error *err) MUST_CHECK;
 
-/* Reads and checks a file, with the changes of --set, and prints its faults. *clean tells whether
- * it has errors; false is for what is not the file's fault, or a file that can't be read. */
+/* Reads and checks a file, with the changes of --set, and prints its faults. *clean is false when
+ * it has errors. Returns false when the file cannot be read, or for failures that are not its
+ * fault. */
 bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
                  struct source *source, bool *clean, struct error *err) MUST_CHECK;
 

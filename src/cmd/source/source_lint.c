@@ -1,3 +1,4 @@
+/* patra source lint, and reading source files for other commands. */
 #include "base/buf.h"
 #include "base/list.h"
 #include "cli/file.h"
@@ -71,10 +72,10 @@ bool source_edits(const struct invocation *invocation, struct arena *arena, stru
         if (edit == NULL)
             return arena_error(arena, err);
         if (!has_value || path.len == 0)
-            return error_set(err, ERROR_REQUEST, "source.option",
-                             "--set: '%s' is not PATH=VALUE, such as "
-                             "http.base_url=http://127.0.0.1:8080",
-                             given);
+            return command_misused(err,
+                                   "--set: '%s' is not PATH=VALUE, such as "
+                                   "http.base_url=http://127.0.0.1:8080",
+                                   given);
         *edit = (struct edit){ path, value };
     }
     *list = (struct edit_list){ all.items, all.count };
@@ -117,7 +118,7 @@ static enum exit_code cmd_source_lint(const struct invocation *invocation)
         struct source source;
         bool clean;
 
-        arena_reset(&arena); /* all the last file made is gone here */
+        arena_reset(&arena); /* frees everything of the last file */
         if (!read_and_print(invocation, &arena, invocation->operands[i], invocation->out, &source,
                             &clean, &err)) {
             code = command_failed(invocation, &err);
@@ -134,14 +135,15 @@ static enum exit_code cmd_source_lint(const struct invocation *invocation)
 
 const struct command COMMAND_SOURCE_LINT = {
     .name = "lint",
-    .summary = "tell every fault of a source file at once",
+    .summary = "report every fault of a source file",
     .operands = "FILE...",
     .operands_min = 1,
     .operands_max = -1,
     .description =
-        "Reads source files and tells all their faults at once, as file:line:column, each with a\n"
-        "hint. Needs no store and writes nothing. FILE may be - for standard input. Exit code 1\n"
-        "when a file has errors; warnings alone are no error.",
-    .options = { SOURCE_SET_OPTION, { "json", NULL, "A JSON object per fault and line." } },
+        "Reads source files and reports all of their faults as file:line:column, each with a\n"
+        "hint. Needs no store and writes nothing. FILE may be - for standard input. The exit\n"
+        "code is 1 if a file has errors; warnings do not count.",
+    .options = { SOURCE_SET_OPTION,
+                 { "json", NULL, "Print a JSON object per fault, one per line." } },
     .run = cmd_source_lint,
 };

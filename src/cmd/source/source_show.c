@@ -1,3 +1,4 @@
+/* patra source show: the parts of a source, its effective values, its snapshots. */
 #include <inttypes.h>
 
 #include "base/buf.h"
@@ -11,7 +12,7 @@
 #include "spec/snapshot.h"
 #include "spec/source_diff.h"
 
-/* The short form of a fingerprint, enough to tell versions apart at a glance. */
+/* The short form of a fingerprint, enough to distinguish versions. */
 enum { FINGERPRINT_SHOWN = 12 };
 
 static struct str text_of(const struct registry_row *row, const char *column)
@@ -102,7 +103,7 @@ static bool show_summary(const struct source *source, struct arena *arena, FILE 
     return show_operations(source, arena, out, err);
 }
 
-/* ---- what is in effect, and who said it ---- */
+/* ---- effective values, and where they come from ---- */
 
 static void add_value(struct columns *columns, struct str name, const struct setting *setting,
                       const struct registry_value *value, enum origin origin)
@@ -135,7 +136,7 @@ static void add_named(struct columns *columns, const struct registry_row *row)
     }
 }
 
-/* What authors name themselves: parameters, expressions, rules, fields. */
+/* Rows whose names the author of the source chose: parameters, expressions, rules, fields. */
 static bool add_all_named(struct columns *columns, const struct resolution *resolution,
                           struct error *err)
 {
@@ -204,15 +205,15 @@ static bool show_snapshot(const struct source *source, const struct registry_row
     return true;
 }
 
-/* The summary is the same for all of them; only a name that is none is told. */
-static bool is_there(const struct source *source, const struct registry_row *operation,
-                     struct arena *arena, FILE *out, struct error *err)
+/* The summary covers all operations; this only checks that a named one exists. */
+static bool check_exists(const struct source *source, const struct registry_row *operation,
+                         struct arena *arena, FILE *out, struct error *err)
 {
     (void)source, (void)operation, (void)arena, (void)out, (void)err;
     return true;
 }
 
-/* Calls `show` for the operation that was named, or for each. */
+/* Calls `show` for the named operation, or for each one. */
 static bool each_operation(const struct invocation *invocation, const struct source *source,
                            struct arena *arena,
                            bool (*show)(const struct source *source,
@@ -247,9 +248,8 @@ static bool instant_of(const struct invocation *invocation, struct session *sess
     if (given == NULL)
         return true;
     if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return error_set(err, ERROR_REQUEST, "source.option",
-                         "--at: '%s' is no date, such as 2026-01-31 or 2026-01-31T10:00:00Z",
-                         given);
+        return command_misused(
+            err, "--at: '%s' is not a date, such as 2026-01-31 or 2026-01-31T10:00:00Z", given);
     *at_us = date.at_us;
     return true;
 }
@@ -268,7 +268,7 @@ static bool show(const struct invocation *invocation, struct session *session, s
         return each_operation(invocation, &source, &session->arena, show_snapshot, err);
     if (invocation_flag(invocation, "resolved"))
         return each_operation(invocation, &source, &session->arena, show_resolved, err);
-    return each_operation(invocation, &source, &session->arena, is_there, err) &&
+    return each_operation(invocation, &source, &session->arena, check_exists, err) &&
            show_summary(&source, &session->arena, invocation->out, err);
 }
 
@@ -286,18 +286,18 @@ static enum exit_code cmd_source_show(const struct invocation *invocation)
 
 const struct command COMMAND_SOURCE_SHOW = {
     .name = "show",
-    .summary = "show a source: its parts, effective values, snapshots",
+    .summary = "show a source: endpoints, operations, effective values, snapshots",
     .operands = "SOURCE [OPERATION]",
     .operands_min = 1,
     .operands_max = 2,
     .description =
-        "Shows the endpoints and operations of a source in the Registry. With --resolved every\n"
-        "value in effect for an operation, and who said it: built-in, source, endpoint, config\n"
-        "or trigger. With --json the snapshot that a plan of the operation would carry, with its\n"
-        "fingerprints, a line per operation.",
+        "Shows the endpoints and operations of a source in force. With --resolved, shows every\n"
+        "effective value of an operation and where it comes from: built-in, source, endpoint,\n"
+        "config or trigger. With --json, prints the snapshot that a plan of the operation would\n"
+        "carry and its fingerprints, one line per operation.",
     .options = { SESSION_OPTION,
-                 { "resolved", NULL, "Every effective value, and where it comes from." },
-                 { "json", NULL, "The snapshot and its fingerprints, as JSON." },
-                 { "at", "INSTANT", "As it was in force at that instant." } },
+                 { "resolved", NULL, "Show every effective value and where it comes from." },
+                 { "json", NULL, "Print the snapshot and its fingerprints as JSON." },
+                 { "at", "INSTANT", "Show the source as it was in force at this instant." } },
     .run = cmd_source_show,
 };

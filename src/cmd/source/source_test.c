@@ -1,3 +1,4 @@
+/* patra source test: the request of an operation, and the page that a response becomes. */
 #include "cmd/source/source_test.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 
 #define TEST_BYTES_MAX ((size_t)512 << 20)
 
-/* ---- secrets that are none ---- */
+/* ---- stand-ins for secrets ---- */
 
 static bool stand_in_get(struct secret_source *source, struct str reference, struct secret *secret,
                          struct error *err)
@@ -43,7 +44,7 @@ static bool is_file(const char *operand)
            str_ends(text, STR(".yaml")) || str_ends(text, STR(".yml"));
 }
 
-/* A source of the Registry with changes is written out and read again with them. */
+/* With --set, the source in force is written as a file and read again with the changes. */
 static bool load(struct source_test *test, bool *clean, struct error *err)
 {
     struct arena *arena = &test->session.arena;
@@ -110,7 +111,7 @@ static bool compile(struct source_test *test, struct error *err)
            spec_read(&test->session.arena, snapshot.json, &test->spec, err);
 }
 
-/* ---- what it is asked for ---- */
+/* ---- its slice ---- */
 
 /* A date, or how long ago. */
 static bool read_instant(struct source_test *test, const char *name, int64_t otherwise_us,
@@ -127,15 +128,16 @@ static bool read_instant(struct source_test *test, const char *name, int64_t oth
         duration_subtract(clock_now_us(&test->session.clock), ago, at_us))
         return true;
     if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return error_set(err, ERROR_REQUEST, "source.option",
-                         "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-                         "long ago (7d, 12h)",
-                         name, given);
+        return command_misused(
+            err,
+            "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
+            "long ago (7d, 12h)",
+            name, given);
     *at_us = date.at_us;
     return true;
 }
 
-/* Without bounds: the last slice that a harvest would ask for now. */
+/* Without bounds: the last slice that a harvest would request now. */
 static bool make_window(struct source_test *test, struct error *err)
 {
     const struct spec_window *window = &test->spec.endpoint.window;
@@ -153,7 +155,7 @@ static bool make_window(struct source_test *test, struct error *err)
         !read_instant(test, "from", own.to_us - window->max_us, &own.from_us, err))
         return false;
     if (own.from_us >= own.to_us)
-        return error_set(err, ERROR_REQUEST, "source.option", "--from must be before --to");
+        return command_misused(err, "--from must be before --to");
     test->slice = (struct slice){ .dimension = SLICE_TIME,
                                   .window = own,
                                   .query = slice_query_of(&cut, own),
@@ -183,24 +185,25 @@ static bool read_ids(struct source_test *test, struct error *err)
     return true;
 }
 
-/* One id or two: the part of the window that has these, and all between them. */
+/* One id or two: the part of the window with these ids and all ids between them. */
 static bool make_part(struct source_test *test, struct error *err)
 {
     const struct spec_page *page = &test->spec.endpoint.page;
     int64_t first, last;
 
     if (page->id_max == 0)
-        return error_set(err, ERROR_REQUEST, "source.option",
-                         "--id: %.*s lists records by window, and can not be asked for a range of "
-                         "ids (page.id_max); --operation names one that asks by id",
-                         STR_ARG(test->operation));
+        return command_misused(
+            err,
+            "--id: %.*s lists records by window and has no range of ids (page.id_max); choose "
+            "an operation by id with --operation",
+            STR_ARG(test->operation));
     if (test->id_count > 2 || !str_to_i64(test->ids[0], &first) ||
         !str_to_i64(test->ids[test->id_count - 1], &last) || first > last || first < page->id_min ||
         last > page->id_max)
-        return error_set(err, ERROR_REQUEST, "source.option",
-                         "--id: the first and the last of a range, between %" PRId64 " and %" PRId64
-                         " (page.id_min, page.id_max)",
-                         page->id_min, page->id_max);
+        return command_misused(err,
+                               "--id: give the first and the last id of a range, between %" PRId64
+                               " and %" PRId64 " (page.id_min, page.id_max)",
+                               page->id_min, page->id_max);
     test->slice.part = (struct id_range){ first, last + 1 };
     test->id_count = 0;
     return true;
@@ -214,9 +217,9 @@ static bool make_slice(struct source_test *test, struct error *err)
         return make_window(test, err) && (test->id_count == 0 || make_part(test, err));
     test->slice =
         (struct slice){ .dimension = SLICE_ID, .expected_records = 1, .expected_requests = 1 };
-    return test->id_count > 0 || error_set(err, ERROR_REQUEST, "source.option",
-                                           "%.*s asks for records by their ids: give one with --id",
-                                           STR_ARG(test->operation));
+    return test->id_count > 0 ||
+           command_misused(err, "%.*s requests records by id: give one with --id",
+                           STR_ARG(test->operation));
 }
 
 /* ---- the whole ---- */
@@ -229,8 +232,9 @@ static bool show(struct source_test *test, const struct source_test_result *resu
     return source_test_print(test, result, err);
 }
 
-static bool try_answer(struct source_test *test, struct probe *probe,
-                       struct source_test_result *result, struct error *failure, struct error *err)
+static bool try_response(struct source_test *test, struct probe *probe,
+                         struct source_test_result *result, struct error *failure,
+                         struct error *err)
 {
     const char *fixture = invocation_value(test->invocation, "fixture");
     const bool is_live = invocation_flag(test->invocation, "live");
@@ -254,7 +258,7 @@ static bool try_answer(struct source_test *test, struct probe *probe,
     return !result->is_page || probe_warn(probe, err);
 }
 
-/* How the lower half of the window's ids would be asked for, should it be above the cap. */
+/* The request for the lower half of the window's ids, in case the window is above the cap. */
 static bool open_part(struct source_test *test, struct probe *probe, struct slice *slice,
                       struct secret_source *secrets, struct source_test_result *result,
                       struct error *err)
@@ -300,7 +304,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
                     err) &&
          open_part(test, &part, &slice, &stand_in, &result, err) &&
          unset_find(&test->session.arena, &test->spec, &unset, err) &&
-         try_answer(test, &probe, &result, &failure, err);
+         try_response(test, &probe, &result, &failure, err);
     result.probe = &probe;
     result.unset = unset.items;
     result.unset_count = unset.count;
@@ -320,7 +324,7 @@ static bool run(struct source_test *test, enum exit_code *code, struct error *er
         return false;
     if (!clean) {
         *code = EXIT_FOUND;
-        fprintf(test->invocation->talk, "patra: nothing was tried\n");
+        fprintf(test->invocation->talk, "patra: nothing was tested\n");
         return true;
     }
     if (!compile(test, err))
@@ -339,8 +343,8 @@ static enum exit_code cmd_source_test(const struct invocation *invocation)
     struct error err;
 
     if (ways > 1) {
-        fprintf(invocation->talk, "patra: --live, --fixture and --faults are three different "
-                                  "tests: give one of them\n");
+        fprintf(invocation->talk, "patra: --live, --fixture and --faults exclude each other; "
+                                  "give one of them\n");
         return EXIT_USAGE;
     }
     if (!run(&test, &code, &err))
@@ -351,36 +355,36 @@ static enum exit_code cmd_source_test(const struct invocation *invocation)
 
 const struct command COMMAND_SOURCE_TEST = {
     .name = "test",
-    .summary = "try a source: its request, one answer, or every fault",
+    .summary = "try a source: its request, a response, or every fault",
     .operands = "SOURCE|FILE",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Shows the first request that an operation would send, its secrets cut. With --live it is\n"
-        "sent, once, with a permit of the rate gate where there is a store; with --fixture a "
-        "saved\n"
-        "answer is read instead (curl -i writes such files). Then the page as patra reads it is\n"
-        "shown: records, what would go to quarantine and why, what comes next, and warnings. Exit\n"
-        "code 1 when the answer is no page, or records of it are bad.\n"
+        "Shows the first request that an operation would send, without its secrets. With\n"
+        "--live, sends it once, with a permit of the rate gate if there is a store. With\n"
+        "--fixture, reads a saved response instead, such as a file written by curl -i. Then it\n"
+        "shows the page as patra reads it: records, what would be quarantined and why, what\n"
+        "comes next, and warnings. The exit code is 1 if the response is not a page, or some of\n"
+        "its records are bad.\n"
         "\n"
-        "With --faults the source is pointed at patra-sim, on loopback, and walks a slice with\n"
-        "each of its faults. Exit code 1 when records go missing without a word.\n"
+        "With --faults, points the source at patra-sim on the loopback interface and fetches a\n"
+        "slice with each of its faults. The exit code is 1 if records go missing unnoticed.\n"
         "\n"
-        "A name is a source of the Registry, paused ones are not sent for; a FILE need not be\n"
-        "applied. Nothing is stored in any case. See docs/writing-a-source.md.",
+        "A name is a source in force; no request is sent while it is paused. A FILE need not be\n"
+        "applied. Nothing is ever stored. See docs/writing-a-source.md.",
     .options = { { "live", NULL, "Send the request." },
-                 { "fixture", "FILE", "Read a saved answer; its head in FILE.head or before it." },
+                 { "fixture", "FILE",
+                   "Read a saved response, with its header in FILE.head or at its start." },
                  { "faults", NULL, "Try every fault of patra-sim." },
-                 { "protocol", "NAME", "--faults: what patra-sim shall speak, else guessed." },
-                 { "operation", "NAME", "The operation; else harvest, or the first." },
-                 { "from", "INSTANT", "The window's begin: a date, or how long ago (7d)." },
-                 { "to", "INSTANT", "The window's end, not included." },
+                 { "protocol", "NAME", "--faults: the protocol of patra-sim (default: guessed)." },
+                 { "operation", "NAME", "The operation (default: harvest, else the first one)." },
+                 { "from", "INSTANT", "Start of the window: a date, or how long ago (7d)." },
+                 { "to", "INSTANT", "End of the window, exclusive." },
                  { "id", "ID",
-                   "For operations by id: ask for this one; may be repeated. Else the first and "
-                   "the "
-                   "last of a range." },
+                   "Request this id; may be repeated. For operations by window, the first and the "
+                   "last id of a range." },
                  SOURCE_SET_OPTION,
-                 { "json", NULL, "JSON instead of a text." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_source_test,
 };

@@ -1,10 +1,10 @@
 /* source_test: patra source test, in five files.
  *
- *      source_test.c          options; the source, its operation, its window
- *      source_test_answer.c   the answer: sent for, or saved in a file
- *      source_test_show.c     the request, the page, the warnings: as text and as JSON
- *      source_test_faults.c   the same source against patra-sim's misbehaviour
- *      sim_server.c           patra-sim, started and ended
+ *      source_test.c            options; the source, its operation, its window
+ *      source_test_response.c   the response: requested, or saved in a file
+ *      source_test_show.c       the request, the page, the warnings: as text and as JSON
+ *      source_test_faults.c     the source against the faults of patra-sim
+ *      sim_server.c             patra-sim, started and stopped
  */
 #ifndef PATRA_CMD_SOURCE_SOURCE_TEST_H
 #define PATRA_CMD_SOURCE_SOURCE_TEST_H
@@ -25,17 +25,17 @@ struct source_test {
     size_t id_count;
 };
 
-/* Gives "***" for whatever is asked for: what is only shown or sent to loopback needs no secret. */
+/* Returns "***" for every secret: what is only shown or sent to loopback needs none. */
 struct secret_source source_test_stand_in(void);
 
-/* ---- source_test_answer.c ---- */
+/* ---- source_test_response.c ---- */
 
-/* With one permit of the gate that all processes share; without a store there is nobody to share
- * with. A source that is paused is not asked. */
+/* Sends the request, with one permit of the gate that all processes share; without a store there is
+ * no gate. "source.resting" (L2) for a source that is paused. */
 bool source_test_send(struct source_test *test, struct probe *probe, struct secret_source *secrets,
                       struct error *err) MUST_CHECK;
 
-/* A body, with its head in FILE.head or before it, as curl -i writes it. */
+/* Reads a body, with its header in FILE.head or before it, as curl -i writes it. */
 bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
                       struct error *err) MUST_CHECK;
 
@@ -43,12 +43,12 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
 
 struct source_test_result {
     const struct probe *probe;
-    bool is_answered;                /* there is a reply */
+    bool is_answered;                /* there is a response */
     bool is_page;                    /* and it could be read; else `failure` says why not */
     const struct error *failure;     /* NULL: none */
-    const struct request_told *part; /* how some ids of the window would be asked for; NULL: not */
+    const struct request_told *part; /* the request for some ids of the window; NULL: none */
     struct id_range part_ids;
-    const struct unset *unset; /* references that lead to nothing on this machine */
+    const struct unset *unset; /* references that are not set on this machine */
     size_t unset_count;
 };
 
@@ -59,7 +59,7 @@ bool source_test_print_json(const struct source_test *test, const struct source_
 
 /* ---- source_test_faults.c ---- */
 
-/* *code is EXIT_FOUND when a fault makes the source lose records without a word. */
+/* *code is EXIT_FOUND when a fault makes the source lose records unnoticed. */
 bool source_test_faults(struct source_test *test, enum exit_code *code,
                         struct error *err) MUST_CHECK;
 

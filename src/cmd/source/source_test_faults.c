@@ -1,5 +1,5 @@
-/* A source against patra-sim: first without a fault, which shows what there is to be had, then with
- * one fault after the other. No secret of this machine is used, and nothing leaves it.
+/* A source against patra-sim: first without a fault, which shows what a complete fetch returns,
+ * then with one fault after the other. No secret of this machine is used, and no request leaves it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,9 +28,9 @@ enum { EDITS_MAX = 12 };
 
 static const struct protocol {
     const char *name;
-    const char *host; /* of the real one; NULL: none is known */
+    const char *host; /* of the real API; NULL: unknown */
     const char *path; /* in the simulator */
-    const char *from; /* the beginning of endpoint paths that is another in the simulator; NULL */
+    const char *from; /* an endpoint path that differs in the simulator; NULL: none */
     const char *to;
 } protocols[] = {
     { "crossref", "api.crossref.org", "/crossref", NULL, NULL },
@@ -64,11 +64,12 @@ static bool choose_protocol(const struct source_test *test, const struct protoco
             *protocol = &protocols[i];
     }
     return *protocol != NULL ||
-           error_set(err, ERROR_REQUEST, "source.option",
-                     "%s: --protocol takes crossref, pubmed, europepmc, openalex, datacite, arxiv, "
-                     "oai or generic; for another API, --set http.base_url and paths of the "
-                     "simulator (docs/simulator-protocols.md) and --protocol generic",
-                     given != NULL ? given : "patra-sim does not imitate this source's host");
+           command_misused(
+               err,
+               "%s: --protocol takes crossref, pubmed, europepmc, openalex, datacite, arxiv, "
+               "oai or generic; for another API, --set http.base_url and paths of the "
+               "simulator (docs/simulator-protocols.md) and --protocol generic",
+               given != NULL ? given : "patra-sim does not imitate this source's host");
 }
 
 /* ---- the source, pointed at the simulator ---- */
@@ -140,7 +141,7 @@ static const struct fault_row {
     const char *name;
     const char *kind;
     const char *when; /* NULL: the first attempt at every page */
-    bool is_of_dates; /* who reads none can not notice */
+    bool is_of_dates; /* a source without dates cannot notice it */
 } faults[] = {
     { "429, Retry-After 0", "kind=status code=429 retry_after=0", NULL, false },
     { "429, Retry-After in the past", "kind=status code=429 retry_after=past", NULL, false },
@@ -208,7 +209,7 @@ static bool control(struct bench *bench, const char *method, struct str body, st
            error_set(err, ERROR_FATAL, "sim.faults", "patra-sim: status %d", reply.status);
 }
 
-/* Each scroll has a token of its own: there "every page" would be every page of every scroll. */
+/* Each scroll has its own tokens, so "every page" would hit every page of every scroll. */
 static struct str rule_of(const struct bench *bench, const struct fault_row *fault)
 {
     const bool is_scroll = !bench->test->spec.endpoint.page.replayable;
@@ -250,9 +251,9 @@ static bool try_once(struct bench *bench, struct trial *trial, struct error *err
 
 /* ---- the table ---- */
 
-/* An API that tells no date of change can not show that one is missing: the record is stored as it
- * came. That is a limit of the source, which its file declares by having no updated_at, and not a
- * failure of the walk. All else about the walk must be right. */
+/* An API without dates of change cannot show that one is missing: the record is stored as received.
+ * That is a limit of the source, which its file declares by having no updated_at, not a failure of
+ * the walk. Everything else about the walk must be right. */
 static bool is_limit(const struct bench *bench, const struct fault_row *fault,
                      const struct trial *trial)
 {
@@ -291,8 +292,8 @@ static struct str detail_of(struct arena *arena, const struct trial *trial,
     if (outcome == TRIAL_FAILED)
         return str_of(trial->err.code);
     if (outcome == TRIAL_WRONG)
-        return arena_printf(arena, "%zu records of %zu, or others, and it does not know",
-                            trial->count, truth->count);
+        return arena_printf(arena, "%zu records of %zu, or other records, unnoticed", trial->count,
+                            truth->count);
     return arena_printf(arena, "%s%s%s%.*s", fetch_verdict_name(trial->verdict.kind),
                         trial->bad > 0 ? ", in quarantine: 1 or more" : "",
                         trial->verdict.reason.len > 0 ? ": " : "", STR_ARG(trial->verdict.reason));
@@ -305,7 +306,7 @@ struct shown {
 
 static const struct shown LIMIT = {
     STR_INIT("not to be noticed"),
-    STR_INIT("a limit of the source: it tells no date of change (no response.updated_at)"),
+    STR_INIT("a limit of the source: it has no date of change (no response.updated_at)"),
 };
 
 static bool try_all(struct bench *bench, enum exit_code *code, struct error *err)
@@ -390,12 +391,12 @@ static bool check_truth(const struct bench *bench, const struct protocol *protoc
 
     if (truth->failed)
         return error_set(err, ERROR_REQUEST, "source.faults",
-                         "already without a fault the walk over patra-sim's %s fails: %.500s",
+                         "the walk over patra-sim's %s fails even without a fault: %.500s",
                          protocol->name, truth->err.text);
     if (truth->verdict.kind != FETCH_COMPLETE || truth->bad > 0 || truth->count == 0)
         return error_set(err, ERROR_REQUEST, "source.faults",
-                         "already without a fault the walk over patra-sim's %s is not whole: %s, "
-                         "%zu records, %zu bad. Is --protocol right?",
+                         "the walk over patra-sim's %s is incomplete even without a fault: %s, %zu "
+                         "records, %zu bad. Is --protocol right?",
                          protocol->name, fetch_verdict_name(truth->verdict.kind), truth->count,
                          truth->bad);
     return true;
@@ -412,8 +413,8 @@ bool source_test_faults(struct source_test *test, enum exit_code *code, struct e
     if (!choose_protocol(test, &protocol, err))
         return false;
     if (test->spec.endpoint.role != ENDPOINT_SEARCH)
-        return error_set(err, ERROR_REQUEST, "source.option",
-                         "--faults walks pages; --operation names one that lists records");
+        return command_misused(
+            err, "--faults walks pages; choose an operation that lists records with --operation");
     ok = open_bench(&bench, err) && point_at(test, protocol, bench.server.base, err) &&
          try_once(&bench, &bench.truth, err) && check_truth(&bench, protocol, err);
     if (ok && !invocation_flag(test->invocation, "json"))

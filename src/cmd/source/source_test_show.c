@@ -1,3 +1,4 @@
+/* What patra source test found, for people and for programs. */
 #include <inttypes.h>
 
 #include "base/instant.h"
@@ -46,9 +47,9 @@ static void print_auth(const struct spec_auth *auth, FILE *out)
 
     if (auth->type == AUTH_NONE)
         return;
-    fprintf(out, "  (and a credential: %.*s%s%.*s from %.*s%s)\n", STR_ARG(type),
+    fprintf(out, "  (plus a credential: %.*s%s%.*s from %.*s%s)\n", STR_ARG(type),
             auth->name.len > 0 ? " " : "", STR_ARG(auth->name), STR_ARG(where),
-            auth->is_optional ? ", where it is set" : "");
+            auth->is_optional ? ", if it is set" : "");
 }
 
 static void print_request(const struct source_test *test, const struct probe *probe, FILE *out)
@@ -166,7 +167,7 @@ static bool print_page(const struct source_test *test, const struct probe *probe
         fprintf(out, ": %zu record%s, %zu bad", listing->records.count,
                 listing->records.count == 1 ? "" : "s", listing->bad.count);
     if (listing->dropped > 0)
-        fprintf(out, ", %zu left out because of their dates (client_filter)", listing->dropped);
+        fprintf(out, ", %zu left out by their dates (client_filter)", listing->dropped);
     if (listing->has_total)
         fprintf(out, "; total %" PRId64, listing->total);
     fprintf(out, "\n");
@@ -186,13 +187,13 @@ static void print_warnings(const struct source_test_result *result, FILE *out)
     if (warnings->count + result->unset_count > 0)
         fprintf(out, "\nwarnings\n");
     for (size_t i = 0; i < result->unset_count; i++)
-        fprintf(out, "  %.*s leads to nothing on this machine: a request could not be sent\n",
+        fprintf(out, "  %.*s is not set on this machine: no request could be sent\n",
                 STR_ARG(result->unset[i].reference));
     for (size_t i = 0; i < warnings->count; i++)
         fprintf(out, "  %.*s\n", STR_ARG(warnings->items[i]));
 }
 
-/* What a window with more than the source hands out becomes. */
+/* What happens to a window with more records than the source returns. */
 static void print_cut(const struct source_test *test, const struct source_test_result *result,
                       FILE *out)
 {
@@ -202,8 +203,9 @@ static void print_cut(const struct source_test *test, const struct source_test_r
         return;
     id_range_text(result->part_ids, ids);
     fprintf(out,
-            "\nWith more than %" PRId64 " records, and too short to be cut by time, it is cut by "
-            "ids; %s:\n%.*s %.*s\n",
+            "\nA window with more than %" PRId64
+            " records that is too short to be split by time is "
+            "split by ids; %s:\n%.*s %.*s\n",
             test->spec.endpoint.page.cap, ids, STR_ARG(result->part->method),
             STR_ARG(result->part->url));
     if (result->part->body.len > 0)
@@ -220,7 +222,7 @@ bool source_test_print(const struct source_test *test, const struct source_test_
     print_request(test, probe, out);
     print_cut(test, result, out);
     if (result->is_answered)
-        fprintf(out, "\nanswer   status %d, %zu bytes\n", probe->reply.status,
+        fprintf(out, "\nresponse status %d, %zu bytes\n", probe->reply.status,
                 probe->reply.body.len);
     if (result->failure != NULL)
         fprintf(out, "failed   %s (%s, %s)\n", result->failure->text, result->failure->code,
@@ -229,8 +231,10 @@ bool source_test_print(const struct source_test *test, const struct source_test_
         return false;
     print_warnings(result, out);
     if (!result->is_answered)
-        fprintf(out, "\nNothing was sent. --live sends it, --fixture FILE reads a saved answer, "
-                     "--faults tries what can go wrong.\n");
+        fprintf(
+            out,
+            "\nNothing was sent. --live sends the request, --fixture FILE reads a saved response, "
+            "--faults tries what can go wrong.\n");
     return true;
 }
 

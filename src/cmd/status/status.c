@@ -36,14 +36,12 @@ const struct command COMMAND_STATUS = {
     .operands = "[SOURCE]",
     .operands_max = 1,
     .description =
-        "Shows for each source the tasks that are waiting, running, and ended in the last 24 "
-        "hours;\n"
-        "how far its cursors are; when its schedules fire next; what is paused or stopped, why, "
-        "and\n"
-        "how to resume it; and what is in quarantine. Then it shows the rate gates: the learned\n"
-        "rate out of the configured one, the permits available, the quota, and until when and why\n"
-        "no request is sent. The last lines say what needs a person and what to do about it; if\n"
-        "there is anything, the exit code is 1.",
+        "Shows for each source the tasks that are waiting, running, and ended in the last 24\n"
+        "hours; how far its cursors are; when its schedules fire next; what is paused or\n"
+        "stopped, why, and how to resume it; and what is in quarantine. Then it shows the rate\n"
+        "gates: the learned rate out of the configured one, the permits available, the quota,\n"
+        "and until when and why no request is sent. The last lines say what needs a person and\n"
+        "what to do about it; if there is anything, the exit code is 1.",
     .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
     .run = cmd_status,
 };

@@ -1,3 +1,4 @@
+/* patra trigger: plans an operation of a source. */
 #include "cmd/trigger/trigger.h"
 
 #include "cmd/trigger/trigger_request.h"
@@ -29,7 +30,8 @@ static bool fire(const struct invocation *invocation, struct session *session,
         trigger_preview_init(&preview, &session->arena, limit);
         ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
     } else {
-        /* What executors asked to be cut again goes first: else it is planned as it was. */
+        /* Slices that executors want re-sliced go first; else they would be planned as they were.
+         */
         ok = plan_reslice(session->store, &first, &again, err) &&
              plan_trigger(session->store, &session->arena, request, &result, err);
     }
@@ -67,20 +69,20 @@ static enum exit_code cmd_trigger(const struct invocation *invocation)
 
 const struct command COMMAND_TRIGGER = {
     .name = "trigger",
-    .summary = "plan an operation of a source now",
+    .summary = "plan an operation of a source",
     .operands = "SOURCE [OPERATION]",
     .operands_min = 1,
     .operands_max = 2,
     .description =
-        "Makes a plan and its tasks; executors do the rest. OPERATION is harvest (the default),\n"
-        "backfill, update, metrics, replay, or the name an operation has in the source's file.\n"
-        "What is covered or under way is not planned again, so triggering twice is harmless.\n"
-        "With --dry-run nothing is written: the window is shown, why each bound is what it is,\n"
-        "and the slices. See docs/planning.md.",
+        "Makes a plan and queues its tasks, which executors then run. OPERATION is harvest (the\n"
+        "default), backfill, update, metrics, replay, or the name of an operation in the\n"
+        "source's file. What is covered or under way is not planned again, so triggering twice\n"
+        "is harmless. With --dry-run nothing is written; it shows the window, the reason for\n"
+        "each of its bounds, and the slices. See docs/planning.md.",
     .options = { TRIGGER_OPTIONS,
-                 { "dry-run", NULL, "Write nothing; show the window and the slices." },
-                 { "limit", "N", "Slices that a dry run shows, 0 to 100000 (20)." },
-                 { "json", NULL, "JSON instead of a text." },
+                 { "dry-run", NULL, "Write nothing; show the window and its slices." },
+                 { "limit", "N", "How many slices a dry run shows, 0 to 100000 (20)." },
+                 { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_trigger,
 };

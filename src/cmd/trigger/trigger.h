@@ -29,7 +29,7 @@ struct trigger_slice {
 
 void trigger_preview_init(struct trigger_preview *preview, struct arena *arena, int64_t limit);
 
-/* For people; `preview` is NULL for a plan that was made. */
+/* For people; `preview` is NULL unless it is a dry run. */
 bool trigger_print(const struct plan_request *request, const struct plan_result *result,
                    const struct trigger_preview *preview, struct arena *arena, FILE *out,
                    struct error *err) MUST_CHECK;

@@ -1,3 +1,4 @@
+/* The options of commands that plan, read into a plan request. */
 #include "cmd/trigger/trigger_request.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 /* ---- ids of a file ---- */
 
-/* One id per line; blank lines do not count. */
+/* One id per line; blank lines are skipped. */
 static bool next_id(struct plan_ids *ids, struct str *id, bool *has, struct error *err)
 {
     struct trigger_ids *from = (struct trigger_ids *)ids;
@@ -53,10 +54,11 @@ static bool read_instant(const struct invocation *invocation, const char *name, 
     if (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, &instant->at_us))
         return true;
     if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return error_set(err, ERROR_REQUEST, "trigger.option",
-                         "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-                         "long ago (7d, 12h)",
-                         name, given);
+        return command_misused(
+            err,
+            "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
+            "long ago (7d, 12h)",
+            name, given);
     instant->at_us = date.at_us;
     return true;
 }
@@ -80,8 +82,8 @@ static bool read_overrides(const struct invocation *invocation, struct arena *ar
         if (one == NULL)
             return arena_error(arena, err);
         if (!has_value || path.len == 0)
-            return error_set(err, ERROR_REQUEST, "trigger.option",
-                             "--set: '%s' is not KEY=VALUE, such as window.max=6h", given);
+            return command_misused(err, "--set: '%s' is not KEY=VALUE, such as window.max=6h",
+                                   given);
         *one = (struct override){ path, value };
     }
     *list = (struct override_list){ all.items, all.count };
@@ -96,7 +98,7 @@ static bool read_plan(const struct invocation *invocation, struct session *sessi
     if (!invocation_duration(invocation, "stale", &plan->stale_us, err))
         return false;
     if (stale != NULL && plan->stale_us == 0)
-        plan->stale_us = 1; /* "0": whatever was checked before now */
+        plan->stale_us = 1; /* "0": everything checked before now */
     return read_instant(invocation, "from", plan->now_us, &plan->from, err) &&
            read_instant(invocation, "to", plan->now_us, &plan->to, err) &&
            read_overrides(invocation, &session->arena, &plan->overrides, err);

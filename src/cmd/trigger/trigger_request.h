@@ -1,4 +1,4 @@
-/* trigger_request: what the options of a command that plans ask for. */
+/* trigger_request: the options of a command that plans. */
 #ifndef PATRA_CMD_TRIGGER_TRIGGER_REQUEST_H
 #define PATRA_CMD_TRIGGER_TRIGGER_REQUEST_H
 
@@ -8,17 +8,16 @@
 #include "cli/session.h"
 #include "engine/plan.h"
 
-/* The rows every such command has in its table. */
-#define TRIGGER_OPTIONS                                                                    \
-    { "from", "INSTANT", "Not before this: a date, or how long ago (7d)." },               \
-        { "to", "INSTANT", "Not from this on." },                                          \
-        { "campaign", "NAME",                                                              \
-          "backfill, replay: continue, or begin, this one; else the bounds name it." },    \
-        { "ids", "FILE", "update, metrics: these records, one id per line; - is stdin." }, \
-        { "stale", "DURATION",                                                             \
-          "update, metrics: records not checked for this long, and no others." },          \
-    {                                                                                      \
-        "set", "KEY=VALUE", "Change a setting for this plan; may be repeated."             \
+/* The options that every such command has. */
+#define TRIGGER_OPTIONS                                                                            \
+    { "from", "INSTANT", "Start of the window: a date, or how long ago (7d)." },                   \
+        { "to", "INSTANT", "End of the window, exclusive." },                                      \
+        { "campaign", "NAME",                                                                      \
+          "backfill, replay: start or continue this campaign; its bounds name it if not given." }, \
+        { "ids", "FILE", "update, metrics: only these records, one id per line; - is stdin." },    \
+        { "stale", "DURATION", "update, metrics: only records not checked for this long." },       \
+    {                                                                                              \
+        "set", "KEY=VALUE", "Override a setting for this plan; may be repeated."                   \
     }
 
 struct trigger_ids {     /* ids of a file, one per line */
@@ -30,17 +29,17 @@ struct trigger_ids {     /* ids of a file, one per line */
 };
 
 struct trigger_request {
-    struct plan_request plan; /* points into the request: it stays where it was read */
+    struct plan_request plan; /* points into the request, which must not be moved */
     struct trigger_ids ids;
 };
 
-/* The first operand is the source. False for what was mistyped: EXIT_USAGE. */
+/* The first operand is the source. */
 bool trigger_request_read(struct trigger_request *request, const struct invocation *invocation,
                           struct session *session, struct str operation,
                           struct error *err) MUST_CHECK;
 void trigger_request_close(struct trigger_request *request); /* accepts the zero value */
 
-/* A source that does not compile: all that is wrong at once, as lint shows it. */
+/* Prints everything that is wrong with a source that does not compile, as lint does. */
 void trigger_print_faults(const struct invocation *invocation, struct session *session,
                           const struct plan_result *result);
 

@@ -1,3 +1,4 @@
+/* The result of a trigger, for people and for programs. */
 #include <inttypes.h>
 
 #include "base/instant.h"
@@ -75,7 +76,7 @@ static struct str due_text(struct arena *arena, const struct plan_request *reque
 static bool print_slices(const struct plan_request *request, const struct plan_result *result,
                          const struct trigger_preview *preview, FILE *out, struct error *err)
 {
-    static const char *const heads[] = { "SLICE", "FROM", "TO", "ASKED FOR FROM", "TO", "DUE" };
+    static const char *const heads[] = { "SLICE", "FROM", "TO", "QUERY FROM", "TO", "DUE" };
     struct arena *arena = preview->arena;
     const int64_t total = result->slices + result->slices_left;
     struct columns columns;
@@ -106,7 +107,7 @@ static const char *plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* What became of it, in a sentence. */
+/* The result, in a sentence. */
 static void print_outcome(const struct plan_result *result, bool is_preview, FILE *out)
 {
     if (result->idle != PLAN_IDLE_NOT) {
@@ -120,7 +121,7 @@ static void print_outcome(const struct plan_result *result, bool is_preview, FIL
     if (result->ids > 0)
         fprintf(out, " of %" PRId64 " record%s", result->ids, plural(result->ids));
     fprintf(out, " %s%s", is_preview ? "would be queued" : "queued",
-            result->stop == BUDGET_GO ? "" : "; the rest waits for the next trigger: ");
+            result->stop == BUDGET_GO ? "" : "; the next trigger queues the rest: ");
     if (result->stop != BUDGET_GO)
         fprintf(out, "%.*s", STR_ARG(BUDGET_STOP_CODES.items[result->stop].meaning));
     fprintf(out, "\n");

@@ -67,7 +67,7 @@ static void settle(const char *store)
     run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--dry-run", "--store", store);
     CHECK_EQ(run.code, 0, "would do");
     CHECK(cli_has(run.talk, "nothing was written"), "and did not");
-    run = RUN("patra", "quarantine", "retry", id, "--why", "dates moved", "--store", store);
+    run = RUN("patra", "quarantine", "retry", id, "--note", "dates moved", "--store", store);
     CHECK_EQ(run.code, 0, "one");
     CHECK(cli_has(run.out, ": stored, new"), "stored");
     run = RUN("patra", "quarantine", "retry", id, "--store", store);
@@ -78,8 +78,8 @@ static void settle(const char *store)
     /* The second is dropped, the others come in. */
     (void)snprintf(id, sizeof(id), "%.*s", STR_ARG(cli_value(run.out, "1.id")));
     CHECK_EQ(RUN("patra", "quarantine", "drop", id, "--store", store).code, 2, "asks");
-    run =
-        RUN("patra", "quarantine", "drop", id, "--yes", "--why", "a test record", "--store", store);
+    run = RUN("patra", "quarantine", "drop", id, "--yes", "--note", "a test record", "--store",
+              store);
     CHECK_EQ(run.code, 0, "drop");
     CHECK_STR(run.out, STR("1 dropped\n"), "dropped");
     CHECK_EQ(RUN("patra", "quarantine", "drop", id, "--yes", "--store", store).code, 1, "once");

@@ -39,7 +39,7 @@ static void an_update_looks_at_them(const char *store)
     CHECK_STR(cli_value(bad.out, "0.recordId"), cli_value(run.out, "0.recordId"), "the same");
     run = RUN("patra", "signal", "list", "--store", store);
     CHECK(cli_has(run.out, "  executor  0\n    date.missing\n"), "for people");
-    CHECK(!cli_has(run.talk, "nobody looks"), "an update will");
+    CHECK(!cli_has(run.talk, "no update takes them"), "an update will");
     run = RUN("patra", "status", "--store", store);
     CHECK(cli_has(run.out, "see: patra signal list " SOURCE), "told");
 
@@ -77,7 +77,7 @@ static void they_are_dropped(const char *store)
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_signal WHERE closed_by <> ''"), 1,
              "who did it stays");
     run = RUN("patra", "signal", "list", "--limit", "1", "--store", store);
-    CHECK(cli_has(run.out, "r00000002") && cli_has(run.talk, "go on with --after"), "the next");
+    CHECK(cli_has(run.out, "r00000002") && cli_has(run.talk, "continue with --after"), "the next");
     CHECK_EQ(RUN("patra", "signal", "drop", "1", "--yes", "--store", store).code, 1, "not open");
     run = RUN("patra", "signal", "drop", SOURCE, "--reason", "missing", "--yes", "--store", store);
     CHECK_STR(run.out, STR("0 dropped\n"), "of another reason");
@@ -92,10 +92,10 @@ static void nobody_looks_at_them(const char *store)
 {
     struct run run = RUN("patra", "signal", "list", SIMMED_SOURCE, "--store", store);
 
-    CHECK(cli_has(run.talk, "nobody looks at them: " SIMMED_SOURCE " has no update"), "told");
+    CHECK(cli_has(run.talk, "no update takes them: " SIMMED_SOURCE " has no update"), "told");
     run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "nobody needs to get up for that");
-    CHECK(cli_has(run.out, "nobody looks at them") &&
+    CHECK(cli_has(run.out, "no update takes them") &&
               cli_has(run.out, "patra signal drop " SIMMED_SOURCE),
           "and what to do");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);

@@ -351,7 +351,7 @@ TEST(a_source_that_is_in_two_files_is_not_applied)
     REQUIRE(RUN("patra", "source", "lint", other).code == 0, "it is a source");
     run = RUN("patra", "source", "apply", "sources/crossref.yaml", other, "--store", store);
     CHECK_EQ(run.code, 1, "exit code");
-    CHECK(has(run.talk, "the source crossref is in sources/crossref.yaml too"), "why");
+    CHECK(has(run.talk, "the source crossref is also in sources/crossref.yaml"), "why");
     CHECK_STR(RUN("patra", "source", "list", "--json", "--store", store).out, STR("[]\n"),
               "nothing was applied");
 }

@@ -40,7 +40,7 @@ TEST(the_request_is_shown_without_its_secrets_and_not_sent)
     CHECK(cli_has(run.out, "Nothing was sent"), "and it says so");
     REQUIRE(unsetenv("PATRA_CONTACT") == 0, "environment");
     run = RUN("patra", "source", "test", "sources/openalex.yaml");
-    CHECK(cli_has(run.out, "env:PATRA_CONTACT leads to nothing"), "what is not set");
+    CHECK(cli_has(run.out, "env:PATRA_CONTACT is not set"), "what is not set");
 }
 
 TEST(recorded_answers_are_shown_as_they_are_read)
@@ -81,7 +81,7 @@ TEST(an_answer_that_is_no_page_says_what_it_is)
                          recorded("fixtures/openalex/transcribed/error-429-plan.json"));
 
     CHECK_EQ(run.code, 1, "exit code");
-    CHECK(cli_has(run.out, "answer   status 429"), "the status, from the file beside it");
+    CHECK(cli_has(run.out, "response status 429"), "the status, from the file beside it");
     CHECK(cli_has(run.out, "by the rule plan") && cli_has(run.out, "L4"),
           "which rule, and how bad");
     run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--fixture",
@@ -148,7 +148,7 @@ TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
     CHECK(cli_has(run.out, "\"partRequest\":{\"method\":\"GET\""), "how a part would be asked for");
     run = TEST_PUBMED("--set", "endpoints.search.page.cap=10", "--set",
                       "endpoints.search.page.size=10", "--live");
-    CHECK(cli_has(run.out, "it is cut by ids; ids up to 49999999:\nGET "), "told");
+    CHECK(cli_has(run.out, "is split by ids; ids up to 49999999:\nGET "), "told");
     CHECK(cli_has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
     CHECK(cli_has(run.out,
                   "is above page.cap, and the window can not be shorter: it will be cut by ids"),
@@ -267,5 +267,5 @@ TEST(mistakes_are_answered_with_what_to_do)
     CHECK_EQ(run.code, 2, "no date");
     run = RUN("patra", "source", "test", "test/data/spec/ten-faults.yaml");
     CHECK_EQ(run.code, 1, "a file with faults");
-    CHECK(cli_has(run.talk, "nothing was tried"), "says so");
+    CHECK(cli_has(run.talk, "nothing was tested"), "says so");
 }

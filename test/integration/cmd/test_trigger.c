@@ -76,7 +76,7 @@ static void trigger_show_cancel(const char *store)
     run = RUN("patra", "plan", "show", "2", "--store", store);
     CHECK(cli_has(run.out, "idle       COVERED"), "why it is empty");
     run = RUN("patra", "plan", "cancel", "1", "--store", store);
-    CHECK(cli_has(run.out, "plan 1: cancelled, 10 waiting tasks with it"), "cancel");
+    CHECK(cli_has(run.out, "plan 1: cancelled, with 10 waiting tasks"), "cancel");
     run = RUN("patra", "plan", "show", "1", "--json", "--limit", "1", "--store", store);
     CHECK_STR(cli_value(run.out, "status"), STR("CANCELLED"), "its state");
     CHECK_STR(cli_value(run.out, "tasks.CANCELLED"), STR("10"), "and its tasks'");
@@ -222,7 +222,7 @@ static const struct {
     { "a state that plans have not",
       { "patra", "plan", "list", "--status", "done" },
       2,
-      "is none of DRAFT" },
+      "is not one of DRAFT" },
     { "no plan's number", { "patra", "plan", "cancel", "seven" }, 2, "seven" },
     { "an endpoint it has not", { "patra", "pause", "daily/jobs" }, 4, "no endpoint 'jobs'" },
 };
@@ -256,7 +256,7 @@ static void pause_and_resume(const char *store)
     CHECK_EQ(run.code, 0, "pause");
     CHECK_STR(run.out, STR("daily/works: paused\n"), "pause");
     run = RUN("patra", "pause", "daily/works", "--store", store);
-    CHECK_STR(run.out, STR("daily/works: paused already\n"), "a second time");
+    CHECK_STR(run.out, STR("daily/works: already paused\n"), "a second time");
     run = RUN("patra", "pause", "--json", "--store", store);
     CHECK_STR(cli_value(run.out, "0.endpoint"), STR("works"), "listed");
     CHECK_STR(cli_value(run.out, "0.reason"), STR("moving"), "the first reason stands");

@@ -40,7 +40,7 @@ static void stop_and_go_on(const char *store)
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     run = run_end(&running);
     CHECK_EQ(run.code, 130, "told to stop");
-    CHECK(cli_has(run.out, "told to stop"), "said so");
+    CHECK(cli_has(run.out, "interrupted"), "said so");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.queued") +

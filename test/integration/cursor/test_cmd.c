@@ -180,7 +180,7 @@ TEST(reset_asks_and_leaves_a_trace)
     run = RUN("patra", "cursor", "show", "daily", "--json", "--store", store);
     CHECK(!has(run.out, "RESET"), "nothing was done");
 
-    run = RUN("patra", "cursor", "reset", "daily", "--to", "2026-01-04", "--yes", "--why",
+    run = RUN("patra", "cursor", "reset", "daily", "--to", "2026-01-04", "--yes", "--reason",
               "dates were wrong", "--store", store);
     CHECK_EQ(run.code, 0, "done");
     CHECK(has(run.out, "2026-01-06T00:00:00Z -> 2026-01-04T00:00:00Z"), "from where to where");

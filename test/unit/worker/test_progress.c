@@ -248,7 +248,7 @@ TEST(the_block_says_it_all)
                   "  records   12,345  1,234/s  new 12,000  changed 300  unchanged 45\n"
                   "  requests  98  3.2/s  batches 90  retries 2  429 1  4.5 MB\n"
                   "  workers   3 working, 1 waiting  after 1m 05s\n"
-                  "  waiting for a permit until 14:03:22Z (why: Retry-After)\n"),
+                  "  waiting for a permit until 14:03:22Z (Retry-After)\n"),
               "80 columns, no colours");
 }
 
@@ -261,16 +261,15 @@ TEST(a_turn_within_the_second_is_no_news_and_a_rest_is)
     view.wait.left_us = US_PER_SECOND / 2;
     CHECK(str_ends(block_of(&view, style), STR("1 waiting  after 1m 05s\n")), "the rate");
     view.wait.left_us = 20 * US_PER_SECOND;
-    CHECK(str_ends(block_of(&view, style),
-                   STR("  waiting for a permit until 14:03:22Z (why: rate)\n")),
+    CHECK(str_ends(block_of(&view, style), STR("  waiting for a permit until 14:03:22Z (rate)\n")),
           "a slow one");
     view.waiting = view.working = 0;
     view.is_resting = true;
     view.rest =
         (struct progress_wait){ .until_us = T0 + 50602 * US_PER_SECOND, .why = WAIT_CIRCUIT };
-    CHECK(str_ends(block_of(&view, style),
-                   STR("  nothing may run until 14:03:22Z (why: circuit open)\n")),
-          "nobody works");
+    CHECK(
+        str_ends(block_of(&view, style), STR("  no task may run until 14:03:22Z (circuit open)\n")),
+        "nobody works");
 }
 
 static void check_widths(struct str text, int width)
@@ -331,6 +330,6 @@ TEST(a_plain_line_says_what_a_log_needs)
     progress_line(&view, STR("crossref harvest"), &out);
     CHECK_STR(buf_str(&out),
               STR("crossref harvest:  48 %  12/25 slices  eta ?  records 12,345 (1,234/s)"
-                  "  requests 98  429 1  waiting for a permit until 14:03:22Z (why: Retry-After)"),
+                  "  requests 98  429 1  waiting for a permit until 14:03:22Z (Retry-After)"),
               "one line");
 }

@@ -1,4 +1,4 @@
-/* An answer: sent for, or saved in a file. */
+/* The response of patra source test: requested, or read from a file. */
 #include <unistd.h>
 
 #include "adapter/auth/auth_http.h"
@@ -11,7 +11,7 @@
 #include "engine/gate/gate.h"
 #include "port/store_pause.h"
 
-#define ANSWER_BYTES_MAX ((size_t)64 << 20)
+#define RESPONSE_BYTES_MAX ((size_t)64 << 20)
 #define PERMIT_WAIT_MAX_US (30 * US_PER_SECOND)
 
 static bool refuse_resting(struct source_test *test, struct error *err)
@@ -24,20 +24,21 @@ static bool refuse_resting(struct source_test *test, struct error *err)
     for (size_t i = 0; i < pauses.count; i++) {
         const struct pause *pause = &pauses.items[i];
 
-        /* A stop is lifted by whoever has seen that the cause is gone: by this one request. */
+        /* A stopped source may be tested: this request shows whether the cause was removed. */
         if (pause->kind == PAUSE_STOPPED)
             continue;
         if (pause->endpoint.len == 0 || str_eq(pause->endpoint, test->spec.endpoint.name))
-            return error_set(err, ERROR_REQUEST, "source.resting",
-                             "%.*s is %.*s (%.*s), and nothing is sent: patra resume %.*s%s%.*s",
-                             STR_ARG(code), STR_ARG(code_of(&PAUSE_KIND_CODES, (int)pause->kind)),
-                             STR_ARG(pause->reason), STR_ARG(code),
-                             pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint));
+            return error_set(
+                err, ERROR_REQUEST, "source.resting",
+                "%.*s is %.*s (%.*s); nothing was sent. To resume it: patra resume %.*s%s%.*s",
+                STR_ARG(code), STR_ARG(code_of(&PAUSE_KIND_CODES, (int)pause->kind)),
+                STR_ARG(pause->reason), STR_ARG(code), pause->endpoint.len > 0 ? "/" : "",
+                STR_ARG(pause->endpoint));
     }
     return true;
 }
 
-/* What the answer means to the gate, as for any other request: a Retry-After silences all. */
+/* Feeds the response back to the gate, as any other: a Retry-After holds back all processes. */
 static void hear(struct source_test *test, const struct probe *probe, bool is_answered,
                  struct fetch_feedback *feedback)
 {
@@ -85,8 +86,8 @@ static bool send_with(struct source_test *test, struct probe *probe, struct fetc
         goto http;
     if (gate != NULL && permit.decision != RATE_ALLOW) {
         (void)error_set(err, ERROR_TRANSIENT, "source.rate",
-                        "the rate gate has no permit within %d s: others are asking, or the "
-                        "source said to wait",
+                        "the rate gate has no permit within %d s: other processes use them, or the "
+                        "source wants a pause",
                         (int)(PERMIT_WAIT_MAX_US / US_PER_SECOND));
         goto http;
     }
@@ -148,7 +149,8 @@ static bool read_head(struct arena *arena, struct str head, struct http_reply *r
             (void)str_cut(&line, ' ');
             line = str_trim(line);
             if (!str_to_i64(str_cut(&line, ' '), &status))
-                return error_set(err, ERROR_REQUEST, "source.fixture", "the status can't be read");
+                return error_set(err, ERROR_REQUEST, "source.fixture",
+                                 "the status line cannot be read");
             reply->status = (int)status;
             continue;
         }
@@ -172,7 +174,7 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
     size_t blank;
 
     *reply = (struct http_reply){ .status = 200 };
-    if (!file_read(arena, path, ANSWER_BYTES_MAX, &text, err))
+    if (!file_read(arena, path, RESPONSE_BYTES_MAX, &text, err))
         return false;
     if (str_starts(text, STR("HTTP/"))) {
         blank = str_find(text, STR("\r\n\r\n"));
@@ -181,7 +183,7 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
         head = str_slice(text, 0, blank);
         text = str_slice(text, blank, text.len);
     } else if (beside.data != NULL && access(beside.data, R_OK) == 0 &&
-               !file_read(arena, beside.data, ANSWER_BYTES_MAX, &head, err))
+               !file_read(arena, beside.data, RESPONSE_BYTES_MAX, &head, err))
         return false;
     reply->body = text;
     reply->wire_bytes = (int64_t)text.len;
