@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/suggest.h"
 #include "cli/help.h"
+#include "data/date.h"
 
 enum { NAMES_MAX = 64 };
 
@@ -79,6 +80,25 @@ bool invocation_duration(const struct invocation *invocation, const char *name, 
 
     return given == NULL || duration_parse_us(str_of(given), length_us, &why) ||
            command_misused(err, "--%s: %s", name, why.text);
+}
+
+bool invocation_instant(const struct invocation *invocation, const char *name, int64_t now_us,
+                        int64_t *at_us, struct error *err)
+{
+    const char *given = invocation_value(invocation, name);
+    struct duration ago;
+    struct date date;
+
+    if (given == NULL ||
+        (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, at_us)))
+        return true;
+    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
+        return command_misused(err,
+                               "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) "
+                               "nor how long ago (7d, 12h)",
+                               name, given);
+    *at_us = date.at_us;
+    return true;
 }
 
 bool invocation_code(const struct invocation *invocation, const char *name,

@@ -89,6 +89,10 @@ bool invocation_number(const struct invocation *invocation, const char *name,
 bool invocation_duration(const struct invocation *invocation, const char *name, int64_t *length_us,
                          struct error *err) MUST_CHECK;
 
+/* The same for an instant: a date, or how long before now_us. */
+bool invocation_instant(const struct invocation *invocation, const char *name, int64_t now_us,
+                        int64_t *at_us, struct error *err) MUST_CHECK;
+
 /* An option whose value is one of a table's codes, in any case. */
 struct option_code {
     bool is_given;

@@ -52,46 +52,52 @@ static bool list_since(struct store *store, struct arena *arena, const struct ta
     return true;
 }
 
+struct judge {
+    struct store *store;
+    struct arena *arena;
+    const struct trouble_list *list; /* what was judged so far */
+};
+
 /* Covered, under way, or missing by a later task. */
-static bool is_held(struct store *store, struct arena *arena, const struct trouble_list *list,
-                    const struct trouble *trouble, bool *held, struct error *err)
+static bool is_held(const struct judge *judge, const struct trouble *trouble, bool *held,
+                    struct error *err)
 {
     const struct task *task = &trouble->ended.task;
     struct coverage_list coverage;
 
-    return list_since(store, arena, task, &coverage, err) &&
-           add_later(arena, list, trouble, &coverage, err) &&
-           coverage_join(arena, &coverage, err) &&
-           coverage_holds(arena, &coverage, (struct id_part){ task->window, task->ids }, held, err);
+    return list_since(judge->store, judge->arena, task, &coverage, err) &&
+           add_later(judge->arena, judge->list, trouble, &coverage, err) &&
+           coverage_join(judge->arena, &coverage, err) &&
+           coverage_holds(judge->arena, &coverage, (struct id_part){ task->window, task->ids },
+                          held, err);
 }
 
 /* For records by id: whether a later plan has chosen them again. */
-static bool is_planned_again(struct store *store, struct arena *arena, const struct task *task,
-                             bool *again, struct error *err)
+static bool is_planned_again(const struct judge *judge, const struct task *task, bool *again,
+                             struct error *err)
 {
     const struct plan_filter filter = {
         .source = task->source, .has_operation = true, .operation = task->operation, .limit = 1
     };
     struct plan_list plans;
 
-    if (!store_plan_list(store, arena, &filter, &plans, err))
+    if (!store_plan_list(judge->store, judge->arena, &filter, &plans, err))
         return false;
     *again = plans.count > 0 && plans.items[0].id > task->plan_id;
     return true;
 }
 
 /* A re-sliced task is missing only where its pieces are, and these are in the list themselves. */
-static bool judge(struct store *store, struct arena *arena, const struct trouble_list *list,
-                  struct trouble *trouble, struct error *err)
+static bool judge_one(const struct judge *judge, struct trouble *trouble, struct error *err)
 {
     const struct task *task = &trouble->ended.task;
     const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
     bool held = trouble->ended.is_cut;
 
     if (!held && window_is_valid(task->window)) {
-        if (!is_held(store, arena, list, trouble, &held, err))
+        if (!is_held(judge, trouble, &held, err))
             return false;
-    } else if (!held && !is_planned_again(store, arena, task, &held, err)) {
+    } else if (!held && !is_planned_again(judge, task, &held, err)) {
         return false;
     }
     /* By id, each hole is a signal of its own. */
@@ -109,6 +115,7 @@ static bool is_of(const struct task_partition *partition, const struct task *tas
 bool trouble_list(struct store *store, struct arena *arena, const struct trouble_filter *filter,
                   struct trouble_list *list, struct error *err)
 {
+    const struct judge judge = { store, arena, list };
     struct ended_task_list ended;
 
     *list = (struct trouble_list){ 0 };
@@ -124,7 +131,7 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
         if (trouble == NULL)
             return arena_error(arena, err);
         trouble->ended = ended.items[i];
-        if (!judge(store, arena, list, trouble, err))
+        if (!judge_one(&judge, trouble, err))
             return error_wrap(err, "task %lld", (long long)trouble->ended.task.id);
         list->missing += trouble->is_missing;
         list->holes += trouble->has_holes;

@@ -1,11 +1,9 @@
 /* patra cursor reset: sets a cursor, after a confirmation, and records who did it. */
 #include <inttypes.h>
 
-#include "base/duration.h"
 #include "cli/confirm.h"
 #include "cli/who.h"
 #include "cmd/cursor/cursor.h"
-#include "data/date.h"
 #include "engine/cursor/cursor_event.h"
 #include "engine/cursor/cursor_reset.h"
 
@@ -57,25 +55,13 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
                     struct cursor_value *to, struct error *err)
 {
     const char *given = invocation_value(invocation, "to");
-    struct duration ago;
-    struct date date;
 
     if (given == NULL)
         return command_misused(err, "--to is required: the value to set");
     *to = (struct cursor_value){ .type = type };
-    if (type != CURSOR_TIME) {
-        to->text = str_of(given);
-        return true;
-    }
-    if (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, &to->instant_us))
-        return true;
-    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return command_misused(
-            err,
-            "--to: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-            "long ago (7d, 12h)",
-            given);
-    to->instant_us = date.at_us;
+    if (type == CURSOR_TIME)
+        return invocation_instant(invocation, "to", now_us, &to->instant_us, err);
+    to->text = str_of(given);
     return true;
 }
 

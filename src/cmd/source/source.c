@@ -87,10 +87,10 @@ static bool apply_all(const struct invocation *invocation, struct session *sessi
     if (sources == NULL)
         return arena_error(&session->arena, err);
     for (int i = 0; i < count; i++) {
+        const struct source_file file = { invocation, &session->arena, invocation->operands[i] };
         bool clean;
 
-        if (!source_file(invocation, &session->arena, invocation->operands[i], &sources[i], &clean,
-                         err))
+        if (!source_file_read(&file, &sources[i], &clean, err))
             return false;
         if (!clean)
             *code = EXIT_FOUND;
@@ -134,12 +134,13 @@ static const struct command apply = {
 static bool diff_one(const struct invocation *invocation, struct session *session,
                      enum exit_code *code, struct error *err)
 {
+    const struct source_file file = { invocation, &session->arena, invocation->operands[0] };
     struct source source;
     struct source_diff changes;
     struct buf text;
     bool clean;
 
-    if (!source_file(invocation, &session->arena, invocation->operands[0], &source, &clean, err))
+    if (!source_file_read(&file, &source, &clean, err))
         return false;
     if (!clean) {
         *code = EXIT_FOUND;

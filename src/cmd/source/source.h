@@ -12,7 +12,7 @@ extern const struct command COMMAND_SOURCE_LINT; /* source_lint.c */
 extern const struct command COMMAND_SOURCE_SHOW; /* source_show.c */
 extern const struct command COMMAND_SOURCE_TEST; /* source_test.c */
 
-/* The option of every command that reads a source file; source_file() applies it. */
+/* The option of every command that reads a source file; source_file_read() applies it. */
 #define SOURCE_SET_OPTION                                                          \
     {                                                                              \
         "set", "PATH=VALUE",                                                       \
@@ -29,7 +29,12 @@ bool source_edits(const struct invocation *invocation, struct arena *arena, stru
 /* Reads and checks a file, with the changes of --set, and prints its faults. *clean is false when
  * it has errors. Returns false when the file cannot be read, or for failures that are not its
  * fault. */
-bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
-                 struct source *source, bool *clean, struct error *err) MUST_CHECK;
+struct source_file {
+    const struct invocation *invocation;
+    struct arena *arena;
+    const char *path;
+};
+bool source_file_read(const struct source_file *file, struct source *source, bool *clean,
+                      struct error *err) MUST_CHECK;
 
 #endif

@@ -82,28 +82,28 @@ bool source_edits(const struct invocation *invocation, struct arena *arena, stru
     return true;
 }
 
-static bool read_and_print(const struct invocation *invocation, struct arena *arena,
-                           const char *path, FILE *out, struct source *source, bool *clean,
-                           struct error *err)
+static bool read_and_print(const struct source_file *file, FILE *out, struct source *source,
+                           bool *clean, struct error *err)
 {
+    const struct invocation *invocation = file->invocation;
     const bool as_json = out == invocation->out && invocation_flag(invocation, "json");
     struct source_text text;
     struct fault_list faults;
 
-    if (!file_read(arena, path, SOURCE_FILE_BYTES_MAX, &text.file, err) ||
-        !source_edits(invocation, arena, &text.edits, err))
+    if (!file_read(file->arena, file->path, SOURCE_FILE_BYTES_MAX, &text.file, err) ||
+        !source_edits(invocation, file->arena, &text.edits, err))
         return false;
-    fault_list_init(&faults, arena);
-    *clean = source_lint(arena, NULL, &text, &faults, source);
+    fault_list_init(&faults, file->arena);
+    *clean = source_lint(file->arena, NULL, &text, &faults, source);
     if (faults.failed)
-        return arena_error(arena, err);
-    return print_faults(out, &faults, path, as_json, err);
+        return arena_error(file->arena, err);
+    return print_faults(out, &faults, file->path, as_json, err);
 }
 
-bool source_file(const struct invocation *invocation, struct arena *arena, const char *path,
-                 struct source *source, bool *clean, struct error *err)
+bool source_file_read(const struct source_file *file, struct source *source, bool *clean,
+                      struct error *err)
 {
-    return read_and_print(invocation, arena, path, invocation->talk, source, clean, err);
+    return read_and_print(file, file->invocation->talk, source, clean, err);
 }
 
 static enum exit_code cmd_source_lint(const struct invocation *invocation)
@@ -115,12 +115,12 @@ static enum exit_code cmd_source_lint(const struct invocation *invocation)
 
     arena_init(&arena, LINT_BYTES_MAX);
     for (int i = 0; i < invocation->operand_count; i++) {
+        const struct source_file file = { invocation, &arena, invocation->operands[i] };
         struct source source;
         bool clean;
 
         arena_reset(&arena); /* frees everything of the last file */
-        if (!read_and_print(invocation, &arena, invocation->operands[i], invocation->out, &source,
-                            &clean, &err)) {
+        if (!read_and_print(&file, invocation->out, &source, &clean, &err)) {
             code = command_failed(invocation, &err);
             break;
         }

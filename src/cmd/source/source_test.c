@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "adapter/system/system.h"
-#include "base/duration.h"
 #include "base/list.h"
 #include "cli/file.h"
-#include "data/date.h"
 #include "engine/plan_draft.h"
 #include "engine/source_store.h"
 #include "spec/check.h"
@@ -83,7 +81,8 @@ static bool open_source(struct source_test *test, bool *clean, struct error *err
         arena_init(&test->session.arena, TEST_BYTES_MAX);
     }
     if (is_file(operand))
-        return source_file(invocation, &test->session.arena, operand, &test->source, clean, err);
+        return source_file_read(&(struct source_file){ invocation, &test->session.arena, operand },
+                                &test->source, clean, err);
     return load(test, clean, err);
 }
 
@@ -113,37 +112,14 @@ static bool compile(struct source_test *test, struct error *err)
 
 /* ---- its slice ---- */
 
-/* A date, or how long ago. */
-static bool read_instant(struct source_test *test, const char *name, int64_t otherwise_us,
-                         int64_t *at_us, struct error *err)
-{
-    const char *given = invocation_value(test->invocation, name);
-    struct duration ago;
-    struct date date;
-
-    *at_us = otherwise_us;
-    if (given == NULL)
-        return true;
-    if (duration_parse(str_of(given), &ago, err) &&
-        duration_subtract(clock_now_us(&test->session.clock), ago, at_us))
-        return true;
-    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return command_misused(
-            err,
-            "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-            "long ago (7d, 12h)",
-            name, given);
-    *at_us = date.at_us;
-    return true;
-}
-
 /* Without bounds: the last slice that a harvest would request now. */
 static bool make_window(struct source_test *test, struct error *err)
 {
     const struct spec_window *window = &test->spec.endpoint.window;
     const int64_t step_us = granularity_us(window->granularity);
     const int64_t unit_us = window->min_us > step_us ? window->min_us : step_us;
-    const int64_t edge_us = clock_now_us(&test->session.clock) - window->lag_us;
+    const int64_t now_us = clock_now_us(&test->session.clock);
+    const int64_t edge_us = now_us - window->lag_us;
     const struct slice_cut cut = { .max_us = window->max_us,
                                    .min_us = window->min_us,
                                    .overlap_us = window->overlap_us,
@@ -151,8 +127,11 @@ static bool make_window(struct source_test *test, struct error *err)
                                    .granularity = window->granularity };
     struct window own;
 
-    if (!read_instant(test, "to", edge_us - edge_us % unit_us, &own.to_us, err) ||
-        !read_instant(test, "from", own.to_us - window->max_us, &own.from_us, err))
+    own.to_us = edge_us - edge_us % unit_us;
+    if (!invocation_instant(test->invocation, "to", now_us, &own.to_us, err))
+        return false;
+    own.from_us = own.to_us - window->max_us;
+    if (!invocation_instant(test->invocation, "from", now_us, &own.from_us, err))
         return false;
     if (own.from_us >= own.to_us)
         return command_misused(err, "--from must be before --to");
@@ -258,10 +237,14 @@ static bool try_response(struct source_test *test, struct probe *probe,
     return !result->is_page || probe_warn(probe, err);
 }
 
+struct part {
+    struct probe probe;
+    struct slice slice;
+};
+
 /* The request for the lower half of the window's ids, in case the window is above the cap. */
-static bool open_part(struct source_test *test, struct probe *probe, struct slice *slice,
-                      struct secret_source *secrets, struct source_test_result *result,
-                      struct error *err)
+static bool open_part(struct source_test *test, struct part *part, struct secret_source *secrets,
+                      struct source_test_result *result, struct error *err)
 {
     struct reslice_ids_request request;
     struct reslice_ids out;
@@ -270,17 +253,17 @@ static bool open_part(struct source_test *test, struct probe *probe, struct slic
         !draft_ids(&test->spec, test->slice.part, &request))
         return true;
     reslice_ids(&request, &out);
-    *slice = test->slice;
-    slice->part = out.count > 0 ? out.children[0] : request.ids;
-    if (!probe_open(probe, &test->session.arena,
+    part->slice = test->slice;
+    part->slice.part = out.count > 0 ? out.children[0] : request.ids;
+    if (!probe_open(&part->probe, &test->session.arena,
                     &(struct probe_ask){ .spec = &test->spec,
-                                         .slice = slice,
+                                         .slice = &part->slice,
                                          .secrets = secrets,
                                          .now_us = clock_now_us(&test->session.clock) },
                     err))
         return error_wrap(err, "a part by ids");
-    result->part = &probe->told;
-    result->part_ids = slice->part;
+    result->part = &part->probe.told;
+    result->part_ids = part->slice.part;
     return true;
 }
 
@@ -289,9 +272,9 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
     struct secret_source stand_in = source_test_stand_in();
     struct source_test_result result = { 0 };
     struct unset_list unset = { 0 };
-    struct probe probe, part = { 0 };
+    struct part part = { 0 };
+    struct probe probe;
     struct error failure;
-    struct slice slice;
     bool ok;
 
     ok = probe_open(&probe, &test->session.arena,
@@ -302,7 +285,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
                                          .secrets = &stand_in,
                                          .now_us = clock_now_us(&test->session.clock) },
                     err) &&
-         open_part(test, &part, &slice, &stand_in, &result, err) &&
+         open_part(test, &part, &stand_in, &result, err) &&
          unset_find(&test->session.arena, &test->spec, &unset, err) &&
          try_response(test, &probe, &result, &failure, err);
     result.probe = &probe;
@@ -311,7 +294,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
     if (ok && ((result.is_answered && !result.is_page) || probe.listing.bad.count > 0))
         *code = EXIT_FOUND;
     ok = ok && show(test, &result, err);
-    probe_close(&part);
+    probe_close(&part.probe);
     probe_close(&probe);
     return ok;
 }

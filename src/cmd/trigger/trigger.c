@@ -6,27 +6,20 @@
 
 enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
 
-static bool print_all(const struct invocation *invocation, struct session *session,
-                      const struct plan_request *request, const struct plan_result *result,
-                      const struct trigger_preview *preview, struct error *err)
-{
-    if (invocation_flag(invocation, "json"))
-        return trigger_print_json(request, result, preview, &session->arena, invocation->out, err);
-    return trigger_print(request, result, preview, &session->arena, invocation->out, err);
-}
-
 static bool fire(const struct invocation *invocation, struct session *session,
                  const struct plan_request *request, int64_t limit, struct error *err)
 {
     const struct plan_reslice_request first = { .owner = STR("patra trigger"),
                                                 .now_us = request->now_us,
                                                 .limit = RESLICES_MAX };
+    const bool is_dry = invocation_flag(invocation, "dry-run");
     struct plan_reslice_result again;
     struct trigger_preview preview;
+    struct trigger_shown shown;
     struct plan_result result = { 0 };
     bool ok;
 
-    if (invocation_flag(invocation, "dry-run")) {
+    if (is_dry) {
         trigger_preview_init(&preview, &session->arena, limit);
         ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
     } else {
@@ -39,8 +32,13 @@ static bool fire(const struct invocation *invocation, struct session *session,
         trigger_print_faults(invocation, session, &result);
         return false;
     }
-    return print_all(invocation, session, request, &result,
-                     invocation_flag(invocation, "dry-run") ? &preview : NULL, err);
+    shown = (struct trigger_shown){ .request = request,
+                                    .result = &result,
+                                    .preview = is_dry ? &preview : NULL,
+                                    .arena = &session->arena,
+                                    .out = invocation->out };
+    return invocation_flag(invocation, "json") ? trigger_print_json(&shown, err)
+                                               : trigger_print(&shown, err);
 }
 
 static bool trigger(const struct invocation *invocation, struct session *session,

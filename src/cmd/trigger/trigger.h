@@ -29,14 +29,17 @@ struct trigger_slice {
 
 void trigger_preview_init(struct trigger_preview *preview, struct arena *arena, int64_t limit);
 
-/* For people; `preview` is NULL unless it is a dry run. */
-bool trigger_print(const struct plan_request *request, const struct plan_result *result,
-                   const struct trigger_preview *preview, struct arena *arena, FILE *out,
-                   struct error *err) MUST_CHECK;
+struct trigger_shown {
+    const struct plan_request *request;
+    const struct plan_result *result;
+    const struct trigger_preview *preview; /* NULL unless it is a dry run */
+    struct arena *arena;
+    FILE *out;
+};
+
+bool trigger_print(const struct trigger_shown *shown, struct error *err) MUST_CHECK;
 
 /* The same as one JSON object. */
-bool trigger_print_json(const struct plan_request *request, const struct plan_result *result,
-                        const struct trigger_preview *preview, struct arena *arena, FILE *out,
-                        struct error *err) MUST_CHECK;
+bool trigger_print_json(const struct trigger_shown *shown, struct error *err) MUST_CHECK;
 
 #endif

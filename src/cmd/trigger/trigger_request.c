@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/duration.h"
 #include "base/list.h"
-#include "data/date.h"
 
 /* ---- ids of a file ---- */
 
@@ -40,27 +38,11 @@ static bool open_ids(struct trigger_ids *ids, const char *path, struct error *er
 
 /* ---- options ---- */
 
-/* A date, or how long ago. */
 static bool read_instant(const struct invocation *invocation, const char *name, int64_t now_us,
                          struct maybe_instant *instant, struct error *err)
 {
-    const char *given = invocation_value(invocation, name);
-    struct duration ago;
-    struct date date;
-
-    if (given == NULL)
-        return true;
-    instant->is_set = true;
-    if (duration_parse(str_of(given), &ago, err) && duration_subtract(now_us, ago, &instant->at_us))
-        return true;
-    if (!date_parse(date_format_find(STR("auto")), str_of(given), &date, err))
-        return command_misused(
-            err,
-            "--%s: '%s' is neither a date (2026-01-31, 2026-01-31T10:00:00Z) nor how "
-            "long ago (7d, 12h)",
-            name, given);
-    instant->at_us = date.at_us;
-    return true;
+    instant->is_set = invocation_value(invocation, name) != NULL;
+    return invocation_instant(invocation, name, now_us, &instant->at_us, err);
 }
 
 static bool read_overrides(const struct invocation *invocation, struct arena *arena,

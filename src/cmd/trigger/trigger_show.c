@@ -73,12 +73,14 @@ static struct str due_text(struct arena *arena, const struct plan_request *reque
     return in_s <= 0 ? STR("now") : arena_printf(arena, "in %" PRId64 "s", in_s);
 }
 
-static bool print_slices(const struct plan_request *request, const struct plan_result *result,
-                         const struct trigger_preview *preview, FILE *out, struct error *err)
+static bool print_slices(const struct trigger_shown *shown, struct error *err)
 {
+    const struct trigger_preview *preview = shown->preview;
+    const struct plan_request *request = shown->request;
+    FILE *out = shown->out;
     static const char *const heads[] = { "SLICE", "FROM", "TO", "QUERY FROM", "TO", "DUE" };
     struct arena *arena = preview->arena;
-    const int64_t total = result->slices + result->slices_left;
+    const int64_t total = shown->result->slices + shown->result->slices_left;
     struct columns columns;
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
@@ -127,26 +129,27 @@ static void print_outcome(const struct plan_result *result, bool is_preview, FIL
     fprintf(out, "\n");
 }
 
-bool trigger_print(const struct plan_request *request, const struct plan_result *result,
-                   const struct trigger_preview *preview, struct arena *arena, FILE *out,
-                   struct error *err)
+bool trigger_print(const struct trigger_shown *shown, struct error *err)
 {
+    const struct plan_result *result = shown->result;
+    const bool is_preview = shown->preview != NULL;
+    FILE *out = shown->out;
     struct buf text;
 
-    buf_init(&text, arena, OUTPUT_BYTES_MAX);
+    buf_init(&text, shown->arena, OUTPUT_BYTES_MAX);
     window_decision_explain(&result->decision, &text);
     if (!buf_ok(&text, err))
         return false;
-    if (preview == NULL)
+    if (!is_preview)
         fprintf(out, "plan %" PRId64 ": ", result->plan_id);
-    fprintf(out, "%.*s %.*s of %.*s%s%.*s\n", STR_ARG(request->source),
+    fprintf(out, "%.*s %.*s of %.*s%s%.*s\n", STR_ARG(shown->request->source),
             STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint),
-            preview == NULL ? ", " : "",
-            STR_ARG(preview == NULL ? code_of(&PLAN_STATUS_CODES, (int)result->status) : STR("")));
+            !is_preview ? ", " : "",
+            STR_ARG(!is_preview ? code_of(&PLAN_STATUS_CODES, (int)result->status) : STR("")));
     fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
-    print_outcome(result, preview != NULL, out);
-    if (preview != NULL && result->slices + result->slices_left > 0)
-        return print_slices(request, result, preview, out, err);
+    print_outcome(result, is_preview, out);
+    if (is_preview && result->slices + result->slices_left > 0)
+        return print_slices(shown, err);
     return true;
 }
 
@@ -190,19 +193,19 @@ static void write_preview(struct json_writer *w, const struct plan_result *resul
     json_write_end(w);
 }
 
-bool trigger_print_json(const struct plan_request *request, const struct plan_result *result,
-                        const struct trigger_preview *preview, struct arena *arena, FILE *out,
-                        struct error *err)
+bool trigger_print_json(const struct trigger_shown *shown, struct error *err)
 {
+    const struct trigger_preview *preview = shown->preview;
+    const struct plan_result *result = shown->result;
     const bool has_window = result->decision.empty == WINDOW_EMPTY_NOT;
     struct output output;
-    struct json_writer *w = output_begin(&output, arena);
+    struct json_writer *w = output_begin(&output, shown->arena);
 
     if (preview != NULL && preview->failed)
-        return arena_error(arena, err);
+        return arena_error(shown->arena, err);
     json_write_object(w);
     json_write_member_bool(w, STR("dryRun"), preview != NULL);
-    json_write_member_str(w, STR("source"), request->source);
+    json_write_member_str(w, STR("source"), shown->request->source);
     json_write_member_str(w, STR("endpoint"), result->endpoint);
     json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)result->operation));
     if (preview == NULL) {
@@ -219,5 +222,5 @@ bool trigger_print_json(const struct plan_request *request, const struct plan_re
     json_write_name(w, STR("remarks"));
     json_write_raw(w, result->remarks);
     json_write_end(w);
-    return output_end(&output, out, err);
+    return output_end(&output, shown->out, err);
 }
