@@ -59,7 +59,7 @@ static void harvest_whole(const char *store)
     CHECK_EQ(cli_number(summary, "records.created") + cli_number(summary, "records.deleted"), right,
              "what is said to be new is what is there");
     CHECK_EQ(cli_number(summary, "records.created"), created, "as the events said");
-    CHECK_EQ(cli_number(summary, "batches"), batches, "as many batches as were told");
+    CHECK_EQ(cli_number(summary, "batches"), batches, "as many batches as events");
     CHECK_EQ(cli_number(summary, "slices.succeeded"), 10, "a slice a day");
     CHECK_EQ(cli_number(summary, "slices.left"), 0, "none left");
     CHECK(cli_number(summary, "retries") > 0, "faults were met");
@@ -75,7 +75,7 @@ static void harvest_whole(const char *store)
     run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-05", "--to", "2026-02-04",
               "--store", store);
     CHECK(cli_has(run.talk, "nothing to do: --from is not before --to"), "why it does nothing");
-    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
+    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "no person is needed");
     sim_stop(&sim);
 }
 
@@ -108,7 +108,7 @@ static void harvest_parts(const char *store)
     CHECK(cli_has(run.out, "its slices share it by ids and cover it together."), "what that means");
     run = RUN("patra", "plan", "show", "1", "--store", store, "--json");
     CHECK(cli_has(run.out, "\"bounds\":{\"id\":{\"to\":\""), "for programs");
-    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
+    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "no person is needed");
     CHECK_EQ(RUN("patra", "cursor", "verify", "--store", store).code, 0, "cursors are clean");
     sim_stop(&sim);
 }
@@ -123,8 +123,8 @@ TEST(days_above_the_cap_are_harvested_and_shown_part_by_part_on_postgres)
     harvest_parts(cli_postgres());
 }
 
-/* A part that fails is told with its ids; what it lacks, a later harvest fetches. */
-TEST(a_part_that_fails_is_told_with_its_ids)
+/* A part that fails is reported with its ids; what it lacks, a later harvest fetches. */
+TEST(a_part_that_fails_is_reported_with_its_ids)
 {
     const char *store = cli_sqlite("failing-part");
     struct sim sim = SIMMED("--records", "6000", "--fault", "kind=status code=400 query=AND%20");
@@ -200,7 +200,7 @@ TEST(a_terminal_gets_a_block_that_is_repainted_and_taken_away)
     sim_stop(&sim);
 }
 
-static void task_is_told(const char *store)
+static void task_is_shown(const char *store)
 {
     struct sim sim = SIMMED("--records", "2000", "--fault",
                             "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
@@ -230,21 +230,21 @@ static void task_is_told(const char *store)
     CHECK(cli_has(run.out, "  FAILED  5     2026-02-03  2026-02-04\n    "), "its error below it");
     run = RUN("patra", "task", "show", number, "--batches", "10001", "--store", store);
     CHECK_EQ(run.code, 2, "more than there may be");
-    CHECK(cli_has(run.talk, "--batches: 10001 is not between 0 and 10000"), "is told");
+    CHECK(cli_has(run.talk, "--batches: 10001 is not between 0 and 10000"), "says so");
     sim_stop(&sim);
 }
 
-TEST(a_task_tells_what_it_asked_and_what_was_answered_on_sqlite)
+TEST(a_task_shows_its_requests_and_responses_on_sqlite)
 {
-    task_is_told(cli_sqlite("task"));
+    task_is_shown(cli_sqlite("task"));
 }
 
-TEST(a_task_tells_what_it_asked_and_what_was_answered_on_postgres)
+TEST(a_task_shows_its_requests_and_responses_on_postgres)
 {
-    task_is_told(cli_postgres());
+    task_is_shown(cli_postgres());
 }
 
-TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
+TEST(a_slice_that_fails_is_reported_with_its_reason_and_covered_later)
 {
     const char *store = cli_sqlite("failing");
     struct sim bad = SIMMED("--records", "2000", "--fault",
@@ -273,12 +273,13 @@ TEST(a_slice_that_fails_is_told_with_its_reason_and_healed_later)
     CHECK_EQ(run.code, 0, "healed");
     CHECK(cli_has(run.out, " -> 2026-02-11T00:00:00Z\n"), "the cursor goes on");
     CHECK_EQ(simmed_verify(store, &good).code, 0, "all of it");
-    CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0, "nobody is needed");
+    CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0,
+             "no person is needed");
     sim_stop(&bad);
     sim_stop(&good);
 }
 
-/* A task that can not be read is not run as if it said nothing. */
+/* A task that cannot be read is not run as if it said nothing. */
 static void unreadable_task(const char *store, const char *params, const char *why)
 {
     struct sim sim = SIMMED("--records", "2000");
@@ -310,12 +311,12 @@ static void unreadable_task(const char *store, const char *params, const char *w
     sim_stop(&sim);
 }
 
-TEST(a_task_whose_params_can_not_be_read_fails_and_holds_the_cursor_on_sqlite)
+TEST(a_task_whose_params_cannot_be_read_fails_and_holds_the_cursor_on_sqlite)
 {
     unreadable_task(cli_sqlite("no-object"), "[1]", "they are no JSON object");
 }
 
-TEST(a_task_whose_params_can_not_be_read_fails_and_holds_the_cursor_on_postgres)
+TEST(a_task_whose_params_cannot_be_read_fails_and_holds_the_cursor_on_postgres)
 {
     unreadable_task(cli_postgres(), "{\"lastResort\":\"yes\"}",
                     "lastResort is neither true nor false");
@@ -350,7 +351,7 @@ TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
     run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "goes on");
     CHECK_EQ(simmed_verify(store, &good).code, 0, "all of it");
-    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "nobody is needed");
+    CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "no person is needed");
     sim_stop(&bad);
     sim_stop(&good);
 }
@@ -404,7 +405,7 @@ TEST(ids_of_an_update_that_failed_are_not_lost_on_postgres)
 /* ---- what stops it ---- */
 
 /* All slices are under way when the error comes: none is left that would wait for a person. */
-TEST(a_stop_that_the_last_slices_met_is_told)
+TEST(a_stop_that_the_last_slices_met_is_reported)
 {
     const char *store = cli_sqlite("last");
     struct sim bad = SIMMED("--records", "2000", "--fault", "kind=status code=401 body=empty");
@@ -443,7 +444,7 @@ TEST(a_summary_says_why_nothing_was_planned)
 
 /* ---- what is waited for ---- */
 
-static void wait_is_told(const char *store)
+static void wait_is_shown(const char *store)
 {
     struct sim sim = SIMMED("--records", "2000", "--fault", "kind=status code=429 retry_after=600");
     struct run run;
@@ -461,7 +462,7 @@ static void wait_is_told(const char *store)
     CHECK(cli_has(run.out, "no task may run before "), "until when");
     run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "it passes by itself");
-    CHECK(cli_has(run.out, "(Retry-After)"), "the gate tells why");
+    CHECK(cli_has(run.out, "(Retry-After)"), "the gate shows why");
     CHECK(cli_has(run.out, "  schedule  harvest  next "), "and the schedule when");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK(cli_has(run.out, "\"blockedWhy\":\"RETRY_AFTER\"") &&
@@ -472,14 +473,14 @@ static void wait_is_told(const char *store)
     sim_stop(&sim);
 }
 
-TEST(what_is_waited_for_is_told_until_when_and_why_on_sqlite)
+TEST(a_wait_is_shown_with_its_end_and_reason_on_sqlite)
 {
-    wait_is_told(cli_sqlite("waits"));
+    wait_is_shown(cli_sqlite("waits"));
 }
 
-TEST(what_is_waited_for_is_told_until_when_and_why_on_postgres)
+TEST(a_wait_is_shown_with_its_end_and_reason_on_postgres)
 {
-    wait_is_told(cli_postgres());
+    wait_is_shown(cli_postgres());
 }
 
 /* ---- the command line ---- */
@@ -507,7 +508,7 @@ static const struct {
     { "no store", { "patra", "status", "--store", "nowhere.db" }, 4, "patra init" },
 };
 
-TEST(a_secret_that_is_not_set_is_told_before_anything_is_sent)
+TEST(a_secret_that_is_not_set_is_reported_before_anything_is_sent)
 {
     const char *store = cli_sqlite("unset");
     struct run run;
@@ -518,7 +519,7 @@ TEST(a_secret_that_is_not_set_is_told_before_anything_is_sent)
             "apply");
     run = RUN("patra", "harvest", "crossref", "--from", "2026-01-01", "--to", "2026-01-02",
               "--store", store);
-    CHECK_EQ(run.code, 4, "it can not be done");
+    CHECK_EQ(run.code, 4, "it cannot be done");
     CHECK(cli_has(run.talk, "env:PATRA_CONTACT"), "what is missing");
     run = RUN("patra", "status", "crossref", "--store", store);
     CHECK(!cli_has(run.out, "stopped"), "the source goes on elsewhere");
@@ -526,7 +527,7 @@ TEST(a_secret_that_is_not_set_is_told_before_anything_is_sent)
 }
 
 /* A queue that does not move says why, before any of its tasks has failed for good. */
-TEST(tasks_that_are_put_off_tell_why)
+TEST(tasks_that_are_put_off_show_why)
 {
     const char *store = cli_sqlite("dead");
     struct run run;
@@ -549,7 +550,7 @@ TEST(tasks_that_are_put_off_tell_why)
           "for programs");
 }
 
-TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
+TEST(what_cannot_be_done_is_reported_by_exit_code_and_text)
 {
     const char *store = cli_sqlite("wrong");
 

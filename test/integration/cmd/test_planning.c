@@ -388,8 +388,8 @@ static void no_plan(const char *store)
                        FAULTS[i]);
         CHECK_EQ(number(store, sql), 1, FAULTS[i]);
     }
-    CHECK(cli_has(run.talk, "nowhere"), "a person is told of the endpoint");
-    CHECK(cli_has(run.talk, "window.max"), "and of the window, at once");
+    CHECK(cli_has(run.talk, "nowhere"), "it names the endpoint");
+    CHECK(cli_has(run.talk, "window.max"), "and the window, at once");
 }
 
 TEST(what_does_not_compile_makes_no_plan_and_every_fault_is_kept_on_sqlite)

@@ -37,7 +37,7 @@ static void settle(const char *store)
     apply(store, &sim, "$.updated_at");
     run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-04",
               "--store", store);
-    CHECK(cli_has(run.out, "quarantine"), "the summary tells");
+    CHECK(cli_has(run.out, "quarantine"), "the summary says so");
     /* Listed, and counted by reason. */
     run = RUN("patra", "quarantine", "list", SIMMED_SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "list");
@@ -57,7 +57,7 @@ static void settle(const char *store)
     CHECK(run.out.len > 0 && run.out.data[0] == '{' && run.out.data[run.out.len - 1] == '}', "raw");
     CHECK_EQ(RUN("patra", "quarantine", "show", "x", "--store", store).code, 2, "no number");
     CHECK_EQ(RUN("patra", "quarantine", "show", "4711", "--store", store).code, 4, "not there");
-    /* Nothing has been mended yet. */
+    /* Nothing has been corrected yet. */
     run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store);
     open = lines_of(run.out);
     CHECK(open >= 3, "one of every page");
@@ -94,12 +94,12 @@ static void settle(const char *store)
     sim_stop(&sim);
 }
 
-TEST(what_was_put_aside_is_seen_and_settled_on_sqlite)
+TEST(quarantined_records_are_listed_and_settled_on_sqlite)
 {
     settle(cli_sqlite("quarantine"));
 }
 
-TEST(what_was_put_aside_is_seen_and_settled_on_postgres)
+TEST(quarantined_records_are_listed_and_settled_on_postgres)
 {
     settle(cli_postgres());
 }

@@ -1,5 +1,5 @@
-/* patra signal, as a user runs it, on SQLite and on PostgreSQL: what a harvest could not read is
- * looked at again by an update, or by nobody. */
+/* patra signal, as a user runs it, on SQLite and on PostgreSQL: records that a harvest could not
+ * read are requested again by an update, if the source has one. */
 #include <stdio.h>
 
 #include "cli.h"
@@ -41,7 +41,7 @@ static void an_update_looks_at_them(const char *store)
     CHECK(cli_has(run.out, "  executor  0\n    date.missing\n"), "for people");
     CHECK(!cli_has(run.talk, "no update takes them"), "an update will");
     run = RUN("patra", "status", "--store", store);
-    CHECK(cli_has(run.out, "see: patra signal list " SOURCE), "told");
+    CHECK(cli_has(run.out, "see: patra signal list " SOURCE), "says so");
 
     run = RUN("patra", "update", SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "all of them came");
@@ -88,11 +88,11 @@ static void they_are_dropped(const char *store)
              "no such source");
 }
 
-static void nobody_looks_at_them(const char *store)
+static void no_update_takes_them(const char *store)
 {
     struct run run = RUN("patra", "signal", "list", SIMMED_SOURCE, "--store", store);
 
-    CHECK(cli_has(run.talk, "no update takes them: " SIMMED_SOURCE " has no update"), "told");
+    CHECK(cli_has(run.talk, "no update takes them: " SIMMED_SOURCE " has no update"), "says so");
     run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
     CHECK_EQ(run.code, 0, "nobody needs to get up for that");
     CHECK(cli_has(run.out, "no update takes them") &&
@@ -117,16 +117,16 @@ static void signals(const char *store)
     sim = SIMMED("--records", "3000", "--fault", "kind=record_no_date rate=1");
     simmed_apply(store, &sim, "rate.burst=100");
     (void)RUN("patra", "harvest", SIMMED_SOURCE, WINDOW, "--store", store);
-    nobody_looks_at_them(store);
+    no_update_takes_them(store);
     sim_stop(&sim);
 }
 
-TEST(records_to_be_looked_at_again_are_seen_and_dropped_on_sqlite)
+TEST(signals_are_listed_and_dropped_on_sqlite)
 {
     signals(cli_sqlite("signals"));
 }
 
-TEST(records_to_be_looked_at_again_are_seen_and_dropped_on_postgres)
+TEST(signals_are_listed_and_dropped_on_postgres)
 {
     signals(cli_postgres());
 }

@@ -61,7 +61,7 @@ static bool has(struct str text, const char *needle)
 
 /* ---- lint ---- */
 
-TEST(ten_faults_are_told_in_one_run_and_nothing_is_written)
+TEST(ten_faults_are_reported_in_one_run_and_nothing_is_written)
 {
     static const char *const places[] = {
         ":4:13: error:", ":5:3: error:",   ":6:60: error:",  ":7:21: error:",  ":13:22: error:",
@@ -78,7 +78,7 @@ TEST(ten_faults_are_told_in_one_run_and_nothing_is_written)
         (void)snprintf(place, sizeof(place), "%s%s", file, places[i]);
         CHECK(has(run.out, place), place);
     }
-    CHECK_EQ(count_of(run.out, STR(": error: ")), ARRAY_LEN(places), "faults told");
+    CHECK_EQ(count_of(run.out, STR(": error: ")), ARRAY_LEN(places), "faults reported");
     CHECK_EQ(count_of(run.out, STR("\n  hint: ")), ARRAY_LEN(places), "each with a hint");
 
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
@@ -117,7 +117,8 @@ static void apply_export_apply(const char *store, const char *file, const char *
     CHECK_STR(second.out, first.out, "the second export");
 }
 
-/* A shipped source on a server of one's own: the file is not touched, and what is wrong is told. */
+/* A shipped source on a server of one's own: the file is not touched, and what is wrong is
+ * reported. */
 TEST(set_changes_what_a_file_says)
 {
     const char *store = sqlite_store("set");
@@ -288,7 +289,7 @@ TEST(what_was_mistyped_is_answered_with_what_was_meant)
     CHECK(has(run.talk, "SOURCE [OPERATION]"), "and named");
 }
 
-TEST(what_can_not_be_done_says_why)
+TEST(what_cannot_be_done_says_why)
 {
     const char *store = sqlite_store("nowhere");
     struct run run = RUN("patra", "source", "list", "--store", store);
@@ -356,7 +357,7 @@ TEST(a_source_that_is_in_two_files_is_not_applied)
               "nothing was applied");
 }
 
-TEST(tasks_that_wait_keep_their_settings_and_whoever_changes_these_is_told)
+TEST(waiting_tasks_keep_their_settings_and_apply_says_so)
 {
     const char *store = sqlite_store("waiting");
     struct run run;
@@ -377,7 +378,7 @@ TEST(tasks_that_wait_keep_their_settings_and_whoever_changes_these_is_told)
     CHECK(has(run.talk, "patra plan cancel"), "what to do");
 }
 
-TEST(an_operation_that_a_source_has_not_is_told)
+TEST(an_operation_that_a_source_does_not_have_is_reported)
 {
     const char *store = sqlite_store("unknown");
     struct run run;

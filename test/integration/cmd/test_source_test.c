@@ -148,7 +148,7 @@ TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
     CHECK(cli_has(run.out, "\"partRequest\":{\"method\":\"GET\""), "how a part would be asked for");
     run = TEST_PUBMED("--set", "endpoints.search.page.cap=10", "--set",
                       "endpoints.search.page.size=10", "--live");
-    CHECK(cli_has(run.out, "is split by ids; ids up to 49999999:\nGET "), "told");
+    CHECK(cli_has(run.out, "is split by ids; ids up to 49999999:\nGET "), "says so");
     CHECK(cli_has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
     CHECK(cli_has(run.out,
                   "is above page.cap, and the window can not be shorter: it will be cut by ids"),
@@ -205,7 +205,7 @@ TEST(faults_are_tried_one_by_one)
 
 /* Where no date is read, a record that has lost its own is taken as it is: nothing is lost, and no
  * walk could notice. Europe PMC tells no date of change. */
-TEST(what_a_source_can_not_notice_is_a_limit_and_no_failure)
+TEST(what_a_source_cannot_notice_is_a_limit_and_not_a_failure)
 {
     static const char *const files[] = { "sources/europepmc.yaml",
                                          "test/data/sim-sources/generic-header.yaml" };
@@ -218,7 +218,7 @@ TEST(what_a_source_can_not_notice_is_a_limit_and_no_failure)
         CHECK_EQ(run.code, 0, files[i]);
         CHECK(cli_has(run.out,
                       "{\"fault\":\"a record without date\",\"outcome\":\"not to be noticed\""),
-              "told");
+              "says so");
         CHECK(cli_has(run.out, "no response.updated_at"), "and why");
         CHECK(!cli_has(run.out, "WRONG"), files[i]);
     }

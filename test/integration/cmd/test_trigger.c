@@ -11,7 +11,7 @@ enum { PATH_BYTES = 512 };
 
 /* ---- trigger ---- */
 
-TEST(a_dry_run_tells_the_window_why_and_the_slices_and_writes_nothing)
+TEST(a_dry_run_shows_the_window_its_reasons_and_the_slices_and_writes_nothing)
 {
     const char *store = cli_with_daily(cli_sqlite("dry"));
     struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-02-01",
@@ -188,7 +188,7 @@ static const struct {
       { "patra", "trigger", "daily", "update", "--ids", "/no/such" },
       4,
       "/no/such" },
-    { "a source nobody knows", { "patra", "trigger", "dialy" }, 4, "source.unknown" },
+    { "an unknown source", { "patra", "trigger", "dialy" }, 4, "source.unknown" },
     { "an operation it has not",
       { "patra", "trigger", "daily", "metrics" },
       4,
@@ -209,11 +209,11 @@ static const struct {
       { "patra", "trigger", "daily", "--campaign", "spring" },
       4,
       "--campaign can not act on HARVEST" },
-    { "plans of a source nobody knows",
+    { "plans of an unknown source",
       { "patra", "plan", "list", "--source", "dialy" },
       4,
       "source.unknown" },
-    { "bad records of a source nobody knows",
+    { "bad records of an unknown source",
       { "patra", "quarantine", "list", "dialy" },
       4,
       "source.unknown" },
@@ -227,7 +227,7 @@ static const struct {
     { "an endpoint it has not", { "patra", "pause", "daily/jobs" }, 4, "no endpoint 'jobs'" },
 };
 
-TEST(what_can_not_be_done_is_told_by_exit_code_and_text)
+TEST(what_cannot_be_done_is_reported_by_exit_code_and_text)
 {
     const char *store = cli_with_daily(cli_sqlite("wrong"));
 

@@ -1,4 +1,4 @@
-/* patra harvest that is told to stop, work and serve, as a user runs them, against the simulator.
+/* patra harvest that is stopped, work and serve, as a user runs them, against the simulator.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "sql.h"
 #include "test.h"
 
-/* ---- being told to stop ---- */
+/* ---- being stopped ---- */
 
 /* Asks until the source's first partition has this many tasks under way, or done. */
 static void await_tasks(const char *store, const char *what, int64_t least)
@@ -39,7 +39,7 @@ static void stop_and_go_on(const char *store)
     await_tasks(store, "succeeded", 1);
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     run = run_end(&running);
-    CHECK_EQ(run.code, 130, "told to stop");
+    CHECK_EQ(run.code, 130, "interrupted");
     CHECK(cli_has(run.out, "interrupted"), "said so");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
@@ -56,12 +56,12 @@ static void stop_and_go_on(const char *store)
     sim_stop(&sim);
 }
 
-TEST(a_harvest_that_is_told_to_stop_gives_its_tasks_back_on_sqlite)
+TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_sqlite)
 {
-    stop_and_go_on(cli_sqlite("told"));
+    stop_and_go_on(cli_sqlite("says so"));
 }
 
-TEST(a_harvest_that_is_told_to_stop_gives_its_tasks_back_on_postgres)
+TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_postgres)
 {
     stop_and_go_on(cli_postgres());
 }
@@ -81,19 +81,19 @@ TEST(a_second_signal_ends_requests_under_way)
     REQUIRE(gethostname(host, sizeof(host)) == 0, "host");
     (void)snprintf(owner, sizeof(owner), "%s:%d:", host, (int)running.pid);
     run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
-    CHECK(cli_has(run.out, owner), "status tells who holds a task: where, and which process");
+    CHECK(cli_has(run.out, owner), "status shows who holds a task: host and process");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK(cli_has(cli_value(run.out, "sources.0.running.0.owner"), owner), "programs too");
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     REQUIRE(kill(running.pid, SIGINT) == 0, "SIGINT");
     run = run_end(&running);
-    CHECK_EQ(run.code, 130, "told to stop, or this test takes ten minutes");
+    CHECK_EQ(run.code, 130, "stopped, or this test takes ten minutes");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
     sim_stop(&sim);
 }
 
-TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_told)
+TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_the_option_says)
 {
     const char *store = cli_postgres();
     struct sim sim = SIMMED("--records", "2000");
@@ -139,7 +139,7 @@ static void two_workers(const char *store)
     struct sim sim = SIMMED("--records", "4000");
     struct running one, two;
     struct run run;
-    int told;
+    int logged;
 
     fill_queue(store, &sim);
     one = RUN_BEGIN("patra", "work", "--drain", "--workers", "2", "--store", store);
@@ -148,12 +148,12 @@ static void two_workers(const char *store)
     run = run_end(&one);
     CHECK_EQ(run.code, 0, "one");
     CHECK(cli_has(run.talk, "info work ended well=true"), "a log of text");
-    told = count_of(run.talk, "info task succeeded source=" SIMMED_SOURCE);
+    logged = count_of(run.talk, "info task succeeded source=" SIMMED_SOURCE);
     run = run_end(&two);
     CHECK_EQ(run.code, 0, "two");
     CHECK(cli_has(run.talk, "\"event\":\"work ended\""), "a log of JSON");
-    told += count_of(run.talk, "\"event\":\"task succeeded\"");
-    CHECK_EQ(told, TASKS, "each task is told by one of them");
+    logged += count_of(run.talk, "\"event\":\"task succeeded\"");
+    CHECK_EQ(logged, TASKS, "one of them logs each task");
     CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.succeeded"), TASKS, "each task once");
@@ -193,7 +193,7 @@ TEST(two_processes_drain_the_queue_on_postgres)
     two_workers(cli_postgres());
 }
 
-TEST(a_worker_that_is_told_to_stop_ends_well)
+TEST(a_worker_that_is_stopped_ends_well)
 {
     const char *store = cli_sqlite("idle");
     struct running running;

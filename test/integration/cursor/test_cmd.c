@@ -142,7 +142,7 @@ TEST(verify_finds_a_wrong_value_and_rebuild_mends_it)
     trigger(dsn);
     run = RUN("patra", "cursor", "verify", "--store", dsn);
     CHECK_EQ(run.code, 0, "as it should be");
-    CHECK(has(run.out, "1 cursors, 2 events: all agree"), "told");
+    CHECK(has(run.out, "1 cursors, 2 events: all agree"), "says so");
     store = contract_open(dsn);
     REQUIRE_OK(store_cursor_list(store, contract_arena(), STR("daily"), &list, &err), err);
     REQUIRE_OK(store_cursor_set(store, &list.items[0], &move, &moved, &err), err);
@@ -157,7 +157,7 @@ TEST(verify_finds_a_wrong_value_and_rebuild_mends_it)
     CHECK(has(run.out, "\"rebuildRequired\":true"), "for programs too");
     run = RUN("patra", "cursor", "rebuild", "daily", "--store", dsn);
     CHECK_EQ(run.code, 0, "rebuild");
-    CHECK(has(run.out, "1 of 1 cursors rebuilt"), "told");
+    CHECK(has(run.out, "1 of 1 cursors rebuilt"), "says so");
     CHECK_EQ(RUN("patra", "cursor", "verify", "--store", dsn).code, 0, "as it should be");
     contract_end();
 }

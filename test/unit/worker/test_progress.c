@@ -72,7 +72,7 @@ TEST(how_far_counts_slices_and_what_came_of_those_under_way)
     batch(0, 25, "{\"total\":50}");
     see(1, EXECUTOR_STARTED);
     batch(1, 25, "{\"total\":null}");
-    CHECK_EQ(progress_view(&progress, T0).permille, 450, "half of one; of the other nobody knows");
+    CHECK_EQ(progress_view(&progress, T0).permille, 450, "half of one; the other is unknown");
     batch(0, 100, "{\"total\":50}");
     view = progress_view(&progress, T0);
     CHECK_EQ(view.permille, 500, "a slice is never more than a slice");
@@ -125,7 +125,7 @@ static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us
                  &(struct executor_event){ .kind = kind, .until_us = until_us, .why = why });
 }
 
-TEST(who_waits_is_told_with_the_earliest_end)
+TEST(a_wait_is_shown_with_the_earliest_end)
 {
     struct progress_view view;
 
@@ -160,7 +160,7 @@ TEST(a_wait_without_an_end_lasts_until_something_happens)
 }
 
 /* What was put off for a quota is in the queue as not due: the display knows why. */
-TEST(when_nothing_may_run_it_is_told_until_when_and_why)
+TEST(when_no_task_may_run_it_shows_until_when_and_why)
 {
     const struct ending later = { .kind = ENDING_LATER,
                                   .retry_at_us = SECONDS(600),
@@ -314,7 +314,7 @@ TEST(what_is_wrong_has_a_line_of_its_own)
     view.sums.given_back = 1;
     CHECK(str_ends(block_of(&view, style),
                    STR("  trouble   ids without a record 3  quarantined 2  put off 1\n")),
-          "told");
+          "says so");
     view.trouble = "connection lost";
     CHECK(str_ends(block_of(&view, style), STR("  store     connection lost\n")), "the store");
 }

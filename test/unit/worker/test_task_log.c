@@ -165,7 +165,7 @@ TEST(batches_are_sampled_and_failures_are_not)
     CHECK(says("batches=10 requests=12 created=30"), "and the sums at the end");
 }
 
-TEST(a_store_that_is_out_of_reach_is_told_once)
+TEST(a_store_that_is_out_of_reach_is_logged_once)
 {
     struct executor_watch *watch = begin(LOG_INFO, 1);
     struct error err;
@@ -184,7 +184,7 @@ TEST(a_store_that_is_out_of_reach_is_told_once)
     CHECK(says("info store answers"), "end");
 }
 
-TEST(long_waits_and_an_open_circuit_are_told)
+TEST(long_waits_and_an_open_circuit_are_logged)
 {
     struct executor_watch *watch = begin(LOG_INFO, 1);
 
