@@ -149,7 +149,7 @@ static const struct fault_row {
     { "503 without a body", "kind=status code=503 body=empty", NULL, false },
     { "500 in HTML", "kind=status code=500 body=html", NULL, false },
     { "500, one in ten", "kind=status code=500", "rate=0.1", false },
-    { "reset before the answer", "kind=reset at=before", NULL, false },
+    { "reset before the response", "kind=reset at=before", NULL, false },
     { "reset, the page is lost", "kind=reset at=reply", NULL, false },
     { "reset within the body", "kind=reset at=mid keep=50", NULL, false },
     { "connection closed", "kind=close", NULL, false },
@@ -172,12 +172,12 @@ static const struct fault_row {
     { "the page before again", "kind=repeat_page", "nth=2", false },
     { "the list slid by one", "kind=shift_page", "nth=2", false },
     { "the token that was sent", "kind=repeat_token", NULL, false },
-    { "the token is gone", "kind=expired_token", "nth=2", false },
+    { "an expired token", "kind=expired_token", "nth=2", false },
     { "another total", "kind=moving_total", "nth=2", false },
     { "next on another host", "kind=next_elsewhere", NULL, false },
     { "a record without id", "kind=record_no_id", "nth=2", false },
     { "a record without date", "kind=record_no_date", "nth=2", true },
-    { "a date nobody can read", "kind=record_bad_date", "nth=2", true },
+    { "an unreadable date", "kind=record_bad_date", "nth=2", true },
     { "details are missing", "kind=missing_details", "nth=2", false },
 };
 
@@ -281,7 +281,7 @@ static struct str verdict_of(struct arena *arena, const struct trial *trial,
         return STR("recovered, walked again");
     if (trial->retries > 0)
         return arena_printf(arena, "recovered, retried %" PRId64, trial->retries);
-    return trial->requests == truth->requests ? STR("unharmed") : STR("recovered, asked again");
+    return trial->requests == truth->requests ? STR("unharmed") : STR("recovered, requested again");
 }
 
 static struct str detail_of(struct arena *arena, const struct trial *trial,

@@ -23,8 +23,7 @@ static bool fire(const struct invocation *invocation, struct session *session,
         trigger_preview_init(&preview, &session->arena, limit);
         ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
     } else {
-        /* Slices that executors want re-sliced go first; else they would be planned as they were.
-         */
+        /* First re-slice what executors asked for; else it would be planned as it was. */
         ok = plan_reslice(session->store, &first, &again, err) &&
              plan_trigger(session->store, &session->arena, request, &result, err);
     }
