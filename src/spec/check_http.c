@@ -161,7 +161,9 @@ static void check_names(const struct check *check, const char *prefix, bool is_h
     struct row_list rows;
     struct error err;
 
-    if (!resolution_rows(check->arena, &check->in, REGISTRY_PARAM, str_of(prefix), &rows, &err)) {
+    if (!resolution_rows(check->arena, &check->in,
+                         (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false }, &rows,
+                         &err)) {
         check->faults->failed = true;
         return;
     }

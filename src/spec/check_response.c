@@ -120,14 +120,19 @@ static void check_id_paths(const struct check *check)
 
 static void check_paths(const struct check *check)
 {
-    static const char *const prefixes[] = { "PATH:", "HISTORY:", "OUTPUT:", "ERROR:", "SUCCESS:" };
+    static const struct row_filter filters[] = {
+        { REGISTRY_FIELD, STR_INIT("PATH:"), false },
+        { REGISTRY_FIELD, STR_INIT("HISTORY:"), false },
+        { REGISTRY_FIELD, STR_INIT("OUTPUT:"), false },
+        { REGISTRY_FIELD, STR_INIT("ERROR:"), true },
+        { REGISTRY_FIELD, STR_INIT("SUCCESS:"), true },
+    };
     const struct resolved *next = resolution_get(&check->in, "page.next");
     struct row_list rows;
     struct error err;
 
-    for (size_t p = 0; p < ARRAY_LEN(prefixes); p++) {
-        if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, str_of(prefixes[p]), &rows,
-                             &err)) {
+    for (size_t p = 0; p < ARRAY_LEN(filters); p++) {
+        if (!resolution_rows(check->arena, &check->in, filters[p], &rows, &err)) {
             check->faults->failed = true;
             return;
         }
@@ -205,13 +210,16 @@ static void check_rules(const struct check *check)
     struct row_list rows;
     struct error err;
 
-    if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, STR("ERROR:"), &rows, &err)) {
+    if (!resolution_rows(check->arena, &check->in,
+                         (struct row_filter){ REGISTRY_FIELD, STR("ERROR:"), true }, &rows, &err)) {
         check->faults->failed = true;
         return;
     }
     for (size_t i = 0; i < rows.count; i++)
         check_error_rule(check, rows.items[i]);
-    if (!resolution_rows(check->arena, &check->in, REGISTRY_FIELD, STR("SUCCESS:"), &rows, &err)) {
+    if (!resolution_rows(check->arena, &check->in,
+                         (struct row_filter){ REGISTRY_FIELD, STR("SUCCESS:"), true }, &rows,
+                         &err)) {
         check->faults->failed = true;
         return;
     }

@@ -50,104 +50,16 @@ const struct registry_row *source_find_operation(const struct source *source, st
     return only;
 }
 
-/* ---- built-ins that follow from the operation or the endpoint's role ---- */
-
-static struct registry_value text_value(struct str text)
-{
-    return (struct registry_value){ .is_set = true, .text = text };
-}
-
-static struct registry_value number_value(int64_t number)
-{
-    return (struct registry_value){ .is_set = true, .number = number };
-}
-
-static bool is_by_id(const struct resolution *resolution, int operation)
-{
-    const struct str drive = text_in(resolution->operation, "drive");
-
-    if (operation != OPERATION_UPDATE && operation != OPERATION_METRICS)
-        return false;
-    return drive.len == 0 || str_eq(drive, code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_ID));
-}
-
-static struct str namespace_of(int operation)
-{
-    const bool is_shared = operation == OPERATION_HARVEST || operation == OPERATION_UPDATE ||
-                           operation == OPERATION_METRICS;
-
-    return code_of(&NAMESPACE_SCOPE_CODES, is_shared ? NAMESPACE_GLOBAL : NAMESPACE_CUSTOM);
-}
-
-static struct str candidates_of(const struct resolution *resolution)
-{
-    const struct registry_row *row = resolution->operation;
-    const int after = registry_column(row->table, STR("stale_after_us"));
-
-    return row->values[after].is_set ? STR("[\"STALENESS\",\"EXPR_CHANGE\",\"SIGNAL\"]")
-                                     : STR("[\"EXPR_CHANGE\",\"SIGNAL\"]");
-}
-
-static struct registry_value builtin_of_operation(const struct resolution *resolution,
-                                                  const struct setting *setting, int operation)
-{
-    static const int64_t priorities[] = {
-        [OPERATION_HARVEST] = 10, [OPERATION_UPDATE] = 50,   [OPERATION_METRICS] = 60,
-        [OPERATION_REPLAY] = 70,  [OPERATION_BACKFILL] = 90,
-    };
-    const struct str path = str_of(setting->path);
-    const bool by_id = is_by_id(resolution, operation);
-    const bool is_update = operation == OPERATION_UPDATE || operation == OPERATION_METRICS;
-
-    if (str_eq(path, STR("operation")))
-        return text_value(code_of(&OPERATION_CODES, operation));
-    if (str_eq(path, STR("priority")))
-        return number_value(priorities[operation]);
-    if (str_eq(path, STR("namespace")))
-        return text_value(namespace_of(operation));
-    if (str_eq(path, STR("direction")))
-        return text_value(code_of(&DIRECTION_CODES, operation == OPERATION_BACKFILL
-                                                        ? DIRECTION_BACKFILL
-                                                        : DIRECTION_FORWARD));
-    if (str_eq(path, STR("drive")) && is_update)
-        return text_value(code_of(&UPDATE_DRIVE_CODES, by_id ? UPDATE_BY_ID : UPDATE_BY_TIME));
-    if (str_eq(path, STR("cursor")))
-        return text_value(code_of(&CURSOR_TYPE_CODES, by_id ? CURSOR_ID : CURSOR_TIME));
-    if (str_eq(path, STR("slice.by")))
-        return text_value(code_of(&SLICE_DIMENSION_CODES, by_id ? SLICE_ID : SLICE_TIME));
-    if (str_eq(path, STR("candidates")) && by_id)
-        return text_value(candidates_of(resolution));
-    return (struct registry_value){ 0 };
-}
-
-/* Endpoints that are asked by id give all of it in one answer, unless they say otherwise. */
-static struct registry_value builtin_of_endpoint(const struct resolution *resolution,
-                                                 const struct setting *setting)
-{
-    const struct registry_row *row =
-        source_row(resolution->source, REGISTRY_ENDPOINT, resolution->endpoint, STR(""));
-
-    if (strcmp(setting->path, "page.type") != 0 || row == NULL ||
-        str_eq(text_in(row, "role"), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_SEARCH)))
-        return (struct registry_value){ 0 };
-    return text_value(code_of(&PAGINATION_TYPE_CODES, PAGINATION_SINGLE));
-}
+/* ---- defaults ---- */
 
 static bool set_builtin(struct arena *arena, const struct resolution *resolution,
                         const struct setting *setting, struct resolved *resolved, struct error *err)
 {
-    const int operation =
-        resolution->operation != NULL ? source_operation_code(resolution->operation) : -1;
-
     *resolved = (struct resolved){ .origin = ORIGIN_BUILTIN };
-    if (!setting_builtin(arena, setting, &resolved->value))
+    if (setting->derive != NULL)
+        resolved->value = setting->derive(resolution);
+    else if (!setting_builtin(arena, setting, &resolved->value))
         return arena_error(arena, err);
-    if (resolved->value.is_set)
-        return true;
-    if ((setting->at & AT_OPERATION) != 0 && operation >= 0)
-        resolved->value = builtin_of_operation(resolution, setting, operation);
-    else if ((setting->at & AT_ENDPOINT) != 0)
-        resolved->value = builtin_of_endpoint(resolution, setting);
     return true;
 }
 
@@ -339,13 +251,19 @@ static void put_row(struct row_list *rows, const struct registry_row *row, bool 
     rows->items[rows->count++] = row;
 }
 
-bool resolution_rows(struct arena *arena, const struct resolution *resolution,
-                     enum registry_table_id table, struct str prefix, struct row_list *rows,
-                     struct error *err)
+struct row_filter row_filter_of(const struct setting_set *set)
 {
-    const bool is_list = str_eq(prefix, STR("ERROR:")) || str_eq(prefix, STR("SUCCESS:"));
-    const struct str places[] = { is_list ? resolution->endpoint : STR(""),
-                                  is_list ? STR("") : resolution->endpoint };
+    const struct setting *first = setting_set_next(set, NULL);
+
+    return (struct row_filter){ first->table, setting_key_prefix(first), set->layout == SET_RULES };
+}
+
+bool resolution_rows(struct arena *arena, const struct resolution *resolution,
+                     struct row_filter filter, struct row_list *rows, struct error *err)
+{
+    const bool are_rules = filter.are_rules;
+    const struct str places[] = { are_rules ? resolution->endpoint : STR(""),
+                                  are_rules ? STR("") : resolution->endpoint };
     const struct registry_row *row;
 
     rows->count = 0;
@@ -354,10 +272,10 @@ bool resolution_rows(struct arena *arena, const struct resolution *resolution,
     if (rows->items == NULL)
         return arena_error(arena, err);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        for (row = NULL;
-             (row = source_next(resolution->source, table, places[i], prefix, row)) != NULL;) {
+        for (row = NULL; (row = source_next(resolution->source, filter.table, places[i],
+                                            filter.prefix, row)) != NULL;) {
             if (row->key.len > 0)
-                put_row(rows, row, !is_list);
+                put_row(rows, row, !are_rules);
         }
     }
     return true;

@@ -80,11 +80,17 @@ struct row_list {
     size_t count;
 };
 
-/* The rows in effect whose key begins with `prefix`: "QUERY:", "ERROR:". Of
- * reg_prov_expr_render_rule (prefix "") those that are named expressions. */
+/* Which rows: those of a table whose key starts with a prefix. */
+struct row_filter {
+    enum registry_table_id table;
+    struct str prefix; /* "QUERY:"; "": all rows that have a key */
+    bool are_rules;    /* the endpoint's rules come before the source's, and replace none */
+};
+struct row_filter row_filter_of(const struct setting_set *set);
+
+/* The rows in effect, in the order of the file. */
 bool resolution_rows(struct arena *arena, const struct resolution *resolution,
-                     enum registry_table_id table, struct str prefix, struct row_list *rows,
-                     struct error *err) MUST_CHECK;
+                     struct row_filter filter, struct row_list *rows, struct error *err) MUST_CHECK;
 
 /* A trigger's value for a parameter, "params.NAME"; NULL when it gives none. */
 const struct override *resolution_param(const struct resolution *resolution, struct str name);

@@ -1,6 +1,8 @@
+/* Lookups in the table of settings: by path, by group, by set. */
 #include "spec/setting.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/attr.h"
 
@@ -13,8 +15,8 @@ const struct setting *setting_find(enum setting_level level, struct str path)
     return NULL;
 }
 
-/* True when the setting's path goes on behind `path`; `rest` is what follows the dot. */
-static bool goes_on(const struct setting *setting, struct str path, struct str *rest)
+/* True when the setting's path continues after `path`; `rest` is what follows the dot. */
+static bool is_below(const struct setting *setting, struct str path, struct str *rest)
 {
     const struct str whole = str_of(setting->path);
 
@@ -33,7 +35,7 @@ bool setting_is_group(enum setting_level level, struct str path)
     struct str rest;
 
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        if ((SETTINGS[i].at & level) != 0 && goes_on(&SETTINGS[i], path, &rest))
+        if ((SETTINGS[i].at & level) != 0 && is_below(&SETTINGS[i], path, &rest))
             return true;
     }
     return false;
@@ -44,7 +46,7 @@ bool setting_is_set(enum setting_level level, struct str path)
     struct str rest;
 
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        if ((SETTINGS[i].at & level) != 0 && goes_on(&SETTINGS[i], path, &rest))
+        if ((SETTINGS[i].at & level) != 0 && is_below(&SETTINGS[i], path, &rest))
             return str_starts(rest, STR("*."));
     }
     return false;
@@ -56,7 +58,7 @@ const struct setting *setting_short(enum setting_level level, struct str path)
 
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if ((SETTINGS[i].at & level) != 0 && SETTINGS[i].is_short &&
-            goes_on(&SETTINGS[i], path, &rest))
+            is_below(&SETTINGS[i], path, &rest))
             return &SETTINGS[i];
     }
     return NULL;
@@ -68,16 +70,44 @@ const struct setting *setting_next(enum setting_level level, struct str path,
     const struct setting *setting = after == NULL ? SETTINGS : after + 1;
     struct str rest, last = { 0 };
 
-    if (after != NULL && goes_on(after, path, &rest))
+    if (after != NULL && is_below(after, path, &rest))
         last = str_cut(&rest, '.');
     for (; setting < SETTINGS + SETTING_COUNT; setting++) {
-        if ((setting->at & level) == 0 || !goes_on(setting, path, &rest))
+        if ((setting->at & level) == 0 || !is_below(setting, path, &rest))
             continue;
         *part = str_cut(&rest, '.');
         if (after == NULL || !str_eq(*part, last))
             return setting;
     }
     return NULL;
+}
+
+const struct setting_set *setting_set(enum setting_level level, struct str path)
+{
+    for (size_t i = 0; i < SETTING_SET_COUNT; i++) {
+        if (SETTING_SETS[i].level == level && str_eq(str_of(SETTING_SETS[i].path), path))
+            return &SETTING_SETS[i];
+    }
+    return NULL;
+}
+
+const struct setting *setting_set_next(const struct setting_set *set, const struct setting *after)
+{
+    struct str rest;
+
+    for (const struct setting *setting = after == NULL ? SETTINGS : after + 1;
+         setting < SETTINGS + SETTING_COUNT; setting++) {
+        if ((setting->at & set->level) != 0 && is_below(setting, str_of(set->path), &rest))
+            return setting;
+    }
+    return NULL;
+}
+
+struct str setting_key_prefix(const struct setting *setting)
+{
+    const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
+
+    return str_slice(key, 0, str_find_char(key, '*'));
 }
 
 struct str setting_name(const struct setting *setting)
@@ -121,6 +151,23 @@ const char *setting_type_name(enum setting_type type)
 
     assert((size_t)type < ARRAY_LEN(names));
     return names[type];
+}
+
+struct str setting_member(const struct setting *setting, char out[SETTING_MEMBER_MAX])
+{
+    const char *unit = setting->type == SETTING_DURATION ? "_us"
+                       : setting->type == SETTING_SIZE   ? "_bytes"
+                                                         : "";
+    const int len =
+        snprintf(out, SETTING_MEMBER_MAX, "%.*s%s", STR_ARG(setting_name(setting)), unit);
+
+    assert(len > 0 && len < SETTING_MEMBER_MAX);
+    return (struct str){ out, (size_t)len };
+}
+
+bool setting_is_in_detail(const struct setting *setting)
+{
+    return !str_starts(str_of(setting->path), STR("window."));
 }
 
 enum registry_type setting_storage(const struct setting *setting)

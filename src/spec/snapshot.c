@@ -1,7 +1,7 @@
+/* From the values in effect to the snapshot's canonical JSON and its two hashes. */
 #include "spec/snapshot.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <assert.h>
 
 #include "data/json_canonical.h"
 #include "data/json_write.h"
@@ -16,15 +16,11 @@ struct maker {
 
 /* ---- one value ---- */
 
-static void write_name(struct maker *maker, const struct setting *setting, struct str name)
+static void write_name(struct maker *maker, const struct setting *setting)
 {
-    const char *suffix = setting->type == SETTING_DURATION ? "_us"
-                         : setting->type == SETTING_SIZE   ? "_bytes"
-                                                           : "";
-    char whole[128];
-    const int len = snprintf(whole, sizeof(whole), "%.*s%s", STR_ARG(name), suffix);
+    char member[SETTING_MEMBER_MAX];
 
-    json_write_name(&maker->w, (struct str){ whole, (size_t)len });
+    json_write_name(&maker->w, setting_member(setting, member));
 }
 
 static void write_value(struct maker *maker, const struct setting *setting,
@@ -57,84 +53,54 @@ static bool is_wanted(const struct maker *maker, const struct setting *setting)
 
 /* ---- what authors name ---- */
 
-/* The settings of a member, with their built-ins; `path` ends in ".*". */
-static bool write_member(struct maker *maker, enum setting_level level, struct str path,
+/* The settings of a member, with their defaults. */
+static bool write_member(struct maker *maker, const struct setting_set *set,
                          const struct registry_row *row, struct error *err)
 {
     const struct setting *setting = NULL;
     struct registry_value value;
-    struct str part;
 
-    while ((setting = setting_next(level, path, setting, &part)) != NULL) {
+    while ((setting = setting_set_next(set, setting)) != NULL) {
         value = row->values[setting_column(setting)];
         if (!value.is_set && !setting_builtin(maker->arena, setting, &value))
             return arena_error(maker->arena, err);
         if (!value.is_set || !is_wanted(maker, setting))
             continue;
-        write_name(maker, setting, part);
+        write_name(maker, setting);
         write_value(maker, setting, &value);
     }
     return true;
 }
 
-struct set { /* a set of the file, and how it is laid out */
-    const char *name;
-    const char *path; /* of its settings at endpoint level (params: at source level) */
-    const char *prefix;
-    enum registry_table_id table;
-    enum {
-        AS_LIST,  /* [{"name":..., ...}]: the order counts */
-        AS_RULES, /* [{...}] */
-        AS_MAP,   /* {"name":{...}} */
-        AS_TEXTS, /* {"name":"..."}: the short setting alone */
-    } layout;
-};
-
-static const struct set request_sets[] = {
-    { "query", "query.*", "QUERY:", REGISTRY_PARAM, AS_LIST },
-    { "headers", "headers.*", "HEADER:", REGISTRY_PARAM, AS_LIST },
-    { "form", "form.*", "FORM:", REGISTRY_PARAM, AS_LIST },
-    { "fields", "fields.*", "OUTPUT:", REGISTRY_FIELD, AS_MAP },
-};
-static const struct set expr_sets[] = {
-    { "define", "expr.define.*", "", REGISTRY_EXPR_RENDER, AS_TEXTS },
-};
-static const struct set response_sets[] = {
-    { "history", "response.history.*", "HISTORY:", REGISTRY_FIELD, AS_TEXTS },
-    { "success_when", "response.success_when.*", "SUCCESS:", REGISTRY_FIELD, AS_RULES },
-    { "error_when", "response.error_when.*", "ERROR:", REGISTRY_FIELD, AS_RULES },
-};
-
-static bool write_row(struct maker *maker, const struct set *set, const struct registry_row *row,
-                      struct error *err)
+static bool write_row(struct maker *maker, const struct setting_set *set,
+                      const struct registry_row *row, struct error *err)
 {
-    const struct str name = str_slice(row->key, strlen(set->prefix), row->key.len);
-    const struct setting *alone = setting_short(AT_ENDPOINT, str_of(set->path));
+    const struct setting *first = setting_set_next(set, NULL);
+    const struct str name = str_slice(row->key, setting_key_prefix(first).len, row->key.len);
 
-    if (set->layout == AS_TEXTS) {
-        json_write_name(&maker->w, name);
-        json_write_str(&maker->w, row->values[setting_column(alone)].text);
+    if (set->layout == SET_TEXTS) {
+        assert(first->is_short);
+        json_write_member_str(&maker->w, name, row->values[setting_column(first)].text);
         return true;
     }
-    if (set->layout == AS_MAP)
+    if (set->layout == SET_MAP)
         json_write_name(&maker->w, name);
     json_write_object(&maker->w);
-    if (set->layout == AS_LIST)
+    if (set->layout == SET_LIST)
         json_write_member_str(&maker->w, STR("name"), name);
-    if (!write_member(maker, AT_ENDPOINT, str_of(set->path), row, err))
+    if (!write_member(maker, set, row, err))
         return false;
     json_write_end(&maker->w);
     return true;
 }
 
-static bool write_set(struct maker *maker, const struct set *set, struct error *err)
+static bool write_set(struct maker *maker, const struct setting_set *set, struct error *err)
 {
     struct row_list rows;
 
-    if (!resolution_rows(maker->arena, &maker->in, set->table, str_of(set->prefix), &rows, err))
+    if (!resolution_rows(maker->arena, &maker->in, row_filter_of(set), &rows, err))
         return false;
-    json_write_name(&maker->w, str_of(set->name));
-    if (set->layout == AS_LIST || set->layout == AS_RULES)
+    if (set->layout == SET_LIST || set->layout == SET_RULES)
         json_write_array(&maker->w);
     else
         json_write_object(&maker->w);
@@ -146,18 +112,10 @@ static bool write_set(struct maker *maker, const struct set *set, struct error *
     return true;
 }
 
-static bool write_sets(struct maker *maker, const struct set *sets, size_t count, struct error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!write_set(maker, &sets[i], err))
-            return false;
-    }
-    return true;
-}
-
-/* A trigger's value of a parameter takes the place of the file's. */
+/* A trigger's value of a parameter replaces the file's. */
 static bool write_params(struct maker *maker, struct error *err)
 {
+    const struct setting_set *set = setting_set(AT_SOURCE, STR("params"));
     const struct registry_row *row = NULL;
 
     json_write_name(&maker->w, STR("params"));
@@ -171,7 +129,7 @@ static bool write_params(struct maker *maker, struct error *err)
         json_write_object(&maker->w);
         if (override != NULL)
             json_write_member_str(&maker->w, STR("value"), override->value);
-        else if (!write_member(maker, AT_SOURCE, STR("params.*"), row, err))
+        else if (!write_member(maker, set, row, err))
             return false;
         json_write_end(&maker->w);
     }
@@ -193,8 +151,26 @@ static struct str below(struct maker *maker, struct str path, struct str part, s
     return both;
 }
 
-/* The settings below a path, groups within it included; what authors name is written by whoever
- * knows its layout. */
+static bool write_group(struct maker *maker, enum setting_level level, struct str path,
+                        struct error *err);
+
+/* A group is an object, even an empty one: hashes cover it. */
+static bool write_object(struct maker *maker, enum setting_level level, struct str path,
+                         struct error *err)
+{
+    json_write_object(&maker->w);
+    if (!write_group(maker, level, path, err))
+        return false;
+    if (str_eq(path, STR("window"))) { /* promises, not settings; the fingerprint covers them */
+        json_write_member_str(&maker->w, STR("bounds"), STR("[from,to)"));
+        json_write_member_str(&maker->w, STR("timezone"), STR("UTC"));
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
+/* Everything below a path: settings, groups and sets. The order does not matter, the canonical form
+ * sorts. */
 static bool write_group(struct maker *maker, enum setting_level level, struct str path,
                         struct error *err)
 {
@@ -210,67 +186,27 @@ static bool write_group(struct maker *maker, enum setting_level level, struct st
         if (str_eq(str_of(setting->path), child)) {
             if (!resolved->value.is_set || !is_wanted(maker, setting))
                 continue;
-            write_name(maker, setting, part);
+            write_name(maker, setting);
             write_value(maker, setting, &resolved->value);
-        } else if (path.len > 0 && !setting_is_set(level, child)) {
-            json_write_name(&maker->w, part);
-            json_write_object(&maker->w);
-            if (!write_group(maker, level, child, err))
-                return false;
-            json_write_end(&maker->w);
+            continue;
         }
-    }
-    return true;
-}
-
-/* All that concerns one endpoint: the settings without a group, then group by group. */
-static bool write_endpoint(struct maker *maker, struct error *err)
-{
-    static const char *const groups[] = { "http", "auth",   "rate",     "retry",   "batch",
-                                          "expr", "window", "response", "details", "page" };
-
-    if (!write_group(maker, AT_ENDPOINT, STR(""), err) ||
-        !write_sets(maker, request_sets, ARRAY_LEN(request_sets), err))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        const struct str group = str_of(groups[i]);
-
-        if (maker->in.is_detail && str_eq(group, STR("window")))
-            continue; /* phase two is asked by id */
-        json_write_name(&maker->w, group);
-        json_write_object(&maker->w);
-        if (!write_group(maker, AT_ENDPOINT, group, err))
+        if (maker->in.is_detail && !setting_is_in_detail(setting))
+            continue;
+        json_write_name(&maker->w, part);
+        if (setting_is_set(level, child) ? !write_set(maker, setting_set(level, child), err)
+                                         : !write_object(maker, level, child, err))
             return false;
-        if (str_eq(group, STR("window"))) { /* promises, not settings; a fingerprint covers them */
-            json_write_member_str(&maker->w, STR("bounds"), STR("[from,to)"));
-            json_write_member_str(&maker->w, STR("timezone"), STR("UTC"));
-        }
-        if (str_eq(group, STR("expr")) && !write_sets(maker, expr_sets, ARRAY_LEN(expr_sets), err))
-            return false;
-        if (str_eq(group, STR("response")) &&
-            !write_sets(maker, response_sets, ARRAY_LEN(response_sets), err))
-            return false;
-        json_write_end(&maker->w);
     }
     return true;
 }
 
 static bool write_operation(struct maker *maker, struct error *err)
 {
-    static const char *const groups[] = { "slice", "staleness", "budget" };
-
     json_write_name(&maker->w, STR("operation"));
     json_write_object(&maker->w);
     json_write_member_str(&maker->w, STR("name"), maker->in.operation->key);
     if (!write_group(maker, AT_OPERATION, STR(""), err))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        json_write_name(&maker->w, str_of(groups[i]));
-        json_write_object(&maker->w);
-        if (!write_group(maker, AT_OPERATION, str_of(groups[i]), err))
-            return false;
-        json_write_end(&maker->w);
-    }
     json_write_end(&maker->w);
     return true;
 }
@@ -289,7 +225,7 @@ static bool write_detail(struct maker *maker, const struct resolve_request *requ
     json_write_name(&maker->w, STR("detail"));
     json_write_object(&maker->w);
     json_write_member_str(&maker->w, STR("endpoint"), endpoint);
-    if (!write_endpoint(maker, err))
+    if (!write_group(maker, AT_ENDPOINT, STR(""), err))
         return false;
     json_write_end(&maker->w);
     return true;
@@ -308,7 +244,7 @@ static bool write_all(struct maker *maker, const struct resolve_request *request
     json_write_member_str(&maker->w, STR("endpoint"), request->endpoint);
     if (!maker->is_proto_only && (!write_operation(maker, err) || !write_params(maker, err)))
         return false;
-    if (!write_endpoint(maker, err))
+    if (!write_group(maker, AT_ENDPOINT, STR(""), err))
         return false;
     if (details.len > 0 && !write_detail(maker, request, details, err))
         return false;

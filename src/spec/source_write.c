@@ -54,14 +54,6 @@ value_at(const struct writer *writer, const struct setting *setting, const struc
     return NULL;
 }
 
-/* The rows of a set have keys that begin so: "QUERY:", or for named expressions "". */
-static struct str set_prefix(const struct setting *first)
-{
-    const struct str key = first->key != NULL ? str_of(first->key) : STR("");
-
-    return str_slice(key, 0, str_find_char(key, '*'));
-}
-
 /* The name of a row of a set; empty for the row '' of a table that has both. */
 static struct str member_name(const struct registry_row *row, struct str prefix)
 {
@@ -163,7 +155,7 @@ static bool write_set(struct writer *writer, const struct where *where, struct s
     first = setting_next(where->level, member.path, NULL, &part);
     if (first == NULL)
         return false;
-    prefix = set_prefix(first);
+    prefix = setting_key_prefix(first);
     while ((row = source_next(writer->source, first->table, where->endpoint, prefix, row)) !=
            NULL) {
         member.name = member_name(row, prefix);

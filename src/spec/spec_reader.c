@@ -1,41 +1,21 @@
+/* Values of a snapshot, by the kind of the member that receives them. */
 #include "spec/spec_reader.h"
 
 #include <limits.h>
 
-bool spec_fail(struct spec_reader *reader, const char *where, const char *what)
+void spec_fail(struct spec_reader *reader, const char *what)
 {
     if (!reader->failed)
-        (void)error_set(reader->err, ERROR_FATAL, "spec.unreadable", "snapshot: %s %s", where,
-                        what);
+        (void)error_set(reader->err, ERROR_FATAL, "spec.unreadable", "snapshot: %s%s %s",
+                        reader->is_detail ? "detail." : "", reader->path, what);
     reader->failed = true;
-    return false;
 }
 
-static bool no_memory(struct spec_reader *reader)
+void spec_fail_memory(struct spec_reader *reader)
 {
     if (!reader->failed)
         (void)arena_error(reader->arena, reader->err);
     reader->failed = true;
-    return false;
-}
-
-static struct json_node member(struct spec_object object, const char *name)
-{
-    return json_get(object.reader->doc, object.node, str_of(name));
-}
-
-struct spec_object spec_object(struct spec_object parent, const char *name)
-{
-    const struct spec_object child = { parent.reader, member(parent, name), name };
-
-    if (json_type(parent.reader->doc, child.node) != JSON_OBJECT)
-        (void)spec_fail(parent.reader, name, "is not there");
-    return child;
-}
-
-bool spec_has(struct spec_object object, const char *name)
-{
-    return json_exists(member(object, name));
 }
 
 struct str spec_string(struct spec_reader *reader, struct json_node node)
@@ -44,122 +24,150 @@ struct str spec_string(struct spec_reader *reader, struct json_node node)
     struct error err;
 
     if (json_type(reader->doc, node) != JSON_STRING)
-        (void)spec_fail(reader, "a text", "is something else");
+        spec_fail(reader, "is not a text");
     else if (!json_string(reader->doc, node, reader->arena, &text, &err))
-        (void)no_memory(reader);
+        spec_fail_memory(reader);
     return text;
 }
 
-struct str spec_text(struct spec_object object, const char *name)
+static struct str text_of(struct spec_reader *reader, struct json_node node)
 {
-    const struct json_node node = member(object, name);
-
-    return json_exists(node) ? spec_string(object.reader, node) : (struct str){ 0 };
+    return json_exists(node) ? spec_string(reader, node) : (struct str){ 0 };
 }
 
-int64_t spec_number(struct spec_object object, const char *name)
+static int64_t number_of(struct spec_reader *reader, struct json_node node)
 {
-    const struct json_node node = member(object, name);
     int64_t number = 0;
 
-    if (json_exists(node) && !json_i64(object.reader->doc, node, &number))
-        (void)spec_fail(object.reader, name, "is not a whole number");
+    if (json_exists(node) && !json_i64(reader->doc, node, &number))
+        spec_fail(reader, "is not a whole number");
     return number;
 }
 
-double spec_real(struct spec_object object, const char *name)
+static int int_of(struct spec_reader *reader, struct json_node node)
 {
-    const struct json_node node = member(object, name);
+    const int64_t number = number_of(reader, node);
+
+    if (number >= INT_MIN && number <= INT_MAX)
+        return (int)number;
+    spec_fail(reader, "is out of range");
+    return 0;
+}
+
+static double real_of(struct spec_reader *reader, struct json_node node)
+{
     double real = 0;
 
-    if (json_exists(node) && !json_double(object.reader->doc, node, &real))
-        (void)spec_fail(object.reader, name, "is not a number");
+    if (json_exists(node) && !json_double(reader->doc, node, &real))
+        spec_fail(reader, "is not a number");
     return real;
 }
 
-bool spec_bool(struct spec_object object, const char *name)
+static bool bool_of(struct spec_reader *reader, struct json_node node)
 {
     bool value = false;
 
-    if (!json_bool(object.reader->doc, member(object, name), &value))
-        (void)spec_fail(object.reader, name, "is neither true nor false");
+    if (!json_bool(reader->doc, node, &value))
+        spec_fail(reader, "is neither true nor false");
     return value;
 }
 
-int spec_code(struct spec_object object, const char *name, const struct code_table *codes)
+static unsigned word_of(struct spec_reader *reader, struct json_node node,
+                        const struct code_table *codes)
 {
-    const int value = code_find(codes, spec_text(object, name));
+    const int value = code_find(codes, text_of(reader, node));
 
-    if (value < 0)
-        (void)spec_fail(object.reader, name, "is not a word of its dictionary");
-    return value < 0 ? 0 : value;
+    if (value >= 0)
+        return (unsigned)value;
+    spec_fail(reader, "is not a word of its dictionary");
+    return 0;
 }
 
-void spec_template(struct spec_object object, const char *name, struct template *out)
+static int64_t instant_of(struct spec_reader *reader, struct json_node node)
 {
-    struct spec_reader *reader = object.reader;
-    const struct str text = spec_text(object, name);
+    struct date date = { 0 };
+    struct error err;
+
+    if (json_exists(node) &&
+        !date_parse(date_format_find(STR("rfc3339")), text_of(reader, node), &date, &err))
+        spec_fail(reader, "is not a date");
+    return date.at_us;
+}
+
+static void read_template(struct spec_reader *reader, struct json_node node, struct template *out)
+{
+    const struct str text = text_of(reader, node);
     struct template_faults faults;
     struct error err;
 
-    if (reader->failed || template_compile(out, reader->arena, text, &faults, &err))
-        return;
-    (void)spec_fail(reader, name, err.text);
+    if (!reader->failed && !template_compile(out, reader->arena, text, &faults, &err))
+        spec_fail(reader, err.text);
 }
 
-size_t spec_texts(struct spec_object object, const char *name, const struct str **items)
-{
-    const struct json_node list = member(object, name);
-    const size_t count = json_count(object.reader->doc, list);
-    struct str *texts = ARENA_ARRAY(object.reader->arena, struct str, count);
-    struct json_iter it;
-
-    *items = texts;
-    if (texts == NULL) {
-        (void)no_memory(object.reader);
-        return 0;
-    }
-    for (it = json_each(object.reader->doc, list); json_next(&it);)
-        texts[it.index] = spec_string(object.reader, it.value);
-    return count;
-}
-
-size_t spec_statuses(struct spec_object object, const char *name, const int **items)
-{
-    const struct json_node list = member(object, name);
-    const size_t count = json_count(object.reader->doc, list);
-    int *statuses = ARENA_ARRAY(object.reader->arena, int, count);
-    struct json_iter it;
-    int64_t status;
-
-    *items = statuses;
-    if (statuses == NULL) {
-        (void)no_memory(object.reader);
-        return 0;
-    }
-    for (it = json_each(object.reader->doc, list); json_next(&it);) {
-        if (!json_i64(object.reader->doc, it.value, &status) || status < 0 || status > INT_MAX)
-            (void)spec_fail(object.reader, name, "has something that is no status");
-        else
-            statuses[it.index] = (int)status;
-    }
-    return count;
-}
-
-struct spec_path spec_path_of(struct spec_reader *reader, struct str text,
-                              enum response_format format)
+struct spec_path spec_path(struct spec_reader *reader, struct str text)
 {
     struct spec_path path = { .text = text };
     struct error err;
 
-    if (reader->failed || text.len == 0 || format != RESPONSE_JSON)
+    if (reader->failed || text.len == 0 || reader->format != RESPONSE_JSON)
         return path;
     if (!jsonpath_compile(reader->arena, text, &path.json, NULL, &err))
-        (void)spec_fail(reader, "a path", err.text);
+        spec_fail(reader, err.text);
     return path;
 }
 
-struct spec_path spec_path(struct spec_object object, const char *name, enum response_format format)
+static void read_member(struct spec_reader *reader, const struct setting *setting,
+                        struct json_node node, void *member)
 {
-    return spec_path_of(object.reader, spec_text(object, name), format);
+    switch (setting->into.kind) {
+    case SPEC_BOOL:
+        *(bool *)member = bool_of(reader, node);
+        break;
+    case SPEC_INT:
+        *(int *)member = int_of(reader, node);
+        break;
+    case SPEC_I64:
+        *(int64_t *)member =
+            setting->type == SETTING_INSTANT ? instant_of(reader, node) : number_of(reader, node);
+        break;
+    case SPEC_DOUBLE:
+        *(double *)member = real_of(reader, node);
+        break;
+    case SPEC_WORD:
+        *(unsigned *)member = word_of(reader, node, setting->codes);
+        break;
+    case SPEC_STR:
+        *(struct str *)member =
+            setting->type == SETTING_BODY ? json_raw(reader->doc, node) : text_of(reader, node);
+        break;
+    case SPEC_TEMPLATE:
+        read_template(reader, node, member);
+        break;
+    case SPEC_PATH:
+        *(struct spec_path *)member = spec_path(reader, text_of(reader, node));
+        break;
+    case SPEC_NOWHERE:
+    case SPEC_TEXTS:
+    case SPEC_STATUSES:
+    case SPEC_DATE_FORMATS:
+    case SPEC_NAMESPACES:
+        break;
+    }
+}
+
+void spec_read_value(struct spec_reader *reader, const struct setting *setting,
+                     struct json_node node, void *owner)
+{
+    const struct spec_target *into = &setting->into;
+    void *member = (char *)owner + into->offset;
+
+    reader->path = setting->path;
+    if (into->has_offset > 0)
+        *(bool *)(void *)((char *)owner + into->has_offset) = json_exists(node);
+    if (into->read != NULL)
+        into->read(reader, node, owner);
+    else if (into->kind >= SPEC_TEXTS)
+        spec_read_list(reader, into, node, owner);
+    else if (json_exists(node) || !setting->is_optional)
+        read_member(reader, setting, node, member);
 }

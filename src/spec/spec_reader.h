@@ -1,12 +1,14 @@
-/* spec_reader: members of a snapshot's objects, read one by one. Only spec/spec*.c include this.
+/* spec_reader: one value of a snapshot, put into its member of struct spec. Only spec/spec*.c and
+ * the table of settings include this.
  *
- * The first fault is kept and everything after it reads as nothing, so it is asked about once, at
- * the end. `path` is for its text: "detail.page.size".
+ * The reader keeps the first fault. Every read after it does nothing, so the caller looks at
+ * `failed` once, at the end.
  */
 #ifndef PATRA_SPEC_SPEC_READER_H
 #define PATRA_SPEC_SPEC_READER_H
 
 #include "data/json.h"
+#include "spec/setting.h"
 #include "spec/spec.h"
 
 struct spec_reader {
@@ -14,39 +16,39 @@ struct spec_reader {
     const struct json_doc *doc;
     struct error *err;
     bool failed;
+    bool is_detail;              /* reading phase two */
+    enum response_format format; /* of the endpoint being read: decides what its paths are */
+    const char *path;            /* of the value being read, for the fault's text */
 };
 
-struct spec_object {
-    struct spec_reader *reader;
-    struct json_node node;
-    const char *name; /* for texts */
-};
+/* Records a fault about `path`: "snapshot: detail.page.size is not a whole number". */
+void spec_fail(struct spec_reader *reader, const char *what);
 
-bool spec_fail(struct spec_reader *reader, const char *where, const char *what);
+/* Records that the arena is full. */
+void spec_fail_memory(struct spec_reader *reader);
 
-struct spec_object spec_object(struct spec_object parent, const char *name);
-
-bool spec_has(struct spec_object object, const char *name);
-struct str spec_text(struct spec_object object, const char *name);
-int64_t spec_number(struct spec_object object, const char *name);
-double spec_real(struct spec_object object, const char *name);
-bool spec_bool(struct spec_object object, const char *name);
-int spec_code(struct spec_object object, const char *name, const struct code_table *codes);
-void spec_template(struct spec_object object, const char *name, struct template *out);
-
-/* A list's texts or statuses, in the arena. */
-size_t spec_texts(struct spec_object object, const char *name, const struct str **items);
-size_t spec_statuses(struct spec_object object, const char *name, const int **items);
-
-/* A path of an endpoint of this format. */
-struct spec_path spec_path(struct spec_object object, const char *name,
-                           enum response_format format);
-struct spec_path spec_path_of(struct spec_reader *reader, struct str text,
-                              enum response_format format);
-
-/* A decoded string of a node that must be one. */
+/* The decoded text of a string; empty, and a fault, when the node is anything else. */
 struct str spec_string(struct spec_reader *reader, struct json_node node);
 
-void spec_read_response(struct spec_object endpoint, struct spec_response *response);
+struct spec_path spec_path(struct spec_reader *reader, struct str text);
+
+/* Reads the value of a setting into the member that the table names. The node may be absent. */
+void spec_read_value(struct spec_reader *reader, const struct setting *setting,
+                     struct json_node node, void *owner);
+
+/* ---- lists ---- */
+
+/* Of the kinds from SPEC_TEXTS on. */
+void spec_read_list(struct spec_reader *reader, const struct spec_target *target,
+                    struct json_node node, void *owner);
+
+/* Stores the pointer to a list and its count in their owner. */
+void spec_put_list(void *owner, const struct spec_target *target, const void *items, size_t count);
+
+/* ---- settings that have a reader of their own ---- */
+
+void spec_read_id(struct spec_reader *reader, struct json_node node, void *endpoint);
+void spec_read_shares(struct spec_reader *reader, struct json_node node, void *endpoint);
+void spec_read_candidates(struct spec_reader *reader, struct json_node node, void *operation);
 
 #endif

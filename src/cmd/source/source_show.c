@@ -140,22 +140,11 @@ static void add_named(struct columns *columns, const struct registry_row *row)
 static bool add_all_named(struct columns *columns, const struct resolution *resolution,
                           struct error *err)
 {
-    static const struct {
-        enum registry_table_id table;
-        const char *prefix;
-    } sets[] = {
-        { REGISTRY_PARAM, "PARAM:" },  { REGISTRY_PARAM, "QUERY:" },
-        { REGISTRY_PARAM, "HEADER:" }, { REGISTRY_PARAM, "FORM:" },
-        { REGISTRY_EXPR_RENDER, "" },  { REGISTRY_FIELD, "SUCCESS:" },
-        { REGISTRY_FIELD, "ERROR:" },  { REGISTRY_FIELD, "HISTORY:" },
-        { REGISTRY_FIELD, "OUTPUT:" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+    for (size_t i = 0; i < SETTING_SET_COUNT; i++) {
         struct row_list rows;
 
-        if (!resolution_rows(columns->arena, resolution, sets[i].table, str_of(sets[i].prefix),
-                             &rows, err))
+        if (!resolution_rows(columns->arena, resolution, row_filter_of(&SETTING_SETS[i]), &rows,
+                             err))
             return false;
         for (size_t k = 0; k < rows.count; k++)
             add_named(columns, rows.items[k]);

@@ -103,19 +103,20 @@ TEST(built_ins_follow_from_what_is_done)
     arena_release(&arena);
 }
 
-static void check_keys(const struct resolution *in, enum registry_table_id table,
-                       const char *prefix, const char *wanted)
+static void check_keys(const struct resolution *in, const char *set, const char *wanted)
 {
     struct row_list rows;
     struct error err;
     struct buf out;
 
     buf_init(&out, &arena, 4096);
-    REQUIRE_OK(resolution_rows(&arena, in, table, str_of(prefix), &rows, &err), err);
+    REQUIRE_OK(resolution_rows(&arena, in, row_filter_of(setting_set(AT_ENDPOINT, str_of(set))),
+                               &rows, &err),
+               err);
     for (size_t i = 0; i < rows.count; i++)
         buf_printf(&out, "%.*s@%.*s ", STR_ARG(rows.items[i]->key),
                    STR_ARG(rows.items[i]->endpoint));
-    CHECK_STR(buf_str(&out), str_of(wanted), prefix);
+    CHECK_STR(buf_str(&out), str_of(wanted), set);
 }
 
 TEST(named_things_are_inherited_one_by_one_and_rules_put_together)
@@ -124,14 +125,13 @@ TEST(named_things_are_inherited_one_by_one_and_rules_put_together)
 
     load();
     in = resolved("list", NULL, (struct override_list){ 0 });
-    check_keys(&in, REGISTRY_PARAM,
-               "HEADER:", "HEADER:accept@list HEADER:X-One@ HEADER:X-Two@list ");
-    check_keys(&in, REGISTRY_PARAM, "QUERY:", "QUERY:mail@ QUERY:q@list ");
-    check_keys(&in, REGISTRY_EXPR_RENDER, "", "q@list r@ ");
-    check_keys(&in, REGISTRY_FIELD, "ERROR:", "ERROR:0@list ERROR:0@ ");
+    check_keys(&in, "headers", "HEADER:accept@list HEADER:X-One@ HEADER:X-Two@list ");
+    check_keys(&in, "query", "QUERY:mail@ QUERY:q@list ");
+    check_keys(&in, "expr.define", "q@list r@ ");
+    check_keys(&in, "response.error_when", "ERROR:0@list ERROR:0@ ");
     in = resolved("item", NULL, (struct override_list){ 0 });
-    check_keys(&in, REGISTRY_PARAM, "HEADER:", "HEADER:Accept@ HEADER:X-One@ ");
-    check_keys(&in, REGISTRY_FIELD, "ERROR:", "ERROR:0@ ");
+    check_keys(&in, "headers", "HEADER:Accept@ HEADER:X-One@ ");
+    check_keys(&in, "response.error_when", "ERROR:0@ ");
     arena_release(&arena);
 }
 

@@ -27,6 +27,88 @@ TEST(every_setting_has_a_column_of_its_own_type)
     }
 }
 
+static bool suits(enum setting_type type, enum spec_kind kind)
+{
+    switch (kind) {
+    case SPEC_BOOL:
+        return type == SETTING_BOOL;
+    case SPEC_INT:
+        return type == SETTING_INT;
+    case SPEC_I64:
+        return type == SETTING_INT || type == SETTING_SIZE || type == SETTING_DURATION ||
+               type == SETTING_INSTANT;
+    case SPEC_DOUBLE:
+        return type == SETTING_REAL;
+    case SPEC_WORD:
+        return type == SETTING_CODE;
+    case SPEC_STR:
+        return type == SETTING_TEXT || type == SETTING_URL || type == SETTING_NAME ||
+               type == SETTING_VALUE || type == SETTING_SECRET || type == SETTING_HEADER ||
+               type == SETTING_BODY;
+    case SPEC_TEMPLATE:
+        return type == SETTING_TEMPLATE;
+    case SPEC_PATH:
+        return type == SETTING_PATH;
+    case SPEC_TEXTS:
+        return type == SETTING_TEXTS;
+    case SPEC_STATUSES:
+        return type == SETTING_STATUSES;
+    case SPEC_DATE_FORMATS:
+        return type == SETTING_DATE_FORMATS;
+    case SPEC_NAMESPACES:
+        return type == SETTING_NAMESPACES;
+    case SPEC_NOWHERE:
+        break;
+    }
+    return false;
+}
+
+TEST(every_setting_is_read_into_a_member_that_suits_its_type)
+{
+    static const char *const unread[] = {
+        "batch.id_batch_max",                  /* the checks need it */
+        "details.endpoint",                    /* decides what `detail` is */
+        "endpoint",                            /* decides what the endpoint is */
+        "expr.functions",                      /* the checks */
+        "expr.time_format",                    /* reserved */
+        "expr.timezone",                       /* there is one zone */
+        "rate.provider_limit",                 /* the checks */
+        "rate.with_credential.provider_limit", /* the checks */
+    };
+    size_t found = 0;
+
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *setting = &SETTINGS[i];
+        const bool is_inherited = str_starts(str_of(setting->path), STR("http.headers.")) ||
+                                  str_starts(str_of(setting->path), STR("http.query."));
+        bool is_unread = false;
+
+        for (size_t k = 0; k < ARRAY_LEN(unread); k++)
+            is_unread |= strcmp(setting->path, unread[k]) == 0;
+        found += is_unread;
+        if (setting->is_about || is_inherited || is_unread)
+            CHECK(setting->into.kind == SPEC_NOWHERE && setting->into.read == NULL, setting->path);
+        else if (setting->into.read == NULL)
+            CHECK(suits(setting->type, setting->into.kind), setting->path);
+    }
+    CHECK_EQ(found, ARRAY_LEN(unread), "each of them is a setting");
+}
+
+TEST(every_set_is_in_the_table_of_sets)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *setting = &SETTINGS[i];
+        const struct str path = str_of(setting->path);
+        const size_t star = str_find(path, STR(".*."));
+        const bool is_inherited = str_starts(path, STR("http."));
+
+        if (star < path.len)
+            CHECK(is_inherited || setting_set(setting->at & AT_ENDPOINT ? AT_ENDPOINT : AT_SOURCE,
+                                              str_slice(path, 0, star)) != NULL,
+                  setting->path);
+    }
+}
+
 TEST(every_column_is_written_by_a_setting_and_by_one_only)
 {
     for (int t = 0; t < REGISTRY_TABLE_COUNT; t++) {

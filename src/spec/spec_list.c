@@ -1,0 +1,138 @@
+/* Lists of a snapshot, and the settings whose members fit none of the kinds: the parts of an id,
+ * the shares of a quota, the reasons to take a record.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "spec/spec_reader.h"
+
+void spec_put_list(void *owner, const struct spec_target *target, const void *items, size_t count)
+{
+    memcpy((char *)owner + target->offset, &items, sizeof(items)); /* a pointer to any type */
+    memcpy((char *)owner + target->count_offset, &count, sizeof(count));
+}
+
+/* ---- one item ---- */
+
+static void read_status(struct spec_reader *reader, struct json_node node, int *out)
+{
+    int64_t status;
+
+    if (!json_i64(reader->doc, node, &status) || status < 0 || status > INT_MAX)
+        spec_fail(reader, "contains something that is not a status");
+    else
+        *out = (int)status;
+}
+
+static void read_date_format(struct spec_reader *reader, struct json_node node,
+                             const struct date_format **out)
+{
+    *out = date_format_find(spec_string(reader, node));
+    if (*out == NULL)
+        spec_fail(reader, "contains an unknown date format");
+}
+
+static size_t item_size(enum spec_kind kind)
+{
+    return kind == SPEC_TEXTS          ? sizeof(struct str)
+           : kind == SPEC_STATUSES     ? sizeof(int)
+           : kind == SPEC_DATE_FORMATS ? sizeof(const struct date_format *)
+                                       : sizeof(struct spec_namespace);
+}
+
+static void read_item(struct spec_reader *reader, enum spec_kind kind, const struct json_iter *it,
+                      void *item)
+{
+    switch (kind) {
+    case SPEC_TEXTS:
+        *(struct str *)item = spec_string(reader, it->value);
+        break;
+    case SPEC_STATUSES:
+        read_status(reader, it->value, item);
+        break;
+    case SPEC_DATE_FORMATS:
+        read_date_format(reader, it->value, item);
+        break;
+    default:
+        *(struct spec_namespace *)item = (struct spec_namespace){ spec_string(reader, it->name),
+                                                                  spec_string(reader, it->value) };
+        break;
+    }
+}
+
+void spec_read_list(struct spec_reader *reader, const struct spec_target *target,
+                    struct json_node node, void *owner)
+{
+    const enum json_type wanted = target->kind == SPEC_NAMESPACES ? JSON_OBJECT : JSON_ARRAY;
+    const size_t size = item_size(target->kind), count = json_count(reader->doc, node);
+    struct json_iter it;
+    char *items;
+
+    if (json_type(reader->doc, node) != wanted && (json_exists(node) || wanted == JSON_OBJECT))
+        spec_fail(reader, wanted == JSON_OBJECT ? "is not a map" : "is not a list");
+    items = arena_alloc_array(reader->arena, count, size);
+    if (items == NULL) {
+        spec_fail_memory(reader);
+        return;
+    }
+    for (it = json_each(reader->doc, node); json_next(&it);)
+        read_item(reader, target->kind, &it, items + it.index * size);
+    spec_put_list(owner, target, items, count);
+}
+
+/* ---- readers of their own ---- */
+
+static void add_id_part(struct spec_reader *reader, struct json_node node,
+                        struct spec_response *response)
+{
+    if (response->id_count == SPEC_ID_PARTS_MAX)
+        spec_fail(reader, "has too many parts");
+    else
+        response->id[response->id_count++] = spec_path(reader, spec_string(reader, node));
+}
+
+/* One path, or a list of parts. */
+void spec_read_id(struct spec_reader *reader, struct json_node node, void *endpoint)
+{
+    struct spec_response *response = &((struct spec_endpoint *)endpoint)->response;
+    struct json_iter it;
+
+    if (json_type(reader->doc, node) == JSON_STRING) {
+        add_id_part(reader, node, response);
+        return;
+    }
+    for (it = json_each(reader->doc, node); json_next(&it) && !reader->failed;)
+        add_id_part(reader, it.value, response);
+}
+
+/* {"HARVEST":60}: an operation without a share may use all of the quota. */
+void spec_read_shares(struct spec_reader *reader, struct json_node node, void *endpoint)
+{
+    int *shares = ((struct spec_endpoint *)endpoint)->rate.quota_shares;
+
+    if (json_type(reader->doc, node) != JSON_OBJECT)
+        spec_fail(reader, "is missing");
+    for (int i = 0; i <= OPERATION_REPLAY; i++) {
+        const struct json_node share = json_get(reader->doc, node, code_of(&OPERATION_CODES, i));
+        int64_t number = 100;
+
+        if (json_exists(share) && !json_i64(reader->doc, share, &number))
+            spec_fail(reader, "has a share that is not a whole number");
+        shares[i] = (int)number;
+    }
+}
+
+void spec_read_candidates(struct spec_reader *reader, struct json_node node, void *operation)
+{
+    bool *candidates = ((struct spec_operation *)operation)->candidates;
+    struct json_iter it;
+
+    for (it = json_each(reader->doc, node); json_next(&it);) {
+        const int value = code_find(&CANDIDATE_SOURCE_CODES, spec_string(reader, it.value));
+
+        if (value < 0)
+            spec_fail(reader, "contains an unknown word");
+        else
+            candidates[value] = true;
+    }
+}
