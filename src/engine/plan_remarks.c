@@ -1,7 +1,5 @@
 #include "engine/plan_remarks.h"
 
-#include <string.h>
-
 #include "base/instant.h"
 #include "core/canon.h"
 #include "data/json_write.h"
@@ -17,20 +15,17 @@ static void write_maybe(struct json_writer *w, struct str name, struct maybe_ins
 /* ---- a plan ---- */
 
 /* What a source lacks, in the words that people look for; other warnings stay sentences. */
-static const struct {
-    const char *code;
-    struct str word;
-} DEGRADATIONS[] = {
-    { "spec.response.no-total", STR_INIT("noCount") },
-    { "spec.response.no-has-more", STR_INIT("hasNextByPageSize") },
-    { "spec.response.no-updated-at", STR_INIT("changesByContentHash") },
-};
-
 static struct str degradation_of(const struct fault *fault)
 {
-    for (size_t i = 0; i < ARRAY_LEN(DEGRADATIONS); i++) {
-        if (strcmp(fault->code, DEGRADATIONS[i].code) == 0)
-            return DEGRADATIONS[i].word;
+    switch (fault->lacks) {
+    case FAULT_LACKS_TOTAL:
+        return STR("noCount");
+    case FAULT_LACKS_HAS_MORE:
+        return STR("hasNextByPageSize");
+    case FAULT_LACKS_UPDATED_AT:
+        return STR("changesByContentHash");
+    case FAULT_LACKS_NOTHING:
+        break;
     }
     return (struct str){ 0 };
 }

@@ -242,6 +242,7 @@ static void check_needed(const struct check *check)
     if (!check->has_phase && check_is_missing(check, "response.updated_at")) {
         check_warn(check, "spec.response.no-updated-at", "response.updated_at",
                    "is missing: the content decides whether a record has changed");
+        fault_lacks(check->faults, FAULT_LACKS_UPDATED_AT);
         check_hint(check, "say where a record has the date of its last change, if it has one");
     }
     if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE)
@@ -249,12 +250,14 @@ static void check_needed(const struct check *check)
     if (check_is_missing(check, "response.total")) {
         check_warn(check, "spec.response.no-total", "response.total",
                    "is missing: completeness can not be proved by counting");
+        fault_lacks(check->faults, FAULT_LACKS_TOTAL);
         check_hint(check, "say where the answer has its number of hits, if it has one");
     }
     if (check_is_missing(check, "response.total") && check_is_missing(check, "response.has_more") &&
         check->page_type != PAGINATION_TOKEN && check->page_type != PAGINATION_URL) {
         check_warn(check, "spec.response.no-has-more", "response.has_more",
                    "is missing: a short page is taken for the last");
+        fault_lacks(check->faults, FAULT_LACKS_HAS_MORE);
         check_hint(check, "say where the answer tells that there is more, if it does");
     }
 }

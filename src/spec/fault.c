@@ -61,7 +61,7 @@ void fault_error(struct fault_list *list, const char *code, struct mark at, cons
     va_list args;
 
     va_start(args, format);
-    add(list, &(struct fault){ FAULT_ERROR, code, at, text_of(list, format, args), { 0 } });
+    add(list, &(struct fault){ FAULT_ERROR, code, at, .message = text_of(list, format, args) });
     va_end(args);
 }
 
@@ -70,7 +70,7 @@ void fault_warn(struct fault_list *list, const char *code, struct mark at, const
     va_list args;
 
     va_start(args, format);
-    add(list, &(struct fault){ FAULT_WARNING, code, at, text_of(list, format, args), { 0 } });
+    add(list, &(struct fault){ FAULT_WARNING, code, at, .message = text_of(list, format, args) });
     va_end(args);
 }
 
@@ -83,6 +83,12 @@ void fault_hint(struct fault_list *list, const char *format, ...)
     va_start(args, format);
     list->items[list->count - 1].hint = text_of(list, format, args);
     va_end(args);
+}
+
+void fault_lacks(struct fault_list *list, enum fault_lack lacks)
+{
+    if (list->takes_hint)
+        list->items[list->count - 1].lacks = lacks;
 }
 
 static bool is_before(const struct fault *a, const struct fault *b)

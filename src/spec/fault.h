@@ -28,12 +28,21 @@ struct mark {
 
 enum fault_severity { FAULT_ERROR, FAULT_WARNING };
 
+/* What a source lacks, by a warning: patra finds another way, and a plan's remarks name it. */
+enum fault_lack {
+    FAULT_LACKS_NOTHING,
+    FAULT_LACKS_TOTAL,      /* completeness cannot be proved by counting */
+    FAULT_LACKS_HAS_MORE,   /* a short page is the last */
+    FAULT_LACKS_UPDATED_AT, /* the content decides whether a record changed */
+};
+
 struct fault {
     enum fault_severity severity;
     const char *code; /* stable: "spec.page.token-needs-next" */
     struct mark at;
     struct str message; /* names the field */
     struct str hint;    /* what to do about it; may be empty */
+    enum fault_lack lacks;
 };
 
 /* More than a person can read; the rest is counted only. */
@@ -57,8 +66,9 @@ void fault_error(struct fault_list *list, const char *code, struct mark at, cons
 void fault_warn(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* Belongs to the fault added last. */
+/* These belong to the fault added last. */
 void fault_hint(struct fault_list *list, const char *format, ...) PRINTF_LIKE(2, 3);
+void fault_lacks(struct fault_list *list, enum fault_lack lacks);
 
 /* In the order of the file; those without a place come first; equal places keep their order. */
 void fault_list_sort(struct fault_list *list);

@@ -204,6 +204,36 @@ TEST(shipped_sources_have_no_fault_and_only_known_warnings)
     arena_release(&arena);
 }
 
+/* The engine goes by the kind, not by the code. */
+TEST(a_warning_says_what_the_source_lacks)
+{
+    static const struct {
+        const char *file;
+        const char *code;
+        enum fault_lack lacks;
+    } files[] = {
+        { "test/data/spec/faults/total-missing.yaml", "spec.response.no-total", FAULT_LACKS_TOTAL },
+        { "test/data/spec/faults/total-missing.yaml", "spec.response.no-has-more",
+          FAULT_LACKS_HAS_MORE },
+        { "test/data/spec/faults/updated-at-missing.yaml", "spec.response.no-updated-at",
+          FAULT_LACKS_UPDATED_AT },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        size_t found = 0;
+
+        (void)lint(test_read(files[i].file));
+        for (size_t f = 0; f < faults.count; f++) {
+            const bool is_wanted = str_eq(str_of(faults.items[f].code), str_of(files[i].code));
+
+            found += is_wanted;
+            CHECK_EQ(faults.items[f].lacks == files[i].lacks, is_wanted, files[i].code);
+        }
+        CHECK_EQ(found, 1, files[i].code);
+    }
+    arena_release(&arena);
+}
+
 /* Rows of a store have no places; what is told is otherwise the same. */
 TEST(rows_without_a_file_are_checked_all_the_same)
 {
