@@ -1,218 +1,13 @@
+/* The checks of a source as a whole, of each endpoint and of each operation, in their order. */
 #include "spec/check.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "spec/check_context.h"
 #include "spec/setting_value.h"
 #include "spec/source_diff.h"
 
-/* ---- telling ---- */
-
-struct told {
-    struct mark at;
-    char field[256];
-};
-
-static void field_of_row(const struct check *check, const struct registry_row *row, int column,
-                         struct told *told)
-{
-    struct buf out;
-
-    buf_init(&out, check->arena, sizeof(told->field));
-    source_print_field(row, column, &out);
-    (void)snprintf(told->field, sizeof(told->field), "%.*s", STR_ARG(buf_str(&out)));
-}
-
-/* The row in which a missing setting would be said: the endpoint's, else the source's when only
- * that is there (one mistake of the source is then told once), else the endpoint itself. */
-static const struct registry_row *row_of_absent(const struct check *check,
-                                                const struct setting *setting)
-{
-    const struct str key = setting->key != NULL ? str_of(setting->key) : STR("");
-    const struct registry_row *row =
-        source_row(check->source, setting->table, check->in.endpoint, key);
-
-    if (row == NULL && (setting->at & AT_SOURCE) != 0)
-        row = source_row(check->source, setting->table, STR(""), key);
-    if (row == NULL && setting->table == REGISTRY_HTTP)
-        row = source_row(check->source, REGISTRY_PROVENANCE, STR(""), STR(""));
-    if (row == NULL && setting->table == REGISTRY_FIELD)
-        row = source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("PATH:"), NULL);
-    if (row == NULL)
-        row = source_row(check->source, REGISTRY_ENDPOINT, check->in.endpoint, STR(""));
-    return row;
-}
-
-static struct told place_of_absent(const struct check *check, const struct setting *setting)
-{
-    const bool is_operation = (setting->at & AT_OPERATION) != 0;
-    const struct registry_row *row =
-        is_operation ? check->in.operation : row_of_absent(check, setting);
-    struct told told;
-
-    told.at = source_mark_of(check->source, row, -1);
-    if (is_operation)
-        (void)snprintf(told.field, sizeof(told.field), "operations.%.*s.%s", STR_ARG(row->key),
-                       setting->path);
-    else if (row == NULL || row->endpoint.len == 0)
-        (void)snprintf(told.field, sizeof(told.field), "%s", setting->path);
-    else
-        (void)snprintf(told.field, sizeof(told.field), "endpoints.%.*s.%s", STR_ARG(row->endpoint),
-                       setting->path);
-    return told;
-}
-
-static struct told place_of(const struct check *check, const char *path)
-{
-    const struct resolved *resolved = resolution_get(&check->in, path);
-    const struct setting *setting = &SETTINGS[resolved - check->in.values];
-    struct told told;
-
-    if (resolved->row == NULL)
-        return place_of_absent(check, setting);
-    told.at = source_mark_of(check->source, resolved->row, setting_column(setting));
-    field_of_row(check, resolved->row, setting_column(setting), &told);
-    return told;
-}
-
-PRINTF_LIKE(5, 0)
-static void tell(const struct check *check, enum fault_severity severity, const char *code,
-                 const struct told *told, const char *format, va_list args)
-{
-    char text[ERROR_TEXT_MAX];
-
-    (void)vsnprintf(text, sizeof(text), format, args);
-    if (severity == FAULT_ERROR)
-        fault_error(check->faults, code, told->at, "%s %s", told->field, text);
-    else
-        fault_warn(check->faults, code, told->at, "%s %s", told->field, text);
-}
-
-void check_error(const struct check *check, const char *code, const char *path, const char *format,
-                 ...)
-{
-    const struct told told = place_of(check, path);
-    va_list args;
-
-    va_start(args, format);
-    tell(check, FAULT_ERROR, code, &told, format, args);
-    va_end(args);
-}
-
-void check_warn(const struct check *check, const char *code, const char *path, const char *format,
-                ...)
-{
-    const struct told told = place_of(check, path);
-    va_list args;
-
-    va_start(args, format);
-    tell(check, FAULT_WARNING, code, &told, format, args);
-    va_end(args);
-}
-
-void check_row_error(const struct check *check, const char *code, struct check_place place,
-                     const char *format, ...)
-{
-    const int column =
-        place.column != NULL ? registry_column(place.row->table, str_of(place.column)) : -1;
-    struct told told;
-    va_list args;
-
-    told.at = source_mark_in(check->source, place.row, column, place.offset);
-    field_of_row(check, place.row, column, &told);
-    va_start(args, format);
-    tell(check, FAULT_ERROR, code, &told, format, args);
-    va_end(args);
-}
-
-void check_hint(const struct check *check, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    fault_hint(check->faults, "%s", text);
-}
-
-/* ---- asking ---- */
-
-bool check_is_set(const struct check *check, const char *path)
-{
-    return resolution_get(&check->in, path)->value.is_set;
-}
-
-bool check_is_missing(const struct check *check, const char *path)
-{
-    const struct resolved *resolved = resolution_get(&check->in, path);
-
-    return !resolved->value.is_set && resolved->row == NULL;
-}
-
-bool check_is_own(const struct check *check, const char *path)
-{
-    const struct resolved *resolved = resolution_get(&check->in, path);
-
-    return resolved->value.is_set && resolved->origin >= ORIGIN_ENDPOINT;
-}
-
-/* An endpoint's definition and its configuration are equally near to it. */
-static int nearness(enum origin origin)
-{
-    return origin == ORIGIN_BUILTIN ? 0 : origin == ORIGIN_SOURCE ? 1 : 2;
-}
-
-bool check_is_as_near(const struct check *check, const char *path, const char *decider)
-{
-    const struct resolved *resolved = resolution_get(&check->in, path);
-
-    return resolved->value.is_set && resolved->origin != ORIGIN_BUILTIN &&
-           nearness(resolved->origin) >= nearness(resolution_get(&check->in, decider)->origin);
-}
-
-bool check_idle(const struct check *check, const char *path, const char *decider,
-                const char *format, ...)
-{
-    const struct told told = place_of(check, path);
-    va_list args;
-
-    if (!check_is_as_near(check, path, decider))
-        return false;
-    va_start(args, format);
-    tell(check, FAULT_ERROR, "spec.idle", &told, format, args);
-    va_end(args);
-    check_hint(check, "take it out, or change %s", decider);
-    return true;
-}
-
-bool check_is_more(const struct check *check, const char *path, const char *than)
-{
-    const struct resolved *a = resolution_get(&check->in, path);
-    const struct resolved *b = resolution_get(&check->in, than);
-    const struct setting *setting = &SETTINGS[a - check->in.values];
-
-    if (!a->value.is_set || !b->value.is_set)
-        return false;
-    if (setting_storage(setting) == REGISTRY_REAL)
-        return a->value.real > b->value.real;
-    return a->value.number > b->value.number;
-}
-
-bool row_is_set(const struct registry_row *row, const char *column)
-{
-    return row->values[registry_column(row->table, str_of(column))].is_set;
-}
-
-struct str row_text(const struct registry_row *row, const char *column)
-{
-    const struct registry_value *value = &row->values[registry_column(row->table, str_of(column))];
-
-    return value->is_set ? value->text : (struct str){ 0 };
-}
-
-/* ---- who asks an endpoint for what ---- */
+/* ---- what is requested from an endpoint ---- */
 
 static bool operation_is_by_id(const struct registry_row *operation)
 {
@@ -222,7 +17,7 @@ static bool operation_is_by_id(const struct registry_row *operation)
            !str_eq(row_text(operation, "drive"), code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_TIME));
 }
 
-static void find_askers(struct check *check)
+static void find_users(struct check *check)
 {
     const struct registry_row *row = NULL;
 
@@ -250,7 +45,7 @@ static bool begin(struct check *check, const struct resolve_request *request, st
     check->expr_costs = ARENA_ARRAY(check->arena, int64_t, check->source->registry.count);
     if (check->expr_costs == NULL)
         return arena_error(check->arena, err);
-    find_askers(check);
+    find_users(check);
     return true;
 }
 
@@ -266,13 +61,13 @@ static void check_endpoint(struct check *check)
     check_details(check);
     if (check->is_timed || check->is_by_id)
         return;
-    check_warn(check, "spec.endpoint.unused", "role", "is of an endpoint that nobody asks");
-    check_hint(check, "name it in an operation, or as details of another endpoint");
+    check_warn(check, "spec.endpoint.unused", "role", "is of an endpoint that is never requested");
+    check_hint(check, "name it in an operation or in details.endpoint, or remove it");
 }
 
 /* ---- the source as a whole ---- */
 
-static bool goes_on(char c)
+static bool is_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -282,14 +77,14 @@ static bool contains_name(struct str text, struct str name)
     size_t at;
 
     while ((at = str_find(text, name)) < text.len) {
-        if (at + name.len == text.len || !goes_on(text.data[at + name.len]))
+        if (at + name.len == text.len || !is_name_char(text.data[at + name.len]))
             return true;
         text = str_slice(text, at + name.len, text.len);
     }
     return false;
 }
 
-/* Sets whose names only templates mention: what no template mentions is idle. */
+/* Members of some sets are only used by templates: what no template mentions has no effect. */
 static bool is_mentioned(const struct source *source, const char *scope, struct str name)
 {
     char needle[128];
@@ -312,8 +107,8 @@ static void check_mentioned(const struct check *check, const struct registry_row
     if (is_mentioned(check->source, scope, name))
         return;
     check_row_error(check, "spec.idle", (struct check_place){ .row = row },
-                    "is used by no template");
-    check_hint(check, "write ${%s.%.*s} where it is wanted, or take it out", scope, STR_ARG(name));
+                    "is not used by any template");
+    check_hint(check, "use it as ${%s.%.*s}, or remove it", scope, STR_ARG(name));
 }
 
 static void check_names(const struct check *check)
@@ -332,7 +127,7 @@ static void check_names(const struct check *check)
     }
 }
 
-/* A database is outside: what a store holds is read like a file, value by value. */
+/* The database is outside: the rows of a store are checked like a file, value by value. */
 static void check_stored_value(const struct check *check, const struct registry_row *row,
                                int column)
 {
@@ -348,7 +143,7 @@ static void check_stored_value(const struct check *check, const struct registry_
     reader.faults = &inner;
     if (setting == NULL) {
         fault_error(check->faults, "spec.row.unknown", check->source->at,
-                    "%.*s is nothing that a source can say", STR_ARG(buf_str(&field)));
+                    "%.*s is not a setting of a source", STR_ARG(buf_str(&field)));
         fault_hint(check->faults, "apply the source's file again");
         return;
     }
@@ -366,7 +161,7 @@ static void check_stored_value(const struct check *check, const struct registry_
         return;
     }
     fault_error(check->faults, "spec.row.value", check->source->at,
-                "%.*s has a value that no file could have given it", STR_ARG(buf_str(&field)));
+                "%.*s has a value that no file can have", STR_ARG(buf_str(&field)));
     fault_hint(check->faults, "apply the source's file again");
 }
 
@@ -388,12 +183,13 @@ static void check_whole(const struct check *check)
 
     if (source_next_endpoint(check->source, NULL) == NULL) {
         fault_error(check->faults, "spec.key.missing", at, "endpoints is missing");
-        fault_hint(check->faults, "a source has at least one endpoint: endpoints: { works: ... }");
+        fault_hint(check->faults, "add at least one endpoint: endpoints: { works: ... }");
     }
     if (source_next_operation(check->source, NULL) == NULL) {
         fault_warn(check->faults, "spec.operation.none", at,
-                   "operations is missing: nothing will ever be fetched");
-        fault_hint(check->faults, "operations: { harvest: { endpoint: NAME, every: 1h } }");
+                   "operations is missing: nothing will be fetched");
+        fault_hint(check->faults,
+                   "add one: operations: { harvest: { endpoint: NAME, every: 1h } }");
     }
     check_names(check);
 }

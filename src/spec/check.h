@@ -1,12 +1,13 @@
-/* check: everything about a source that can be wrong although each value by itself is fine.
+/* check: what can be wrong with a source although each value is valid by itself.
  *
- * The checks look at rows, not at YAML: `patra source lint` runs them over a file, the planner over
- * what the Registry has in force, and both tell the same. All faults are told at once. What a
- * source can live with (no total, no updated_at) is a warning, kept in record_remarks of its plans.
+ * The checks look at rows, not at YAML. `patra source lint` runs them over a file, the planner over
+ * the rows in force in the Registry, and both report the same faults, all at once. A fault that a
+ * source works with (no total, no updated_at) is a warning, kept in record_remarks of its plans.
  *
- * A setting that can not act where it stands (a `next` for OFFSET paging, a lag on an endpoint that
- * is asked by id) is an error, spec.idle: whoever wrote it believes in an effect that it has not.
- */
+ * A setting that has no effect where it is written (`next` with paging by offset, a lag for an
+ * endpoint that is requested by id) is an error, spec.idle: its author expects an effect that it
+ * does not have.
+ * */
 #ifndef PATRA_SPEC_CHECK_H
 #define PATRA_SPEC_CHECK_H
 
@@ -18,13 +19,14 @@
 
 struct xml; /* data/xml.h */
 
-/* `xml` reads XPath; NULL: its module is loaded when a source needs it. */
+/* `xml` compiles XPaths; NULL: its module is loaded when a source needs it. */
 void source_check(struct arena *arena, const struct xml *xml, const struct source *source,
                   struct fault_list *faults);
 
-/* What a plan of one operation needs: its endpoint, phase two, and itself, with a trigger's values
- * in effect (page.size=5000 may be fine by itself and more than the provider gives). The operation
- * is one of the source's rows. "spec.override" (L2) when the trigger says what it may not. */
+/* Checks what a plan of one operation uses: the operation, its endpoint and phase two, with the
+ * trigger's values in effect (page.size=5000 may be valid by itself but more than the provider
+ * returns). The operation is one of the source's rows. "spec.override" (L2) when the trigger sets
+ * what it may not. */
 struct plan_check {
     const struct source *source;
     const struct registry_row *operation;

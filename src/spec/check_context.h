@@ -1,5 +1,4 @@
-/* check_context: what the checks of an endpoint share. Only spec/check*.c include this.
- */
+/* check_context: what the checks share. Only spec/check*.c include this. */
 #ifndef PATRA_SPEC_CHECK_CONTEXT_H
 #define PATRA_SPEC_CHECK_CONTEXT_H
 
@@ -13,34 +12,34 @@ struct check { /* of one endpoint, or of one operation and its endpoint */
     struct arena *arena;
     struct fault_list *faults;
     const struct source *source;
-    const struct xml **xml; /* the module, loaded when the first XPath is met */
+    const struct xml **xml; /* the module, loaded for the first XPath */
     struct resolution in;   /* what is in effect */
-    int role;               /* enum endpoint_role; -1: not known */
+    int role;               /* enum endpoint_role; -1: unknown */
     int method;
     int page_type;
     int format;
-    bool is_timed;  /* some operation asks it for windows */
-    bool is_by_id;  /* some operation, or a phase one, asks it for ids */
+    bool is_timed;  /* some operation requests windows from it */
+    bool is_by_id;  /* some operation, or a phase one, requests ids from it */
     bool has_phase; /* it is phase one: records come from its details endpoint */
     /* What its templates use, expressions included. */
     bool uses[TEMPLATE_SCOPES];
     unsigned variable_uses; /* a bit per row of template_variables */
-    bool is_unclear;        /* a template can not be read: what it uses is not known */
+    bool is_unclear;        /* a template cannot be read: what it uses is unknown */
     int64_t *expr_costs;    /* by row, of named expressions: see spec/check_template.c */
 };
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* About a setting, by its path: the text follows the name of the field. The place is that of the
- * value, or of what it should stand in. The same fault about a value that several endpoints inherit
- * is told once. */
+/* A fault of a setting, by its path: the text follows the name of the field. Its place is that of
+ * the value or, when it is missing, of the map that should have it. A fault in a value that several
+ * endpoints inherit is reported once. */
 void check_error(const struct check *check, const char *code, const char *path, const char *format,
                  ...) PRINTF_LIKE(4, 5);
 void check_warn(const struct check *check, const char *code, const char *path, const char *format,
                 ...) PRINTF_LIKE(4, 5);
 void check_hint(const struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* About a row that an author named, or a place within one of its values. */
+/* A fault of a row that the author named, or of a place within one of its values. */
 struct check_place {
     const struct registry_row *row;
     const char *column; /* NULL: the row itself */
@@ -49,32 +48,34 @@ struct check_place {
 void check_row_error(const struct check *check, const char *code, struct check_place place,
                      const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* ---- asking ---- */
+/* ---- questions ---- */
 
 bool check_is_set(const struct check *check, const char *path);
-bool check_is_missing(const struct check *check, const char *path); /* and not merely unreadable */
+bool check_is_missing(const struct check *check,
+                      const char *path); /* not written, rather than unreadable */
 
-/* Said for this very endpoint (or operation), not inherited. */
+/* Set for this endpoint (or operation), not inherited. */
 bool check_is_own(const struct check *check, const char *path);
 
-/* The setting is said, no less near to the endpoint than the other one: a source's `next` does not
- * matter to the one endpoint that pages by offset. */
+/* The setting is set at the level of `decider` or nearer to the endpoint. A source's `next` is no
+ * fault of the one endpoint that pages by offset. */
 bool check_is_as_near(const struct check *check, const char *path, const char *decider);
 
-/* True, and spec.idle is told, when it is said as near as what makes it idle. */
+/* Reports spec.idle when the setting is set as near as `decider`, which makes it idle. Returns
+ * whether it did. */
 bool check_idle(const struct check *check, const char *path, const char *decider,
                 const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* The first is more than the second, and both are there. */
+/* Both are set, and the first is more than the second. */
 bool check_is_more(const struct check *check, const char *path, const char *than);
 
-/* The value of a column of a row that an author named. */
+/* The value of a column of a row that the author named. */
 struct str row_text(const struct registry_row *row, const char *column);
 bool row_is_set(const struct registry_row *row, const char *column);
 
 /* ---- the checks, a file each ---- */
 
-void check_templates(struct check *check); /* first: it finds out what is used */
+void check_templates(struct check *check); /* first: it finds what is used */
 void check_http(struct check *check);
 void check_auth(struct check *check);
 void check_rate(struct check *check);

@@ -19,18 +19,18 @@ static void check_base_url(const struct check *check)
 
     if (check_is_missing(check, "http.base_url")) {
         check_error(check, "spec.http.base-url-missing", "http.base_url", "is missing");
-        check_hint(check, "say it once for all endpoints: http: { base_url: https://... }");
+        check_hint(check, "set it once for all endpoints: http: { base_url: https://... }");
     }
     if (is_plain && !resolution_bool(&check->in, "http.allow_plain_http")) {
         check_error(check, "spec.http.plain", "http.base_url", "is not https");
-        check_hint(check, "use https, or say allow_plain_http: true if it must be");
+        check_hint(check, "use https, or set allow_plain_http: true if the source has no TLS");
     }
     if (url.len > 0 && !is_plain && resolution_bool(&check->in, "http.allow_plain_http"))
         (void)check_idle(check, "http.allow_plain_http", "http.base_url",
-                         "has nothing to allow: base_url is https");
+                         "has no effect: base_url is https");
 }
 
-/* A credential of the source's goes to the source's host and to no other. */
+/* The source's credential is sent to the source's host only. */
 static void check_host(const struct check *check)
 {
     const struct setting *setting = setting_find(AT_SOURCE, STR("http.base_url"));
@@ -45,8 +45,8 @@ static void check_host(const struct check *check)
         url_same_origin(&ours, &theirs))
         return;
     check_error(check, "spec.http.host", "http.base_url",
-                "is another host than the source's, and would get its credential");
-    check_hint(check, "say auth for this endpoint too: its own credential, or { type: none }");
+                "is not the source's host, but would receive the source's credential");
+    check_hint(check, "set auth for this endpoint too: its own credential, or { type: none }");
 }
 
 static void check_path(const struct check *check)
@@ -58,12 +58,12 @@ static void check_path(const struct check *check)
     if (!path->value.is_set)
         return;
     if (!str_starts(text, STR("/")) || str_starts(text, STR("//"))) {
-        check_error(check, "spec.http.path", "path", "must begin with one slash");
-        check_hint(check, "scheme and host stand in http.base_url");
+        check_error(check, "spec.http.path", "path", "must start with one slash");
+        check_hint(check, "write scheme and host in http.base_url");
     } else if (str_find_char(literal, '?') < literal.len ||
                str_find_char(literal, '#') < literal.len) {
         check_error(check, "spec.http.path", "path", "must not have a query or fragment");
-        check_hint(check, "parameters stand under query");
+        check_hint(check, "write parameters under query");
     }
 }
 
@@ -73,17 +73,17 @@ static void check_limits(const struct check *check)
         check_is_more(check, "http.read_timeout", "http.total_timeout")) {
         check_error(check, "spec.http.timeouts", "http.total_timeout",
                     "is shorter than connect_timeout or read_timeout");
-        check_hint(check, "it is for the whole request");
+        check_hint(check, "total_timeout covers the whole request; raise it, or lower the others");
     }
     if (check_is_more(check, "http.body_max", "http.inflated_max")) {
         check_error(check, "spec.http.sizes", "http.inflated_max", "is less than body_max");
-        check_hint(check, "a response is not smaller after decompression");
+        check_hint(check, "a response is not smaller after decompression; raise inflated_max");
     }
     if (check->method == HTTP_POST && resolution_number(&check->in, "http.redirects") > 0 &&
         check_is_own(check, "http.redirects")) {
         check_error(check, "spec.http.redirect-post", "http.redirects",
-                    "can not be followed: only GET is sent again");
-        check_hint(check, "leave redirects at 0 for an endpoint of method post");
+                    "has no effect: only GET requests follow redirects");
+        check_hint(check, "remove it, or set redirects: 0 for this endpoint");
     }
 }
 
@@ -95,29 +95,32 @@ static void check_bodies(const struct check *check)
 
     if (check->method == HTTP_GET && form != NULL) {
         check_row_error(check, "spec.http.get-body", (struct check_place){ .row = form },
-                        "is in the body, and GET has none");
-        check_hint(check, "say method: post, or put it under query");
+                        "belongs to a body, but GET has no body");
+        check_hint(check, "set method: post, or move it to query");
     }
     if (check->method == HTTP_GET && has_json) {
-        check_error(check, "spec.http.get-body", "json", "is a body, and GET has none");
-        check_hint(check, "say method: post");
+        check_error(check, "spec.http.get-body", "json", "is a body, but GET has no body");
+        check_hint(check, "set method: post");
     }
     if (form != NULL && has_json) {
-        check_error(check, "spec.http.two-bodies", "json", "stands beside form");
-        check_hint(check, "a request has one body");
+        check_error(check, "spec.http.two-bodies", "json", "cannot be combined with form");
+        check_hint(check, "a request has one body; remove json or form");
     }
 }
 
-/* What the transport writes itself, or what has a setting of its own. */
+/* Headers that the transport writes, or that have a setting of their own. */
 static const char *reserved(struct str name)
 {
     static const struct {
         const char *name;
         const char *instead;
     } headers[] = {
-        { "Host", "http.base_url" },         { "Content-Length", "the body itself" },
-        { "Transfer-Encoding", "nothing" },  { "Connection", "nothing" },
-        { "User-Agent", "http.user_agent" }, { "Accept-Encoding", "http.compression" },
+        { "Host", "http.base_url" },
+        { "Content-Length", "the body itself" },
+        { "Transfer-Encoding", "the transport" },
+        { "Connection", "the transport" },
+        { "User-Agent", "http.user_agent" },
+        { "Accept-Encoding", "http.compression" },
         { "Content-Type", "form or json" },
     };
 
@@ -142,7 +145,7 @@ static bool looks_secret(struct str name)
     return false;
 }
 
-/* The value is not told: it may be the secret. */
+/* The message does not quote the value: it may be the secret. */
 static void check_literal_secret(const struct check *check, const struct registry_row *row,
                                  struct str name)
 {
@@ -151,7 +154,7 @@ static void check_literal_secret(const struct check *check, const struct registr
     if (!looks_secret(name) || str_find(value, STR("${")) < value.len || value.len == 0)
         return;
     check_row_error(check, "spec.secret.literal", (struct check_place){ row, "value", 0 },
-                    "looks like a secret written into the file");
+                    "looks like a secret written in the file");
     check_hint(check, "use auth: { type: api_key, name: %.*s, secret: env:NAME }", STR_ARG(name));
 }
 
@@ -174,14 +177,14 @@ static void check_names(const struct check *check, const char *prefix, bool is_h
 
         if (instead != NULL) {
             check_row_error(check, "spec.http.header-reserved", (struct check_place){ .row = row },
-                            "is not for a source to set");
-            check_hint(check, "it comes from %s", instead);
+                            "cannot be set by a source");
+            check_hint(check, "remove it; its value comes from %s", instead);
         }
         check_literal_secret(check, row, name);
         if (auth_name.len > 0 && str_eq_nocase(auth_name, name)) {
             check_row_error(check, "spec.auth.name-twice", (struct check_place){ .row = row },
-                            "is where the credential goes");
-            check_hint(check, "auth puts it there by itself");
+                            "has the name of the credential");
+            check_hint(check, "remove it; auth sends the credential");
         }
     }
 }
@@ -203,7 +206,7 @@ void check_http(struct check *check)
 static const struct {
     const char *path;
     unsigned types; /* a bit per enum auth_type that uses it */
-    unsigned needs; /* ... that can not do without */
+    unsigned needs; /* ... that require it */
     const char *code;
 } auth_fields[] = {
     { "auth.name", 1U << AUTH_API_KEY, 1U << AUTH_API_KEY, "spec.auth.incomplete" },
@@ -230,7 +233,7 @@ static void check_auth_fields(const struct check *check, int type)
         if ((auth_fields[i].needs >> type & 1U) != 0 &&
             check_is_missing(check, auth_fields[i].path)) {
             check_error(check, auth_fields[i].code, auth_fields[i].path,
-                        "is missing, and auth.type %.*s needs it", STR_ARG(word));
+                        "is missing; auth.type %.*s requires it", STR_ARG(word));
             check_hint(check, "%s", setting_find(AT_SOURCE, str_of(auth_fields[i].path))->help);
         }
         if ((auth_fields[i].types >> type & 1U) == 0)
@@ -238,9 +241,7 @@ static void check_auth_fields(const struct check *check, int type)
                              "is not used by auth.type %.*s", STR_ARG(word));
     }
     if (type == AUTH_NONE)
-        (void)check_idle(check, "auth.optional", "auth.type",
-                         "is about a credential, and there is "
-                         "none");
+        (void)check_idle(check, "auth.optional", "auth.type", "has no effect without a credential");
 }
 
 static void check_auth_location(const struct check *check, int type)
@@ -248,24 +249,22 @@ static void check_auth_location(const struct check *check, int type)
     const int location = resolution_code(&check->in, "auth.location");
 
     if (type == AUTH_NONE) {
-        (void)check_idle(check, "auth.location", "auth.type",
-                         "is about a credential, and there is "
-                         "none");
+        (void)check_idle(check, "auth.location", "auth.type", "has no effect without a credential");
         return;
     }
     if (location == AUTH_IN_BODY && check->method == HTTP_GET) {
-        check_error(check, "spec.auth.get-body", "auth.location", "is the body, and GET has none");
-        check_hint(check, "use header or query, or method: post");
+        check_error(check, "spec.auth.get-body", "auth.location", "is body, but GET has no body");
+        check_hint(check, "use header or query, or set method: post");
     }
     if (location != AUTH_IN_HEADER && type != AUTH_API_KEY && type != AUTH_CUSTOM) {
         check_error(check, "spec.auth.location", "auth.location",
                     "must be header for auth.type %.*s", STR_ARG(code_of(&AUTH_TYPE_CODES, type)));
-        check_hint(check, "only an api_key can go elsewhere");
+        check_hint(check, "only an api_key can be sent in the query or the body");
     }
     if (location == AUTH_IN_HEADER && type == AUTH_API_KEY && check_is_set(check, "auth.name") &&
         !setting_is_header(resolution_text(&check->in, "auth.name"))) {
-        check_error(check, "spec.auth.location", "auth.name", "is not the name of a header");
-        check_hint(check, "say location: query if it is a parameter");
+        check_error(check, "spec.auth.location", "auth.name", "is not a valid header name");
+        check_hint(check, "set location: query if it is a parameter");
     }
 }
 
@@ -275,12 +274,12 @@ static void check_auth_safety(const struct check *check, int type)
 
     if (type != AUTH_NONE && !resolution_bool(&check->in, "http.redact")) {
         check_error(check, "spec.auth.redact", "http.redact",
-                    "must be true where there is a credential");
-        check_hint(check, "otherwise it could be read in logs");
+                    "must be true for a source with a credential");
+        check_hint(check, "remove it; the credential would appear in logs");
     }
     if (is_plain_http(token_url) && !resolution_bool(&check->in, "http.allow_plain_http")) {
         check_error(check, "spec.http.plain", "auth.oauth2.token_url", "is not https");
-        check_hint(check, "a client's secret must not go over the line in the clear");
+        check_hint(check, "use https; the client's secret must not be sent unencrypted");
     }
 }
 
@@ -293,9 +292,9 @@ void check_auth(struct check *check)
         return;
     if (resolution_bool(&check->in, "auth_required") && (type == AUTH_NONE || is_optional)) {
         check_error(check, "spec.auth.required", "auth_required", "is true, but the source %s",
-                    type == AUTH_NONE ? "has no credential" : "would go on without a credential");
-        check_hint(check, type == AUTH_NONE ? "say under auth how requests are authenticated"
-                                            : "take auth.optional out");
+                    type == AUTH_NONE ? "has no credential" : "may send requests without one");
+        check_hint(check, type == AUTH_NONE ? "set auth.type and where the credential is"
+                                            : "remove auth.optional");
     }
     check_auth_fields(check, type);
     check_auth_location(check, type);

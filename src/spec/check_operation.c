@@ -1,4 +1,5 @@
-/* Two phases, and operations: that endpoints, directions and cursors fit what is to be done. */
+/* Checks of two phases and of operations: endpoints, directions and cursors must suit the
+ * operation. */
 #include "base/suggest.h"
 #include "core/cron.h"
 #include "spec/check_context.h"
@@ -24,20 +25,20 @@ static void check_phase_one(const struct check *check)
 
     if (!exists(check, details)) {
         check_error(check, "spec.details.unknown-endpoint", "details.endpoint",
-                    "is %.*s, which is no endpoint", STR_ARG(details));
-        check_hint(check, "two phases need an endpoint of role detail");
+                    "is %.*s, which is not an endpoint", STR_ARG(details));
+        check_hint(check, "write the name of an endpoint of role detail");
         return;
     }
     if (check->role >= 0 && check->role != ENDPOINT_SEARCH) {
         check_error(check, "spec.details.role", "details.endpoint",
-                    "belongs to an endpoint of role search");
-        check_hint(check, "ids are listed by a search and looked up by a detail endpoint");
+                    "is allowed only in an endpoint of role search");
+        check_hint(check, "a search endpoint lists ids, a detail endpoint returns their records");
     }
     if (!str_eq(role_of(check, details), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_DETAIL)) &&
         role_of(check, details).len > 0) {
         check_error(check, "spec.details.role", "details.endpoint",
                     "is %.*s, whose role is not detail", STR_ARG(details));
-        check_hint(check, "say role: detail there");
+        check_hint(check, "set role: detail in that endpoint");
     }
 }
 
@@ -50,8 +51,10 @@ void check_details(struct check *check)
         check_phase_one(check);
     if (check->role == ENDPOINT_SEARCH || check->role < 0 || !check->is_by_id || takes_ids)
         return;
-    check_error(check, "spec.details.no-ids", "path", "is of an endpoint that is never told an id");
-    check_hint(check, "put ${join(ids.list, \",\")} into a parameter, or captured history.*");
+    check_error(check, "spec.details.no-ids", "path",
+                "is of an endpoint that is requested by id, but no template sends an id");
+    check_hint(check,
+               "put ${join(ids.list, \",\")}, or a captured ${history.NAME}, into a parameter");
 }
 
 /* ---- operations ---- */
@@ -69,8 +72,8 @@ static void check_target(const struct check *check, int operation, bool by_id)
 
     if (!exists(check, target)) {
         check_error(check, "spec.operation.unknown-endpoint", "endpoint",
-                    "is %.*s, which is no endpoint", STR_ARG(target));
-        check_hint(check, "one of the names under endpoints");
+                    "is %.*s, which is not an endpoint", STR_ARG(target));
+        check_hint(check, "write one of the names under endpoints");
         return;
     }
     if (operation == OPERATION_METRICS)
@@ -82,8 +85,8 @@ static void check_target(const struct check *check, int operation, bool by_id)
     check_error(check, "spec.operation.role", "endpoint", "is %.*s, whose role is not %.*s",
                 STR_ARG(target), STR_ARG(code_of(&ENDPOINT_ROLE_CODES, wanted)));
     check_hint(check, "%s",
-               by_id ? "records are fetched again by id, from an endpoint that takes ids"
-                     : "windows are asked for at an endpoint that lists");
+               by_id ? "records are fetched by id, from an endpoint that accepts ids"
+                     : "windows are requested from an endpoint of role search");
 }
 
 static void check_schedule(const struct check *check)
@@ -94,15 +97,15 @@ static void check_schedule(const struct check *check)
     size_t fault_at = 0;
 
     if (check_is_set(check, "every") && line->value.is_set) {
-        check_error(check, "spec.operation.two-schedules", "cron", "stands beside every");
-        check_hint(check, "keep one of them");
+        check_error(check, "spec.operation.two-schedules", "cron", "cannot be combined with every");
+        check_hint(check, "remove one of the two");
     }
     if (!line->value.is_set || cron_parse(line->value.text, &cron, &fault_at, &err))
         return;
     check_row_error(check, "spec.operation.cron",
-                    (struct check_place){ line->row, "cron", fault_at }, "is no cron line: %s",
+                    (struct check_place){ line->row, "cron", fault_at }, "is not a cron line: %s",
                     err.text);
-    check_hint(check, "minute hour day month weekday, UTC, such as 0 */6 * * *");
+    check_hint(check, "write minute hour day month weekday, UTC: 0 */6 * * *");
 }
 
 static void check_cursor(const struct check *check, int operation, bool by_id)
@@ -114,25 +117,25 @@ static void check_cursor(const struct check *check, int operation, bool by_id)
     const struct str word = code_of(&OPERATION_CODES, operation);
 
     if (direction >= 0 && (direction == DIRECTION_BACKFILL) != is_backfill) {
-        check_error(check, "spec.operation.direction", "direction", "does not fit %.*s",
+        check_error(check, "spec.operation.direction", "direction", "does not suit %.*s",
                     STR_ARG(word));
-        check_hint(check, "HARVEST moves forward, BACKFILL within history; leave it out");
+        check_hint(check, "remove it: HARVEST moves forward, BACKFILL moves within history");
     }
     if (operation == OPERATION_HARVEST && scope == NAMESPACE_CUSTOM) {
         check_error(check, "spec.operation.namespace", "namespace",
-                    "must be shared by all harvests");
-        check_hint(check, "global, or expr to begin anew when the query changes");
+                    "must not be custom: all harvests share one cursor");
+        check_hint(check, "use global, or expr to start over when the query changes");
     }
     if ((is_backfill && scope == NAMESPACE_GLOBAL) ||
         (operation == OPERATION_REPLAY && scope >= 0 && scope != NAMESPACE_CUSTOM)) {
         check_error(check, "spec.operation.namespace", "namespace",
                     "would let %.*s move the forward cursor", STR_ARG(word));
-        check_hint(check, "custom; leave it out");
+        check_hint(check, "remove it, or use custom");
     }
     if (!by_id && cursor >= 0 && cursor != CURSOR_TIME) {
         check_error(check, "spec.operation.no-advance", "cursor",
-                    "must be time: %.*s could not advance otherwise", STR_ARG(word));
-        check_hint(check, "windows move along time; tokens have no order");
+                    "must be time: %.*s could not advance its cursor otherwise", STR_ARG(word));
+        check_hint(check, "remove it; windows move along time, and tokens have no order");
     }
 }
 
@@ -144,22 +147,24 @@ static void check_update(const struct check *check, int operation, bool by_id)
     const bool wants_stale = str_find(candidates, STR("\"STALENESS\"")) < candidates.len;
 
     if (!is_update(operation))
-        (void)check_idle(check, "drive", "operation", "is for UPDATE and METRICS");
+        (void)check_idle(check, "drive", "operation", "is for UPDATE and METRICS only");
     for (size_t i = 0; !by_id && i < ARRAY_LEN(by_id_only); i++)
         (void)check_idle(check, by_id_only[i], "operation",
-                         "is for UPDATE and METRICS that are driven by id");
+                         "is for UPDATE and METRICS with drive: id only");
     if (!by_id)
         return;
     if (wants_stale && check_is_missing(check, "staleness.after")) {
         check_error(check, "spec.operation.staleness", "staleness.after",
-                    "is missing, and candidates has staleness");
-        check_hint(check, "after what time a record is stale, such as 90d");
+                    "is missing; candidates with staleness requires it");
+        check_hint(check, "set the age at which a record is stale: 90d");
     }
     if (!wants_stale) {
-        (void)check_idle(check, "staleness.after", "candidates", "needs staleness in candidates");
-        (void)check_idle(check, "staleness.buckets", "candidates", "needs staleness in candidates");
+        (void)check_idle(check, "staleness.after", "candidates",
+                         "requires staleness in candidates");
+        (void)check_idle(check, "staleness.buckets", "candidates",
+                         "requires staleness in candidates");
     } else if (check_is_missing(check, "staleness.after"))
-        (void)check_idle(check, "staleness.buckets", "staleness.after", "needs staleness.after");
+        (void)check_idle(check, "staleness.buckets", "staleness.after", "requires staleness.after");
 }
 
 static void check_slices(const struct check *check, bool by_id)
@@ -169,33 +174,34 @@ static void check_slices(const struct check *check, bool by_id)
         check->page_type == PAGINATION_OFFSET || check->page_type == PAGINATION_PAGE;
 
     if ((by == SLICE_ID) != by_id && by >= 0) {
-        check_error(check, "spec.slice.by", "slice.by", "does not fit what drives the operation");
-        check_hint(check, "id for what is driven by id, time or page for all else; leave it out");
+        check_error(check, "spec.slice.by", "slice.by", "does not suit what drives the operation");
+        check_hint(check, "remove it, or use id with drive: id and time or page otherwise");
     }
     if (by == SLICE_PAGE && (!is_counted || check_is_missing(check, "slice.pages"))) {
         check_error(check, "spec.slice.pages", "slice.by",
-                    "is page: then slice.pages and paging by offset or page are needed");
-        check_hint(check, "pages of tokens can not be reached but one after the other");
+                    "is page, which requires slice.pages and paging by offset or page");
+        check_hint(check, "set both, or use slice.by: time; a page of tokens can only be reached "
+                          "from the page before");
     }
     if (by != SLICE_PAGE)
-        (void)check_idle(check, "slice.pages", "slice.by", "is for slices by page");
+        (void)check_idle(check, "slice.pages", "slice.by", "is for slice.by: page only");
     if (by != SLICE_ID) {
-        (void)check_idle(check, "slice.ids", "slice.by", "is for slices by id");
-        (void)check_idle(check, "slice.buckets", "slice.by", "is for slices by id");
+        (void)check_idle(check, "slice.ids", "slice.by", "is for slice.by: id only");
+        (void)check_idle(check, "slice.buckets", "slice.by", "is for slice.by: id only");
     }
 }
 
-static void tell_unknown(const struct check *check)
+static void report_unknown(const struct check *check)
 {
     static const char *const names[] = { "harvest", "backfill", "update", "metrics", "replay" };
     const char *near = suggest(check->in.operation->key, names, ARRAY_LEN(names));
 
     check_error(check, "spec.operation.unknown", "operation",
-                "is missing, and the name does not say it");
+                "is missing, and the name is not a kind of operation");
     if (near != NULL)
-        check_hint(check, "did you mean %s? any name will do that has operation: %s", near, near);
+        check_hint(check, "did you mean %s? with another name, set operation: %s", near, near);
     else
-        check_hint(check, "harvest, backfill, update, metrics or replay");
+        check_hint(check, "set it to harvest, backfill, update, metrics or replay");
 }
 
 void check_operation(struct check *check)
@@ -206,7 +212,7 @@ void check_operation(struct check *check)
     if (operation < 0) {
         if (!check_is_missing(check, "operation"))
             return;
-        tell_unknown(check);
+        report_unknown(check);
         return;
     }
     by_id = is_update(operation) && resolution_code(&check->in, "drive") == UPDATE_BY_ID;

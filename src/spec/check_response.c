@@ -1,4 +1,4 @@
-/* Answers: that records can be found in them and told apart, and that rules about them can act. */
+/* Checks of responses: records can be found and identified, and rules can apply. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,13 +17,13 @@ static void check_jsonpath(const struct check *check, struct check_place place, 
 
     if (jsonpath_compile(check->arena, text, &path, &fault_at, &err)) {
         if (jsonpath_warning(path) != NULL)
-            check_row_error(check, "spec.path.pattern", place, "can not match: %s",
+            check_row_error(check, "spec.path.pattern", place, "cannot match: %s",
                             jsonpath_warning(path));
         return;
     }
     place.offset += fault_at;
-    check_row_error(check, "spec.path.syntax", place, "is no JSONPath: %s", err.text);
-    check_hint(check, "$ is the answer, or the record where a record is looked into");
+    check_row_error(check, "spec.path.syntax", place, "is not a JSONPath: %s", err.text);
+    check_hint(check, "$ is the response, or the record for paths within a record");
 }
 
 /* Prefixes of response.namespaces, in the arena. */
@@ -55,7 +55,7 @@ static const struct xml *xml_of(const struct check *check)
         *check->xml = module_load("xml", &err);
     if (*check->xml == NULL) {
         check_warn(check, "spec.path.unchecked", "response.format",
-                   "is xml, and the module that reads XML is not there: paths were not checked");
+                   "is xml, but the XML module is not installed: paths were not checked");
         check_hint(check, "%s", err.text);
     }
     return *check->xml;
@@ -75,8 +75,8 @@ static void check_xpath(const struct check *check, struct check_place place, str
         xml_path_close(xml, path);
         return;
     }
-    check_row_error(check, "spec.path.syntax", place, "is no XPath: %s", err.text);
-    check_hint(check, "prefixes are declared under response.namespaces");
+    check_row_error(check, "spec.path.syntax", place, "is not an XPath: %s", err.text);
+    check_hint(check, "declare prefixes under response.namespaces");
 }
 
 static void check_path_at(const struct check *check, struct check_place place, struct str text)
@@ -105,7 +105,7 @@ static void check_id_paths(const struct check *check)
         if (json_string(&doc, json_root(&doc), check->arena, &text, &err))
             check_path_at(check, place, text);
         (void)check_idle(check, "response.id_separator", "response.id",
-                         "stands between parts, and the id has one part");
+                         "has no effect: the id has one part");
         return;
     }
     for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
@@ -114,7 +114,7 @@ static void check_id_paths(const struct check *check)
     }
     if (json_count(&doc, json_root(&doc)) == 0) {
         check_error(check, "spec.response.id-missing", "response.id", "has no parts");
-        check_hint(check, "where a record has its id, such as $.id");
+        check_hint(check, "write the path of a record's id, such as $.id");
     }
 }
 
@@ -159,35 +159,36 @@ static void check_error_rule(const struct check *check, const struct registry_ro
     const struct check_place whole = { .row = row };
 
     if (!has_path && !has_header && !has_contains && !row_is_set(row, "statuses")) {
-        check_row_error(check, "spec.rule.no-condition", whole, "applies to every answer");
-        check_hint(check, "say status, path, header or contains");
+        check_row_error(check, "spec.rule.no-condition", whole, "applies to every response");
+        check_hint(check, "add status, path, header or contains");
     }
     if (has_path && has_header) {
-        check_row_error(check, "spec.rule.two-places", whole, "looks at path and header");
-        check_hint(check, "make two rules of it");
+        check_row_error(check, "spec.rule.two-places", whole, "has both path and header");
+        check_hint(check, "write two rules");
     }
     if (has_equals && has_contains) {
-        check_row_error(check, "spec.rule.two-tests", whole, "has equals and contains");
-        check_hint(check, "equals says more; take contains out");
+        check_row_error(check, "spec.rule.two-tests", whole, "has both equals and contains");
+        check_hint(check, "remove contains; equals is stricter");
     }
     if (has_equals && !has_path && !has_header) {
         check_row_error(check, "spec.rule.equals", (struct check_place){ row, "equals", 0 },
-                        "needs a path or header to compare with");
-        check_hint(check, "contains looks into the whole body");
+                        "requires a path or a header");
+        check_hint(check, "add one, or use contains, which searches the whole body");
     }
     if (meaning == RULE_ERROR && !row_is_set(row, "level")) {
-        check_row_error(check, "spec.rule.level-missing", whole, "does not say how bad it is");
-        check_hint(check, "level: L1 to try again, L2 to give up, L4 to stop the source");
+        check_row_error(check, "spec.rule.level-missing", whole, "has no level");
+        check_hint(check, "add level: L1 to retry, L2 to give up, L4 to stop the source");
     }
     if (meaning != RULE_ERROR && row_is_set(row, "level")) {
         check_row_error(check, "spec.idle", (struct check_place){ row, "level", 0 },
-                        "follows from meaning");
-        check_hint(check, "take it out");
+                        "has no effect: meaning decides the level");
+        check_hint(check, "remove it");
     }
     if (level == ERROR_NONE) {
         check_row_error(check, "spec.rule.level", (struct check_place){ row, "level", 0 },
                         "must be L1 to L4");
-        check_hint(check, "an answer that is fine has no rule; meaning: empty is for no records");
+        check_hint(check, "remove the rule if the response is valid; use meaning: empty for a "
+                          "response without records");
     }
 }
 
@@ -196,12 +197,12 @@ static void check_success_rule(const struct check *check, const struct registry_
     if (!row_is_set(row, "path")) {
         check_row_error(check, "spec.rule.no-condition", (struct check_place){ .row = row },
                         "has no path");
-        check_hint(check, "say what a good answer has");
+        check_hint(check, "add a path that every successful response has");
     }
     if (code_find(&ERROR_LEVEL_CODES, row_text(row, "level")) == ERROR_NONE) {
         check_row_error(check, "spec.rule.level", (struct check_place){ row, "level", 0 },
                         "must be L1 to L4");
-        check_hint(check, "how bad an answer without it is");
+        check_hint(check, "set the level of a response without it");
     }
 }
 
@@ -227,38 +228,39 @@ static void check_rules(const struct check *check)
         check_success_rule(check, rows.items[i]);
 }
 
-/* ---- what must be found ---- */
+/* ---- what is needed ---- */
 
 static void check_needed(const struct check *check)
 {
     if (check_is_missing(check, "response.items")) {
         check_error(check, "spec.response.items-missing", "response.items", "is missing");
-        check_hint(check, "where a page has its records, such as $.results");
+        check_hint(check, "write the path of a page's records, such as $.results");
     }
     if (check_is_missing(check, "response.id")) {
         check_error(check, "spec.response.id-missing", "response.id", "is missing");
-        check_hint(check, "where a record has its id, such as $.id; $ when the record is the id");
+        check_hint(check,
+                   "write the path of a record's id, such as $.id; $ when the record is the id");
     }
     if (!check->has_phase && check_is_missing(check, "response.updated_at")) {
         check_warn(check, "spec.response.no-updated-at", "response.updated_at",
                    "is missing: the content decides whether a record has changed");
         fault_lacks(check->faults, FAULT_LACKS_UPDATED_AT);
-        check_hint(check, "say where a record has the date of its last change, if it has one");
+        check_hint(check, "write the path of the date of a record's last change, if there is one");
     }
     if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE)
         return;
     if (check_is_missing(check, "response.total")) {
         check_warn(check, "spec.response.no-total", "response.total",
-                   "is missing: completeness can not be proved by counting");
+                   "is missing: completeness cannot be proved by counting");
         fault_lacks(check->faults, FAULT_LACKS_TOTAL);
-        check_hint(check, "say where the answer has its number of hits, if it has one");
+        check_hint(check, "write the path of the number of matches, if the response has it");
     }
     if (check_is_missing(check, "response.total") && check_is_missing(check, "response.has_more") &&
         check->page_type != PAGINATION_TOKEN && check->page_type != PAGINATION_URL) {
         check_warn(check, "spec.response.no-has-more", "response.has_more",
-                   "is missing: a short page is taken for the last");
+                   "is missing: a short page is treated as the last");
         fault_lacks(check->faults, FAULT_LACKS_HAS_MORE);
-        check_hint(check, "say where the answer tells that there is more, if it does");
+        check_hint(check, "write the path of the flag for more pages, if the response has one");
     }
 }
 
@@ -268,17 +270,19 @@ static void check_unused(const struct check *check)
         source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("OUTPUT:"), NULL);
 
     if (check->format == RESPONSE_JSON)
-        (void)check_idle(check, "response.namespaces", "response.format", "is for xml");
+        (void)check_idle(check, "response.namespaces", "response.format",
+                         "is for format: xml only");
     if (check_is_own(check, "response.date_formats") &&
         check_is_missing(check, "response.updated_at"))
         (void)check_idle(check, "response.date_formats", "response.updated_at",
-                         "is about updated_at, and there is none");
+                         "has no effect without updated_at");
     if (check->page_type == PAGINATION_SINGLE)
-        (void)check_idle(check, "response.has_more", "page.type", "has no page to announce");
+        (void)check_idle(check, "response.has_more", "page.type",
+                         "has no effect: there is one page");
     if (check->has_phase && field != NULL) {
         check_row_error(check, "spec.idle", (struct check_place){ .row = field },
-                        "is of the list; records come from details.endpoint");
-        check_hint(check, "put fields where the records are");
+                        "has no effect: records come from details.endpoint");
+        check_hint(check, "move fields to that endpoint");
     }
 }
 

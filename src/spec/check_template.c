@@ -1,22 +1,22 @@
-/* Templates: that they compile, that each variable exists where it is used, that functions are
- * allowed. What an endpoint's templates use, through expressions too, is noted for other checks.
- */
+/* Checks of templates: they must compile, use variables that exist in their place, and call
+ * functions that are allowed. What an endpoint's templates use, directly or through expressions, is
+ * kept for other checks. */
 #include <stdio.h>
 #include <string.h>
 
 #include "data/json.h"
 #include "spec/check_context.h"
 
-/* Expressions may use one another. Each is looked into once per endpoint, and its cost kept: how
- * many pieces it becomes when all it uses is put in. Without a limit to that, forty short lines
- * could stand for a request of terabytes. */
+/* Expressions may use one another. Each is examined once per endpoint, and its cost is kept: the
+ * number of pieces after expansion. Without a limit, forty short lines could expand to a request of
+ * terabytes. */
 enum { EXPR_DEPTH_MAX = 16, EXPR_COST_MAX = 1000, EXPR_OPEN = -1 };
 
 struct walk {
     struct check *check;
-    struct check_place place; /* the value that is being looked at */
+    struct check_place place; /* the value being examined */
     bool has_offsets;         /* the template's offsets are the value's */
-    bool is_agent;            /* user_agent: made before there is a request */
+    bool is_agent;            /* user_agent: rendered before there is a request */
     bool takes_list;          /* a value of a JSON body */
     bool takes_credential;    /* header, query, form, body */
     size_t depth;             /* of expressions within expressions */
@@ -67,7 +67,7 @@ static void check_function(const struct walk *walk, const struct template_use *u
         return;
     check_row_error(check, "spec.expr.function-forbidden", at(walk, use->offset),
                     "calls %.*s(), which expr.functions does not allow", STR_ARG(use->name));
-    check_hint(check, "add it to expr.functions, or do without");
+    check_hint(check, "add it to expr.functions, or do not call it");
 }
 
 static void check_function_list(const struct check *check)
@@ -85,16 +85,16 @@ static void check_function_list(const struct check *check)
         if (is_function(name))
             continue;
         check_error(check, "spec.expr.unknown-function", "expr.functions",
-                    "has %.*s, which is no function", STR_ARG(name));
-        check_hint(check, "see the manual for those there are");
+                    "contains %.*s, which is not a function", STR_ARG(name));
+        check_hint(check, "docs/source-format.md lists the functions");
     }
 }
 
 /* ---- variables ---- */
 
-static void look_into(struct walk *walk, struct str text);
+static void examine(struct walk *walk, struct str text);
 
-/* Looks into an expression from where another one, or a parameter, uses it. */
+/* Examines an expression where another one, or a parameter, uses it. */
 static void open_expr(struct walk *walk, const struct registry_row *row, int64_t *cost)
 {
     struct walk inner = *walk;
@@ -104,13 +104,13 @@ static void open_expr(struct walk *walk, const struct registry_row *row, int64_t
     inner.has_offsets = true;
     inner.depth++;
     inner.cost = 1;
-    look_into(&inner, row_text(row, "expression"));
+    examine(&inner, row_text(row, "expression"));
     *cost = inner.cost;
     if (inner.cost <= EXPR_COST_MAX)
         return;
     *cost = EXPR_COST_MAX;
     check_row_error(walk->check, "spec.expr.too-large", inner.place,
-                    "becomes more than %d pieces when all it uses is put in", EXPR_COST_MAX);
+                    "expands to more than %d pieces", EXPR_COST_MAX);
 }
 
 static void check_expr(struct walk *walk, const struct template_use *use)
@@ -132,7 +132,7 @@ static void check_expr(struct walk *walk, const struct template_use *use)
     cost = &check->expr_costs[row - check->source->registry.rows];
     if (*cost == EXPR_OPEN || walk->depth == EXPR_DEPTH_MAX) {
         check_row_error(check, "spec.expr.cycle", at(walk, use->offset), "%s",
-                        *cost == EXPR_OPEN ? "leads back to itself" : "is nested too deep");
+                        *cost == EXPR_OPEN ? "uses itself" : "is nested too deeply");
         return;
     }
     if (*cost == 0)
@@ -163,19 +163,20 @@ static void check_credential(const struct walk *walk, const struct template_use 
     if (resolution_code(&check->in, "auth.type") == AUTH_NONE) {
         check_row_error(check, "spec.auth.no-credential", at(walk, use->offset),
                         "uses credential.%.*s, but auth.type is none", STR_ARG(use->name));
-        check_hint(check, "say under auth where the credential is");
+        check_hint(check, "set auth.type and where the credential is");
     } else if (!is_known) {
         check_row_error(check, "spec.auth.no-credential", at(walk, use->offset),
-                        "uses credential.%.*s, which no credential has", STR_ARG(use->name));
-        check_hint(check, "secret, username, password or token");
+                        "uses credential.%.*s, which does not exist", STR_ARG(use->name));
+        check_hint(check, "use secret, username, password or token");
     } else if (!walk->takes_credential) {
         check_row_error(check, "spec.auth.place", at(walk, use->offset),
-                        "would put a credential where it is logged");
-        check_hint(check, "credentials go into headers, the query or the body");
+                        "puts a credential where it would be logged");
+        check_hint(check, "send credentials in headers, the query or the body");
     }
 }
 
-/* History is there for endpoints that phase ones lead to, each of which must capture it. */
+/* Only endpoints of phase two have history, and every phase one that leads to it must capture it.
+ */
 static void check_history(const struct walk *walk, const struct template_use *use)
 {
     const struct check *check = walk->check;
@@ -195,7 +196,7 @@ static void check_history(const struct walk *walk, const struct template_use *us
     }
 }
 
-static const char *why_not(const struct walk *walk, enum template_scope scope)
+static const char *reason_against(const struct walk *walk, enum template_scope scope)
 {
     const struct check *check = walk->check;
     const bool is_search = check->role == ENDPOINT_SEARCH;
@@ -203,20 +204,20 @@ static const char *why_not(const struct walk *walk, enum template_scope scope)
     if (walk->is_agent && scope != TEMPLATE_PARAMS && scope != TEMPLATE_PLAN)
         return "the user agent is the same for every request";
     if (scope == TEMPLATE_CONST)
-        return "constants are declared as params";
+        return "declare constants under params";
     if (check->role < 0)
         return NULL;
     if (is_search && (scope == TEMPLATE_IDS || scope == TEMPLATE_HISTORY))
-        return "only endpoints of role detail or metrics are asked for ids";
+        return "only endpoints of role detail or metrics are requested by id";
     if (!is_search && scope == TEMPLATE_WINDOW)
-        return "only endpoints of role search are asked for windows";
+        return "only endpoints of role search are requested by window";
     return NULL;
 }
 
 static void check_variable(struct walk *walk, const struct template_use *use)
 {
     struct check *check = walk->check;
-    const char *why = why_not(walk, use->scope);
+    const char *reason = reason_against(walk, use->scope);
 
     check->uses[use->scope] = true;
     for (size_t i = 0; i < template_variables_count; i++) {
@@ -224,11 +225,11 @@ static void check_variable(struct walk *walk, const struct template_use *use)
             str_eq(str_of(template_variables[i].name), use->name))
             check->variable_uses |= 1U << i;
     }
-    if (why != NULL) {
+    if (reason != NULL) {
         check_row_error(check, "spec.template.scope", at(walk, use->offset),
-                        "uses %s.%.*s, which it does not have", template_scopes[use->scope].name,
-                        STR_ARG(use->name));
-        check_hint(check, "%s", why);
+                        "uses %s.%.*s, which is not available here",
+                        template_scopes[use->scope].name, STR_ARG(use->name));
+        check_hint(check, "%s", reason);
     } else if (use->scope == TEMPLATE_EXPR)
         check_expr(walk, use);
     else if (use->scope == TEMPLATE_PARAMS)
@@ -241,19 +242,19 @@ static void check_variable(struct walk *walk, const struct template_use *use)
 
 /* ---- templates ---- */
 
-static void tell_faults(const struct walk *walk, const struct template_faults *faults)
+static void report_faults(const struct walk *walk, const struct template_faults *faults)
 {
     for (size_t i = 0; i < faults->count && i < TEMPLATE_FAULTS_MAX; i++) {
         const struct template_fault *fault = &faults->items[i];
 
         check_row_error(walk->check, "spec.template.syntax", at(walk, fault->offset),
-                        "is no template: %.*s", STR_ARG(fault->text));
+                        "is not a template: %.*s", STR_ARG(fault->text));
         if (fault->hint.len > 0)
             check_hint(walk->check, "%.*s", STR_ARG(fault->hint));
     }
 }
 
-static void look_into(struct walk *walk, struct str text)
+static void examine(struct walk *walk, struct str text)
 {
     struct template template;
     struct template_faults faults;
@@ -262,7 +263,7 @@ static void look_into(struct walk *walk, struct str text)
     if (!template_compile(&template, walk->check->arena, text, &faults, &err)) {
         walk->check->faults->failed |= faults.count == 0;
         walk->check->is_unclear = true;
-        tell_faults(walk, &faults);
+        report_faults(walk, &faults);
         return;
     }
     if (template.has_list && !walk->takes_list && walk->depth == 0) {
@@ -278,7 +279,7 @@ static void look_into(struct walk *walk, struct str text)
     }
 }
 
-/* A value that no request could lack needs no stand-in. */
+/* A default for a value that is always present has no effect. */
 static void check_default(const struct check *check, const struct registry_row *row)
 {
     const bool is_constant =
@@ -288,16 +289,16 @@ static void check_default(const struct check *check, const struct registry_row *
         return;
     if (is_constant)
         check_row_error(check, "spec.idle", (struct check_place){ row, "default_value", 0 },
-                        "is for a value that is always there");
+                        "has no effect: the value is always present");
     else if (row_is_set(row, "required"))
         check_row_error(check, "spec.idle", (struct check_place){ row, "required", 0 },
-                        "can not fail: there is a default");
+                        "has no effect: there is a default");
     else
         return;
-    check_hint(check, "take one of the two out");
+    check_hint(check, "remove one of the two");
 }
 
-/* A value that could not be read at all: nor can it be known what it uses. */
+/* A value that could not be read: what it uses is unknown. */
 static bool is_broken(const struct check *check, const struct registry_row *row)
 {
     return source_is_broken(check->source, row, registry_column(row->table, STR("value")));
@@ -321,12 +322,12 @@ static void check_params(struct check *check, const char *prefix)
                              .takes_credential = true };
 
         check->is_unclear |= is_broken(check, rows.items[i]);
-        look_into(&walk, row_text(rows.items[i], "value"));
+        examine(&walk, row_text(rows.items[i], "value"));
         check_default(check, rows.items[i]);
     }
 }
 
-/* Every text of a JSON body is a template of its own. */
+/* Each text of a JSON body is a template. */
 static void check_body(struct check *check)
 {
     const struct resolved *body = resolution_get(&check->in, "json");
@@ -342,7 +343,7 @@ static void check_body(struct check *check)
     walk.place = (struct check_place){ .row = body->row, .column = "body" };
     if (json_type(&doc, json_root(&doc)) == JSON_STRING &&
         json_string(&doc, json_root(&doc), check->arena, &text, &err))
-        look_into(&walk, text);
+        examine(&walk, text);
     stack[depth++] = json_each(&doc, json_root(&doc));
     while (depth > 0) {
         struct json_iter *it = &stack[depth - 1];
@@ -351,7 +352,7 @@ static void check_body(struct check *check)
             depth--;
         else if (json_type(&doc, it->value) == JSON_STRING) {
             if (json_string(&doc, it->value, check->arena, &text, &err))
-                look_into(&walk, text);
+                examine(&walk, text);
         } else if (json_count(&doc, it->value) > 0 && depth < JSON_DEPTH_MAX) {
             stack[depth] = json_each(&doc, it->value);
             depth++;
@@ -368,14 +369,15 @@ static void check_one(struct check *check, const char *path, const char *column,
                          .is_agent = is_agent };
 
     if (resolved->value.is_set && resolved->row != NULL)
-        look_into(&walk, resolved->value.text);
+        examine(&walk, resolved->value.text);
 }
 
 void check_templates(struct check *check)
 {
     check_function_list(check);
     check_one(check, "http.user_agent", "user_agent", true);
-    memset(check->uses, 0, sizeof(check->uses)); /* the agent's do not count for the request */
+    memset(check->uses, 0,
+           sizeof(check->uses)); /* what the agent uses does not count for the request */
     check->variable_uses = 0;
     check_one(check, "path", "path", false);
     check_params(check, "QUERY:");

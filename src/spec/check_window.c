@@ -1,4 +1,4 @@
-/* Windows: that they can be cut, asked for and moved on. */
+/* Checks of windows: they can be sliced, requested and advanced. */
 #include "core/align.h"
 #include "core/source_codes.h"
 #include "spec/check_context.h"
@@ -11,26 +11,27 @@ static void check_widths(const struct check *check)
 
     if (check_is_more(check, "window.min", "window.max")) {
         check_error(check, "spec.window.max-below-min", "window.max", "is less than min");
-        check_hint(check, "the longest slice can not be shorter than the shortest");
+        check_hint(check,
+                   "raise it, or lower min; the longest slice cannot be shorter than the shortest");
     }
     if (granularity >= 0 && check_is_set(check, "window.min") &&
         min_us < granularity_us((enum granularity)granularity)) {
         check_error(check, "spec.window.min-below-granularity", "window.min",
-                    "is finer than the source filters (%.*s)",
+                    "is shorter than window.granularity (%.*s)",
                     STR_ARG(code_of(&GRANULARITY_CODES, granularity)));
-        check_hint(check, "a shorter slice would fetch the same records again");
+        check_hint(check, "raise it; shorter slices would fetch the same records again");
     }
     if (align <= ALIGN_NONE)
         return;
     if (check_is_set(check, "window.max") &&
         resolution_number(&check->in, "window.max") < align_length_min_us((enum align_unit)align)) {
         check_error(check, "spec.window.align", "window.align", "is longer than the longest slice");
-        check_hint(check, "align to something no longer than window.max, or raise that");
+        check_hint(check, "align to a unit no longer than window.max, or raise window.max");
     }
     if (check_is_set(check, "window.size") && resolution_number(&check->in, "window.size") <
                                                   align_length_min_us((enum align_unit)align)) {
         check_error(check, "spec.window.size-below-align", "window.size", "is shorter than align");
-        check_hint(check, "the first window would be empty after alignment");
+        check_hint(check, "raise it; the first window would be empty after alignment");
     }
 }
 
@@ -47,22 +48,20 @@ static void check_filter(const struct check *check)
     }
     if (!filters && (!has_order || !resolution_bool(&check->in, "window.client_filter"))) {
         check_error(check, "spec.window.unfiltered", "window.updated_since",
-                    "is false: then page.order_by and window.client_filter are needed");
-        check_hint(check,
-                   "a stable order and a filter of our own, or an UPDATE instead of HARVEST");
+                    "is false, which requires page.order_by and window.client_filter");
+        check_hint(check, "set both, or use UPDATE instead of HARVEST");
     }
     if (resolution_bool(&check->in, "window.client_filter") && !check->has_phase &&
         check_is_missing(check, "response.updated_at")) {
         check_error(check, "spec.window.client-filter", "window.client_filter",
-                    "needs response.updated_at to filter by");
-        check_hint(check, "say where a record has its date");
+                    "requires response.updated_at");
+        check_hint(check, "write the path of a record's date");
     }
     if (resolution_bool(&check->in, "window.monotonic") && !has_order)
-        (void)check_idle(check, "window.monotonic", "page.order_by",
-                         "is about the field of order_by");
+        (void)check_idle(check, "window.monotonic", "page.order_by", "requires page.order_by");
 }
 
-/* An id-driven operation has a window of time too, but only to pace itself: size and align. */
+/* An operation driven by id has a window too, but only size and align matter to it. */
 static void check_idle_window(const struct check *check)
 {
     static const char *const paths[] = {
@@ -74,7 +73,7 @@ static void check_idle_window(const struct check *check)
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         if (check_is_own(check, paths[i]))
             (void)check_idle(check, paths[i], "role",
-                             "is for endpoints that are asked for windows");
+                             "is for endpoints that are requested by window");
     }
 }
 
@@ -87,7 +86,7 @@ void check_window(struct check *check)
     }
     if (check_is_missing(check, "window.key")) {
         check_error(check, "spec.window.key-missing", "window.key", "is missing");
-        check_hint(check, "the date by which the source is asked, such as updated_at");
+        check_hint(check, "name the date that windows filter by, such as updated_at");
     }
     check_widths(check);
     check_filter(check);

@@ -1,3 +1,4 @@
+/* Changes to the tree of a source file, as given by --set. */
 #include "spec/edit.h"
 
 static const struct mark nowhere = { 0, 0 };
@@ -8,7 +9,7 @@ static void *no_memory(struct fault_list *faults)
     return NULL;
 }
 
-/* What an edit says stands in no line of the file. */
+/* An edit has no line in the file. */
 static void forget_places(struct node *node)
 {
     node->at = nowhere;
@@ -29,11 +30,11 @@ static struct node *value_node(struct arena *arena, const struct edit *edit,
         const struct node *read = node_read(arena, edit->value, faults);
 
         if (read == NULL || faults->errors > errors) {
-            fault_error(faults, "edit.value", nowhere, "the value of --set %.*s can not be read",
+            fault_error(faults, "edit.value", nowhere, "the value of --set %.*s cannot be read",
                         STR_ARG(edit->path));
             return NULL;
         }
-        node = (struct node *)read; /* made here, and nobody else's */
+        node = (struct node *)read; /* made above, so not shared */
         forget_places(node);
         return node;
     }
@@ -68,7 +69,7 @@ static struct node *copy_map(struct arena *arena, const struct node *map, struct
     return copy;
 }
 
-static void take_out(struct node *map, size_t at)
+static void remove_entry(struct node *map, size_t at)
 {
     if (at == map->count)
         return;
@@ -87,8 +88,9 @@ static struct node *set(struct arena *arena, const struct node *map, struct str 
     size_t at;
 
     if (map->kind != NODE_MAP || key.len == 0) {
-        fault_error(faults, "edit.path", nowhere, "--set %.*s leads nowhere", STR_ARG(edit->path));
-        fault_hint(faults, "the path is what the file nests: http.base_url, "
+        fault_error(faults, "edit.path", nowhere, "--set %.*s is not a path of the file",
+                    STR_ARG(edit->path));
+        fault_hint(faults, "write the keys from the top of the file, with dots: http.base_url, "
                            "endpoints.works.page.size");
         return NULL;
     }
@@ -97,7 +99,7 @@ static struct node *set(struct arena *arena, const struct node *map, struct str 
         return NULL;
     at = index_of(copy, key);
     if (path.len == 0 && edit->value.len == 0) {
-        take_out(copy, at);
+        remove_entry(copy, at);
         return copy;
     }
     if (path.len == 0)

@@ -1,12 +1,12 @@
-/* edit: a source file changed in a few places before it is read, the file itself untouched.
+/* edit: changes to the tree of a source file before it is checked. The file itself is not changed.
  *
  *      patra source apply sources/crossref.yaml --set http.base_url=http://127.0.0.1:8080/crossref
  *
- * A path is what the file would nest: "http.base_url", "endpoints.works.page.size". Maps on the way
- * are made where they are missing. The value is a text, or YAML where it begins with a quote or a
- * bracket. An empty value takes the setting out of the file. What comes of it is checked as
- * if it had been written so; only that faults in it have no line.
- */
+ * A path is the keys of the file with dots: "http.base_url", "endpoints.works.page.size". Missing
+ * maps on the way are made. The value is a text, or YAML if it starts with a quote or a bracket. An
+ * empty value removes the setting. The result is checked as if the file had it; faults in edits
+ * have no line.
+ * */
 #ifndef PATRA_SPEC_EDIT_H
 #define PATRA_SPEC_EDIT_H
 
@@ -22,8 +22,8 @@ struct edit_list {
     size_t count;
 };
 
-/* The changed tree, which shares what is unchanged with the old one. NULL when an edit can not be
- * made; a fault then says why. */
+/* The changed tree, which shares unchanged nodes with the old one. NULL, and a fault, when an edit
+ * cannot be made. */
 const struct node *edit_apply(struct arena *arena, const struct node *root, struct edit_list edits,
                               struct fault_list *faults);
 

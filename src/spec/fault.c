@@ -1,3 +1,4 @@
+/* The list of faults: adding, sorting, printing. */
 #include "spec/fault.h"
 
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static struct str text_of(struct fault_list *list, const char *format, va_list a
     return copy.data != NULL ? copy : (struct str){ 0 };
 }
 
-static bool is_told(const struct fault_list *list, const struct fault *fault)
+static bool is_known(const struct fault_list *list, const struct fault *fault)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct fault *other = &list->items[i];
@@ -40,7 +41,7 @@ static bool is_told(const struct fault_list *list, const struct fault *fault)
 static void add(struct fault_list *list, const struct fault *fault)
 {
     list->takes_hint = false;
-    if (is_told(list, fault))
+    if (is_known(list, fault))
         return;
     list->errors += fault->severity == FAULT_ERROR;
     list->warnings += fault->severity == FAULT_WARNING;
@@ -131,7 +132,7 @@ bool fault_list_ok(const struct fault_list *list, struct error *err)
         const struct fault *fault = &list->items[i];
 
         if (fault->severity == FAULT_ERROR)
-            return error_set(err, ERROR_REQUEST, "spec.invalid", "%.*s [%s] (%zu faults in all)",
+            return error_set(err, ERROR_REQUEST, "spec.invalid", "%.*s [%s] (%zu errors in all)",
                              STR_ARG(fault->message), fault->code, list->errors);
     }
     return true;

@@ -1,11 +1,11 @@
-/* fault: what is wrong with a source, all of it at once.
+/* fault: what is wrong with a source, all faults at once.
  *
  *      crossref.yaml:12:5: error: endpoints.works.page.next is missing [spec.page.token-needs-next]
- *        hint: say where the next token is, e.g. next: $.message['next-cursor']
+ *        hint: write the path of the next token, such as $.meta.next_cursor
  *
- * Whoever reads or checks a source appends to a list and goes on, so that one run tells everything.
- * A warning is a fault that a source can live with: it is kept in record_remarks of each plan.
- * Texts never contain the value of something that may be a secret.
+ * Readers and checks of a source append to a list and continue, so that one run reports everything.
+ * A source with warnings still works; they are kept in record_remarks of each plan. Messages never
+ * quote a value that may be a secret.
  */
 #ifndef PATRA_SPEC_FAULT_H
 #define PATRA_SPEC_FAULT_H
@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* A place in a file, both from 1; columns count characters. Line 0: not known (rows of a store). */
+/* A place in a file, both from 1; columns count characters. Line 0: unknown (rows of a store). */
 struct mark {
     uint32_t line;
     uint32_t column;
@@ -45,7 +45,7 @@ struct fault {
     enum fault_lack lacks;
 };
 
-/* More than a person can read; the rest is counted only. */
+/* More than a person reads; further faults are only counted. */
 enum { FAULTS_MAX = 500 };
 
 struct fault_list {
@@ -54,13 +54,13 @@ struct fault_list {
     size_t count;
     size_t errors;   /* those of severity FAULT_ERROR, also beyond FAULTS_MAX */
     size_t warnings; /* the others */
-    bool takes_hint; /* the fault told last was kept */
-    bool failed;     /* the arena's ceiling was met: the list is not complete */
+    bool takes_hint; /* the last fault was kept */
+    bool failed;     /* the arena is full: the list is incomplete */
 };
 
 void fault_list_init(struct fault_list *list, struct arena *arena);
 
-/* The same text about the same place is told once: several endpoints may inherit one fault. */
+/* The same text about the same place is kept once: several endpoints may inherit one fault. */
 void fault_error(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void fault_warn(struct fault_list *list, const char *code, struct mark at, const char *format, ...)
@@ -70,14 +70,14 @@ void fault_warn(struct fault_list *list, const char *code, struct mark at, const
 void fault_hint(struct fault_list *list, const char *format, ...) PRINTF_LIKE(2, 3);
 void fault_lacks(struct fault_list *list, enum fault_lack lacks);
 
-/* In the order of the file; those without a place come first; equal places keep their order. */
+/* Sorts by place in the file, faults without a place first. Equal places keep their order. */
 void fault_list_sort(struct fault_list *list);
 
-/* The lines shown above for one fault. `file` may be empty: then nothing stands before "error:". */
+/* Prints one fault as shown above. `file` may be empty: the line then starts with "error:". */
 void fault_print(const struct fault *fault, struct str file, struct buf *out);
 
-/* Turns a list with errors into one L2 error "spec.invalid" that quotes the first of them. Returns
- * true when there is none (warnings do not count). A list that is not complete is an error. */
+/* Turns a list with errors into one L2 error "spec.invalid" that quotes the first of them. True
+ * when there is none (warnings do not count). An incomplete list is an error. */
 bool fault_list_ok(const struct fault_list *list, struct error *err) MUST_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* The reference of docs/source-format.md, printed from the tables. */
 #include "spec/manual.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "data/template.h"
 #include "spec/setting_value.h"
 
-/* What would begin a cell or a tag in Markdown. */
+/* Escapes what would start a cell of a Markdown table. */
 static void add_text(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -80,13 +81,13 @@ static void add_setting(struct buf *out, const struct setting *setting)
 static const char *place_of(unsigned at)
 {
     if (at == (AT_SOURCE | AT_ENDPOINT))
-        return "at the top of the file, and for one endpoint";
+        return "at the top of the file for all endpoints, or under `endpoints.NAME` for one";
     if (at == AT_SOURCE)
         return "at the top of the file";
     return at == AT_ENDPOINT ? "under `endpoints.NAME`" : "under `operations.NAME`";
 }
 
-/* A group is what stands together under one name and may stand in the same places. */
+/* A group is the settings below one name that may be written in the same places. */
 static struct str group_of(const struct setting *setting)
 {
     struct str rest = str_of(setting->path);
@@ -116,8 +117,8 @@ static void add_groups(struct buf *out)
         }
         if (setting->at != at) {
             at = setting->at;
-            buf_printf(out, "\nStands %s.\n\n", place_of(at));
-            buf_add(out, STR("| setting | value | built in | |\n|---|---|---|---|\n"));
+            buf_printf(out, "\nWritten %s.\n\n", place_of(at));
+            buf_add(out, STR("| setting | value | default | |\n|---|---|---|---|\n"));
         }
         add_setting(out, setting);
     }
@@ -136,7 +137,7 @@ static bool is_first_use(const struct setting *setting)
 
 static void add_words(struct buf *out)
 {
-    buf_add(out, STR("\n## Words\n\nAny case, `-` as good as `_`.\n"));
+    buf_add(out, STR("\n## Words\n\nCase does not matter, and `-` may be written for `_`.\n"));
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct code_table *codes = SETTINGS[i].codes;
 
@@ -161,7 +162,7 @@ static void add_templates(struct buf *out)
     buf_add(out, STR("\n## Template variables\n\n| variable | |\n|---|---|\n"));
     for (size_t s = 0; s < TEMPLATE_SCOPES; s++) {
         if (s == TEMPLATE_CONST)
-            continue; /* the format has params instead */
+            continue; /* source files have params instead */
         if (template_scopes[s].free_names)
             buf_printf(out, "| `%s.NAME` | %s |\n", template_scopes[s].name,
                        template_scopes[s].help);
@@ -179,7 +180,7 @@ static void add_templates(struct buf *out)
 
 static void add_dates(struct buf *out)
 {
-    buf_add(out, STR("\n## Forms of dates\n\n| form | example | |\n|---|---|---|\n"));
+    buf_add(out, STR("\n## Date formats\n\n| format | example | |\n|---|---|---|\n"));
     for (size_t i = 0; i < date_formats_count; i++)
         buf_printf(out, "| `%s` | `%s` | %s |\n", date_formats[i].name, date_formats[i].example,
                    date_formats[i].help);

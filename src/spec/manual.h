@@ -1,8 +1,8 @@
 /* manual: the reference part of docs/source-format.md, made from the tables that the program runs
  * on.
  *
- * A test compares it with the file, so the manual can not be wrong alone; with PATRA_WRITE_DOCS=1
- * in its environment the test writes the file anew.
+ * A test compares it with the file, so the two cannot differ. With PATRA_WRITE_DOCS=1 in its
+ * environment, the test rewrites the file.
  */
 #ifndef PATRA_SPEC_MANUAL_H
 #define PATRA_SPEC_MANUAL_H
@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 /* Markdown: settings by group, the words of their dictionaries, template variables and functions,
- * forms of dates. */
+ * date formats. */
 void manual_write(struct buf *out);
 
 #endif

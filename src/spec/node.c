@@ -1,3 +1,4 @@
+/* Places in the text of a source file. */
 #include "spec/node.h"
 
 const struct node *node_get(const struct node *map, struct str key)
@@ -14,7 +15,7 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* What stands in the file from the mark to the end of its line. */
+/* The text of the file from the mark to the end of its line. */
 static struct str line_from(struct str file, struct mark at)
 {
     struct str line = { 0 };
@@ -32,7 +33,7 @@ static struct str line_from(struct str file, struct mark at)
     return str_slice(line, skip, line.len);
 }
 
-/* \x41, \u00e9, \U0001d11e: how many bytes of UTF-8 the digits stand for. */
+/* \x41, \u00e9, \U0001d11e: how many bytes of UTF-8 the digits encode. */
 static size_t escaped_bytes(struct str digits)
 {
     uint32_t point = 0;
@@ -73,7 +74,7 @@ struct mark node_mark(const struct node *scalar, struct str file, size_t offset)
     }
     for (size_t done = 0; done < offset; done += in_value) {
         if (rest.len == 0)
-            return scalar->at; /* goes on in the next line */
+            return scalar->at; /* continues in the next line */
         piece_at(scalar->style, rest, &in_file, &in_value);
         for (size_t i = 0; i < in_file && i < rest.len; i++)
             at.column += !is_continuation(rest.data[i]);

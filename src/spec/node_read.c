@@ -3,9 +3,8 @@
  *      { a: [1, 2], b: 3 }      map    key a    list  1  2  end    key b  3    end
  *      stack depth              1               2          1                    0
  *
- * A collection is hung into its parent when it begins, so a file that breaks off leaves no loose
- * ends. What a fault drops (the value of a doubled key, say) is read all the same, and hung
- * nowhere.
+ * A collection is attached to its parent when it starts, so a truncated file leaves a valid tree.
+ * A value that a fault drops (that of a duplicate key, for example) is read but not attached.
  */
 #include <assert.h>
 #include <string.h>
@@ -73,8 +72,8 @@ static void take_key(struct reader *reader, struct frame *frame, const struct no
     frame->key_at = node->at;
     frame->drops_value = node->kind != NODE_SCALAR || node->is_broken;
     if (node->kind != NODE_SCALAR) {
-        fault_error(reader->faults, "yaml.key", node->at, "a key must be a plain text");
-        fault_hint(reader->faults, "quote a text that begins with [ or {");
+        fault_error(reader->faults, "yaml.key", node->at, "a key must be a text");
+        fault_hint(reader->faults, "quote a key that starts with [ or {");
         return;
     }
     for (size_t i = 0; i < frame->node->count; i++) {
@@ -84,13 +83,13 @@ static void take_key(struct reader *reader, struct frame *frame, const struct no
     if (twin == NULL)
         return;
     frame->drops_value = true;
-    fault_error(reader->faults, "yaml.duplicate-key", node->at,
-                "the key '%.*s' stands here for the second time", STR_ARG(node->text));
-    fault_hint(reader->faults, "the first is at %u:%u; keep one of them", twin->at.line,
+    fault_error(reader->faults, "yaml.duplicate-key", node->at, "duplicate key '%.*s'",
+                STR_ARG(node->text));
+    fault_hint(reader->faults, "the first is at %u:%u; remove one of them", twin->at.line,
                twin->at.column);
 }
 
-/* Hangs the node where the file has it. */
+/* Attaches the node to the open collection. */
 static bool attach(struct reader *reader, struct node *node)
 {
     struct frame *frame;
@@ -119,7 +118,7 @@ static struct node *new_node(struct reader *reader, enum node_kind kind, yaml_ma
     struct node *node;
 
     if (++reader->nodes > SOURCE_NODES_MAX) {
-        fault_error(reader->faults, "yaml.limit", mark_of(at), "more than %d values in one file",
+        fault_error(reader->faults, "yaml.limit", mark_of(at), "the file has more than %d values",
                     SOURCE_NODES_MAX);
         return NULL;
     }
@@ -140,13 +139,13 @@ static void refuse_decoration(struct reader *reader, struct node *node, const ya
         return;
     node->is_broken = true;
     if (anchor != NULL) {
-        fault_error(reader->faults, "yaml.anchor", node->at, "anchors (&%s) are not used here",
+        fault_error(reader->faults, "yaml.anchor", node->at, "anchors (&%s) are not supported",
                     (const char *)anchor);
-        fault_hint(reader->faults, "what endpoints share can be said once, at source level");
+        fault_hint(reader->faults, "write what endpoints share once, at the top of the file");
     } else {
-        fault_error(reader->faults, "yaml.tag", node->at, "tags (%s) are not used here",
+        fault_error(reader->faults, "yaml.tag", node->at, "tags (%s) are not supported",
                     (const char *)tag);
-        fault_hint(reader->faults, "leave it out; each setting knows its type");
+        fault_hint(reader->faults, "remove it; each setting has its type");
     }
 }
 
@@ -180,9 +179,9 @@ static bool on_alias(struct reader *reader, const yaml_event_t *event)
     if (node == NULL)
         return false;
     node->is_broken = true;
-    fault_error(reader->faults, "yaml.alias", node->at, "aliases (*%s) are not used here",
+    fault_error(reader->faults, "yaml.alias", node->at, "aliases (*%s) are not supported",
                 (const char *)event->data.alias.anchor);
-    fault_hint(reader->faults, "quote a text that begins with *");
+    fault_hint(reader->faults, "quote a text that starts with *");
     return attach(reader, node);
 }
 
@@ -194,8 +193,8 @@ static bool on_start(struct reader *reader, const yaml_event_t *event)
     if (node == NULL)
         return false;
     if (reader->depth == SOURCE_DEPTH_MAX) {
-        fault_error(reader->faults, "yaml.limit", node->at, "nested deeper than %d levels",
-                    SOURCE_DEPTH_MAX);
+        fault_error(reader->faults, "yaml.limit", node->at,
+                    "the file is nested deeper than %d levels", SOURCE_DEPTH_MAX);
         return false;
     }
     if (is_map)
@@ -210,7 +209,7 @@ static bool on_start(struct reader *reader, const yaml_event_t *event)
     return true;
 }
 
-/* False: nothing more is to be read. */
+/* False: stop reading. */
 static bool on_event(struct reader *reader, const yaml_event_t *event)
 {
     switch (event->type) {
@@ -229,7 +228,7 @@ static bool on_event(struct reader *reader, const yaml_event_t *event)
         if (++reader->documents == 1)
             return true;
         fault_error(reader->faults, "yaml.documents", mark_of(event->start_mark),
-                    "a second document begins here");
+                    "a second document starts here");
         fault_hint(reader->faults, "one file describes one source; remove the line ---");
         return false;
     case YAML_STREAM_END_EVENT:
@@ -259,16 +258,16 @@ static const char *hint_for(const struct reader *reader, const yaml_parser_t *pa
         { "did not find expected key", "check the indentation of this line and the line before" },
         { "did not find expected '-'", "check the indentation of this line and the line before" },
         { "could not find expected ':'", "each line of a map reads 'key: value'" },
-        { "found unexpected end of stream", "a quote that was opened is not closed" },
-        { "did not find expected ',' or", "a bracket that was opened is not closed" },
+        { "found unexpected end of stream", "a quote is not closed" },
+        { "did not find expected ',' or", "a bracket is not closed" },
         { "found unknown escape character", "use single quotes, or write \\\\ for a backslash" },
     };
     const char first = byte_at(reader->text, parser->problem_mark);
 
     if (first == '\t')
-        return "YAML is indented with spaces; this is a tab";
+        return "indent with spaces, not with tabs";
     if (strchr("@`%", first) != NULL && first != '\0')
-        return "quote a value that begins with this character";
+        return "quote a value that starts with this character";
     for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
         if (parser->problem != NULL && strstr(parser->problem, hints[i].problem) != NULL)
             return hints[i].hint;
@@ -276,7 +275,7 @@ static const char *hint_for(const struct reader *reader, const yaml_parser_t *pa
     return "check indentation, quotes and brackets here and just above";
 }
 
-static void tell_syntax(struct reader *reader, const yaml_parser_t *parser)
+static void report_syntax(struct reader *reader, const yaml_parser_t *parser)
 {
     struct mark at = mark_of(parser->problem_mark);
 
@@ -297,22 +296,22 @@ static bool read_events(struct reader *reader)
 {
     yaml_parser_t parser;
     yaml_event_t event;
-    bool goes_on = true, is_yaml = true;
+    bool is_open = true, is_yaml = true;
 
     if (!yaml_parser_initialize(&parser))
         return no_memory(reader);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    /* The library wants an address for no bytes, too. */
+    /* The library requires an address even for an empty text. */
     yaml_parser_set_input_string(
         &parser, (const unsigned char *)(reader->text.len > 0 ? reader->text.data : ""),
         reader->text.len);
-    while (goes_on && is_yaml) {
+    while (is_open && is_yaml) {
         is_yaml = yaml_parser_parse(&parser, &event) != 0;
         if (!is_yaml) {
-            tell_syntax(reader, &parser);
+            report_syntax(reader, &parser);
             break;
         }
-        goes_on = on_event(reader, &event);
+        is_open = on_event(reader, &event);
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
@@ -347,7 +346,7 @@ const struct node *node_read(struct arena *arena, struct str text, struct fault_
     is_whole = read_events(&reader) && reader.depth == 0 && !faults->failed;
     if (is_whole && reader.root == NULL && faults->errors == errors) {
         fault_error(faults, "yaml.empty", (struct mark){ 1, 1 }, "the file is empty");
-        fault_hint(faults, "a source begins with its code: 'source: crossref'");
+        fault_hint(faults, "start it with the source's code: 'source: crossref'");
     }
     return is_whole ? reader.root : NULL;
 }

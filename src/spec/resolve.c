@@ -1,3 +1,4 @@
+/* What is in effect: the default, then rows from general to specific, then the trigger. */
 #include "spec/resolve.h"
 
 #include <assert.h>
@@ -44,7 +45,7 @@ const struct registry_row *source_find_operation(const struct source *source, st
         if (source_operation_code(next) != code)
             continue;
         if (only != NULL)
-            return NULL; /* which of them? */
+            return NULL; /* ambiguous */
         only = next;
     }
     return only;
@@ -63,9 +64,9 @@ static bool set_builtin(struct arena *arena, const struct resolution *resolution
     return true;
 }
 
-/* ---- what rows say ---- */
+/* ---- rows ---- */
 
-/* What is there and could not be read hides the levels below all the same: a row, and no value. */
+/* A value that could not be read still hides the more general ones: a row, and no value. */
 static void set_from_row(const struct source *source, const struct setting *setting,
                          const struct registry_row *row, enum origin origin,
                          struct resolved *resolved)
@@ -95,7 +96,7 @@ static void set_from_rows(const struct resolution *resolution, const struct sett
                      is_definition ? ORIGIN_ENDPOINT : ORIGIN_CONFIG, resolved);
 }
 
-/* ---- what a trigger says ---- */
+/* ---- the trigger ---- */
 
 static const struct setting *find_override(struct str path)
 {
@@ -135,14 +136,14 @@ static bool set_override(struct arena *arena, struct resolution *resolution,
         return error_set(err, ERROR_REQUEST, "spec.override", "there is no setting %.*s",
                          STR_ARG(override->path));
     if (!setting->is_override)
-        return error_set(err, ERROR_REQUEST, "spec.override", "%.*s can not be set by a trigger",
+        return error_set(err, ERROR_REQUEST, "spec.override", "%.*s cannot be set by a trigger",
                          STR_ARG(override->path));
     if (!read_override(arena, setting, override, &value, err))
         return false;
-    /* Otherwise whoever may trigger could have any variable of the process sent to the source. */
+    /* A trigger could otherwise send any variable of the process to the source. */
     if (setting->type == SETTING_VALUE && setting_is_reference(override->value))
         return error_set(err, ERROR_REQUEST, "spec.override",
-                         "%.*s must be a text when a trigger says it, not a reference",
+                         "%.*s must be a text, not a reference, when a trigger sets it",
                          STR_ARG(override->path));
     if (str_starts(override->path, STR("params.")) ||
         (resolution->is_detail &&
@@ -234,8 +235,7 @@ const struct override *resolution_param(const struct resolution *resolution, str
 
 static bool is_same_name(const struct registry_row *a, const struct registry_row *b)
 {
-    /* Headers do not differ by case; an endpoint's accept takes the place of the source's Accept.
-     */
+    /* Header names ignore case: an endpoint's accept replaces the source's Accept. */
     return str_starts(a->key, STR("HEADER:")) ? str_eq_nocase(a->key, b->key)
                                               : str_eq(a->key, b->key);
 }

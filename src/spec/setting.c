@@ -143,9 +143,9 @@ const char *setting_type_name(enum setting_type type)
         [SETTING_CODES] = "list of words",
         [SETTING_STATUSES] = "list of HTTP statuses",
         [SETTING_FUNCTIONS] = "list of functions",
-        [SETTING_DATE_FORMATS] = "list of date forms",
+        [SETTING_DATE_FORMATS] = "list of date formats",
         [SETTING_NAMESPACES] = "map of prefixes to URIs",
-        [SETTING_SHARES] = "map of operations to per cent",
+        [SETTING_SHARES] = "map of operations to percent",
         [SETTING_BODY] = "JSON body",
     };
 

@@ -42,7 +42,7 @@ enum setting_type {
     SETTING_INSTANT,      /* 2026-01-31 or 2026-01-31T10:00:00Z */
     SETTING_SCHEDULE,     /* a cron line */
     SETTING_TEMPLATE,     /* text with ${...} */
-    SETTING_PATH,         /* JSONPath or XPath, after the endpoint's format */
+    SETTING_PATH,         /* JSONPath or XPath, by the endpoint's format */
     SETTING_PATHS,        /* one path, or a list of them whose values are joined */
     SETTING_HEADER,       /* the name of a header */
     SETTING_SECRET,       /* env:NAME or file:PATH, never the secret itself */
@@ -51,9 +51,9 @@ enum setting_type {
     SETTING_CODES,        /* a list of words of the dictionary */
     SETTING_STATUSES,     /* a list of HTTP statuses */
     SETTING_FUNCTIONS,    /* a list of template functions */
-    SETTING_DATE_FORMATS, /* a list of date forms */
+    SETTING_DATE_FORMATS, /* a list of date formats */
     SETTING_NAMESPACES,   /* a map of prefixes to URIs */
-    SETTING_SHARES,       /* a map of operations to per cent */
+    SETTING_SHARES,       /* a map of operations to percent */
     SETTING_BODY,         /* any tree; its texts are templates */
 };
 
@@ -69,7 +69,7 @@ struct spec_reader;
 /* The type of the member of struct spec that receives a setting. The table takes it from the
  * member's declaration, so it cannot be wrong; a test checks that it suits the setting's type. */
 enum spec_kind {
-    SPEC_NOWHERE, /* the run-time needs it not: checks use it, or `read` puts it in place */
+    SPEC_NOWHERE, /* not read: only checks use it, or `read` stores it */
     SPEC_BOOL,
     SPEC_INT,
     SPEC_I64,
@@ -139,8 +139,8 @@ extern const size_t SETTING_COUNT;
 extern const struct setting_set SETTING_SETS[];
 extern const size_t SETTING_SET_COUNT;
 
-/* The setting of this path at this level, or NULL. "query.rows.value" is not a path,
- * "query.*.value" is. */
+/* The setting of this path at this level, or NULL. The path has the star: "query.*.value", not
+ * "query.rows.value". */
 const struct setting *setting_find(enum setting_level level, struct str path);
 
 /* True when there are settings below this path: "http", "query.*". */
@@ -149,7 +149,7 @@ bool setting_is_group(enum setting_level level, struct str path);
 /* True when the author chooses the names below this path: "query", "response.error_when". */
 bool setting_is_set(enum setting_level level, struct str path);
 
-/* The one of the set's settings that may be written alone, or NULL. `path` ends in ".*". */
+/* The setting of the set that may be written without its name, or NULL. `path` ends in ".*". */
 const struct setting *setting_short(enum setting_level level, struct str path);
 
 /* The children of a path, in the table's order: `part` is the next part of the path, "http" below

@@ -1,3 +1,4 @@
+/* Settings that are lists, maps and bodies: from a node of the file to canonical JSON. */
 #include "spec/setting_list.h"
 
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static void lower(struct str word, char out[SETTING_NAME_MAX])
     out[i] = '\0';
 }
 
-/* Lists the dictionary, the nearest word first, as a hint to the fault added last. */
+/* Adds the dictionary, the nearest word first, as a hint to the last fault. */
 static void hint_codes(const struct value_reader *reader, const struct code_table *codes,
                        struct str word)
 {
@@ -53,9 +54,9 @@ static void hint_codes(const struct value_reader *reader, const struct code_tabl
     lower(word, typed);
     near = suggest(str_of(typed), names, codes->count < WORDS_MAX ? codes->count : WORDS_MAX);
     if (near != NULL)
-        fault_hint(reader->faults, "did you mean %s? known: %s", near, all);
+        fault_hint(reader->faults, "did you mean %s? the words are: %s", near, all);
     else
-        fault_hint(reader->faults, "known: %s", all);
+        fault_hint(reader->faults, "use one of: %s", all);
 }
 
 bool value_code(const struct value_reader *reader, const struct node *node, struct str *code)
@@ -98,12 +99,13 @@ static bool write_date_format(const struct value_reader *reader, const struct no
     for (; count < date_formats_count && count < WORDS_MAX; count++)
         names[count] = date_formats[count].name;
     near = suggest(node->text, names, count);
-    (void)value_fault(reader, "spec.date-format", node->at, "'%.*s' is not a form of dates",
+    (void)value_fault(reader, "spec.date-format", node->at, "'%.*s' is not a date format",
                       STR_ARG(node->text));
     if (near != NULL)
         fault_hint(reader->faults, "did you mean %s?", near);
     else
-        fault_hint(reader->faults, "such as rfc3339 or epoch_ms; see the manual for all");
+        fault_hint(reader->faults,
+                   "use rfc3339, epoch_ms or another format of docs/source-format.md");
     return false;
 }
 
@@ -166,7 +168,7 @@ static bool write_list(const struct value_reader *reader, const struct node *nod
     return is_good;
 }
 
-/* operation: per cent */
+/* operation: percent */
 static bool write_share(const struct value_reader *reader, const struct node_entry *entry,
                         struct json_writer *w, int64_t *sum)
 {
@@ -178,7 +180,7 @@ static bool write_share(const struct value_reader *reader, const struct node_ent
         return false;
     if (!str_to_i64(entry->value->text, &share) || share < 1 || share > 100)
         return value_fault(reader, "spec.range", entry->value->at,
-                           "must give each operation 1 to 100 per cent");
+                           "must give each operation 1 to 100 percent");
     json_write_name(w, code);
     json_write_i64(w, share);
     *sum += share;
@@ -217,7 +219,7 @@ static bool write_map(const struct value_reader *reader, const struct node *node
     json_write_end(w);
     if (sum <= 100)
         return is_good;
-    return value_fault(reader, "spec.rate.shares", node->at, "adds up to more than 100 per cent");
+    return value_fault(reader, "spec.rate.shares", node->at, "adds up to more than 100 percent");
 }
 
 static bool write_tree(const struct value_reader *reader, const struct node *node, int depth,
@@ -229,7 +231,7 @@ static bool write_children(const struct value_reader *reader, const struct node 
     bool is_good = true;
 
     if (depth == BODY_DEPTH_MAX) {
-        json_write_null(w); /* the writer wants a value here */
+        json_write_null(w); /* the writer expects a value here */
         return value_fault(reader, "spec.range", node->at, "is nested deeper than %d levels",
                            BODY_DEPTH_MAX);
     }
@@ -246,7 +248,7 @@ static bool write_children(const struct value_reader *reader, const struct node 
     return is_good;
 }
 
-/* In a body alone, plain scalars have JSON's types: true, null and 10 are not texts. */
+/* Only in a body do plain scalars have JSON's types: true, null and 10 are not texts. */
 static bool write_tree(const struct value_reader *reader, const struct node *node, int depth,
                        struct json_writer *w)
 {

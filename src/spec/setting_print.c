@@ -1,3 +1,4 @@
+/* Values as a source file writes them. */
 #include <string.h>
 
 #include "base/duration.h"
@@ -16,7 +17,8 @@ static bool is_word(char c)
            (c != '\0' && strchr("_./$()*+=@;~-", c) != NULL);
 }
 
-/* Deliberately narrow: whatever is not surely the same text without quotes gets them. */
+/* Deliberately narrow: a text is quoted unless it is certain to read back the same without quotes.
+ */
 static bool is_plain(struct str text)
 {
     if (text.len == 0 || json_is_valid(text) || !is_word(text.data[0]) ||
@@ -32,7 +34,7 @@ static bool is_plain(struct str text)
     return true;
 }
 
-/* What YAML refuses, folds or gives a meaning when it stands as it is between double quotes. */
+/* Characters that YAML rejects, folds or interprets between double quotes. */
 static bool needs_escape(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7F && point <= 0x9F) || point == 0x2028 || point == 0x2029 ||

@@ -1,3 +1,5 @@
+/* Scalar settings: from a node of the file to a value, with every fault that the value itself
+ * shows. */
 #include "spec/setting_value.h"
 
 #include <assert.h>
@@ -20,7 +22,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Every value is one line without controls: it ends up in requests, logs and tables. */
+/* Every value is one line without control characters: it is used in requests, logs and tables. */
 static bool text_of(const struct value_reader *reader, const struct node *node, struct str *text)
 {
     if (node->kind != NODE_SCALAR)
@@ -30,7 +32,8 @@ static bool text_of(const struct value_reader *reader, const struct node *node, 
     if (node->style == NODE_PLAIN &&
         (node->text.len == 0 || str_eq(node->text, STR("~")) || str_eq(node->text, STR("null")))) {
         (void)value_fault(reader, "spec.type", node->at, "has no value");
-        fault_hint(reader->faults, "leave the key out to inherit, or quote an empty text: \"\"");
+        fault_hint(reader->faults,
+                   "remove the key to inherit the value, or write \"\" for an empty text");
         return false;
     }
     for (size_t i = 0; i < node->text.len; i++) {
@@ -40,7 +43,7 @@ static bool text_of(const struct value_reader *reader, const struct node *node, 
             continue;
         (void)value_fault(reader, "spec.control", node_mark(node, reader->file, i),
                           "contains a line break or control character");
-        fault_hint(reader->faults, "write long texts with >- so that they become one line");
+        fault_hint(reader->faults, "write long texts with >-, which joins their lines");
         return false;
     }
     *text = node->text;
@@ -55,7 +58,8 @@ static bool read_bool(const struct value_reader *reader, const struct node *node
         return true;
     (void)value_fault(reader, "spec.type", node->at, "must be true or false, not '%.*s'",
                       STR_ARG(text));
-    fault_hint(reader->faults, "without quotes, in lower case; YAML's yes and no are not used");
+    fault_hint(reader->faults,
+               "write true or false in lower case, without quotes; yes and no are not accepted");
     return false;
 }
 
@@ -83,7 +87,7 @@ static bool in_range(const struct value_reader *reader, const struct node *node,
     print_bound(max, setting, setting->max);
     (void)value_fault(reader, "spec.range", node->at, "'%.*s' is out of range",
                       STR_ARG(node->text));
-    fault_hint(reader->faults, "from %s to %s", min, max);
+    fault_hint(reader->faults, "use a value from %s to %s", min, max);
     return false;
 }
 
@@ -96,7 +100,7 @@ static bool read_int(const struct value_reader *reader, const struct node *node,
     return in_range(reader, node, (double)value->number);
 }
 
-/* Digits with an optional fraction and exponent; no sign, for nothing here is negative. */
+/* Digits with an optional fraction; no sign, because no setting is negative. */
 static bool is_number(struct str text)
 {
     size_t digits = 0, i = 0;
@@ -144,7 +148,8 @@ static bool read_size(const struct value_reader *reader, const struct node *node
         value->number < 0 || value->number > INT64_MAX / units[u].bytes) {
         (void)value_fault(reader, "spec.type", node->at, "must be a size, not '%.*s'",
                           STR_ARG(text));
-        fault_hint(reader->faults, "bytes, or a number with KiB, MiB or GiB: 64MiB");
+        fault_hint(reader->faults,
+                   "write a number of bytes, or a number with KiB, MiB or GiB: 64MiB");
         return false;
     }
     value->number *= units[u].bytes;
@@ -159,7 +164,8 @@ static bool read_duration(const struct value_reader *reader, const struct node *
     if (!duration_parse_us(text, &value->number, &err)) {
         (void)value_fault(reader, "spec.type", node->at, "must be a duration, not '%.*s'",
                           STR_ARG(text));
-        fault_hint(reader->faults, "a number with us, ms, s, m, h, d or w: 500ms, 15m, 1d12h");
+        fault_hint(reader->faults,
+                   "write a number with us, ms, s, m, h, d or w: 500ms, 15m, 1d12h");
         return false;
     }
     return in_range(reader, node, (double)value->number);
@@ -176,7 +182,7 @@ static bool read_instant(const struct value_reader *reader, const struct node *n
         date.precision < DATE_DAY) {
         (void)value_fault(reader, "spec.type", node->at, "must be a date, not '%.*s'",
                           STR_ARG(text));
-        fault_hint(reader->faults, "UTC: 2026-01-31 or 2026-01-31T10:00:00Z");
+        fault_hint(reader->faults, "write it in UTC: 2026-01-31 or 2026-01-31T10:00:00Z");
         return false;
     }
     value->text = (struct str){ iso, instant_format(date.at_us, iso) };
@@ -194,17 +200,17 @@ static bool read_url(const struct value_reader *reader, const struct node *node,
     if (!url_parse(text, &url, &err) ||
         (!str_eq(url.scheme, STR("https")) && !str_eq(url.scheme, STR("http")))) {
         (void)value_fault(reader, "spec.url", node->at, "must be an absolute URL");
-        fault_hint(reader->faults, "scheme and host, such as https://api.example.org/v1");
+        fault_hint(reader->faults, "write scheme and host: https://api.example.org/v1");
         return false;
     }
     if (url.userinfo.data != NULL) {
-        (void)value_fault(reader, "spec.secret.literal", node->at, "contains user or password");
-        fault_hint(reader->faults, "say them under auth, by reference: secret: env:NAME");
+        (void)value_fault(reader, "spec.secret.literal", node->at, "contains a user or password");
+        fault_hint(reader->faults, "write them under auth, by reference: secret: env:NAME");
         return false;
     }
     if (url.query.data != NULL || url.fragment.data != NULL) {
-        (void)value_fault(reader, "spec.url", node->at, "must end before its query");
-        fault_hint(reader->faults, "parameters stand under query");
+        (void)value_fault(reader, "spec.url", node->at, "must not have a query or fragment");
+        fault_hint(reader->faults, "write parameters under query");
         return false;
     }
     value->text = text;
@@ -218,7 +224,8 @@ static bool read_name(const struct value_reader *reader, const struct node *node
     if (setting_is_name(text))
         return true;
     (void)value_fault(reader, "spec.name", node->at, "'%.*s' is not a name", STR_ARG(text));
-    fault_hint(reader->faults, "letters, digits, - and _, beginning with a letter, at most %d",
+    fault_hint(reader->faults,
+               "use letters, digits, - and _, starting with a letter, at most %d characters",
                SETTING_NAME_MAX);
     return false;
 }
@@ -263,7 +270,7 @@ bool setting_is_reference(struct str text)
     return name.len > 0;
 }
 
-/* The text itself is not told: it may be the secret. */
+/* The message does not quote the text: it may be the secret. */
 static bool read_secret(const struct value_reader *reader, const struct node *node, struct str text,
                         struct registry_value *value)
 {
@@ -271,8 +278,9 @@ static bool read_secret(const struct value_reader *reader, const struct node *no
     if (setting_is_reference(text))
         return true;
     (void)value_fault(reader, "spec.secret.literal", node->at,
-                      "must say where the secret is, never the secret itself");
-    fault_hint(reader->faults, "env:NAME of an environment variable, or file:/absolute/path");
+                      "must be a reference to the secret, not the secret itself");
+    fault_hint(reader->faults,
+               "write env:NAME for an environment variable, or file:/absolute/path");
     return false;
 }
 
@@ -284,15 +292,16 @@ static bool read_value(const struct value_reader *reader, const struct node *nod
 
     value->text = text;
     if (at < text.len && str_find_char(host, '@') < str_find_char(host, '/')) {
-        (void)value_fault(reader, "spec.secret.literal", node->at, "contains user or password");
-        fault_hint(reader->faults, "keep the whole URL in an environment variable: env:NAME");
+        (void)value_fault(reader, "spec.secret.literal", node->at, "contains a user or password");
+        fault_hint(reader->faults, "put the whole URL into an environment variable: env:NAME");
         return false;
     }
     if ((!str_starts(text, STR("env:")) && !str_starts(text, STR("file:"))) ||
         setting_is_reference(text))
         return true;
-    (void)value_fault(reader, "spec.reference", node->at, "is not a reference");
-    fault_hint(reader->faults, "env:NAME of an environment variable, or file:/absolute/path");
+    (void)value_fault(reader, "spec.reference", node->at, "is not a valid reference");
+    fault_hint(reader->faults,
+               "write env:NAME for an environment variable, or file:/absolute/path");
     return false;
 }
 
@@ -302,8 +311,7 @@ static bool read_header(const struct value_reader *reader, const struct node *no
     value->text = text;
     if (setting_is_header(text))
         return true;
-    return value_fault(reader, "spec.name", node->at, "'%.*s' is not the name of a header",
-                       STR_ARG(text));
+    return value_fault(reader, "spec.name", node->at, "'%.*s' is not a header name", STR_ARG(text));
 }
 
 static bool read_scalar(const struct value_reader *reader, const struct node *node, struct str text,

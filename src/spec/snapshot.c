@@ -51,7 +51,7 @@ static bool is_wanted(const struct maker *maker, const struct setting *setting)
     return !setting->is_about && (!maker->is_proto_only || setting->is_proto);
 }
 
-/* ---- what authors name ---- */
+/* ---- sets ---- */
 
 /* The settings of a member, with their defaults. */
 static bool write_member(struct maker *maker, const struct setting_set *set,

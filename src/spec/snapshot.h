@@ -1,10 +1,10 @@
-/* snapshot: everything an operation's plan needs to know of its source, in one immutable text.
+/* snapshot: everything that a plan of an operation needs from its source, in one immutable text.
  *
  *      rows --resolve--> values in effect --snapshot_make--> canonical JSON, fingerprint
  *
- * A snapshot is made from rows, never from a file, and holds values, not where they came from:
- * built-ins are written out, so a later patra with other built-ins runs an old plan as it was
- * planned. Executors read nothing else; of credentials it has the references alone.
+ * A snapshot is made from rows, never from a file, and has values, not their origins. Defaults are
+ * written out, so that a later patra with other defaults runs an old plan as it was planned.
+ * Executors read nothing else. Of credentials it has only the references.
  *
  *      {"auth":{"type":"NONE",...},"detail":{...},"endpoint":"works","expr":{...},"fields":{...},
  *       "headers":[...],"http":{"base_url":...,"connect_timeout_us":10000000,...},
@@ -14,12 +14,13 @@
  *
  * Groups and names are those of the file (docs/source-format.md); durations end in _us, sizes in
  * _bytes, words are those of the dictionaries. "detail" is phase two: the same groups for the
- * details endpoint. What nobody says is absent. Lists that have an order in the file are lists.
+ * details endpoint. Settings without a value are absent. Lists that have an order in the file are
+ * lists.
  *
  * spec_fingerprint is the SHA-256 of exactly these bytes, so it is the same on every machine, and
- * changes when a value in effect changes and at no other time. expr_proto_hash is taken over the
- * part that decides what is asked for and how an answer is read (settings marked is_proto): not
- * over page sizes, rates or schedules, whose change gives no reason to fetch a record again.
+ * changes exactly when a value in effect changes. expr_proto_hash covers the part that decides what
+ * is requested and how a response is read (settings marked is_proto). It does not cover page sizes,
+ * rates or schedules, whose change is no reason to fetch a record again.
  */
 #ifndef PATRA_SPEC_SNAPSHOT_H
 #define PATRA_SPEC_SNAPSHOT_H
@@ -39,13 +40,13 @@ struct snapshot {
 
 struct snapshot_request {
     const struct source *source;
-    struct str operation; /* its name, or its word where only one has it */
+    struct str operation; /* its name, or its kind where only one has it */
     struct override_list overrides;
 };
 
-/* The rows must have been checked, with the same overrides (source_check_plan). "spec.snapshot"
- * (L2) when there is no such operation or it has no endpoint; "spec.override" for what a trigger
- * may not say. */
+/* The rows must have been checked, with the same overrides (source_check_plan). "source.operation"
+ * (L2) when the operation does not exist, "spec.snapshot" (L2) when it has no endpoint,
+ * "spec.override" (L2) when the trigger sets what it may not. */
 bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
                    struct snapshot *snapshot, struct error *err) MUST_CHECK;
 

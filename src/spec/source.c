@@ -1,3 +1,4 @@
+/* Lookups in the rows of a source, and the places of its values in the file. */
 #include "spec/source.h"
 
 #include <assert.h>
@@ -32,7 +33,7 @@ const struct registry_value *source_value(const struct source *source,
     return value->is_set ? value : NULL;
 }
 
-/* The order of rows in a set: as in the file, and never undecided. */
+/* The order of rows in a set: that of the file; keys decide between equal positions. */
 static int order(const struct registry_row *a, const struct registry_row *b)
 {
     if (a->position != b->position)

@@ -1,3 +1,4 @@
+/* The difference between two sets of rows, and how it and the fields of a row are printed. */
 #include "spec/source_diff.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* The walk through a file, led by the table of settings. At each key there are four cases:
  *
- *      http:                 a group: go on below it
+ *      http:                 a group: continue below it
  *        base_url: ...       a setting: its value goes into a column of a row
- *      query:                a set: the author names what is below, each a row of its own
+ *      query:                a set: the author names its members, each is a row
  *        rows: ...
  *      qeury: ...            none of these: a fault, with the name that was probably meant
  *
- * A row comes into being with the first value it gets.
- */
+ * A row is made for its first value.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ struct walk {
     size_t row_capacity;
 };
 
-struct place { /* where in the file, and so in the tables, we are */
+struct place { /* the current place in the file, and so in the tables */
     enum setting_level level;
     struct str endpoint;
     struct str name;    /* the author's: of an operation, a parameter, a rule */
     int32_t position;   /* of the row in its set */
-    struct str path;    /* as settings write it: "query.*" */
-    struct str field;   /* as people read it: "endpoints.works.query.rows" */
+    struct str path;    /* as in the table of settings: "query.*" */
+    struct str field;   /* as in messages: "endpoints.works.query.rows" */
     struct mark at;     /* of the key that led here */
     struct mark row_at; /* of the key that begins the row: a group, a member, an endpoint */
 };
@@ -81,8 +81,9 @@ static bool new_row(struct walk *walk, enum registry_table_id table, struct str 
     struct source_mark *mark;
 
     if (registry->count == SOURCE_ROWS_MAX) {
-        fault_error(walk->faults, "spec.limit", place->at, "%.*s is one row too many: %d in all",
-                    STR_ARG(place->field), SOURCE_ROWS_MAX);
+        fault_error(walk->faults, "spec.limit", place->at,
+                    "%.*s is one row too many: a source has at most %d", STR_ARG(place->field),
+                    SOURCE_ROWS_MAX);
         return false;
     }
     if (registry->count == walk->row_capacity && !grow_rows(walk))
@@ -103,7 +104,7 @@ static bool new_row(struct walk *walk, enum registry_table_id table, struct str 
     return true;
 }
 
-/* The row of this place, made when it is not there yet. */
+/* The row of this place; it is made if it does not exist. */
 static bool row_for(struct walk *walk, enum registry_table_id table, struct str key,
                     const struct place *place, size_t *index)
 {
@@ -126,8 +127,8 @@ static struct str key_for(struct walk *walk, const struct setting *setting,
     return key.data != NULL ? key : no_memory(walk);
 }
 
-/* A value that can not be read leaves its place behind: others then know that it was not forgotten,
- * and tell nothing that only follows from it. */
+/* A value that cannot be read leaves its node: checks then know that it was not forgotten, and do
+ * not report faults that only follow from it. */
 static void read_setting(struct walk *walk, const struct setting *setting, const struct node *node,
                          const struct place *place)
 {
@@ -178,7 +179,7 @@ static const struct setting *found_elsewhere(struct str key)
     return NULL;
 }
 
-static void tell_unknown(struct walk *walk, const struct place *place, struct str key)
+static void report_unknown(struct walk *walk, const struct place *place, struct str key)
 {
     char texts[NAMES_MAX][SETTING_NAME_MAX];
     const char *names[NAMES_MAX];
@@ -186,20 +187,20 @@ static void tell_unknown(struct walk *walk, const struct place *place, struct st
     const char *near = suggest(key, names, count);
     const struct setting *other = found_elsewhere(key);
 
-    fault_error(walk->faults, "spec.key.unknown", place->at, "%.*s is not known here",
+    fault_error(walk->faults, "spec.key.unknown", place->at, "%.*s is not a known key",
                 STR_ARG(place->field));
     if (near != NULL)
         fault_hint(walk->faults, "did you mean %s?", near);
     else if (other != NULL)
-        fault_hint(walk->faults, "it can stand as %s%s",
+        fault_hint(walk->faults, "its place is %s%s",
                    (other->at & AT_SOURCE) != 0     ? ""
                    : (other->at & AT_ENDPOINT) != 0 ? "endpoints.NAME."
                                                     : "operations.NAME.",
                    other->path);
     else if (count > 0)
-        fault_hint(walk->faults, "known here: %s%s%s%s%s%s", names[0], count > 1 ? ", " : "",
+        fault_hint(walk->faults, "known keys here: %s%s%s%s%s%s", names[0], count > 1 ? ", " : "",
                    count > 1 ? names[1] : "", count > 2 ? ", " : "", count > 2 ? names[2] : "",
-                   count > 3 ? " and more; see the manual" : "");
+                   count > 3 ? " and more; see docs/source-format.md" : "");
 }
 
 /* What a group, set, endpoint or operation is written as. */
@@ -210,7 +211,7 @@ static bool must_be_map(struct walk *walk, const struct place *place, const stru
     if (node->kind == NODE_MAP)
         return true;
     fault_error(walk->faults, "spec.type", node->at, "%.*s must be a map", STR_ARG(place->field));
-    fault_hint(walk->faults, "indent its keys below it, or write { key: value }");
+    fault_hint(walk->faults, "write its keys below it, indented, or as { key: value }");
     return false;
 }
 
@@ -229,7 +230,7 @@ static bool is_good_name(const struct setting *setting, struct str name)
 
 static void read_map(struct walk *walk, const struct node *map, const struct place *place);
 
-static void tell_missing(struct walk *walk, const struct node *map, const struct place *place)
+static void report_missing(struct walk *walk, const struct node *map, const struct place *place)
 {
     const struct setting *setting = NULL;
     struct str part, path;
@@ -245,16 +246,16 @@ static void tell_missing(struct walk *walk, const struct node *map, const struct
     }
 }
 
-/* One member of a set, `place` being its own. */
+/* One member of a set; `place` is the member's. */
 static void read_member(struct walk *walk, const struct node *node, const struct place *place)
 {
-    const struct setting *alone = setting_short(place->level, place->path);
+    const struct setting *shorthand = setting_short(place->level, place->path);
     struct str part;
 
     if (node->is_broken)
         return;
-    if (node->kind == NODE_SCALAR && alone != NULL) {
-        read_setting(walk, alone, node, place);
+    if (node->kind == NODE_SCALAR && shorthand != NULL) {
+        read_setting(walk, shorthand, node, place);
         return;
     }
     if (!must_be_map(walk, place, node))
@@ -265,7 +266,7 @@ static void read_member(struct walk *walk, const struct node *node, const struct
         return;
     }
     read_map(walk, node, place);
-    tell_missing(walk, node, place);
+    report_missing(walk, node, place);
 }
 
 static void read_list_set(struct walk *walk, const struct node *node, const struct place *place)
@@ -281,7 +282,7 @@ static void read_list_set(struct walk *walk, const struct node *node, const stru
     if (node->kind != NODE_LIST) {
         fault_error(walk->faults, "spec.type", node->at, "%.*s must be a list of rules",
                     STR_ARG(place->field));
-        fault_hint(walk->faults, "begin each with '- '");
+        fault_hint(walk->faults, "start each rule with '- '");
         return;
     }
     for (size_t i = 0; i < node->count; i++) {
@@ -323,13 +324,13 @@ static void read_set(struct walk *walk, const struct node *node, const struct pl
             read_member(walk, node->entries[i].value, &member);
             continue;
         }
-        fault_error(walk->faults, "spec.name", member.at, "%.*s is not a good name",
+        fault_error(walk->faults, "spec.name", member.at, "%.*s is not a valid name",
                     STR_ARG(member.field));
-        fault_hint(walk->faults, "letters, digits and _, beginning with a letter");
+        fault_hint(walk->faults, "use letters, digits and _, starting with a letter");
     }
 }
 
-/* Such a key could be taken for a path of the table. */
+/* A key like this could be mistaken for a path of the table. */
 static bool is_star_or_dotted(struct str key)
 {
     return str_find_char(key, '*') < key.len || str_find_char(key, '.') < key.len;
@@ -351,7 +352,7 @@ static void read_key(struct walk *walk, const struct node_entry *entry, const st
         read_setting(walk, setting, entry->value, &place);
     else if (is_star_or_dotted(entry->key) || !setting_is_group(place.level, place.path)) {
         place.path = parent->path;
-        tell_unknown(walk, &place, entry->key);
+        report_unknown(walk, &place, entry->key);
     } else if (setting_is_set(place.level, place.path))
         read_set(walk, entry->value, &place);
     else if (must_be_map(walk, &place, entry->value))
@@ -383,9 +384,9 @@ static void read_level(struct walk *walk, const struct node *map, enum setting_l
         place.name = is_endpoint ? STR("") : entry->key;
         place.endpoint = is_endpoint ? entry->key : STR("");
         if (!setting_is_name(entry->key)) {
-            fault_error(walk->faults, "spec.name", entry->at, "%.*s is not a good name",
+            fault_error(walk->faults, "spec.name", entry->at, "%.*s is not a valid name",
                         STR_ARG(place.field));
-            fault_hint(walk->faults, "letters, digits, - and _, beginning with a letter");
+            fault_hint(walk->faults, "use letters, digits, - and _, starting with a letter");
             continue;
         }
         if (!must_be_map(walk, &place, entry->value) ||
@@ -394,7 +395,7 @@ static void read_level(struct walk *walk, const struct node *map, enum setting_l
             continue;
         place.position = 0;
         read_map(walk, entry->value, &place);
-        tell_missing(walk, entry->value, &place);
+        report_missing(walk, entry->value, &place);
     }
 }
 
@@ -406,7 +407,7 @@ static void read_code(struct walk *walk, const struct node *root)
     if (node == NULL) {
         fault_error(walk->faults, "spec.key.missing", root->at, "source is missing");
         fault_hint(walk->faults,
-                   "the source's code, by which all data is kept: 'source: crossref'");
+                   "write the source's code, under which its data is stored: 'source: crossref'");
         return;
     }
     walk->source->at = node->at;
@@ -414,8 +415,9 @@ static void read_code(struct walk *walk, const struct node *root)
         walk->source->registry.code = node->text;
         return;
     }
-    fault_error(walk->faults, "spec.name", node->at, "source is not a name");
-    fault_hint(walk->faults, "letters, digits, - and _, beginning with a letter, at most %d",
+    fault_error(walk->faults, "spec.name", node->at, "source is not a valid name");
+    fault_hint(walk->faults,
+               "use letters, digits, - and _, starting with a letter, at most %d characters",
                SETTING_NAME_MAX);
 }
 
@@ -451,8 +453,8 @@ bool source_read(struct arena *arena, const struct source_text *text, struct fau
     if (root == NULL)
         return false;
     if (root->kind != NODE_MAP) {
-        fault_error(faults, "spec.type", root->at, "a source must be a map");
-        fault_hint(faults, "begin with 'source: CODE'");
+        fault_error(faults, "spec.type", root->at, "the file must be a map");
+        fault_hint(faults, "start it with 'source: CODE'");
         return false;
     }
     root = edit_apply(arena, root, text->edits, faults);

@@ -1,7 +1,6 @@
-/* From rows to the file a person would write: settings in the order of the table, one per line;
- * endpoints, operations and what authors name in the order they had. The short form is used
- * wherever it says everything.
- */
+/* From rows to the file that a person would write: settings in the order of the table, one per
+ * line; endpoints, operations and members of sets in the order of the file. The short form is used
+ * where it is complete. */
 #include "spec/setting_value.h"
 #include "spec/source.h"
 
@@ -83,22 +82,22 @@ static void write_leaf(struct writer *writer, const struct setting *setting,
     buf_add_char(writer->out, '\n');
 }
 
-/* How many settings of the member are there, and whether the short one is among them. */
-static size_t count_said(const struct writer *writer, const struct where *member,
-                         const struct setting *alone, bool *has_alone)
+/* How many settings of the member are set, and whether the short one is among them. */
+static size_t count_set(const struct writer *writer, const struct where *member,
+                        const struct setting *shorthand, bool *has_short)
 {
     const struct setting *setting = NULL;
-    size_t said = 0;
+    size_t set = 0;
     struct str part;
 
-    *has_alone = false;
+    *has_short = false;
     while ((setting = setting_next(member->level, member->path, setting, &part)) != NULL) {
         if (value_at(writer, setting, member) == NULL)
             continue;
-        said++;
-        *has_alone |= setting == alone;
+        set++;
+        *has_short |= setting == shorthand;
     }
-    return said;
+    return set;
 }
 
 static void write_flow(struct writer *writer, const struct where *member)
@@ -121,11 +120,11 @@ static void write_flow(struct writer *writer, const struct where *member)
 
 static void write_member(struct writer *writer, const struct where *member, bool is_list)
 {
-    const struct setting *alone = setting_short(member->level, member->path);
-    bool has_alone;
-    const size_t said = count_said(writer, member, alone, &has_alone);
+    const struct setting *shorthand = setting_short(member->level, member->path);
+    bool has_short;
+    const size_t set = count_set(writer, member, shorthand, &has_short);
 
-    if (said == 0)
+    if (set == 0)
         return;
     indent(writer, member->indent);
     if (is_list)
@@ -134,8 +133,8 @@ static void write_member(struct writer *writer, const struct where *member, bool
         setting_print_text(member->name, writer->out);
         buf_add(writer->out, STR(": "));
     }
-    if (said == 1 && has_alone) {
-        setting_print(alone, value_at(writer, alone, member), writer->out);
+    if (set == 1 && has_short) {
+        setting_print(shorthand, value_at(writer, shorthand, member), writer->out);
         buf_add_char(writer->out, '\n');
         return;
     }
@@ -171,8 +170,7 @@ static bool write_set(struct writer *writer, const struct where *where, struct s
     return !is_empty;
 }
 
-/* A group's title is written with its first line, so groups of which nothing is said leave no
- * trace: whatever was written before is cut off again. */
+/* Writes the group's title, and removes it again when the group is empty. */
 static bool write_group(struct writer *writer, const struct where *where, struct str title)
 {
     const size_t before = writer->out->len;

@@ -1,13 +1,13 @@
-/* spec: a snapshot, read back into types. This is all that planners and executors see of a source.
+/* spec: a snapshot, read into types. Planners and executors see nothing else of a source.
  *
  *      snapshot JSON --spec_read--> struct spec      (templates and JSONPaths compiled)
  *
- * Everything lives in the arena it was read into or is a view of the snapshot's text, which must
- * live as long; it is never changed, and may be used by any number of threads. XPaths stay texts:
- * whoever has the XML module compiles them (data/xml.h).
+ * Everything is in the arena it was read into or is a view of the snapshot's text, which must live
+ * as long. It is never changed, and any number of threads may use it. XPaths stay texts, because
+ * only users of the XML module can compile them (data/xml.h).
  *
- * A number that may be absent (page.max_pages, a quota) is 0 when it is: none of them can be 0.
- * Texts that may be absent are empty.
+ * An absent number (page.max_pages, a quota) is 0: none of them can be 0. An absent text is empty.
+ * The table of settings names the member that receives each setting (spec/setting_table.c).
  */
 #ifndef PATRA_SPEC_SPEC_H
 #define PATRA_SPEC_SPEC_H
@@ -47,7 +47,7 @@ struct spec_auth { /* references, never secrets */
     enum auth_type type;
     enum auth_location location;
     bool is_optional;
-    bool is_required; /* the endpoint answers nobody without */
+    bool is_required; /* the endpoint refuses requests without it */
     struct str name;
     struct str prefix;
     struct str secret;
@@ -80,7 +80,7 @@ struct spec_expr { /* ${expr.NAME} */
     struct template value;
 };
 
-struct spec_value { /* ${params.NAME}: a text, or a reference that is read for each request */
+struct spec_value { /* ${params.NAME}: a text, or a reference, read for each request */
     struct str name;
     struct str value;
     bool is_required;
@@ -90,7 +90,7 @@ struct spec_value { /* ${params.NAME}: a text, or a reference that is read for e
 
 /* ---- how fast ---- */
 
-struct spec_rate_limit { /* a value is 0 where the file says nothing */
+struct spec_rate_limit { /* a value that is not set is 0 */
     double per_second;
     int64_t burst;
     int64_t concurrency;
@@ -113,7 +113,7 @@ struct spec_rate {
     int64_t quota_day;
     int64_t quota_hour;
     double quota_margin;
-    int quota_shares[OPERATION_REPLAY + 1]; /* per cent by operation; 100 where nothing is said */
+    int quota_shares[OPERATION_REPLAY + 1]; /* percent by operation; 100 when not given */
 };
 
 struct spec_retry {
@@ -136,7 +136,7 @@ struct spec_batch {
 
 /* ---- pages and windows ---- */
 
-struct spec_path {               /* one that leads to a list stands for the list's elements */
+struct spec_path {               /* one that leads to a list means the list's elements */
     struct str text;             /* empty: there is none */
     const struct jsonpath *json; /* of endpoints whose format is JSON */
 };
@@ -147,9 +147,9 @@ struct spec_page {
     int64_t size_min;
     int64_t size_max;
     int64_t max_pages; /* 0: no limit */
-    int64_t cap;       /* 0: none is known */
+    int64_t cap;       /* 0: unknown */
     int64_t id_min;
-    int64_t id_max; /* 0: the source can not be asked for a range of ids */
+    int64_t id_max; /* 0: the source cannot be queried by a range of ids */
     int base;
     bool has_initial;
     struct str initial;
@@ -174,14 +174,14 @@ struct spec_window {
     int64_t max_us;
     int64_t min_us;
     int64_t overlap_us;
-    enum window_mode mode; /* CALENDAR where there is something to align to */
+    enum window_mode mode; /* CALENDAR when `align` is set */
     enum align_unit align;
     bool has_start;
     int64_t start_us;
     enum beyond_now beyond_now;
 };
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 struct spec_rule {
     const int *statuses; /* none: any */
@@ -201,7 +201,7 @@ struct spec_rule_list {
     size_t count;
 };
 
-struct spec_field { /* of the record handed on, or captured for phase two */
+struct spec_field { /* of the published record, or captured for phase two */
     struct str name;
     struct spec_path path;
     bool is_required;
@@ -252,7 +252,7 @@ struct spec_endpoint {
     struct spec_param_list query;
     struct spec_param_list headers;
     struct spec_param_list form;
-    struct str json; /* the body's tree, its texts templates; empty: none */
+    struct str json; /* the body; its texts are templates; empty: none */
     struct spec_http http;
     struct spec_auth auth;
     struct spec_rate rate;
@@ -298,14 +298,14 @@ struct spec {
     size_t param_count;
 };
 
-/* How far before the cursor an operation looks again for records that turned up late. */
+/* How far before the cursor an operation searches again, for records that appear late. */
 static inline int64_t spec_late_us(const struct spec *spec)
 {
     return spec->operation.operation == OPERATION_HARVEST ? spec->endpoint.window.lookback_us : 0;
 }
 
-/* "spec.unreadable" (L4) when the text is no snapshot of a version this patra knows: a snapshot is
- * patra's own writing, so a person must look at the store. */
+/* "spec.unreadable" (L4) when the text is not a snapshot of a version that this patra knows. patra
+ * itself wrote it, so a person must look at the store. */
 bool spec_read(struct arena *arena, struct str json, struct spec *spec,
                struct error *err) MUST_CHECK;
 

@@ -107,7 +107,7 @@ static const struct {
     { "a: [1, 2\n", "yaml.syntax", 2, 1, "bracket" },
     { "a: \"x\n", "yaml.syntax", 2, 1, "quote" },
     { "a: @x\n", "yaml.syntax", 1, 4, "quote" },
-    { "a: &x 1\n", "yaml.anchor", 1, 4, "source level" },
+    { "a: &x 1\n", "yaml.anchor", 1, 4, "top of the file" },
     { "a: *x\n", "yaml.alias", 1, 4, "quote" },
     { "a: !!int 1\n", "yaml.tag", 1, 4, "type" },
     { "a: 1\n---\nb: 2\n", "yaml.documents", 2, 1, "one source" },

@@ -141,12 +141,12 @@ TEST(a_trigger_may_not_say_everything)
         const char *path, *value, *text;
     } cases[] = {
         { "page.sise", "10", "there is no setting" },
-        { "http.base_url", "https://evil.example", "can not be set by a trigger" },
-        { "auth.secret", "env:OTHER", "can not be set by a trigger" },
+        { "http.base_url", "https://evil.example", "cannot be set by a trigger" },
+        { "auth.secret", "env:OTHER", "cannot be set by a trigger" },
         { "page.size", "many", "must be a whole number" },
         { "page.size", "0", "out of range" },
         { "params.contact", "env:AWS_SECRET_ACCESS_KEY", "not a reference" },
-        { "response.items", "$", "can not be set by a trigger" },
+        { "response.items", "$", "cannot be set by a trigger" },
     };
     struct resolution resolution;
     struct error err;

@@ -153,10 +153,10 @@ TEST(unknown_keys_get_the_name_that_was_meant)
         { "source: a\nhtp: {}\n", "did you mean http?" },
         { "source: a\nhttp: { base_ulr: x }\n", "did you mean base_url?" },
         { "source: a\nendpoint: {}\n", "did you mean endpoints?" },
-        { "source: a\nbase_url: x\n", "it can stand as http.base_url" },
-        { "source: a\nresponse: { items: $ }\n", "it can stand as endpoints.NAME.response.items" },
-        { "source: a\nhttp: { queued_max: 3 }\n", "it can stand as operations.NAME.queued_max" },
-        { "source: a\n'http.base_url': x\n", "known here: source, endpoints, operations" },
+        { "source: a\nbase_url: x\n", "its place is http.base_url" },
+        { "source: a\nresponse: { items: $ }\n", "its place is endpoints.NAME.response.items" },
+        { "source: a\nhttp: { queued_max: 3 }\n", "its place is operations.NAME.queued_max" },
+        { "source: a\n'http.base_url': x\n", "known keys here: source, endpoints, operations" },
         { "source: a\nparams: { x: { value: y, defualt: z } }\n", "did you mean default?" },
     };
     struct source source;
