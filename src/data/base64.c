@@ -1,3 +1,4 @@
+/* Encoding in groups of three bytes. */
 #include "data/base64.h"
 
 void base64_encode(struct buf *out, struct str bytes)

@@ -1,17 +1,18 @@
-/* date: the forms in which providers write a moment, read into instants.
+/* date: the formats in which providers write dates and times, read into instants.
  *
- * A source declares the form of each of its date fields by name ("rfc3339", "epoch_ms", "medline");
- * date_formats lists them with a sentence each, for the compiler and the manual. A form is read
- * exactly: what does not match it is an error that quotes the value, never a guess. "auto" takes
- * the forms whose shape leaves no doubt.
+ * A source names the format of its dates ("rfc3339", "epoch_ms", "medline"); date_formats lists
+ * them with a sentence each, for the compiler of sources and the manual. A format is read exactly:
+ * a text that does not match it is an error that quotes the value, never a guess. "auto" accepts
+ * the formats that cannot be confused with another.
  *
- * What a text leaves open is taken as its earliest: "2001" is 2001-01-01T00:00:00Z, and `precision`
- * tells that only the year was given. A text without a zone is UTC.
+ * A part that is not given is taken as its earliest: "2001" is 2001-01-01T00:00:00Z, and
+ * `precision` says that only the year was given. A text without a time zone is UTC.
  *
  *   - Fractions of a second beyond six digits are cut off, not rounded.
  *   - 23:59:60Z is accepted where a leap second can be, at the end of a month in UTC, and becomes
- *     the last microsecond before midnight: it stays in its day, and sorts behind the rest of it.
- *   - Results are within the years 0000 to 9999 (UTC); what an offset moves out of them is refused.
+ *     the last microsecond before midnight: it stays in its day, and sorts after the rest of it.
+ *   - Results are within the years 0000 to 9999 (UTC); an offset that leads out of them is an
+ * error.
  */
 #ifndef PATRA_DATA_DATE_H
 #define PATRA_DATA_DATE_H
@@ -42,22 +43,22 @@ struct date {
 struct date_format {
     const char *name;
     const char *help;    /* one sentence */
-    const char *example; /* one text of this form */
+    const char *example; /* a text of this format */
     bool (*read)(struct str text, struct date *date);
 };
 
 extern const struct date_format date_formats[];
 extern const size_t date_formats_count;
 
-/* NULL when there is none of this name. */
+/* NULL when there is no format of this name. */
 const struct date_format *date_format_find(struct str name);
 
-/* "date.syntax" (L3) when the text is not of this form. */
+/* "date.syntax" (L3) when the text is not of this format. */
 bool date_parse(const struct date_format *format, struct str text, struct date *date,
                 struct error *err) MUST_CHECK;
 
-/* Crossref's date-parts and PubMed's Year/Month/Day elements: one to three numbers, as they come;
- * "date.syntax" (L3) when they are no day of the calendar. */
+/* Crossref's date-parts and PubMed's Year/Month/Day elements: one to three numbers. "date.syntax"
+ * (L3) when they are not a day of the calendar. */
 bool date_from_parts(const int64_t *parts, size_t count, struct date *date,
                      struct error *err) MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The numeric forms: RFC 3339, ISO 8601, NCBI's slashes, compact digits, epochs. */
+/* The numeric formats: RFC 3339, ISO 8601, NCBI's slashes, compact digits, epochs. */
 #include "data/date_read.h"
 
 #include <stdint.h>
@@ -135,7 +135,7 @@ bool date_read_compact(struct str text, struct date *date)
     if (!scan_digits(&text, 4, &civil.year) || !scan_digits(&text, 2, &civil.month) ||
         !scan_digits(&text, 2, &civil.day))
         return false;
-    (void)(text.len > 1 && scan_char(&text, 'T')); /* may stand there or not */
+    (void)(text.len > 1 && scan_char(&text, 'T')); /* optional */
     if (scan_digits(&text, 2, &civil.hour)) {
         if (!scan_digits(&text, 2, &civil.minute))
             return false;
@@ -186,7 +186,7 @@ bool date_read_structured(struct str text, struct date *date)
 {
     int64_t seconds;
 
-    /* RFC 9651: an integer of at most 15 digits behind the @. */
+    /* RFC 9651: an integer of at most 15 digits after the @. */
     return scan_char(&text, '@') && text.len > 0 && text.data[0] != '+' &&
            text.len <= (text.data[0] == '-' ? 16u : 15u) && str_to_i64(text, &seconds) &&
            make_epoch(seconds, US_PER_SECOND, 0, DATE_SECOND, date);

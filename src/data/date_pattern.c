@@ -1,3 +1,4 @@
+/* Patterns are read token by token: to check them, and to write an instant. */
 #include "data/date_pattern.h"
 
 #include <assert.h>
@@ -23,7 +24,7 @@ enum field {
     ZONE
 };
 
-/* A run of one letter, from `least` to `most` of them, and what it stands for. */
+/* A run of one letter, `least` to `most` times, and the field it means. */
 static const struct run {
     char letter;
     int least;
@@ -56,8 +57,8 @@ static const struct run *find_run(struct str text)
     return NULL;
 }
 
-/* Length of the quoted text at the front, both quotes included; a doubled quote does not end it.
- * Zero when it has no end. */
+/* Length of the quoted text at the front, with both quotes; a doubled quote does not end it. Zero
+ * when the closing quote is missing. */
 static size_t quoted_len(struct str rest)
 {
     size_t i = 1;
@@ -109,9 +110,9 @@ bool date_pattern_check(struct str pattern, struct error *err)
             return error_set(err, ERROR_REQUEST, "date.pattern", "pattern %s, offset %zu: %s",
                              QUOTE(pattern), at,
                              pattern.data[at] == '\''
-                                 ? "a quote without its end"
-                                 : "no such field; there are yyyy yy MM M MMM dd d HH H mm m ss s "
-                                   "S EEE X, and other letters stand between single quotes");
+                                 ? "a quote is not closed"
+                                 : "unknown field; use yyyy yy MM M MMM dd d HH H mm m ss s "
+                                   "S EEE X, and put other letters between single quotes");
         }
     }
     return true;

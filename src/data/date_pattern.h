@@ -1,4 +1,4 @@
-/* date_pattern: an instant written the way a provider's filter wants it, in UTC.
+/* date_pattern: an instant written in the format that a provider's filter expects, in UTC.
  *
  *      yyyy-MM-dd'T'HH:mm:ss'Z'     yyyy/MM/dd     yyyyMMddHHmm     dd MMM yyyy
  *
@@ -8,9 +8,9 @@
  *      dd d       day of the month        S ...   fraction, as many digits as letters (1 to 6)
  *      EEE        short weekday           X       the zone, which is always Z
  *
- * Doubled letters pad with a zero. Text between single quotes stands for itself, '' is a single
- * quote, and what is neither a letter nor a quote stands for itself too. Any other letter is a
- * fault: nothing is passed through that somebody might have meant as a field.
+ * Doubled letters pad with a zero. Text between single quotes is literal, '' is a single quote,
+ * and characters other than letters and quotes are literal too. Any other letter is a fault,
+ * because its author may have meant a field.
  */
 #ifndef PATRA_DATA_DATE_PATTERN_H
 #define PATRA_DATA_DATE_PATTERN_H

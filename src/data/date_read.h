@@ -1,5 +1,5 @@
-/* date_read: one reader per form of date.h's table. Internal to date*.c; each is false for any
- * text that is not exactly of its form, and makes no memory. */
+/* date_read: one reader per format of date.h's table. Internal to date*.c. Each returns false for
+ * a text that is not exactly of its format, and allocates nothing. */
 #ifndef PATRA_DATA_DATE_READ_H
 #define PATRA_DATA_DATE_READ_H
 

@@ -1,3 +1,4 @@
+/* Pieces of dates, taken from the front of a text. */
 #include "data/date_scan.h"
 
 #include "base/attr.h"

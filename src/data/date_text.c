@@ -1,12 +1,12 @@
-/* The forms with names in them: MEDLINE's partial dates and RFC 822. */
+/* The formats with names: MEDLINE's partial dates and RFC 822. */
 #include "data/date_read.h"
 
 #include "base/attr.h"
 #include "base/instant.h"
 #include "data/date_scan.h"
 
-/* A season starts with the month given here. Winter spans the turn of the year, and the text does
- * not say which one; like all that is open it is taken as its earliest, January. */
+/* The first month of each season. Winter spans two years and the text does not say which is meant,
+ * so it is taken as its earliest, January. */
 static const struct {
     struct str name;
     int month;
@@ -27,7 +27,7 @@ static bool scan_season(struct str *rest, int *month)
     return false;
 }
 
-/* Season, or month and perhaps day; the year is there already. */
+/* A season, or a month with an optional day; the year was read before. */
 static bool scan_in_year(struct str *rest, struct civil *civil, enum date_precision *precision)
 {
     struct str at;
@@ -59,7 +59,7 @@ static bool scan_point(struct str *rest, struct civil *civil, enum date_precisio
     return !scan_char(rest, ' ') || scan_in_year(rest, civil, precision);
 }
 
-/* What may stand behind the dash of a range: a point, or only the part in which it differs. */
+/* The end of a range, after the dash: a whole date, or only the part that differs. */
 static bool scan_range_end(struct str *rest, struct civil *civil, enum date_precision precision)
 {
     struct civil whole = *civil;
@@ -76,7 +76,7 @@ static bool scan_range_end(struct str *rest, struct civil *civil, enum date_prec
     return precision > DATE_YEAR && scan_in_year(rest, civil, &precision);
 }
 
-/* "Sep-Oct", and now and then "Sep - Oct". */
+/* "Sep-Oct", sometimes "Sep - Oct". */
 static bool scan_dash(struct str *rest)
 {
     const bool spaced = scan_char(rest, ' ');
@@ -96,7 +96,7 @@ bool date_read_medline(struct str text, struct date *date)
         return true;
     if (!scan_dash(&text))
         return false;
-    /* The end of a range is not kept, but a range that runs backwards is no date at all. */
+    /* The end of a range is not kept, but a range whose end is before its start is not a date. */
     return scan_range_end(&text, &civil, precision) && text.len == 0 &&
            date_make(civil, 0, precision, &end) && end.at_us >= date->at_us;
 }
@@ -132,7 +132,7 @@ static bool scan_zone(struct str *rest, int64_t *offset_us)
     return false;
 }
 
-/* Two digits as RFC 2822 has them: 00 to 49 are in this century, 50 to 99 in the last. */
+/* Years of two digits by RFC 2822: 00 to 49 are in this century, 50 to 99 in the last. */
 static bool scan_mail_year(struct str *rest, int *year)
 {
     if (scan_digits_between(rest, 4, 4, year))

@@ -1,3 +1,4 @@
+/* SHA-256 and HMAC by OpenSSL's EVP interface. */
 #include "data/hash.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 static bool out_of_memory(struct error *err)
 {
-    return error_set(err, ERROR_TRANSIENT, "hash.memory", "no memory for a SHA-256");
+    return error_set(err, ERROR_TRANSIENT, "hash.memory", "out of memory for a SHA-256");
 }
 
 void hash_init(struct hash *hash)

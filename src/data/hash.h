@@ -6,8 +6,8 @@
  *      hash_add(&hash, body);
  *      if (!hash_end(&hash, &sum, err)) ...
  *
- * Adding remembers the first failure (only the system's memory can cause one), so it is asked
- * about once, at the end. hash_end releases what hash_init took; whoever leaves before it calls
+ * hash_add keeps the first failure (only lack of memory causes one), so the caller checks once, at
+ * the end. hash_end releases what hash_init took; a caller that leaves before it calls
  * hash_release, which accepts the zero value and an ended hash.
  */
 #ifndef PATRA_DATA_HASH_H
@@ -39,12 +39,12 @@ bool hash_of(struct str bytes, struct hash_sum *sum, struct error *err) MUST_CHE
 bool hash_hmac(struct str key, struct str message, struct hash_sum *sum,
                struct error *err) MUST_CHECK;
 
-/* As hash_of, by a hash that is kept for many: of a short text, making one is most of the cost. It
- * begins as the zero value and is given back by hash_release. */
+/* As hash_of, with a hash that is kept for many texts: for a short text, making one is most of the
+ * cost. It starts as the zero value and is released by hash_release. */
 bool hash_of_next(struct hash *hash, struct str bytes, struct hash_sum *sum,
                   struct error *err) MUST_CHECK;
 
-/* Lower case, a NUL behind it. */
+/* Lower case, followed by a NUL. */
 void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX]);
 
 #endif

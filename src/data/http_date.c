@@ -1,3 +1,4 @@
+/* The three formats of the standard, and the lenient reading of RFC 6265. */
 #include "data/http_date.h"
 
 #include <assert.h>
@@ -6,7 +7,7 @@
 #include "base/instant.h"
 #include "data/date_scan.h"
 
-/* ---- the standard's three forms ---- */
+/* ---- the standard's three formats ---- */
 
 static const char *const weekdays[] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
                                         "Friday", "Saturday", "Sunday" };
@@ -114,8 +115,8 @@ static bool is_delimiter(char c)
            (u >= 0x5B && u <= 0x60) || (u >= 0x7B && u <= 0x7E);
 }
 
-/* The grammar lets anything follow a number that does not begin with a digit, which is what
- * scan_digits_between sees to. */
+/* The grammar lets anything but a digit follow a number, which is what scan_digits_between checks.
+ */
 static bool find_time(struct str token, struct civil *civil)
 {
     return scan_digits_between(&token, 1, 2, &civil->hour) && scan_char(&token, ':') &&

@@ -1,3 +1,4 @@
+/* The table of the ways a request can fail. */
 #include "data/http_fault.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* http_fault: the ways a request can fail, each with its stable code and its level.
  *
- * The one table behind the port's promise (port/http.h): adapters name a code, the level comes from
- * here, and docs/http.md tells the same rows to operators.
+ * The one table for the port's promise (port/http.h): adapters name a code, the level comes from
+ * here, and docs/http.md has the same rows for operators.
  */
 #ifndef PATRA_DATA_HTTP_FAULT_H
 #define PATRA_DATA_HTTP_FAULT_H
@@ -20,11 +20,11 @@ struct http_fault {
 extern const struct http_fault http_faults[];
 extern const size_t http_faults_count;
 
-/* NULL when there is none of this code. */
+/* NULL when there is no fault of this code. */
 const struct http_fault *http_fault_find(const char *code);
 
-/* True for what can befall a body whose status and headers have already come: the reply is then
- * still of use when its status is not 2xx. */
+/* True for faults of a body whose status and headers were received: the response is still usable
+ * when its status is not 2xx. */
 bool http_fault_spares_status(const char *code);
 
 #endif

@@ -1,3 +1,4 @@
+/* Status line and headers, line by line, within the limits. */
 #include "data/http_head.h"
 
 #include "base/list.h"
@@ -40,7 +41,7 @@ static bool add_status(struct http_head *head, struct str line, struct error *er
     return true;
 }
 
-/* Obsolete, and still met: a line that begins with white space continues the one before. */
+/* Obsolete, but still sent: a line that starts with white space continues the one before. */
 static bool add_fold(struct http_head *head, struct str line, struct error *err)
 {
     struct http_header *last;

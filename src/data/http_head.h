@@ -1,12 +1,12 @@
-/* http_head: status line and headers of a reply, line by line as they come.
+/* http_head: status line and headers of a response, line by line as they are received.
  *
  *      http_head_init(&head, arena, &request.limits);
  *      for each line, with or without its line end: http_head_add(&head, line, err)
  *
- * A second status line begins anew: what came before was informational (100, 103). What follows the
- * empty line of the final head is a trailer and is passed over: a trailer can not change what was
- * decided by the head. Lines that are no header are passed over, a folded line continues its
- * header. Everything counts against the limits.
+ * A second status line starts over: the head before was informational (100, 103). What follows the
+ * empty line of the final head is a trailer and is ignored: it must not change what the head
+ * decided. Lines that are not headers are ignored, a folded line continues its header. Everything
+ * counts against the limits.
  */
 #ifndef PATRA_DATA_HTTP_HEAD_H
 #define PATRA_DATA_HTTP_HEAD_H
@@ -17,7 +17,7 @@ struct http_head {
     int status; /* 0 before the first status line */
     int version;
     struct http_headers headers;
-    bool is_complete; /* the empty line came */
+    bool is_complete; /* the empty line was received */
 
     /* private */
     struct arena *arena;
@@ -29,7 +29,7 @@ struct http_head {
 
 void http_head_init(struct http_head *head, struct arena *arena, const struct http_limits *limits);
 
-/* "http.header_limit" (L2), "http.protocol" (L1: a status line that is none), "memory.limit". */
+/* "http.header_limit" (L2), "http.protocol" (L1: an invalid status line), "memory.limit". */
 bool http_head_add(struct http_head *head, struct str line, struct error *err) MUST_CHECK;
 
 #endif

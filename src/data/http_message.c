@@ -1,3 +1,4 @@
+/* Headers, redaction, checks and copies of requests. */
 #include "data/http_message.h"
 
 #include <assert.h>
@@ -102,7 +103,7 @@ struct http_title http_title(const struct http_request *request, struct str url)
     buf_init(&text, &arena, HTTP_TOLD_URL_BYTES_MAX);
     http_redact_url(&text, request, str_slice(url, 0, HTTP_URL_BYTES_MAX));
     if (text.failed)
-        buf_clear(&text); /* rather nothing than a secret */
+        buf_clear(&text); /* better nothing than a secret */
     (void)snprintf(title.text, sizeof(title.text), "%.*s %.*s", STR_ARG(method),
                    STR_ARG(buf_str(&text)));
     arena_release(&arena);
@@ -111,8 +112,8 @@ struct http_title http_title(const struct http_request *request, struct str url)
 
 /* ---- checking ---- */
 
-/* What the transport itself says; a second word on it would let two readers of one message
- * disagree about where it ends. */
+/* Headers that the transport writes. A second one could make two readers of the message disagree
+ * about where it ends. */
 static const struct str TRANSPORTS_OWN[] = {
     STR_INIT("connection"), STR_INIT("content-length"),    STR_INIT("expect"),
     STR_INIT("host"),       STR_INIT("keep-alive"),        STR_INIT("te"),
@@ -127,19 +128,19 @@ static bool check_url(const struct http_request *request, struct error *err)
     if (request->url.len > HTTP_URL_BYTES_MAX)
         return error_set(err, ERROR_REQUEST, "http.url", "%s: the URL has more than %d bytes",
                          http_title(request, request->url).text, HTTP_URL_BYTES_MAX);
-    if (!url_parse(request->url, &url, &cause)) /* its text has the URL whole: it is not told */
+    if (!url_parse(request->url, &url, &cause)) /* its text quotes the whole URL */
         return error_set(err, ERROR_REQUEST, "http.url",
                          "%s: not a URL: no scheme and host, or "
                          "characters that must be encoded",
                          http_title(request, request->url).text);
     if (url.userinfo.data != NULL)
         return error_set(err, ERROR_REQUEST, "http.url",
-                         "%s: user and password belong into auth, not into the URL",
+                         "%s: user and password belong in auth, not in the URL",
                          http_title(request, request->url).text);
     if (str_eq_nocase(url.scheme, STR("https")))
         return true;
     if (!str_eq_nocase(url.scheme, STR("http")))
-        return error_set(err, ERROR_REQUEST, "http.url", "%s: neither https nor http",
+        return error_set(err, ERROR_REQUEST, "http.url", "%s: the scheme is neither https nor http",
                          http_title(request, request->url).text);
     if (!request->allow_plain_http)
         return error_set(err, ERROR_REQUEST, "http.plain",
@@ -148,7 +149,7 @@ static bool check_url(const struct http_request *request, struct error *err)
     return true;
 }
 
-/* It is not told: there may be a password in it. */
+/* The message does not quote it: it may have a password. */
 static bool check_proxy(const struct http_request *request, struct error *err)
 {
     static const struct str schemes[] = { STR_INIT("http"), STR_INIT("https"), STR_INIT("socks5"),
@@ -163,7 +164,7 @@ static bool check_proxy(const struct http_request *request, struct error *err)
             return true;
     }
     return error_set(err, ERROR_REQUEST, "http.url",
-                     "%s: the proxy is no URL of http, https, socks5 or socks5h",
+                     "%s: the proxy is not a URL of http, https, socks5 or socks5h",
                      http_title(request, request->url).text);
 }
 
@@ -171,17 +172,17 @@ static bool check_header(const struct http_request *request, struct http_header 
                          struct error *err)
 {
     if (!http_is_token(header.name))
-        return error_set(err, ERROR_REQUEST, "http.header", "%s: %s can not name a header",
+        return error_set(err, ERROR_REQUEST, "http.header", "%s: %s is not a valid header name",
                          http_title(request, request->url).text, QUOTE(header.name));
     for (size_t i = 0; i < ARRAY_LEN(TRANSPORTS_OWN); i++) {
         if (str_eq_nocase(TRANSPORTS_OWN[i], header.name))
             return error_set(err, ERROR_REQUEST, "http.header",
-                             "%s: the header %.*s is set by the transport itself",
+                             "%s: the header %.*s is set by the transport; remove it",
                              http_title(request, request->url).text, STR_ARG(header.name));
     }
     if (!http_is_header_value(header.value))
         return error_set(err, ERROR_REQUEST, "http.header",
-                         "%s: the value of header %.*s has a line end or a control character",
+                         "%s: the value of header %.*s contains a line break or control character",
                          http_title(request, request->url).text, STR_ARG(header.name));
     return true;
 }
@@ -211,7 +212,7 @@ static bool check_method(const struct http_request *request, struct error *err)
         str_eq(request->method, STR("GET")) || str_eq(request->method, STR("HEAD"));
 
     if (!http_is_token(request->method) || request->method.len > METHOD_BYTES_MAX)
-        return error_set(err, ERROR_REQUEST, "http.method", "%s can not be a method",
+        return error_set(err, ERROR_REQUEST, "http.method", "%s is not a valid method",
                          QUOTE(request->method));
     if (is_read && request->body.len > 0)
         return error_set(err, ERROR_REQUEST, "http.method", "%s: a %.*s has no body",
@@ -219,15 +220,15 @@ static bool check_method(const struct http_request *request, struct error *err)
     return true;
 }
 
-/* Takes `usual` for zero. */
+/* Zero means `usual`. */
 static bool check_number(const char *name, int64_t *value, int64_t usual, int64_t max,
                          struct error *err)
 {
     if (*value == 0)
         *value = usual;
     if (*value < 0 || *value > max)
-        return error_set(err, ERROR_REQUEST, "http.limit", "%s is %lld, not from 1 to %lld", name,
-                         (long long)*value, (long long)max);
+        return error_set(err, ERROR_REQUEST, "http.limit", "%s is %lld; the range is 1 to %lld",
+                         name, (long long)*value, (long long)max);
     return true;
 }
 
@@ -242,8 +243,9 @@ static bool check_numbers(struct http_request *request, struct error *err)
         request->secret_count > SECRET_NAMES_MAX - ARRAY_LEN(ALWAYS_SECRET))
         return error_set(err, ERROR_REQUEST, "http.limit", "too many headers or secret names");
     if (request->redirects_max < 0 || request->redirects_max > HTTP_REDIRECTS_MAX)
-        return error_set(err, ERROR_REQUEST, "http.limit", "redirects_max is %d, not from 0 to %d",
-                         request->redirects_max, HTTP_REDIRECTS_MAX);
+        return error_set(err, ERROR_REQUEST, "http.limit",
+                         "redirects_max is %d; the range is 0 to %d", request->redirects_max,
+                         HTTP_REDIRECTS_MAX);
     return check_number("connect_us", &timeouts->connect_us, HTTP_CONNECT_TIMEOUT_US,
                         HTTP_SILENCE_MAX_US, err) &&
            check_number("idle_us", &timeouts->idle_us, HTTP_IDLE_TIMEOUT_US, HTTP_SILENCE_MAX_US,
@@ -268,7 +270,7 @@ bool http_request_check(struct http_request *request, struct error *err)
 
 /* ---- copying ---- */
 
-struct copier { /* remembers the first failure */
+struct copier { /* keeps the first failure */
     struct arena *arena;
     bool is_full;
 };

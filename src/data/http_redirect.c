@@ -1,3 +1,4 @@
+/* Whether a redirect is followed, and the request for the next hop. */
 #include "data/http_redirect.h"
 
 #include "data/url.h"
@@ -14,7 +15,7 @@ static bool refuse(const struct http_request *request, struct str url, const cha
                      http_title(request, url).text, why, STR_ARG(where));
 }
 
-/* Scheme, host and port of a target, as it may be told: paths and queries can hold secrets. */
+/* Scheme, host and port of a target, for messages: paths and queries may have secrets. */
 static struct str origin_text(struct arena *arena, const struct url *url)
 {
     return arena_printf(arena, "%.*s://%.*s:%d", STR_ARG(url->scheme), STR_ARG(url->host),
@@ -24,7 +25,7 @@ static struct str origin_text(struct arena *arena, const struct url *url)
 static bool is_listed(const struct http_request *request, const struct url *target)
 {
     struct url origin;
-    struct error ignored; /* an origin that is no URL allows nothing */
+    struct error ignored; /* an origin that is not a URL allows nothing */
 
     for (size_t i = 0; i < request->redirect_origin_count; i++) {
         if (url_parse(request->redirect_origins[i], &origin, &ignored) &&
@@ -45,14 +46,14 @@ static bool holds_secret(const struct http_request *request, struct str query)
     return false;
 }
 
-/* May this request be led to `target` at all? */
+/* Whether this request may be redirected to `target`. */
 static bool check_target(struct arena *arena, const struct http_request *request, struct str from,
                          struct str text, struct http_hop *hop, struct error *err)
 {
     struct url target, home;
 
     if (!url_parse(text, &target, err) || target.userinfo.data != NULL)
-        return refuse(request, from, "the Location is no URL to follow", STR(""), err);
+        return refuse(request, from, "the Location is not a usable URL", STR(""), err);
     if (!url_parse(request->url, &home, err))
         return false;
     hop->leaves_origin = !url_same_origin(&home, &target);
@@ -78,11 +79,11 @@ bool http_redirect(struct arena *arena, const struct http_request *request, stru
     if (request->redirects_max == 0 || !is_redirect(reply->status) || location.len == 0)
         return true;
     if (!str_eq(request->method, STR("GET")) && !str_eq(request->method, STR("HEAD")))
-        return refuse(request, url, "only GET and HEAD follow one", STR(""), err);
+        return refuse(request, url, "only GET and HEAD follow redirects", STR(""), err);
     if (followed >= request->redirects_max)
-        return refuse(request, url, "it is one more than redirects_max allows", STR(""), err);
+        return refuse(request, url, "there are more than redirects_max allows", STR(""), err);
     if (!url_resolve(arena, url, location, &target, err))
-        return refuse(request, url, "the Location is no URL to follow", STR(""), err);
+        return refuse(request, url, "the Location is not a usable URL", STR(""), err);
     target = str_slice(target, 0, str_find_char(target, '#'));
     if (str_eq(target, url))
         return refuse(request, url, "it leads back to itself", STR(""), err);

@@ -1,5 +1,5 @@
-/* The compiler writes states as it reads. What is read later and acts on what stands before it (a
- * quantifier, an alternative) moves the states of that part up and writes in front of it:
+/* The compiler writes states as it reads. A quantifier or an alternative, which acts on what is
+ * before it, moves the states of that part up and writes in front of them:
  *
  *      x       x*                      x|y
  *      --      split 1, behind         split 1, y
@@ -42,11 +42,11 @@ static bool limit(struct compiler *c)
 {
     return error_set(
         c->err, ERROR_REQUEST, "iregexp.limit",
-        "pattern '%.*s': needs more than %d states or class items, or %d nested groups",
+        "pattern '%.*s': it needs more than %d states or class items, or %d nested groups",
         STR_ARG(c->pattern), IREGEXP_STATES_MAX, IREGEXP_NEST_MAX);
 }
 
-/* Room for `more` items behind `count`; the items, moved perhaps, or NULL. */
+/* Makes room for `more` items after `count`. Returns the items, which may have moved, or NULL. */
 static void *reserve(struct compiler *c, void *items, size_t count, size_t more, size_t *capacity,
                      size_t size)
 {
@@ -110,7 +110,7 @@ static bool add_class(struct compiler *c, size_t first, bool negated)
     return append(c, (struct state){ STATE_CLASS, (int32_t)(c->class_count - 1), 0 });
 }
 
-/* Behind "\p" or "\P": {Lu}. */
+/* After "\p" or "\P": {Lu}. */
 static bool read_category(struct compiler *c, struct class_item *item)
 {
     const char *const start = c->at;
@@ -124,23 +124,23 @@ static bool read_category(struct compiler *c, struct class_item *item)
     if (!unicode_categories((struct str){ start + 1, (size_t)(close - start - 1) },
                             &item->categories) ||
         item->categories == UINT32_C(1) << UNICODE_CS)
-        return fault(c, start, "no such category; L, Lu, Nd and the like are");
+        return fault(c, start, "unknown category; use L, Lu, Nd or another of Unicode");
     return true;
 }
 
-/* Behind a backslash: one character. */
+/* After a backslash: one character. */
 static bool read_escape(struct compiler *c, uint32_t *point)
 {
     static const char plain[] = "()*+-.?[\\]^{|}";
 
     if (c->at == c->end)
-        return fault(c, c->at, "expected a character behind \\");
+        return fault(c, c->at, "expected a character after \\");
     if (*c->at == 'n' || *c->at == 'r' || *c->at == 't')
         *point = *c->at == 'n' ? '\n' : *c->at == 'r' ? '\r' : '\t';
     else if (*c->at != '\0' && strchr(plain, *c->at) != NULL)
         *point = (unsigned char)*c->at;
     else
-        return fault(c, c->at - 1, "no such escape; \\d, \\w, \\s and \\b are not I-Regexp");
+        return fault(c, c->at - 1, "unknown escape; \\d, \\w, \\s and \\b are not I-Regexp");
     c->at++;
     return true;
 }
@@ -182,19 +182,19 @@ static bool read_class_item(struct compiler *c)
         if (!read_class_char(c, &item.high))
             return false;
         if (item.high < item.low)
-            return fault(c, c->at, "the range goes backwards");
+            return fault(c, c->at, "the end of the range is less than its start");
     }
     return add_item(c, item);
 }
 
-/* Behind "[". */
+/* After "[". */
 static bool read_class(struct compiler *c)
 {
     const size_t first = c->item_count;
     const bool negated = is_at(c, STR("^"));
 
     c->at += negated ? 1 : 0;
-    if (is_at(c, STR("-"))) { /* first, it is itself */
+    if (is_at(c, STR("-"))) { /* literal at the start */
         c->at++;
         if (!add_item(c, (struct class_item){ .low = '-', .high = '-' }))
             return false;
@@ -319,7 +319,7 @@ struct repeat {
     bool endless;
 };
 
-/* Behind "{": n} or n,} or n,m}. */
+/* After "{": n} or n,} or n,m}. */
 static bool read_range(struct compiler *c, struct repeat *r)
 {
     const char *const start = c->at;
@@ -338,7 +338,7 @@ static bool read_range(struct compiler *c, struct repeat *r)
         return fault(c, c->at, "expected }");
     c->at++;
     if (!r->endless && r->most < r->least)
-        return fault(c, start, "the range goes backwards");
+        return fault(c, start, "the end of the range is less than its start");
     return true;
 }
 
@@ -360,7 +360,7 @@ static bool repeat(struct compiler *c, size_t first, struct repeat r)
     const size_t count = c->re->count - first;
 
     if (count == 0)
-        return true; /* nothing, however often, is nothing */
+        return true; /* nothing repeated is nothing */
     if (r.least > IREGEXP_STATES_MAX || r.most > IREGEXP_STATES_MAX)
         return limit(c);
     if (r.least == 0 && r.endless)
@@ -418,12 +418,12 @@ static bool read_branch(struct compiler *c)
     return true;
 }
 
-/* Up to the end or a closing parenthesis. Each alternative but the last ends with a jump behind the
- * last one; how far that is, is known at the end. */
+/* Reads to the end or to a closing parenthesis. Each alternative but the last ends with a jump to
+ * after the last one; the distance is filled in at the end. */
 static bool read_alternatives(struct compiler *c)
 {
     size_t first = c->re->count;
-    size_t jump = SIZE_MAX; /* the last such jump, which holds the distance to the one before */
+    size_t jump = SIZE_MAX; /* the last such jump, which has the distance to the one before */
 
     if (!read_branch(c))
         return false;
@@ -465,7 +465,7 @@ bool iregexp_compile(struct arena *arena, struct str pattern, const struct irege
     if (!read_alternatives(&c))
         return false;
     if (c.at < c.end)
-        return fault(&c, c.at, "a ) without its (");
+        return fault(&c, c.at, "unmatched )");
     if (!append(&c, (struct state){ STATE_END, 0, 0 }))
         return false;
     *out = c.re;

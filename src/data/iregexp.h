@@ -1,12 +1,12 @@
-/* iregexp: regular expressions of RFC 9485, in time that can not run away.
+/* iregexp: regular expressions of RFC 9485, in bounded time.
  *
- * I-Regexp is what JSONPath's match() and search() speak: literals, "." (all but \n and \r),
- * classes [a-z] [^\p{L}-], \p{Lu} and \P{Nd}, groups, alternatives, ? * + {n} {n,} {n,m}; no
- * \d, no back references. ^ and $ are anchors: the RFC's grammar takes them for themselves, but its
- * mappings to other engines, JSONPath's compliance suite and its readers do not; [\^] and [$] are
- * the characters. An expression is compiled to a small machine; matching keeps the set of all its
- * states that are possible at once, so each character of the text costs at most one look at each
- * state, whatever the expression.
+ * I-Regexp is the syntax of JSONPath's match() and search(): literals, "." (all but \n and \r),
+ * classes [a-z] [^\p{L}-], \p{Lu} and \P{Nd}, groups, alternatives, ? * + {n} {n,} {n,m}; no \d,
+ * no back references. ^ and $ are anchors: in the RFC's grammar they are literal, but not in its
+ * mappings to other engines, in JSONPath's compliance suite and for most authors; [\^] and [$] are
+ * the characters. An expression is compiled to a small state machine. Matching keeps the set of
+ * all possible states, so each character of the text costs at most one visit of each state,
+ * whatever the expression.
  *
  *      a(b|c)*     0 char a    1 split 2,6    2 split 3,5    3 char b    4 jump 1 ...
  */
@@ -22,7 +22,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* {n,m} is unrolled, so (a{99}){99} meets the first; the second keeps the compiler's stack small.
+/* {n,m} is unrolled, so (a{99}){99} exceeds the first; the second keeps the compiler's stack
+ * small.
  */
 enum { IREGEXP_STATES_MAX = 4000, IREGEXP_NEST_MAX = 64 };
 
@@ -32,9 +33,9 @@ struct iregexp;
 bool iregexp_compile(struct arena *arena, struct str pattern, const struct iregexp **out,
                      struct error *err) MUST_CHECK;
 
-/* Whether the whole text matches, or (search) any part of it. The text is UTF-8. *steps is what the
- * caller allows, and pays for each state looked at; false when it ran out (L2 "iregexp.limit") or
- * the arena is full. */
+/* Whether the whole text matches, or (search) any part of it. The text is UTF-8. *steps is the
+ * budget: each visited state costs one. False when it is used up (L2 "iregexp.limit") or the arena
+ * is full. */
 struct iregexp_text {
     struct str text;
     bool search;

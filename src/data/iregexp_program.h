@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 enum state_kind {
-    STATE_CHAR,  /* passes on `a`, and goes on with the next state */
-    STATE_ANY,   /* passes on all but \n and \r */
-    STATE_CLASS, /* passes on what class number `a` holds */
-    STATE_SPLIT, /* goes on at both */
-    STATE_JUMP,  /* goes on at `a` */
-    STATE_FIRST, /* goes on with the next state at the text's begin only */
-    STATE_LAST,  /* the same at its end */
+    STATE_CHAR,  /* matches `a`, then continues with the next state */
+    STATE_ANY,   /* matches all but \n and \r */
+    STATE_CLASS, /* matches what class number `a` contains */
+    STATE_SPLIT, /* continues at both */
+    STATE_JUMP,  /* continues at `a` */
+    STATE_FIRST, /* continues with the next state only at the start of the text */
+    STATE_LAST,  /* the same, only at its end */
     STATE_END,   /* the expression has matched */
 };
 

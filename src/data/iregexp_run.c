@@ -1,5 +1,6 @@
 /* All possible states at once: a set for this character, a set for the next. A set is a list of
- * states and, for each state, its place in the list, so that asking and emptying take no time. */
+ * states and, for each state, its place in the list, so that lookup and clearing take constant
+ * time. */
 #include "data/iregexp.h"
 
 #include "data/iregexp_program.h"
@@ -16,7 +17,7 @@ struct run {
     const struct iregexp *re;
     struct set now, next;
     uint32_t *stack; /* states to follow; each enters it at most twice per character */
-    bool at_first;   /* whether we stand before the first character, behind the last */
+    bool at_first;   /* whether this is before the first character, after the last */
     bool at_last;
     bool ended; /* STATE_END was reached */
 };
@@ -26,7 +27,7 @@ static bool set_has(const struct set *set, uint32_t state)
     return set->place[state] < set->count && set->list[set->place[state]] == state;
 }
 
-/* Adds the state and all that is reached from it without a character. */
+/* Adds the state and all states reached from it without a character. */
 static void enter(struct run *r, struct set *set, uint32_t first)
 {
     uint32_t depth = 0;
@@ -80,7 +81,7 @@ static bool passes(const struct iregexp *re, const struct state *state, uint32_t
     }
 }
 
-/* What one character costs: a step for each state, and for each item of its class. */
+/* The cost of one character: a step for each state, and for each item of its class. */
 static uint64_t cost(const struct run *r)
 {
     uint64_t sum = 1;

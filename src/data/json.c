@@ -1,3 +1,4 @@
+/* Walking a document that json_parse() accepted, and reading its values. */
 #include "data/json.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@
 #include "data/json_scan.h"
 #include "data/utf8.h"
 
-/* All that follows runs over text that json_parse accepted, and leans on that: a string has its
+/* Everything below runs over text that json_parse accepted, and relies on it: a string has its
  * closing quote, a container its span, and what is neither is a number or a word. */
 
 static const char *text_at(const struct json_doc *doc, uint32_t at)
@@ -25,7 +26,7 @@ static uint32_t offset_of(const struct json_doc *doc, const char *at)
     return (uint32_t)(at - doc->text.data);
 }
 
-/* `at` stands behind the opening quote; the result on the closing one. */
+/* `at` is after the opening quote; the result is at the closing one. */
 static const char *closing_quote(const char *at, const char *end)
 {
     for (;;) {
@@ -33,7 +34,7 @@ static const char *closing_quote(const char *at, const char *end)
         assert(at < end);
         if (*at == '"')
             return at;
-        at += 2; /* the backslash and what it escapes; \uXXXX goes on with plain digits */
+        at += 2; /* the backslash and what it escapes; \uXXXX continues with plain digits */
     }
 }
 
@@ -44,7 +45,7 @@ static const char *end_of_word(const char *at, const char *end)
     return at;
 }
 
-/* Behind the value at `at`; *span moves to the first span behind it. */
+/* The place after the value at `at`; *span moves to the first span after it. */
 static const char *end_of_value(const struct json_doc *doc, const char *at, uint32_t *span)
 {
     if (*at == '"')
@@ -104,7 +105,7 @@ struct json_iter json_each(const struct json_doc *doc, struct json_node node)
 {
     const enum json_type type = json_type(doc, node);
 
-    /* An iterator that has nothing to give stands at the text's end. */
+    /* An iterator that has no more values is at the end of the text. */
     if (type != JSON_OBJECT && type != JSON_ARRAY)
         return (struct json_iter){ .doc = doc, .at = (uint32_t)doc->text.len };
     return (struct json_iter){
@@ -151,7 +152,7 @@ size_t json_iter_bytes(const struct json_iter *it)
     return (scalar ? it->at : it->value.at) - begin;
 }
 
-/* One code point of an escape; *at moves behind it. A pair of surrogates is two escapes. */
+/* One code point of an escape; *at moves past it. A pair of surrogates is two escapes. */
 static uint32_t hex4(const char *at)
 {
     uint32_t value = 0;
@@ -208,7 +209,7 @@ size_t json_unescape(struct str raw, char *out)
     return (size_t)(out - begin);
 }
 
-/* Whether raw, decoded, is these bytes. */
+/* Whether raw decodes to these bytes. */
 static bool unescapes_to(struct str raw, struct str value)
 {
     const char *at = raw.data;
@@ -245,7 +246,7 @@ struct json_node json_get(const struct json_doc *doc, struct json_node object, s
         const char *quote = json_scan_quote(begin, end);
         bool found;
 
-        if (*quote == '"') { /* no escape, as nearly always */
+        if (*quote == '"') { /* no escape, the usual case */
             found = str_eq((struct str){ begin, (size_t)(quote - begin) }, name);
         } else {
             quote = closing_quote(quote, end);

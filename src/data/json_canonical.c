@@ -1,7 +1,6 @@
-/* Objects are taken apart into members, sorted, and written one by one; a member that is itself an
- * object or array is entered before its next sibling. What is open is kept on a stack, and the
- * members still to be written on another, which the innermost object's members are on top of.
- */
+/* The members of an object are sorted and written one by one; a member that is an object or array
+ * is entered before its next sibling. Open containers are on one stack, members still to be written
+ * on another, with those of the innermost object on top. */
 #include "data/json_canonical.h"
 
 #include <assert.h>
@@ -49,14 +48,14 @@ int json_utf16_cmp(struct str a, struct str b)
         return (a.len > b.len) - (a.len < b.len);
     x = (unsigned char)a.data[i];
     y = (unsigned char)b.data[i];
-    /* Bytes of UTF-8 sort as code points do, and code points as UTF-16 but for one case: what needs
-     * a surrogate pair (0xD800...) comes before U+E000..U+FFFF. */
+    /* Bytes of UTF-8 sort like code points, and code points like UTF-16 except in one case: what
+     * needs a surrogate pair (0xD800...) sorts before U+E000..U+FFFF. */
     if (x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0))
         return x >= 0xF0 ? -1 : 1;
     return x < y ? -1 : 1;
 }
 
-/* Most objects are small, and many come sorted: for those this beats qsort by far. */
+/* Most objects are small, and many are sorted already: for those this is much faster than qsort. */
 enum { INSERTION_MAX = 32 };
 
 static int by_name(const void *a, const void *b)
@@ -97,7 +96,7 @@ static unsigned hex4(const char *digits)
     return (unsigned)strtoul(text, NULL, 16);
 }
 
-/* U+FFFD itself may stand in a string, so the escapes are looked at. */
+/* U+FFFD itself may be in a string, so the escapes are checked. */
 static bool has_lone_surrogate(struct str raw)
 {
     while (raw.len > 0) {
@@ -128,7 +127,7 @@ static bool string_of(struct canonical *c, struct json_node node, struct str *va
     return json_string(c->doc, node, c->arena, value, err);
 }
 
-/* Room for one more of `count` items; the items, moved perhaps, or NULL. */
+/* Makes room for one more item after `count`. Returns the items, which may have moved, or NULL. */
 static void *room_for_one(struct canonical *c, void *items, size_t count, size_t *capacity,
                           size_t size, struct error *err)
 {
@@ -143,8 +142,8 @@ static void *room_for_one(struct canonical *c, void *items, size_t count, size_t
     return items;
 }
 
-/* A string without escapes in the text is canonical as it stands there, with its quotes; and such a
- * string's value is a view of the text. */
+/* A string without escapes is canonical as it is in the text, with its quotes; its value is then a
+ * view of the text. */
 static void add_string(struct canonical *c, struct str value)
 {
     const struct str text = c->doc->text;
@@ -155,7 +154,7 @@ static void add_string(struct canonical *c, struct str value)
         json_quote(&c->out, value);
 }
 
-/* As is every integer of up to 15 digits but -0, which begins like all with a leading zero. */
+/* So is every integer of up to 15 digits, except -0. */
 static bool is_plain_integer(struct str text)
 {
     const size_t sign = text.data[0] == '-' ? 1 : 0;
@@ -196,7 +195,7 @@ static bool add_member(struct canonical *c, struct member member, struct error *
     return true;
 }
 
-/* Puts the object's members on the stack, in their order. */
+/* Puts the object's members on the stack, sorted. */
 static bool take_members(struct canonical *c, struct json_node object, struct level *level,
                          struct error *err)
 {
@@ -211,7 +210,7 @@ static bool take_members(struct canonical *c, struct json_node object, struct le
     }
     level->end = c->member_count;
     if (level->end == level->next)
-        return true; /* {}: there may be no stack of members at all yet */
+        return true; /* {}: the stack of members may not exist yet */
     sort_members(c->members + level->next, level->end - level->next);
     for (size_t i = level->next + 1; i < level->end; i++) {
         if (str_eq(c->members[i - 1].name, c->members[i].name))
@@ -237,7 +236,8 @@ static bool open_level(struct canonical *c, struct json_node node, struct error 
     return true;
 }
 
-/* The next value of the innermost level, its comma and name written; false when there is none. */
+/* The next value of the innermost level, after writing its comma and name; false when there is
+ * none. */
 static bool next_value(struct canonical *c, struct level *level, struct json_node *value)
 {
     if (level->object ? level->next == level->end : !json_next(&level->it))

@@ -6,8 +6,8 @@
  *
  *      { "b": 1.0, "a": "\u0041" }    becomes    {"a":"A","b":1}
  *
- * Numbers are doubles here, as the RFC has it: integers beyond 2^53 lose their last digits.
- * It refuses what has no canonical form (L3, "json.canonical"): a name twice in one object, half of
+ * Numbers are doubles, by the RFC: integers beyond 2^53 lose their last digits. A value without a
+ * canonical form is an error (L3, "json.canonical"): a name twice in one object, half of
  * a surrogate pair, a number beyond the largest double.
  */
 #ifndef PATRA_DATA_JSON_CANONICAL_H
@@ -21,7 +21,7 @@
 #include "base/str.h"
 #include "data/json.h"
 
-/* The whole document. out lies in the arena, as does all the work's memory. */
+/* The whole document. out and all working memory are in the arena. */
 bool json_canonical(struct arena *arena, const struct json_doc *doc, struct str *out,
                     struct error *err) MUST_CHECK;
 

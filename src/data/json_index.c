@@ -7,8 +7,8 @@
  *          { │ └──── : ──── NAME <── , in an object┘
  *            └──────────────^
  *
- * While an object or array is open, its span holds what closing it needs: `end` its own offset,
- * `next` the span around it. So the spans are their own stack, and depth costs nothing more.
+ * While an object or array is open, its span has what closing it needs: `end` is its own offset,
+ * `next` the span around it. So the spans are the stack, and depth needs no other memory.
  */
 #include "data/json.h"
 
@@ -30,9 +30,9 @@ struct indexer {
     uint32_t open; /* the innermost open span, or NO_SPAN */
     uint32_t depth;
     uint32_t depth_max;
-    struct arena *arena; /* NULL: only validate; a span is forgotten when it closes */
+    struct arena *arena; /* NULL: only validate; a span is dropped when it closes */
 
-    const char *fault_at; /* where and what, once something was refused */
+    const char *fault_at; /* the place and the reason of the first fault */
     const char *fault;
     bool fault_is_limit;
 };
@@ -68,16 +68,16 @@ static const char *pass_escape(struct indexer *x, const char *at)
         return at + 2;
     if (at[1] != 'u')
         return refuse(x, at,
-                      "not an escape of JSON: one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t "
+                      "unknown escape: one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t "
                       "\\uXXXX was expected");
     for (int i = 2; i < 6; i++) {
         if (at + i >= x->end || !is_hex(at[i]))
-            return refuse(x, at, "expected four hexadecimal digits behind \\u");
+            return refuse(x, at, "expected four hexadecimal digits after \\u");
     }
     return at + 6;
 }
 
-/* Behind a run of bytes above ASCII: texts in other scripts come in long runs. */
+/* The place after a run of bytes above ASCII: texts in other scripts have long runs. */
 static const char *pass_utf8(struct indexer *x, const char *at)
 {
     while (at < x->end && (unsigned char)*at >= 0x80) {
@@ -90,7 +90,7 @@ static const char *pass_utf8(struct indexer *x, const char *at)
     return at;
 }
 
-/* A string from its first byte that is not plain on. */
+/* The rest of a string, from its first byte that is not plain. */
 static __attribute__((noinline)) const char *pass_special(struct indexer *x, const char *at)
 {
     for (;;) {
@@ -110,7 +110,7 @@ static __attribute__((noinline)) const char *pass_special(struct indexer *x, con
     }
 }
 
-/* `at` stands behind the opening quote; returns the place behind the closing one. */
+/* `at` is after the opening quote; returns the place after the closing one. */
 static inline const char *pass_string(struct indexer *x, const char *at)
 {
     at = json_scan_plain(at, x->end);
@@ -185,7 +185,7 @@ static const char *push(struct indexer *x, const char *at)
     }
     if (x->count == x->capacity && !more_spans(x)) {
         x->fault_is_limit = true;
-        return refuse(x, at, "no memory for more objects and arrays");
+        return refuse(x, at, "out of memory for more objects and arrays");
     }
     x->spans[x->count] = (struct json_span){ (uint32_t)(at - x->begin), x->open };
     x->open = x->count++;
@@ -193,7 +193,7 @@ static const char *push(struct indexer *x, const char *at)
     return at + 1;
 }
 
-/* `at` stands on the bracket that closes the innermost span; tells what closes the one around. */
+/* `at` is at the bracket that closes the innermost span; returns what closes the one around it. */
 static const char *pop(struct indexer *x, const char *at, char *closer)
 {
     struct json_span *span = &x->spans[x->open];
@@ -209,7 +209,7 @@ static const char *pop(struct indexer *x, const char *at, char *closer)
     return at + 1;
 }
 
-/* A member's name and the colon behind it. */
+/* A member's name and the colon after it. */
 static const char *pass_name(struct indexer *x, const char *at)
 {
     at = json_scan_space(at, x->end);
@@ -220,7 +220,7 @@ static const char *pass_name(struct indexer *x, const char *at)
         return NULL;
     at = json_scan_space(at, x->end);
     if (at == x->end || *at != ':')
-        return refuse(x, at, "expected : behind the name");
+        return refuse(x, at, "expected : after the name");
     return at + 1;
 }
 
@@ -233,7 +233,7 @@ static const char *pass_scalar(struct indexer *x, const char *at)
     return pass_word(x, at);
 }
 
-/* One whole value; returns the place behind it. */
+/* One whole value; returns the place after it. */
 static const char *pass_value(struct indexer *x, const char *at)
 {
     char closer = '\0'; /* what closes the innermost open span; NUL: none is open */
@@ -279,7 +279,7 @@ name:
     goto value;
 }
 
-/* The whole text; *root is where its value begins. */
+/* The whole text; *root is the start of its value. */
 static bool pass_text(struct indexer *x, struct str text, const char **root)
 {
     const char *at = text.len > 0 ? text.data : "";
@@ -295,7 +295,7 @@ static bool pass_text(struct indexer *x, struct str text, const char **root)
         return false;
     at = json_scan_space(at, x->end);
     if (at != x->end) {
-        (void)refuse(x, at, "expected nothing more behind the value");
+        (void)refuse(x, at, "expected nothing after the value");
         return false;
     }
     assert(x->depth == 0);
@@ -338,8 +338,8 @@ bool json_parse_again(struct json_doc *doc, struct str text, struct error *err)
     bool ok;
 
     if (text.len > JSON_BYTES_MAX)
-        return error_set(err, ERROR_REQUEST, "json.limit",
-                         "JSON: %zu bytes are more than the limit of %d", text.len, JSON_BYTES_MAX);
+        return error_set(err, ERROR_REQUEST, "json.limit", "JSON: %zu bytes exceed the limit of %d",
+                         text.len, JSON_BYTES_MAX);
     ok = pass_text(&x, text, &root);
     doc->text = text;
     doc->spans = x.spans;
@@ -356,7 +356,7 @@ bool json_parse_again(struct json_doc *doc, struct str text, struct error *err)
 bool json_parse_depth(struct json_doc *doc, struct arena *arena, struct str text,
                       uint32_t depth_max, struct error *err)
 {
-    /* Pages of records have a span per 50 to 150 bytes; denser ones make it grow. */
+    /* Pages of records have a span per 50 to 150 bytes; for denser ones the array grows. */
     const uint32_t capacity = (uint32_t)(text.len <= JSON_BYTES_MAX ? text.len / 64 : 0) + 16;
 
     assert(depth_max >= 1);

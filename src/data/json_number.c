@@ -1,3 +1,4 @@
+/* Numbers: from text to integers and doubles, and from doubles to their shortest text. */
 #include "data/json_number.h"
 
 #include <assert.h>
@@ -7,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number's text taken apart: sign, digits without their point, and the power of ten of the last
+/* The parts of a number's text: sign, digits without their point, and the power of ten of the last
  * digit. "-12.50e3" is negative, "1250", 1. */
 struct parts {
     bool negative;
     struct str whole;    /* digits before the point */
-    struct str fraction; /* digits behind it */
-    int64_t exponent;    /* as written behind e, clamped to what can matter */
+    struct str fraction; /* digits after it */
+    int64_t exponent;    /* as written after e, clamped to what matters */
 };
 
-/* Texts have at most 2^30 digits, so an exponent beyond this decides alone. */
+/* Texts have at most 2^30 digits, so beyond this the exponent decides. */
 enum { EXPONENT_CLAMP = 2000000000 };
 
 static struct str take_digits(const char **at, const char *end)
@@ -86,8 +87,8 @@ bool json_number_i64(struct str text, int64_t *value)
         return true;
     }
     if (power < 0)
-        return false; /* the last digit that is not 0 stands behind the point */
-    /* Summed on the negative side, which reaches one further than the positive. */
+        return false; /* the last digit that is not 0 is after the point */
+    /* Summed as a negative number, because the negative range is one larger. */
     for (size_t i = 0; i < count; i++) {
         if (__builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_sub_overflow(sum, digit_at(&parts, i) - '0', &sum))
@@ -103,8 +104,8 @@ bool json_number_i64(struct str text, int64_t *value)
     return true;
 }
 
-/* Up to 15 digits and a power of ten up to 22 are doubles exactly, and one operation on two exact
- * doubles rounds once, hence rightly. Nearly all numbers of real records end here. */
+/* Up to 15 digits and a power of ten up to 22 are exact doubles, and one operation on two exact
+ * doubles rounds once, hence correctly. Nearly all numbers of real records are read here. */
 static bool double_fast(const struct parts *parts, double *value)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -124,8 +125,8 @@ static bool double_fast(const struct parts *parts, double *value)
     return true;
 }
 
-/* No double and no midpoint between two has more than 768 significant digits, so behind these only
- * whether something follows matters, and one more digit says that. */
+/* No double and no midpoint between two has more than 768 significant digits. After these it only
+ * matters whether anything but zeros follows, which one more digit records. */
 enum { DIGITS_MAX = 770 };
 
 static double double_exact(const struct parts *parts)
@@ -172,7 +173,7 @@ struct decimal {
     int point;
 };
 
-/* The nearest decimal of `count` digits, exactly rounded, which printf of glibc is. */
+/* The nearest decimal of `count` digits; glibc's printf rounds exactly. */
 static struct decimal decimal_of(double value, int count)
 {
     struct decimal d;
@@ -210,9 +211,9 @@ static void step_up(struct decimal *d)
     d->point++;
 }
 
-/* Whether a decimal of `count` digits reads back to value, and which. The nearest one is the first
- * candidate; but doubles lie denser below a power of two than above, so there the one above may
- * read back where the nearer one below does not: 2^-44 is 5.684341886080802e-14. */
+/* Finds a decimal of `count` digits that reads back to value. The nearest one is the first
+ * candidate. But doubles are denser below a power of two than above it, so there the decimal above
+ * may read back where the nearer one below does not: 2^-44 is 5.684341886080802e-14. */
 static bool decimal_try(double value, int count, struct decimal *d)
 {
     *d = decimal_of(value, count);
@@ -224,8 +225,8 @@ static bool decimal_try(double value, int count, struct decimal *d)
 
 static struct decimal decimal_shortest(double value)
 {
-    /* A normal double that has a text of up to 15 digits gets it back from 15 digits, with zeros
-     * at its end; only below the normal ones can fewer digits be another number. */
+    /* For a normal double that has a text of up to 15 digits, printing 15 digits returns it, with
+     * trailing zeros. Only for subnormal ones can fewer digits be another number. */
     int count = value < 2.2250738585072014e-308 ? 1 : 15;
     struct decimal d;
 

@@ -1,7 +1,7 @@
-/* json_number: JSON's number text to machine numbers, and doubles to their one right text.
+/* json_number: numbers of JSON to machine numbers, and doubles to their canonical text.
  *
- * Texts must be in JSON's grammar already (json_parse saw to it). A double is printed in the form
- * of ECMAScript's Number::toString, which RFC 8785 asks for: the fewest digits that read back to
+ * Texts must be in JSON's grammar (json_parse checked it). A double is printed in the form
+ * of ECMAScript's Number::toString, which RFC 8785 requires: the fewest digits that read back to
  * the same double, among those the nearest one; "1e+21" from there on, "1e-7" from there down.
  */
 #ifndef PATRA_DATA_JSON_NUMBER_H
@@ -13,7 +13,7 @@
 
 #include "base/str.h"
 
-/* False when the number is no integer or does not fit: "1.5", "9223372036854775808". Exact:
+/* False when the number is not an integer or does not fit: "1.5", "9223372036854775808". Exact:
  * "9223372036854775807.0" and "10e-1" are integers. */
 bool json_number_i64(struct str text, int64_t *value);
 

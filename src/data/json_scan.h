@@ -1,9 +1,9 @@
 /* json_scan: the inner loops of JSON, 16 bytes at a time.
  *
- * Most bytes of a page stand inside strings and mean nothing, so speed is how fast those are passed
- * over. Each loop exists twice with one result: SSE2, which every x86-64 has, and plain C, which
- * compares eight bytes as one number. The test holds one against the other. None of them
- * reads a byte at or behind `end`.
+ * Most bytes of a page are inside strings and need no decision, so speed depends on how fast they
+ * are skipped. Each loop exists twice with the same result: SSE2, which every x86-64 has, and
+ * plain C, which compares eight bytes as one number. A test compares the two. None of them reads a
+ * byte at or after `end`.
  *
  * For src/data/json*.c only.
  */
@@ -48,7 +48,7 @@ static inline const char *json_scan_plain_portable(const char *at, const char *e
         special |= (word - JSON_BYTES_OF(0x20)) & JSON_BYTES_OF(0x80);
         special |= word & JSON_BYTES_OF(0x80);
         if (special != 0)
-            break; /* one of these eight is special; which one, the loop below finds */
+            break; /* one of these eight is special; the loop below finds which */
         at += 8;
     }
     while (at < end && json_is_plain(*at))
@@ -155,7 +155,7 @@ static inline const char *json_scan_quote(const char *at, const char *end)
 #endif
 }
 
-/* Most white space is none, or one byte: the loop is for indented documents. */
+/* Most often there is none, or one byte: the loop is for indented documents. */
 static inline const char *json_scan_space(const char *at, const char *end)
 {
     if (at == end || (unsigned char)*at > ' ')

@@ -1,3 +1,4 @@
+/* The writer: commas, names and nesting, with an assertion for every misuse. */
 #include "data/json_write.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@ static bool in_object(const struct json_writer *w)
     return w->depth > 0 && (w->objects >> (w->depth - 1) & 1) != 0;
 }
 
-/* What stands between the last thing written and the value that comes. */
+/* Writes what separates the value from the one before. */
 static void before_value(struct json_writer *w)
 {
     if (in_object(w)) {
@@ -26,7 +27,7 @@ static void before_value(struct json_writer *w)
         w->named = false;
         return;
     }
-    assert(w->depth > 0 || !w->any); /* the top holds one value */
+    assert(w->depth > 0 || !w->any); /* there is one value at the top */
     if (w->any)
         buf_add_char(w->out, ',');
     w->any = true;

@@ -1,4 +1,4 @@
-/* json_write: JSON into a buf, which can not come out wrong.
+/* json_write: JSON into a buf, always well-formed.
  *
  *      struct json_writer w;
  *
@@ -14,10 +14,10 @@
  *      json_writer_finish(&w);
  *      if (!buf_ok(&body, err)) ...
  *
- * Commas, colons, quotes and escapes are the writer's business; white space is never written. Every
- * misuse is an assertion: a value without a name in an object, a name in an array, two values at
- * the top, an end too many, nesting beyond JSON_WRITE_DEPTH_MAX. What fails from outside is the buf
- * alone (its limit, its arena), and it remembers; the writer goes on and the bytes are not used.
+ * The writer adds commas, colons, quotes and escapes, and no white space. Every misuse is an
+ * assertion: a value without a name in an object, a name in an array, two values at the top, an
+ * end too many, nesting beyond JSON_WRITE_DEPTH_MAX. Only the buf can fail (its limit, its arena).
+ * It keeps the failure; the writer continues and the bytes are not used.
  */
 #ifndef PATRA_DATA_JSON_WRITE_H
 #define PATRA_DATA_JSON_WRITE_H
@@ -39,7 +39,7 @@ struct json_writer {
     bool named; /* a name was written, its value is due */
 };
 
-/* out need not be empty: the value is written behind what is there, as in a file of JSON lines. */
+/* out need not be empty: the value is appended, as in a file of JSON lines. */
 void json_writer_init(struct json_writer *w, struct buf *out);
 
 void json_write_object(struct json_writer *w);
@@ -55,13 +55,13 @@ void json_write_double(struct json_writer *w, double value); /* finite; as in js
 void json_write_bool(struct json_writer *w, bool value);
 void json_write_null(struct json_writer *w);
 
-/* A value that is JSON already, as it stands. Asserts that it is, which reads it once. */
+/* A value that is JSON already, unchanged. Asserts that it is valid, which reads it once. */
 void json_write_raw(struct json_writer *w, struct str json);
 
-/* The same of a document's node, which needs no reading. */
+/* The same for a document's node, which is known to be valid. */
 void json_write_node(struct json_writer *w, const struct json_doc *doc, struct json_node node);
 
-/* For the members most objects are made of. */
+/* Name and value at once. */
 void json_write_member_str(struct json_writer *w, struct str name, struct str value);
 void json_write_member_i64(struct json_writer *w, struct str name, int64_t value);
 void json_write_member_bool(struct json_writer *w, struct str name, bool value);
@@ -70,8 +70,8 @@ void json_write_member_instant(struct json_writer *w, struct str name, int64_t a
 /* Asserts that one whole value was written. */
 void json_writer_finish(const struct json_writer *w);
 
-/* The string alone, quoted and escaped: \" \\ \b \t \n \f \r, \u00xx for other controls, all else
- * as it is. This is RFC 8785's form. */
+/* Only the string, quoted and escaped: \" \\ \b \t \n \f \r, \u00xx for other controls, all else
+ * unchanged. This is RFC 8785's form. */
 void json_quote(struct buf *out, struct str value);
 
 #endif

@@ -1,3 +1,4 @@
+/* Singular queries: names and indexes, evaluated without memory. */
 #include "data/jsonpath.h"
 
 #include <assert.h>

@@ -11,17 +11,18 @@
  *      for (size_t i = 0; i < nodes.count; i++)
  *          use(&doc, jsonpath_get(id, &doc, nodes.items[i]));
  *
- * `$` is the node the caller gives, so that a path may be written for a record and run on each of a
- * page. All of the RFC: names, wildcards, indexes, slices, descendants, filters with comparisons
+ * `$` is the node that the caller passes, so a path may be written for a record and run on each
+ * record of a page. The whole RFC is supported:
+ * names, wildcards, indexes, slices, descendants, filters with comparisons
  * and the functions length, count, match, search, value; patterns are I-Regexp (data/iregexp.h).
  *
  * The promises:
- * - Results come in the order of the text (members as they stand in it), duplicates kept.
- * - Time is bounded: every node, member and character looked at costs a step, and a query that
+ * - Results are in the order of the text, duplicates kept.
+ * - Time is bounded: every node, member and character visited costs a step, and a query that
  * takes more steps than allowed is an error (L2 "jsonpath.limit"), not a hang.
  * - Depth of the document costs no stack. Nesting in the path is limited to JSONPATH_NEST_MAX.
  * - Numbers compare as integers where both are and fit 64 bits, else as doubles; strings by code
- *   points; objects by members whatever their order. Of equal names in an object the first counts.
+ *   points; objects by members in any order. Of equal names in an object the first counts.
  * - A singular query ($.a['b'][0]: names and indexes only) runs without memory, by jsonpath_get.
  *
  * A compiled path is immutable and lives in its arena; any number of threads may run it.
@@ -49,16 +50,17 @@ enum {
 struct jsonpath;
 
 /* Copies the text. On failure err is L2 "jsonpath.syntax" (what was expected, what was found, a
- * hint for common slips), and *fault_at, unless NULL, is the byte offset of the fault in the text.
+ * hint for common mistakes)
+ * , and *fault_at, unless NULL, is the byte offset of the fault in the text.
  */
 bool jsonpath_compile(struct arena *arena, struct str text, const struct jsonpath **out,
                       size_t *fault_at, struct error *err) MUST_CHECK;
 
-/* True when the query can only give one node or none: names and indexes, no filters or `..`. */
+/* True when the query can only return one node or none: names and indexes, no filters or `..`. */
 bool jsonpath_is_singular(const struct jsonpath *path);
 
-/* What is legal but can not be meant: a match() or search() whose pattern is no I-Regexp and hence
- * never matches. A sentence for the author, or NULL. */
+/* A warning about something legal that cannot be intended: a match() or search() whose pattern is
+ * not an I-Regexp and hence never matches. A sentence for the author, or NULL. */
 const char *jsonpath_warning(const struct jsonpath *path);
 
 /* ---- running ---- */
@@ -72,7 +74,7 @@ struct jsonpath_nodes {
 bool jsonpath_run(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
                   struct json_node root, struct jsonpath_nodes *out, struct error *err) MUST_CHECK;
 
-/* The same with a budget of one's own: *steps is what may be spent, and what is left afterwards. */
+/* The same with a budget: *steps is the number of steps allowed, and afterwards what is left. */
 struct jsonpath_target {
     const struct json_doc *doc;
     struct json_node root;
@@ -81,7 +83,7 @@ bool jsonpath_run_steps(const struct jsonpath *path, struct arena *arena,
                         struct jsonpath_target target, uint64_t *steps, struct jsonpath_nodes *out,
                         struct error *err) MUST_CHECK;
 
-/* The result of a singular query (assert), or JSON_NONE. Allocates nothing, can not fail. */
+/* The result of a singular query (assert), or JSON_NONE. Allocates nothing, cannot fail. */
 struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
                               struct json_node root);
 

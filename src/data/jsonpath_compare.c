@@ -1,4 +1,4 @@
-/* Filters at work: values, comparisons and functions, RFC 9535 sections 2.3.5.2.2 and 2.4. */
+/* Evaluating filters: values, comparisons and functions, RFC 9535 sections 2.3.5.2.2 and 2.4. */
 #include <assert.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool value_of_node(struct path_run *run, struct place place, struct json_
     if (str_find_char(raw, '\\') == raw.len)
         return true;
     buf_clear(text);
-    buf_add(text, value->text); /* for the room: decoded it is shorter */
+    buf_add(text, value->text); /* large enough: the decoded text is shorter */
     if (!buf_ok(text, run->err))
         return false;
     value->text = (struct str){ text->data, json_unescape(value->text, text->data) };
@@ -88,7 +88,7 @@ static bool is_container(enum json_type type)
     return type == JSON_ARRAY || type == JSON_OBJECT;
 }
 
-/* Everything but what is inside of arrays and objects. */
+/* Compares all but the contents of arrays and objects. */
 static bool equal_outside(const struct value *a, const struct value *b)
 {
     if (a->type != b->type)
@@ -135,8 +135,8 @@ static bool push_pair(struct path_run *run, size_t *depth, struct json_node a, s
     return true;
 }
 
-/* *b is what a's next child must equal, JSON_NONE when there is no such; *more is false when a has
- * no child left. */
+/* *b is what a's next child must equal, JSON_NONE when there is none; *more is false when a has no
+ * more children. */
 static bool next_pair(struct path_run *run, size_t frame, struct path_pair *pair,
                       struct json_node *b, bool *more)
 {
@@ -158,7 +158,7 @@ static bool next_pair(struct path_run *run, size_t frame, struct path_pair *pair
     return true;
 }
 
-/* Two nodes alike but for what is inside of them, and of containers the number of children. */
+/* Compares two nodes without their contents, and for containers the number of children. */
 static bool equal_shallow(struct path_run *run, size_t frame, struct json_node a,
                           struct json_node b, bool *equal)
 {
@@ -281,7 +281,7 @@ static bool call_value(struct path_run *run, struct place place, const struct pa
     return true;
 }
 
-/* A pattern that comes with the data is compiled each time; a bad one matches nothing. */
+/* A pattern from the data is compiled each time; an invalid one matches nothing. */
 enum { PATTERN_STEPS = 500 };
 
 static bool pattern_of(struct path_run *run, const struct path_call *call, struct str text,
@@ -377,7 +377,7 @@ static bool test_comparison(struct path_run *run, size_t frame, const struct pat
     return true;
 }
 
-/* A query alone asks whether there is anything, a function whether it holds. */
+/* A query by itself tests for existence, a function for its result. */
 static bool test_operand(struct path_run *run, size_t frame, const struct path_operand *operand,
                          struct json_node current, bool *holds)
 {
@@ -418,7 +418,7 @@ bool path_test(struct path_run *run, size_t frame, const struct path_expr *expr,
             if (!path_test(run, frame, term, current, holds))
                 return false;
             if (*holds == (expr->kind == EXPR_OR))
-                break; /* the rest can not change it */
+                break; /* the rest cannot change it */
         }
         return true;
     }

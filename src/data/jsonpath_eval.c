@@ -1,6 +1,5 @@
-/* A query runs segment by segment: from the list of nodes so far to the next list. A filter is
- * tested for each child, and the queries inside it run the same way on a frame of their own.
- */
+/* A query runs segment by segment, from one list of nodes to the next. A filter is tested for each
+ * child; the queries inside it run the same way, on a frame of their own. */
 #include <assert.h>
 #include <string.h>
 
@@ -147,7 +146,7 @@ static void reverse(struct json_node *items, size_t count)
     }
 }
 
-/* Elements can only be walked forwards; a backward slice is taken so and turned round. */
+/* Elements can only be walked forwards; a backward slice is collected forwards and reversed. */
 static bool select_slice(struct path_run *run, const struct path_selector *s,
                          struct json_node array, struct path_list *out)
 {

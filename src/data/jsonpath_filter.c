@@ -1,5 +1,5 @@
-/* Filters: what stands behind `?`. Types are checked here, as RFC 9535 section 2.4.3 has them, so
- * that running a filter can not meet a function with the wrong arguments.
+/* Parsing filters: what follows `?`. Types are checked here, by RFC 9535 section 2.4.3, so
+ * evaluation never meets a function with the wrong arguments.
  *
  *      or  =  and || and ...     and  =  basic && basic ...
  *      basic  =  ( or )  |  !basic  |  operand op operand  |  operand alone: does it exist, does it
@@ -93,11 +93,11 @@ static bool argument_fault(struct path_parser *p, const char *at, enum function_
                       wanted == TYPE_NODES
                           ? "this function's argument is a query, such as @.* or $..name"
                           : "this function's argument is one value: a literal, a path with names "
-                            "and indexes only, or a function that gives a value");
+                            "and indexes only, or a function that returns a value");
 }
 
-/* A literal pattern is compiled once. One that is no I-Regexp never matches, says the RFC; its
- * author should hear of it all the same. */
+/* A literal pattern is compiled once. One that is not an I-Regexp never matches, by the RFC; its
+ * author is warned. */
 static bool prepare_pattern(struct path_parser *p, struct path_call *call)
 {
     const struct path_operand *pattern = &call->args[1];
@@ -120,7 +120,7 @@ static bool prepare_pattern(struct path_parser *p, struct path_call *call)
     return true;
 }
 
-/* Behind "name(". */
+/* After "name(". */
 static bool read_arguments(struct path_parser *p, struct path_call *call)
 {
     const struct path_function *function = call->function;
@@ -131,7 +131,7 @@ static bool read_arguments(struct path_parser *p, struct path_call *call)
         path_skip_space(p);
         start = p->at;
         if (path_is_at(p, STR(")")))
-            return path_fault(p, p->at, "the function needs another argument");
+            return path_fault(p, p->at, "the function takes one more argument");
         if (!read_operand(p, &call->args[i]))
             return false;
         if (!is_type(&call->args[i], function->args[i]))
@@ -141,7 +141,7 @@ static bool read_arguments(struct path_parser *p, struct path_call *call)
             return path_fault(p, p->at, "expected , and another argument");
     }
     if (!path_take(p, STR(")")))
-        return path_fault(p, p->at, "expected ) behind the function's arguments");
+        return path_fault(p, p->at, "expected ) after the function's arguments");
     return prepare_pattern(p, call);
 }
 
@@ -157,7 +157,7 @@ static bool read_call(struct path_parser *p, struct str name, struct path_operan
     }
     if (call->function == NULL)
         return path_fault(p, name.data,
-                          "no such function; length, count, match, search and value are");
+                          "unknown function; use length, count, match, search or value");
     p->at++;
     *operand = (struct path_operand){ .kind = OPERAND_CALL, .call = call };
     if (!path_enter(p) || !read_arguments(p, call))
@@ -166,7 +166,7 @@ static bool read_call(struct path_parser *p, struct str name, struct path_operan
     return true;
 }
 
-/* true, false, null, or a function's name with its parenthesis right behind. */
+/* true, false, null, or a function's name directly followed by its parenthesis. */
 static bool read_word(struct path_parser *p, struct path_operand *operand)
 {
     static const struct {
@@ -249,8 +249,8 @@ static bool read_op(struct path_parser *p, enum compare_op *op)
 
 static bool read_comparison(struct path_parser *p, const char *left_at, struct path_expr *expr)
 {
-    static const char wrong[] = "can not be compared: a path here has names and indexes only, "
-                                "without blanks inside [], and a function gives a value";
+    static const char wrong[] = "cannot be compared: a path here has names and indexes only, "
+                                "without blanks inside [], and a function returns a value";
     const char *right_at;
 
     expr->kind = EXPR_COMPARE;
@@ -265,7 +265,7 @@ static bool read_comparison(struct path_parser *p, const char *left_at, struct p
     return true;
 }
 
-/* An operand, compared or tested alone. Behind `!` it can only be tested. */
+/* An operand, compared or tested by itself. After `!` it can only be tested. */
 static bool read_test(struct path_parser *p, bool negated, struct path_expr **out)
 {
     const char *const start = p->at;
@@ -283,9 +283,9 @@ static bool read_test(struct path_parser *p, bool negated, struct path_expr **ou
         return read_comparison(p, start, expr);
     p->at = behind;
     if (expr->left.kind == OPERAND_LITERAL)
-        return path_fault(p, start, "a literal alone says nothing: compare it");
+        return path_fault(p, start, "a literal cannot be tested: compare it");
     if (expr->left.kind == OPERAND_CALL && expr->left.call->function->result == TYPE_VALUE)
-        return path_fault(p, start, "this function gives a value: compare it");
+        return path_fault(p, start, "this function returns a value: compare it");
     return true;
 }
 

@@ -1,3 +1,4 @@
+/* From text to segments and selectors; filters are in jsonpath_filter.c. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "data/jsonpath_program.h"
 #include "data/utf8.h"
 
-/* Integers stay within what a double holds exactly, as RFC 9535 asks. */
+/* RFC 9535 limits integers to what a double represents exactly. */
 #define INTEGER_MAX INT64_C(9007199254740991)
 
 bool path_fault(struct path_parser *p, const char *at, const char *what)
@@ -60,7 +61,7 @@ bool path_take(struct path_parser *p, struct str text)
 bool path_enter(struct path_parser *p)
 {
     if (p->nest == JSONPATH_NEST_MAX)
-        return path_fault(p, p->at, "filters, parentheses and functions are nested too deep");
+        return path_fault(p, p->at, "filters, parentheses and functions are nested too deeply");
     p->nest++;
     return true;
 }
@@ -85,12 +86,12 @@ static bool read_hex4(struct path_parser *p, uint32_t *value)
         else if (lower >= 'a' && lower <= 'f')
             *value = *value * 16 + (uint32_t)(lower - 'a' + 10);
         else
-            return path_fault(p, p->at, "expected four hexadecimal digits behind \\u");
+            return path_fault(p, p->at, "expected four hexadecimal digits after \\u");
     }
     return true;
 }
 
-/* Behind "\u": a code point, of one escape or two. */
+/* After "\u": a code point, of one escape or two. */
 static bool read_unicode(struct path_parser *p, uint32_t *point)
 {
     const char *const start = p->at - 2;
@@ -110,7 +111,7 @@ static bool read_unicode(struct path_parser *p, uint32_t *point)
     return true;
 }
 
-/* Behind a backslash, inside quotes of this kind. */
+/* After a backslash, inside quotes of this kind. */
 static bool read_escape(struct path_parser *p, char quote, uint32_t *point)
 {
     static const char from[] = "\\/bfnrt";
@@ -130,8 +131,8 @@ static bool read_escape(struct path_parser *p, char quote, uint32_t *point)
     hit = *p->at != '\0' ? strchr(from, *p->at) : NULL;
     if (hit == NULL)
         return path_fault(p, start,
-                          "no such escape; \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX and the "
-                          "quote itself are");
+                          "unknown escape; use \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX and the "
+                          "quote itself");
     *point = (unsigned char)to[hit - from];
     p->at++;
     return true;
@@ -177,14 +178,14 @@ static bool is_digit(const struct path_parser *p)
     return p->at < p->end && *p->at >= '0' && *p->at <= '9';
 }
 
-/* Behind a dot: name-first *name-char. */
+/* After a dot: name-first *name-char. */
 static bool read_shorthand(struct path_parser *p, struct path_selector *selector)
 {
     const char *const start = p->at;
 
     if (!is_name_first(p))
         return path_fault(p, p->at,
-                          "expected a name or * behind the dot; other names are written "
+                          "expected a name or * after the dot; other names are written "
                           "['like-this']");
     while (is_name_first(p) || is_digit(p))
         p->at++;
@@ -222,7 +223,7 @@ static bool is_integer(const struct path_parser *p)
     return is_digit(p) || path_is_at(p, STR("-"));
 }
 
-/* An index, or a slice: start, end and step are each optional; the colon tells them apart. */
+/* An index, or a slice: start, end and step are each optional; the colon makes it a slice. */
 static bool read_index_or_slice(struct path_parser *p, struct path_selector *selector)
 {
     const char *behind;
@@ -291,7 +292,7 @@ static struct path_selector *new_selector(struct path_parser *p)
     return selector;
 }
 
-/* Behind "[". */
+/* After "[". */
 static bool read_bracketed(struct path_parser *p, struct path_segment *segment)
 {
     struct path_selector **last = &segment->selectors;
@@ -371,7 +372,7 @@ static bool read_whole(struct path_parser *p, struct jsonpath *path)
     if (!str_is_utf8(path->text))
         return path_fault(p, p->begin, "the path is not UTF-8");
     if (!path_is_at(p, STR("$")))
-        return path_fault(p, p->at, "a path begins with $");
+        return path_fault(p, p->at, "a path starts with $");
     if (!path_read_query(p, &path->query))
         return false;
     if (p->at < p->end)

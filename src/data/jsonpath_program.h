@@ -18,7 +18,7 @@ enum selector_kind { SELECT_NAME, SELECT_ALL, SELECT_INDEX, SELECT_SLICE, SELECT
 struct path_selector {
     enum selector_kind kind;
     struct str name;   /* decoded */
-    int64_t index;     /* of SELECT_INDEX; of SELECT_SLICE the start, when it has one */
+    int64_t index;     /* of SELECT_INDEX; of SELECT_SLICE the start, if given */
     int64_t end, step; /* of SELECT_SLICE */
     bool has_start, has_end;
     const struct path_expr *filter;
@@ -33,9 +33,9 @@ struct path_segment {
 };
 
 struct path_query {
-    bool relative; /* begins with @ */
+    bool relative; /* starts with @ */
     bool singular;
-    bool blanks; /* inside its brackets: then it is none for the grammar of comparisons */
+    bool blanks; /* inside its brackets: not singular in the grammar of comparisons */
     struct path_segment *segments;
 };
 
@@ -112,13 +112,13 @@ bool path_fault(struct path_parser *p, const char *at, const char *what);
 bool path_no_memory(struct path_parser *p);
 void path_skip_space(struct path_parser *p);
 bool path_is_at(const struct path_parser *p, struct str text);
-bool path_take(struct path_parser *p, struct str text); /* moves behind it when it is there */
+bool path_take(struct path_parser *p, struct str text); /* moves past it if it is next */
 bool path_enter(struct path_parser *p);                 /* one level deeper, or a fault */
 void path_leave(struct path_parser *p);
 
 bool path_read_string(struct path_parser *p, struct str *out);         /* at its quote */
 bool path_read_query(struct path_parser *p, struct path_query *query); /* at its $ or @ */
-bool path_read_filter(struct path_parser *p, struct path_expr **out);  /* behind its ? */
+bool path_read_filter(struct path_parser *p, struct path_expr **out);  /* after its ? */
 
 /* ---- running, shared between jsonpath_eval.c and jsonpath_compare.c ---- */
 
@@ -128,8 +128,8 @@ struct path_list {
     size_t capacity;
 };
 
-/* What one query being run needs; a query inside a filter runs on the next one. All of it is used
- * again for the next candidate of the filter. */
+/* The memory of one running query; a query inside a filter runs on the next frame. All of it is
+ * reused for the next candidate of the filter. */
 struct path_frame {
     struct path_list lists[2];
     struct json_iter *stack; /* of a descent */
@@ -137,7 +137,7 @@ struct path_frame {
     struct buf texts[2]; /* decoded strings: a comparison's sides, a function's arguments */
 };
 
-/* Two arrays or objects compared: the children of a, each with its like in b. */
+/* A comparison of two arrays or objects: the children of a, each with its counterpart in b. */
 struct path_pair {
     struct json_iter a, b;
     struct json_node b_node;
@@ -171,7 +171,7 @@ bool path_run_singular(struct path_run *run, const struct path_query *query,
 bool path_test(struct path_run *run, size_t frame, const struct path_expr *expr,
                struct json_node current, bool *holds);
 
-/* json_next, paid for. *more is false at the end. */
+/* json_next, counted in steps. *more is false at the end. */
 bool path_next(struct path_run *run, struct json_iter *it, bool *more);
 
 /* The member with this name. */

@@ -1,10 +1,11 @@
+/* A reader of RFC 8288: links, their parameters, the words of rel. */
 #include "data/link_header.h"
 
 #include <string.h>
 
 #include "base/quote.h"
 
-/* Where the reading stands; `fault` says what was missing there. */
+/* The current place; `fault` says what was missing there. */
 struct reader {
     struct str rest;
     const char *fault;
@@ -56,7 +57,7 @@ static struct str take_token(struct reader *r)
     return token;
 }
 
-/* A quoted string with its quotes; empty when it has no end. */
+/* A quoted string with its quotes; empty when it is not closed. */
 static struct str take_quoted(struct reader *r)
 {
     struct str quoted;
@@ -71,7 +72,7 @@ static struct str take_quoted(struct reader *r)
     return quoted;
 }
 
-/* A value without quotes. The RFC wants a token; servers also write rel=foo:bar and URLs. */
+/* A value without quotes. The RFC requires a token; servers also write rel=foo:bar and URLs. */
 static struct str take_bare(struct reader *r)
 {
     struct str bare;
@@ -116,7 +117,7 @@ static bool read_link(struct reader *r, struct link *link)
 
     *link = (struct link){ 0 };
     if (!take(r, '<')) {
-        r->fault = "a link begins with <";
+        r->fault = "a link starts with <";
         return false;
     }
     end = str_find_char(r->rest, '>');

@@ -1,9 +1,10 @@
+/* Content-Type, and a look at the first bytes of a body. */
 #include "data/media_type.h"
 
 #include "base/quote.h"
 #include "data/http_message.h"
 
-/* How far into a body its kind is looked for: prologues and comments are shorter. */
+/* How many bytes of a body are examined: prologues and comments are shorter. */
 enum { LOOK_BYTES = 2048 };
 
 /* ---- the header ---- */
@@ -78,7 +79,7 @@ static bool starts_nocase(struct str text, struct str prefix)
     return text.len >= prefix.len && str_eq_nocase(str_slice(text, 0, prefix.len), prefix);
 }
 
-/* Behind the end of a declaration or comment at the text's beginning. */
+/* What follows a declaration or comment at the start of the text. */
 static struct str behind(struct str text, struct str end)
 {
     const size_t at = str_find(text, end);
@@ -86,8 +87,8 @@ static struct str behind(struct str text, struct str end)
     return skip_space(str_slice(text, at + end.len, text.len));
 }
 
-/* The text begins with '<'. Passes over declarations and comments up to the document type or the
- * first element; where that does not come in time it is taken for XML. */
+/* The text starts with '<'. Skips declarations and comments up to the document type or the first
+ * element; when neither is found it is taken for XML. */
 static enum body_kind markup_kind(struct str text)
 {
     static const struct str pages[] = { STR_INIT("<!doctype html"), STR_INIT("<html"),
@@ -167,14 +168,14 @@ bool body_check(struct str content_type, struct str body, enum body_kind wanted,
     const char *wide = wide_charset(body);
 
     if (kind == wanted || (wanted == BODY_XML && wide != NULL))
-        return true; /* XML says itself how it is encoded */
+        return true; /* XML declares its encoding */
     if (kind == BODY_EMPTY)
         return error_set(err, ERROR_TRANSIENT, "body.empty", "the body is empty, %s was expected",
                          kind_name(wanted));
     if (wide != NULL)
         return error_set(err, ERROR_TRANSIENT, "body.charset", "the body is %s, not UTF-8", wide);
     return error_set(err, ERROR_TRANSIENT, kind == BODY_HTML ? "body.html" : "body.kind",
-                     "the body is %s, %s was expected (declared as %s, begins with %s)",
+                     "the body is %s, %s was expected (declared as %s, starts with %s)",
                      kind_name(kind), kind_name(wanted), QUOTE(content_type),
                      QUOTE(str_slice(body, 0, 40)));
 }
@@ -183,7 +184,7 @@ bool body_charset_check(struct str content_type, struct str body, struct error *
 {
     struct media_type media;
 
-    (void)media_type_parse(content_type, &media); /* one that is none declares no charset */
+    (void)media_type_parse(content_type, &media); /* an invalid one declares no charset */
     if (media.charset.len == 0 || str_eq_nocase(media.charset, STR("utf-8")) ||
         str_eq_nocase(media.charset, STR("utf8")) || str_eq_nocase(media.charset, STR("us-ascii")))
         return str_is_utf8(body) ||

@@ -1,3 +1,4 @@
+/* The token request of RFC 6749, and its response. */
 #include "data/oauth_token.h"
 
 #include "base/instant.h"
@@ -7,7 +8,7 @@
 
 enum { FORM_BYTES_MAX = 64 << 10, HEADER_BYTES_MAX = 2 * FORM_BYTES_MAX };
 
-/* Longer lives are taken for this: a token that outlives a year is no reason to keep it as long. */
+/* The longest lifetime that is believed: a token is not kept for more than a year. */
 #define LIFETIME_MAX_US (366 * US_PER_DAY)
 
 void oauth_token_form(struct buf *out, struct str scope)
@@ -37,7 +38,7 @@ bool oauth_token_authorization(struct arena *arena, struct str client_id, struct
     return buf_ok(&out, err);
 }
 
-/* A number, or a string that holds one: both are met. */
+/* A number, or a string with a number: servers send both. */
 static bool read_seconds(const struct json_doc *doc, struct json_node node, int64_t *seconds)
 {
     if (json_type(doc, node) == JSON_STRING)
@@ -55,12 +56,13 @@ bool oauth_token_read(struct arena *arena, struct str body, struct oauth_token *
 
     *token = (struct oauth_token){ 0 };
     if (!json_parse(&doc, arena, body, err))
-        return error_set(err, ERROR_FATAL, "auth.token", "the token server's answer is no JSON");
+        return error_set(err, ERROR_FATAL, "auth.token",
+                         "the response of the token server is not JSON");
     value = json_get(&doc, json_root(&doc), STR("access_token"));
     type = json_get(&doc, json_root(&doc), STR("token_type"));
     if (json_type(&doc, value) != JSON_STRING)
         return error_set(err, ERROR_FATAL, "auth.token",
-                         "the token server's answer has no access_token");
+                         "the response of the token server has no access_token");
     if (!json_string(&doc, value, arena, &token->value, err))
         return false;
     if (json_type(&doc, type) == JSON_STRING) {
@@ -73,7 +75,7 @@ bool oauth_token_read(struct arena *arena, struct str body, struct oauth_token *
         token->lifetime_us =
             seconds < LIFETIME_MAX_US / US_PER_SECOND ? seconds * US_PER_SECOND : LIFETIME_MAX_US;
     return token->value.len > 0 || error_set(err, ERROR_FATAL, "auth.token",
-                                             "the token server's answer has an empty token");
+                                             "the response of the token server has an empty token");
 }
 
 struct str oauth_token_refusal(struct arena *arena, struct str body)
@@ -86,7 +88,7 @@ struct str oauth_token_refusal(struct arena *arena, struct str body)
     };
     struct json_doc doc;
     struct json_node node;
-    struct error ignored; /* a refusal that is no JSON has no word */
+    struct error ignored; /* a refusal that is not JSON has no word */
 
     if (!json_parse(&doc, arena, body, &ignored))
         return STR("");

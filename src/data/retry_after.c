@@ -1,3 +1,4 @@
+/* Seconds or a date, turned into a delay. */
 #include "data/retry_after.h"
 
 #include "base/instant.h"
@@ -8,7 +9,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits, then perhaps a point and more of them. A number beyond the maximum is the maximum. */
+/* Digits, optionally with a point and more digits. A number beyond the maximum is the maximum. */
 static bool parse_seconds(struct str text, int64_t *wait_us)
 {
     int64_t seconds = 0;

@@ -1,7 +1,7 @@
-/* retry_after: how long a server asks to be left alone.
+/* retry_after: how long a server asks clients to wait.
  *
- * The header's value is a number of seconds or a date. It is never clamped: who wants a maximum
- * decides what to do about a longer wait, and forgetting it is not among the choices.
+ * The header's value is a number of seconds or a date. It is never clamped: a caller with a
+ * maximum must decide what to do about a longer wait.
  *
  *      429 | 5xx   "120"                             WAIT, 120 s
  *                  "Fri, 31 Dec 1999 23:59:59 GMT"   WAIT until then; is_past when it is over
@@ -21,18 +21,18 @@
 
 struct retry_after {
     enum { RETRY_AFTER_NONE, RETRY_AFTER_WAIT, RETRY_AFTER_INVALID } kind;
-    int64_t wait_us; /* of WAIT: from now on, 0 when is_past. At most RETRY_AFTER_US_MAX */
-    bool is_past;    /* of WAIT: zero seconds or a date not after now: it tells nothing */
+    int64_t wait_us; /* of WAIT: from now, 0 when is_past. At most RETRY_AFTER_US_MAX */
+    bool is_past;    /* of WAIT: zero seconds or a date not after now */
 };
 
 /* A hundred years: a number too large for this means the same, and still adds to any instant. */
 #define RETRY_AFTER_US_MAX (INT64_C(36525) * 24 * 60 * 60 * 1000000)
 
-/* `value` has data == NULL when the reply has no such header. A fraction of a second counts as a
- * second more, a date is read strictly and then leniently (http_date.h). */
+/* `value` has data == NULL when the response has no such header. A fraction of a second is rounded
+ * up, a date is read strictly and then leniently (http_date.h). */
 struct retry_after retry_after_parse(struct str value, int64_t now_us);
 
-/* True for the statuses on which the header means "leave me alone": 429 and 5xx. */
+/* True for the statuses for which the header is followed: 429 and 5xx. */
 bool retry_after_is_obeyed(int status);
 
 #endif

@@ -1,3 +1,4 @@
+/* The hooks that sign requests, and their table. */
 #include "data/signature.h"
 
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static bool canonical_text(struct arena *arena, const struct http_request *reque
     struct url url;
     struct buf out;
 
-    if (!url_parse(request->url, &url, err)) /* its text has the URL whole: it is not told */
-        return error_set(err, ERROR_FATAL, "auth.hook", "the URL to be signed is none");
+    if (!url_parse(request->url, &url, err)) /* its text quotes the whole URL */
+        return error_set(err, ERROR_FATAL, "auth.hook", "the request to sign has no valid URL");
     if (!hash_of(request->body, &body_sum, err))
         return false;
     hash_hex(&body_sum, body_hex);

@@ -1,6 +1,6 @@
-/* signature: the named hooks by which a request signs itself (auth type CUSTOM).
+/* signature: the named hooks that sign requests (auth type CUSTOM).
  *
- * A hook is given the request as it will go out and adds headers to it. Another provider's way of
+ * A hook receives the request as it will be sent and adds headers to it. A provider's own way of
  * signing is one more row of the table.
  *
  * hmac-sha256:
@@ -38,7 +38,7 @@ struct signature {
 struct signature_hook {
     const char *name;
     const char *help;
-    /* The headers lie in the arena. "auth.hook" (L4) when the request can not be signed. */
+    /* The headers are in the arena. "auth.hook" (L4) when the request cannot be signed. */
     bool (*sign)(struct arena *arena, const struct signature_input *input,
                  struct signature *signature, struct error *err);
 };
@@ -46,7 +46,7 @@ struct signature_hook {
 extern const struct signature_hook signature_hooks[];
 extern const size_t signature_hooks_count;
 
-/* NULL when there is none of this name. */
+/* NULL when there is no hook of this name. */
 const struct signature_hook *signature_hook_find(struct str name);
 
 #endif

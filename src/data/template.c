@@ -1,5 +1,5 @@
-/* From text to pieces and trees. A placeholder that is wrong is passed over to its closing brace,
- * so that one reading finds the faults of all of them. */
+/* From text to pieces and trees. A faulty placeholder is skipped to its closing brace, so that one
+ * pass finds the faults of all of them. */
 #include "data/template.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ struct parser {
 
 static struct template_node *parse_expression(struct parser *p, int depth);
 
-/* Memory, or a parser that has none left: everything stops at the next look. */
+/* Allocates, or marks the parser as out of memory: everything stops at the next check. */
 static void *make(struct parser *p, size_t size)
 {
     void *made = arena_alloc(p->arena, size);
@@ -33,7 +33,7 @@ static void *make(struct parser *p, size_t size)
     return made;
 }
 
-/* Returns NULL, for parsers that give a node. `text` and `hint` are made by arena_printf. */
+/* Returns NULL, for parsers that return a node. `text` and `hint` are made by arena_printf. */
 static void *fault(struct parser *p, size_t offset, struct str text, struct str hint)
 {
     p->no_memory = p->no_memory || text.data == NULL || hint.data == NULL;
@@ -121,8 +121,8 @@ static struct template_node *parse_integer(struct parser *p)
     while (is_digit(peek(p)))
         p->at++;
     if (!str_to_i64(str_slice(p->text, from, p->at), &node->literal.number)) {
-        return fault(p, from, arena_printf(p->arena, "no integer of 64 bits"),
-                     STR("write longer digits as a text, in quotes"));
+        return fault(p, from, arena_printf(p->arena, "not an integer of 64 bits"),
+                     STR("write longer numbers as a text, in quotes"));
     }
     return node;
 }
@@ -136,10 +136,10 @@ static bool copy_text(struct parser *p, char quote, size_t from, size_t to, stru
         return false;
     for (size_t i = from; i < to; i++) {
         if (p->text.data[i] == '\\') {
-            i++; /* the closing quote was found behind it, so there is a next */
+            i++; /* the closing quote follows, so there is a next byte */
             if (p->text.data[i] != '\\' && p->text.data[i] != quote) {
                 (void)fault(p, i - 1, arena_printf(p->arena, "unknown escape in a text"),
-                            STR("there are \\\\ and \\ before the quote"));
+                            STR("write \\\\ for a backslash, and \\ before a quote"));
                 return false;
             }
         }
@@ -163,7 +163,7 @@ static struct template_node *parse_text(struct parser *p)
         p->at += peek(p) == '\\' ? 2 : 1;
     if (p->at >= p->text.len) {
         p->at = p->text.len;
-        return fault(p, from, arena_printf(p->arena, "a text without its closing quote"), STR(""));
+        return fault(p, from, arena_printf(p->arena, "a text is not closed by its quote"), STR(""));
     }
     p->at++;
     return copy_text(p, quote, from + 1, p->at - 1, &node->literal.text) ? node : NULL;
@@ -220,7 +220,7 @@ static struct template_node *parse_variable(struct parser *p, struct str scope, 
     p->at++; /* the dot */
     use.name = take_name(p);
     if (use.name.len == 0)
-        return fault(p, p->at, arena_printf(p->arena, "a name is missing behind the dot"), STR(""));
+        return fault(p, p->at, arena_printf(p->arena, "a name is missing after the dot"), STR(""));
     while (i < TEMPLATE_SCOPES && !str_eq(scope, str_of(template_scopes[i].name)))
         i++;
     if (i == TEMPLATE_SCOPES) {
@@ -252,7 +252,7 @@ static const struct template_function *find_function(struct parser *p, struct st
                  did_you_mean(p, suggest(name, names, count)));
 }
 
-/* The types an expression can give, as a set; null aside. */
+/* The types of an expression's result, as a set without null. */
 static unsigned node_types(const struct template_node *node)
 {
     unsigned types = 0;
@@ -288,7 +288,7 @@ static void check_literal(struct parser *p, const struct template_function *func
         (void)fault(p, argument->offset,
                     arena_printf(p->arena, "%s(%s): the last argument must be a text in quotes",
                                  function->row.name, function->row.arguments),
-                    STR("it is checked here and now, not at the request"));
+                    STR("it is checked when the template is compiled"));
     } else if (!function->check(argument->literal.text, &err)) {
         (void)fault(p, argument->offset, arena_printf(p->arena, "%s", err.text), STR(""));
     }
@@ -304,7 +304,7 @@ static void check_call(struct parser *p, const struct template_node *node)
             p, node->offset,
             arena_printf(p->arena, "%s() with %zu arguments", function->row.name,
                          node->argument_count),
-            arena_printf(p->arena, "it is %s(%s)", function->row.name, function->row.arguments));
+            arena_printf(p->arena, "write %s(%s)", function->row.name, function->row.arguments));
         return;
     }
     for (struct template_node *at = node->arguments; at != NULL; at = at->next, i++) {
@@ -312,7 +312,7 @@ static void check_call(struct parser *p, const struct template_node *node)
 
         if ((node_types(at) & takes) == 0) {
             (void)fault(p, at->offset,
-                        arena_printf(p->arena, "%s(%s): argument %zu is of another type",
+                        arena_printf(p->arena, "%s(%s): argument %zu has the wrong type",
                                      function->row.name, function->row.arguments, i + 1),
                         STR(""));
         } else if (function->check != NULL && at->next == NULL) {
@@ -390,7 +390,7 @@ static struct template_node *parse_expression(struct parser *p, int depth)
     if (name.len == 0) {
         return fault(p, offset,
                      arena_printf(p->arena, "a variable, a call or a literal is missing"),
-                     STR("as in ${window.from} or ${date(window.from)}"));
+                     STR("write ${window.from} or ${date(window.from)}, for example"));
     }
     if (peek(p) == '.')
         return parse_variable(p, name, offset);
@@ -398,7 +398,7 @@ static struct template_node *parse_expression(struct parser *p, int depth)
     if (peek(p) == '(')
         return parse_call(p, name, offset, depth);
     return fault(p, offset, arena_printf(p->arena, "the name %s has no scope", QUOTE(name)),
-                 arena_printf(p->arena, "write it as scope.name, as in expr.%.*s", STR_ARG(name)));
+                 arena_printf(p->arena, "write scope.name, such as expr.%.*s", STR_ARG(name)));
 }
 
 static void add_piece(struct parser *p, struct str text, struct template_node *node)
@@ -420,7 +420,7 @@ static void add_piece(struct parser *p, struct str text, struct template_node *n
     }
 }
 
-/* To behind the brace that closes a placeholder in which something is wrong. */
+/* Skips to after the brace that closes a faulty placeholder. */
 static void recover(struct parser *p)
 {
     char quote = '\0';
@@ -460,7 +460,7 @@ static void parse_placeholder(struct parser *p)
         }
         if (p->at < p->text.len)
             (void)fault(p, p->at,
-                        arena_printf(p->arena, "%s can not stand here, where } ends an expression",
+                        arena_printf(p->arena, "%s is not allowed here; } ends the expression",
                                      QUOTE(str_slice(p->text, p->at, p->at + 1))),
                         STR(""));
         else
@@ -503,7 +503,7 @@ bool template_compile(struct template *template, struct arena *arena, struct str
     p.use_tail = &template->uses;
     if (text.len > TEMPLATE_TEXT_MAX) {
         (void)fault(&p, 0,
-                    arena_printf(arena, "%zu bytes are too long for a template, %d are allowed",
+                    arena_printf(arena, "a template of %zu bytes is too long; %d are allowed",
                                  text.len, TEMPLATE_TEXT_MAX),
                     STR(""));
     } else {

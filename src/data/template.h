@@ -10,18 +10,18 @@
  *      call        = name "(" [expression {"," expression}] ")"
  *      text        = "..." or '...'               \" \' \\ inside
  *
- * There is no I/O, no loop and no assignment: rendering a template takes as many steps as it has
- * nodes, and its output has a maximum. Values are null, text, integers, instants and lists of text;
- * an instant by itself is written as ISO 8601 in UTC.
+ * There is no I/O, no loop and no assignment: rendering takes as many steps as the template has
+ * nodes, and its output has a maximum. Values are null, text, integers, instants and lists of
+ * text; an instant is written as ISO 8601 in UTC.
  *
- * Which scopes, variables and functions exist is told by the tables below, from which the compiler
- * of sources, the manual and this module all read. Scopes with free names (expr, params, history,
- * const, credential) are checked by whoever knows the declarations: template.uses lists every
- * variable and function with its place in the text.
+ * The tables below list the scopes, variables and functions, for the compiler of sources, the
+ * manual and this module. Names of the free scopes (expr, params, history, const, credential) are
+ * checked by the caller, who knows the declarations: template.uses lists every variable and
+ * function with its place in the text.
  *
- * Secrets: a placeholder that mentions the credential scope anywhere is secret. Rendered redacted,
- * it becomes *** whatever it would have been, and the resolver is only asked whether the credential
- * is there. Whatever is stored, logged or hashed is rendered so.
+ * Secrets: a placeholder that uses the credential scope anywhere is secret. Redacted rendering
+ * writes *** for it, and calls the resolver only to find whether the credential exists. Everything
+ * that is stored, logged or hashed is rendered redacted.
  */
 #ifndef PATRA_DATA_TEMPLATE_H
 #define PATRA_DATA_TEMPLATE_H
@@ -35,12 +35,12 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* ---- limits: far above what a request needs, far below what could hurt ---- */
+/* ---- limits: far above what a request needs, far below what would harm ---- */
 enum {
     TEMPLATE_TEXT_MAX = 64 * 1024,
     TEMPLATE_NODES_MAX = 512,
     TEMPLATE_DEPTH_MAX = 16,
-    TEMPLATE_FAULTS_MAX = 16, /* reported at once; more are counted only */
+    TEMPLATE_FAULTS_MAX = 16, /* reported at once; more are only counted */
 };
 
 /* ---- values ---- */
@@ -101,7 +101,7 @@ extern const struct template_scope_row template_scopes[TEMPLATE_SCOPES];
 extern const struct template_variable_row template_variables[];
 extern const size_t template_variables_count;
 
-/* NULL behind the last; by number, because what makes a function is not public. */
+/* By number, because the table itself is not public; NULL after the last. */
 const struct template_function_row *template_function(size_t number);
 
 /* ---- compiling ---- */
@@ -117,7 +117,7 @@ struct template_use { /* a variable or a function that a template names */
 struct template_fault {
     size_t offset; /* in the template's text */
     struct str text;
-    struct str hint; /* empty when there is none to give */
+    struct str hint; /* may be empty */
 };
 
 struct template_faults {
@@ -133,13 +133,13 @@ struct template
     struct template_piece *pieces; /* in order; none for the empty text */
     struct template_use *uses;     /* in order */
     bool is_secret;                /* some placeholder is */
-    bool is_single;                /* one placeholder and nothing else */
+    bool is_single;                /* exactly one placeholder */
     bool is_constant;              /* no placeholder at all */
     bool has_list;                 /* some placeholder is a list, which only a JSON value can be */
 };
 
 /* The template lives in the arena and refers to `text`, which must live as long. False when there
- * are faults: all of them are in `faults`, and err tells the first ("template.syntax", L2); or when
+ * are faults: all of them are in `faults`, and err has the first ("template.syntax", L2); or when
  * the arena is full, with faults->count == 0. */
 bool template_compile(struct template *template, struct arena *arena, struct str text,
                       struct template_faults *faults, struct error *err) MUST_CHECK;
@@ -148,37 +148,37 @@ bool template_compile(struct template *template, struct arena *arena, struct str
 
 struct template_resolver {
     void *context;
-    /* The value of a variable, TEMPLATE_NULL where it has none; variables of the table have the
-     * type the table says or are null. Memory may be taken from the arena. */
+    /* The value of a variable, TEMPLATE_NULL when it has none. Variables of the table have the
+     * type of the table or are null. May allocate in the arena. */
     bool (*resolve)(void *context, struct arena *arena, const struct template_use *variable,
                     struct template_value *value, struct error *err);
-    /* Asked instead of resolve when rendering is redacted. NULL: every credential is there. */
+    /* Called instead of resolve when rendering is redacted. NULL: every credential exists. */
     bool (*has_credential)(void *context, struct str name);
 };
 
 enum template_place {
-    TEMPLATE_RAW,    /* as it is: expressions, keys, texts for people */
+    TEMPLATE_RAW,    /* unchanged: expressions, keys, texts for people */
     TEMPLATE_QUERY,  /* the value of a query parameter, percent-encoded as a whole */
     TEMPLATE_FORM,   /* the value of a field of a form body, encoded as a whole */
-    TEMPLATE_PATH,   /* a path: values are encoded, so that none can add or leave a segment */
+    TEMPLATE_PATH,   /* a path: values are encoded, so none can add or leave a segment */
     TEMPLATE_HEADER, /* the value of a header */
-    TEMPLATE_JSON,   /* one JSON value: a single placeholder keeps its type, all else is a string */
+    TEMPLATE_JSON,   /* one JSON value: a single placeholder keeps its type, else a string */
 };
 
-enum template_null {                     /* what a placeholder that is null does */
-                     TEMPLATE_NULL_OMIT, /* alone: the result is "omitted"; inside a longer text: an
-                                            error */
+enum template_null {                     /* what happens when a placeholder is null */
+                     TEMPLATE_NULL_OMIT, /* by itself: the result is "omitted"; inside a longer
+                                          * text: an error */
                      TEMPLATE_NULL_EMPTY,
                      TEMPLATE_NULL_ERROR,
 };
 
 struct template_request {
     const struct template_resolver *resolver;
-    struct str parameter; /* what is rendered, for error texts: "query.filter" */
+    struct str parameter; /* the name of what is rendered, for errors: "query.filter" */
     enum template_place place;
     enum template_null null_policy;
     bool redacted;
-    int64_t now_us;   /* what now() gives */
+    int64_t now_us;   /* what now() returns */
     size_t bytes_max; /* of the result, and of any text on the way */
 };
 
@@ -189,7 +189,7 @@ struct template_result {
 
 /* Errors are L2 and name the parameter: "template.null", "template.type", "template.range",
  * "template.control" for CR, LF, NUL (and in headers any control) in a query, path or header,
- * "template.path" for a value that would move to another path, "buffer.limit". */
+ * "template.path" for a value that would lead to another path, "buffer.limit". */
 bool template_render(const struct template *template, struct arena *arena,
                      const struct template_request *request, struct template_result *result,
                      struct error *err) MUST_CHECK;

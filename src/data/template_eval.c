@@ -1,3 +1,4 @@
+/* Expressions to values: variables by the resolver, calls by their function. */
 #include "data/template_eval.h"
 
 #include <assert.h>
@@ -24,7 +25,7 @@ static const char *type_name(enum template_type type)
     return "value";
 }
 
-/* A declared variable must come as declared; that is our own code's promise. */
+/* The resolver must return a variable in its declared type. */
 static bool keeps_table(const struct template_use *use, enum template_type type)
 {
     for (size_t i = 0; i < template_variables_count; i++) {
@@ -57,7 +58,7 @@ static bool eval_variable(const struct template_node *node, struct arena *arena,
     if (value->type == TEMPLATE_INSTANT &&
         (value->number < INSTANT_MIN || value->number > INSTANT_MAX)) {
         return error_set(err, ERROR_REQUEST, "template.range",
-                         "%s.%.*s is not in the years 0000 to 9999",
+                         "%s.%.*s is outside the years 0000 to 9999",
                          template_scopes[node->use->scope].name, STR_ARG(node->use->name));
     }
     return true;
@@ -90,7 +91,7 @@ static bool eval_call(const struct template_node *node, struct arena *arena,
         has_null = has_null || arguments[i].type == TEMPLATE_NULL;
         if (arguments[i].type != TEMPLATE_NULL && !argument_fits(function, i, arguments[i].type)) {
             return error_set(err, ERROR_REQUEST, "template.type",
-                             "%s(%s): argument %zu can not be of type %s", function->row.name,
+                             "%s(%s): argument %zu cannot be of type %s", function->row.name,
                              function->row.arguments, i + 1, type_name(arguments[i].type));
         }
     }
@@ -104,7 +105,7 @@ static bool eval_call(const struct template_node *node, struct arena *arena,
     return true;
 }
 
-/* Recursion is bounded: the parser refuses what is nested deeper than TEMPLATE_DEPTH_MAX. */
+/* Recursion is bounded: the parser rejects nesting beyond TEMPLATE_DEPTH_MAX. */
 bool template_eval(const struct template_node *node, struct arena *arena,
                    const struct template_request *request, struct template_value *value,
                    struct error *err)

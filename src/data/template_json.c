@@ -1,8 +1,9 @@
+/* The function jsonPath(): a path is compiled and run over a JSON text. */
 #include "data/template_json.h"
 
 #include "data/jsonpath.h"
 
-enum { CHECK_BYTES_MAX = 4 << 20 }; /* memory to compile a path once and forget it */
+enum { CHECK_BYTES_MAX = 4 << 20 }; /* enough to compile any path once */
 
 bool template_json_path_check(struct str literal, struct error *err)
 {

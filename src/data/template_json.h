@@ -1,8 +1,8 @@
 /* template_json: the function jsonPath(text, "path"). Internal to template*.c.
  *
- * A path of names and indexes gives what it finds: a text, an integer, null; an array becomes a
- * list of its elements, any other value its JSON text. Every other path gives the list of all it
- * finds, or null when that is nothing. */
+ * A path of names and indexes returns what it finds: a text, an integer or null; an array becomes a
+ * list of its elements, any other value its JSON text. Other paths return the list of everything
+ * they find, or null when that is nothing. */
 #ifndef PATRA_DATA_TEMPLATE_JSON_H
 #define PATRA_DATA_TEMPLATE_JSON_H
 

@@ -1,5 +1,5 @@
-/* From values to the bytes of one place in a request. Nothing a value holds can leave its place:
- * it is encoded, or it is refused. */
+/* From values to the bytes of one place in a request. No value can break out of its place: it is
+ * encoded or rejected. */
 #include "data/template.h"
 
 #include <assert.h>
@@ -35,8 +35,8 @@ static const char *forbidden(struct str text, enum template_place place)
     return NULL;
 }
 
-/* Literal text of a path is as its author wrote it; values are looked at before they are encoded,
- * so a space in them is no harm. */
+/* Literal text of a path is used as written; values are checked before they are encoded, so a space
+ * in them does no harm. */
 static bool check_text(const struct render *r, struct str text, bool is_value, struct error *err)
 {
     const enum template_place place = r->request->place;
@@ -95,7 +95,7 @@ static bool value_text(const struct render *r, const struct template_value *valu
         break;
     }
     return error_set(err, ERROR_REQUEST, "template.type",
-                     "a list can not stand in a text; join(list, \",\") makes one");
+                     "a list cannot be part of a text; use join(list, \",\")");
 }
 
 static bool add_null(const struct render *r, struct error *err)
@@ -103,7 +103,7 @@ static bool add_null(const struct render *r, struct error *err)
     if (r->request->null_policy == TEMPLATE_NULL_EMPTY && r->request->place != TEMPLATE_PATH)
         return true;
     return error_set(err, ERROR_REQUEST, "template.null",
-                     "the value is null; default(value, \"...\") can stand in for it");
+                     "the value is null; use default(value, \"...\")");
 }
 
 static bool add_value(struct render *r, const struct template_value *value, struct error *err)
@@ -117,7 +117,7 @@ static bool add_value(struct render *r, const struct template_value *value, stru
         return false;
     if (text.len == 0 && r->request->place == TEMPLATE_PATH) {
         return error_set(err, ERROR_REQUEST, "template.path",
-                         "an empty value would make another path");
+                         "an empty value would change the path");
     }
     add_encoded(r, text, true);
     return true;
@@ -140,12 +140,12 @@ static bool eval_piece(const struct render *r, const struct template_piece *piec
         return true;
     if (!piece->is_secret || !r->request->redacted)
         return error_wrap(err, "%.*s", STR_ARG(piece->text));
-    /* What stands in for a secret need not make sense to a function, and it is not shown. */
+    /* The placeholder of a secret need not be valid for a function, and its fault is not shown. */
     *value = (struct template_value){ .type = TEMPLATE_TEXT, .text = STR("***") };
     return true;
 }
 
-/* No segment may be a step to somewhere else. */
+/* No segment may lead to another path. */
 static bool check_segments(struct str path, struct error *err)
 {
     while (path.len > 0) {
@@ -153,7 +153,7 @@ static bool check_segments(struct str path, struct error *err)
 
         if (str_eq(segment, STR(".")) || str_eq(segment, STR(".."))) {
             return error_set(err, ERROR_REQUEST, "template.path",
-                             "a path with the segment \"%.*s\" leads elsewhere", STR_ARG(segment));
+                             "the segment \"%.*s\" would lead to another path", STR_ARG(segment));
         }
     }
     return true;
@@ -183,7 +183,7 @@ static bool quote_json(struct buf *out, struct str text, struct error *err)
 {
     if (!str_is_utf8(text)) {
         return error_set(err, ERROR_REQUEST, "template.utf8",
-                         "a text that is not UTF-8 can not stand in JSON");
+                         "a text that is not UTF-8 cannot be part of JSON");
     }
     json_quote(out, text);
     return true;
@@ -237,7 +237,7 @@ static bool render_json_string(struct render *r, struct error *err)
 
 /* ---- */
 
-/* A placeholder alone: null can omit the whole parameter, and JSON keeps its type. */
+/* A single placeholder: null can omit the whole parameter, and JSON keeps its type. */
 static bool render_single(struct render *r, struct template_result *result, struct error *err)
 {
     const struct template_piece *piece = r->template->pieces;

@@ -6,7 +6,7 @@
 
 enum { TEMPLATE_PARAMETERS_MAX = 2 }; /* of a function's table row; the last one may repeat */
 
-struct template_call; /* what a function sees of its call, template_eval.h */
+struct template_call; /* the call as its function sees it, template_eval.h */
 
 struct template_function {
     struct template_function_row row;
@@ -16,7 +16,7 @@ struct template_function {
     unsigned gives; /* null is always possible; 0: the types of its arguments */
     /* For a last argument that must be a literal text: checks it when the template is compiled. */
     bool (*check)(struct str literal, struct error *err);
-    bool takes_null; /* otherwise null in any argument gives null, and eval is not called */
+    bool takes_null; /* otherwise a null argument makes the result null without calling eval */
     bool (*eval)(const struct template_call *call, struct template_value *value, struct error *err);
 };
 

@@ -1,3 +1,4 @@
+/* A binary search in the table of runs. */
 #include "data/unicode.h"
 
 #include <stddef.h>

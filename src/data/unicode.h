@@ -44,8 +44,8 @@ enum unicode_category {
 /* Unassigned code points, and numbers beyond U+10FFFF, are UNICODE_CN. */
 enum unicode_category unicode_category(uint32_t point);
 
-/* The categories a name stands for, a bit (1 << category) each: "Lu" one, "L" all letters. False
- * for what is no name of a category. */
+/* The categories of a name, a bit (1 << category) each: "Lu" is one, "L" all letters. False when
+ * it is not the name of a category. */
 bool unicode_categories(struct str name, uint32_t *set);
 
 #endif

@@ -1,3 +1,4 @@
+/* Parsing, encoding, building and redacting URLs. */
 #include "data/url.h"
 
 #include <assert.h>
@@ -82,7 +83,7 @@ static bool parse_port(struct str text, int *port)
     return true;
 }
 
-/* Cuts `rest` before the first of `ends`; the end stays in rest. */
+/* Splits `rest` before the first of `ends`, which stays in rest. */
 static struct str take_until(struct str *rest, const char *ends)
 {
     struct str head;
@@ -108,17 +109,17 @@ static bool parse_authority(struct str authority, struct url *url, const char **
     while (colon > 0 && is_digit(authority.data[colon - 1]))
         colon--;
     if (colon > 0 && authority.data[colon - 1] == ':') {
-        *why = "the port is no number from 1 to 65535";
+        *why = "the port is not a number from 1 to 65535";
         if (!parse_port(str_slice(authority, colon, authority.len), &url->port))
             return false;
         authority = str_slice(authority, 0, colon - 1);
     }
     url->host = authority;
-    *why = "the host has characters that no host has, or is missing";
+    *why = "the host is missing or has invalid characters";
     return is_host(url->host);
 }
 
-/* Path, query and fragment: all that follows the authority. */
+/* Path, query and fragment: everything after the authority. */
 static void parse_rest(struct str rest, struct url *url)
 {
     url->path = take_until(&rest, "?#");
@@ -140,7 +141,7 @@ bool url_parse(struct str text, struct url *url, struct error *err)
         return url_fault(err, text, "spaces, controls, backslashes and non-ASCII must be encoded");
     url->scheme = take_until(&rest, ":");
     if (!is_scheme(url->scheme) || !str_starts(rest, STR("://")))
-        return url_fault(err, text, "it does not begin with a scheme, as in https://host/path");
+        return url_fault(err, text, "it does not start with a scheme, as in https://host/path");
     rest = str_slice(rest, 3, rest.len);
     url->port = default_port(url->scheme);
     if (!parse_authority(take_until(&rest, "/?#"), url, &why))
@@ -186,7 +187,7 @@ static int hex_value(char c)
     return is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* The next decoded byte of a query's name or value, from position *i on, which it moves. */
+/* The next decoded byte of a query's name or value at *i, which moves past it. */
 static char next_decoded(struct str s, size_t *i)
 {
     const char c = s.data[*i];
@@ -282,7 +283,7 @@ static void redact_pair(struct buf *out, struct str pair, const struct str *name
     buf_add(out, pair);
 }
 
-/* Parameters stand behind the first ? or #, and in whatever a fragment calls a query. */
+/* Parameters follow the first ? or #, or a ? within the fragment. */
 static void redact_query(struct buf *out, struct str rest, const struct str *names, size_t count)
 {
     while (rest.len > 0) {

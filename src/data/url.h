@@ -1,8 +1,8 @@
-/* url: addresses taken apart, put together, compared, and made fit to be shown.
+/* url: URLs parsed, built, compared and redacted.
  *
  * Parts are views into the text, as written: nothing is decoded. A text with spaces, controls,
- * backslashes or bytes beyond ASCII is no URL here: what a browser would silently mend is how a
- * next link that looks like one host reaches another.
+ * backslashes or bytes beyond ASCII is not a URL here: browsers repair them silently, and then a
+ * next link that looks like one host can lead to another.
  */
 #ifndef PATRA_DATA_URL_H
 #define PATRA_DATA_URL_H
@@ -16,12 +16,12 @@
 #include "base/error.h"
 #include "base/str.h"
 
-struct url { /* a part that is absent has data == NULL; one that is empty has not */
+struct url { /* an absent part has data == NULL, an empty one does not */
     struct str scheme;
     struct str userinfo;
     struct str host; /* an IPv6 address with its brackets */
     int port;        /* as written, or the scheme's (http 80, https 443), or 0 */
-    struct str path; /* empty or beginning with a slash */
+    struct str path; /* empty, or starts with a slash */
     struct str query;
     struct str fragment;
 };
@@ -29,11 +29,11 @@ struct url { /* a part that is absent has data == NULL; one that is empty has no
 /* An absolute URL with a host, any scheme. "url.syntax" (L2). */
 bool url_parse(struct str text, struct url *url, struct error *err) MUST_CHECK;
 
-/* Same scheme, host and port: such a URL may be followed, and gets the credential. */
+/* Same scheme, host and port: the URL may be followed and receives the credential. */
 bool url_same_origin(const struct url *a, const struct url *b);
 
-/* What `reference` means when it stands in a reply to `base`: RFC 3986 section 5.2. The fragment
- * of a reference is kept. */
+/* What `reference` means in a response from `base`: RFC 3986 section 5.2. The fragment of a
+ * reference is kept. */
 bool url_resolve(struct arena *arena, struct str base, struct str reference, struct str *url,
                  struct error *err) MUST_CHECK;
 
@@ -46,11 +46,11 @@ enum url_place {
 void url_encode(struct buf *out, struct str bytes, enum url_place place);
 
 /* The value of the first parameter of this name in a query, decoded (+ is a space). False when
- * there is none; *value is NULL data when there is one and the arena is full. */
+ * there is none; value->data is NULL when there is one but the arena is full. */
 bool url_query_find(struct arena *arena, struct str query, struct str name,
                     struct str *value) MUST_CHECK;
 
-/* Puts a URL together:
+/* Builds a URL:
  *
  *      url_begin(&out, base_url, path);                  one slash between them
  *      url_add(&out, STR("rows"), STR("100"));           both are encoded
@@ -61,9 +61,9 @@ void url_begin(struct buf *out, struct str base_url, struct str path);
 void url_add(struct buf *out, struct str name, struct str value);
 void url_add_encoded(struct buf *out, struct str name, struct str value);
 
-/* The text with *** in place of its userinfo and of the values of the parameters named (compared
- * decoded and without regard to case). For anything that is logged, stored or told; never fails on
- * a text that is no URL. */
+/* The text with *** for its userinfo and for the values of the parameters named (compared decoded,
+ * ignoring case). For everything that is logged, stored or shown. Never fails on a text that is
+ * not a URL. */
 void url_redact(struct buf *out, struct str text, const struct str *names, size_t count);
 
 #endif

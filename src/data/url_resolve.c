@@ -1,9 +1,9 @@
-/* What a reference means beside a base: RFC 3986 sections 5.2.2 to 5.2.4. */
+/* Resolving a reference against a base: RFC 3986 sections 5.2.2 to 5.2.4. */
 #include "data/url.h"
 
 #include "base/quote.h"
 
-/* The parts of a reference, found by the delimiters alone. */
+/* The parts of a reference, split at the delimiters. */
 struct parts {
     struct str scheme;
     struct str authority;
@@ -49,7 +49,7 @@ static struct parts split(struct str s)
     return p;
 }
 
-/* Appends the path without its dot segments. What stands before `root` in out is left alone. */
+/* Appends the path without its dot segments. What is before `root` in out is left alone. */
 static void add_without_dots(struct buf *out, struct str path)
 {
     const size_t root = out->len;

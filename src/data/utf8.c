@@ -1,3 +1,4 @@
+/* Decoding and encoding by the lead byte, with the bounds of table 3-7. */
 #include "data/utf8.h"
 
 #include <assert.h>

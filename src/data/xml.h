@@ -1,4 +1,4 @@
-/* xml: a document as it was received, read by libxml2 with everything dangerous left out.
+/* xml: a document as it was received, read by libxml2 with everything dangerous disabled.
  *
  *      if (!xml_open(xml, arena, &(struct xml_source){ .bytes = body }, &doc, err))
  *          return false;
@@ -8,28 +8,30 @@
  *          use(xml_raw(doc, items.nodes[i]));
  *      xml_close(xml, doc);
  *
- * What is refused, each with an error of its own (all L2):
- *   "xml.syntax"   whatever is not well-formed, with line and column; a truncated document, and an
- *                  empty one, are such;
- *   "xml.charset"  bytes that are not of the charset they claim, or one that nobody knows;
- *   "xml.entity"   any declaration of an entity and any use of one that is not of XML's own five:
+ * These are errors, each with its own code (all L2):
+ *   "xml.syntax"   a document that is not well-formed, with line and column; a truncated or
+ *                  empty one is not;
+ *   "xml.charset"  bytes that are not in the declared charset, or an unknown charset;
+ *   "xml.entity"   any declaration of an entity, and any use of one that is not among XML's own
+ * five:
  * so there is nothing to expand, and no text with a hole where an entity was; "xml.limit"    more
- * bytes, nesting or nodes than allowed. A DOCTYPE that names an external DTD is passed over:
- * nothing is ever loaded, neither from the network nor from a file. A prefix without a declaration
- * is tolerated, as it harms only itself.
+ * bytes, nesting or nodes than allowed. An external DTD named by a DOCTYPE is ignored: nothing is
+ * ever loaded, neither from the network nor from a file. A prefix without a declaration
+ * is tolerated.
  *
- * The charset is the one of a byte order mark, else the one the caller names (from Content-Type),
- * else the declaration's, else UTF-8. A text that is not UTF-8 is converted first.
+ * The charset is that of a byte order mark, else the one that the caller passes (from
+ * Content-Type), else that of the XML declaration, else UTF-8. A text that is not UTF-8 is
+ * converted first.
  *
- * Raw bytes: the parser's position gives the place of every element, so xml_raw() is a slice of the
- * text that was read: exactly the bytes received, or, where the document was not in UTF-8, exactly
- * its conversion. A slice may use prefixes that were declared outside of it.
+ * Raw bytes: the place of every element is known from the parser's position, so xml_raw() is a
+ * slice of the text: exactly the bytes received or, when the document was not in UTF-8, their
+ * conversion. A slice may use prefixes that are declared outside it.
  *
  * libxml2 brings ICU and a C++ runtime, so this is a module: `struct xml` is its table of
  * functions, loaded by base/module.h under the name "xml"; tests link it directly (&xml_module).
  *
- * The caller's part: the arena and the bytes live as long as the doc. A doc may be read by one
- * thread at a time, and so may a compiled path; different ones by different threads.
+ * The caller keeps the arena and the bytes as long as the doc. A doc and a compiled path may be
+ * used by one thread at a time; different ones by different threads.
  */
 #ifndef PATRA_DATA_XML_H
 #define PATRA_DATA_XML_H
@@ -43,7 +45,7 @@
 #include "base/module.h"
 #include "base/str.h"
 
-/* Defaults where a source says nothing. libxml2 itself allows no more than 256 levels. */
+/* Defaults. libxml2 itself allows no more than 256 levels. */
 enum {
     XML_BYTES_MAX = 256 << 20,
     XML_DEPTH_MAX = 200,
@@ -114,14 +116,13 @@ static inline void xml_close(const struct xml *xml, struct xml_doc *doc)
     xml->close(doc);
 }
 
-/* The document itself, above its first element: where absolute and relative paths begin. */
+/* The document itself, above its first element: where absolute and relative paths start. */
 static inline struct xml_node xml_root(const struct xml *xml, const struct xml_doc *doc)
 {
     return xml->root(doc);
 }
 
-/* The element's bytes, from its < to its >; empty for attributes, texts and the document, which
- * have none of their own. */
+/* The element's bytes, from its < to its >; empty for attributes, texts and the document. */
 static inline struct str xml_raw(const struct xml *xml, const struct xml_doc *doc,
                                  struct xml_node node)
 {
@@ -146,7 +147,8 @@ static inline void xml_path_close(const struct xml *xml, struct xml_path *path)
 }
 
 /* The elements (attributes, texts) that a path finds from a node. "xpath.type" (L2) when the
- * expression gives no nodes but a text or a number; "xpath.limit" (L2) when it takes too long. */
+ * expression returns a text or a number instead of nodes; "xpath.limit" (L2) when it takes too
+ * long. */
 static inline bool MUST_CHECK xml_nodes(const struct xml *xml, struct xml_path *path,
                                         struct arena *arena, struct xml_node from,
                                         struct xml_node_list *nodes, struct error *err)
@@ -154,8 +156,8 @@ static inline bool MUST_CHECK xml_nodes(const struct xml *xml, struct xml_path *
     return xml->nodes(path, arena, from, nodes, err);
 }
 
-/* The texts of the nodes found; or, when the expression gives a text, number or boolean, that one
- * as XPath's string() writes it. */
+/* The texts of the nodes found or, when the expression returns a text, number or boolean, that
+ * value as XPath's string() writes it. */
 static inline bool MUST_CHECK xml_texts(const struct xml *xml, struct xml_path *path,
                                         struct arena *arena, struct xml_node from,
                                         struct xml_text_list *texts, struct error *err)
@@ -163,7 +165,7 @@ static inline bool MUST_CHECK xml_texts(const struct xml *xml, struct xml_path *
     return xml->texts(path, arena, from, texts, err);
 }
 
-/* The first of them; text->data is NULL when the path finds nothing. */
+/* The first of these texts; text->data is NULL when the path finds nothing. */
 static inline bool MUST_CHECK xml_text(const struct xml *xml, struct xml_path *path,
                                        struct arena *arena, struct xml_node from, struct str *text,
                                        struct error *err)
@@ -183,6 +185,6 @@ static inline bool MUST_CHECK xml_test(const struct xml *xml, struct xml_path *p
     return xml->test(path, from, result, err);
 }
 
-extern const struct xml xml_module; /* where the module's code is linked in */
+extern const struct xml xml_module; /* for programs that link the module's code */
 
 #endif

@@ -1,5 +1,5 @@
-/* From bytes in any charset to UTF-8, before libxml2 sees them: iconv refuses what is not of the
- * charset, and the parser's positions are positions in one known text. */
+/* From bytes in any charset to UTF-8, before libxml2 reads them: iconv rejects bytes that are not
+ * in the charset, and the parser's positions are positions in one known text. */
 #include "data/xml_tree.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ enum { CHARSET_NAME_MAX = 40, PIECE_BYTES = 16 * 1024 };
 static bool fault(struct error *err, struct str charset, size_t offset)
 {
     return error_set(err, ERROR_REQUEST, "xml.charset",
-                     "the document is not in the charset %s it claims: offset %zu", QUOTE(charset),
+                     "the document is not in its declared charset %s: offset %zu", QUOTE(charset),
                      offset);
 }
 
@@ -33,8 +33,8 @@ static bool check_utf8(struct str text, struct error *err)
     return true;
 }
 
-/* Letters, digits and a few marks: what a charset's name is made of, and nothing that iconv would
- * take for an option. */
+/* Letters, digits and a few marks: a charset's name, without what iconv would take for an option.
+ */
 static bool is_charset_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -54,7 +54,7 @@ static bool convert_all(iconv_t converter, struct str charset, struct str bytes,
     char piece[PIECE_BYTES];
     char *from;
 
-    memcpy(&from, &bytes.data, sizeof(from)); /* iconv wants no const, but only reads */
+    memcpy(&from, &bytes.data, sizeof(from)); /* iconv only reads, but its parameter is not const */
     while (left > 0) {
         char *to = piece;
         size_t room = sizeof(piece);
@@ -71,8 +71,7 @@ static bool convert_all(iconv_t converter, struct str charset, struct str bytes,
 
 static bool unknown(struct error *err, struct str charset)
 {
-    return error_set(err, ERROR_REQUEST, "xml.charset", "nobody knows the charset %s",
-                     QUOTE(charset));
+    return error_set(err, ERROR_REQUEST, "xml.charset", "unknown charset %s", QUOTE(charset));
 }
 
 static bool convert(struct arena *arena, struct str charset, struct str bytes, size_t bytes_max,
@@ -94,7 +93,7 @@ static bool convert(struct arena *arena, struct str charset, struct str bytes, s
     converted = convert_all(converter, charset, bytes, &out, err);
     (void)iconv_close(converter);
     *text = buf_str(&out);
-    /* A byte order mark in front is converted like any character. */
+    /* A leading byte order mark is converted like any character. */
     if (str_starts(*text, STR("\xEF\xBB\xBF")))
         *text = str_slice(*text, 3, text->len);
     return converted && check_utf8(*text, err);

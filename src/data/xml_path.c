@@ -1,4 +1,4 @@
-/* XPath 1.0: compiled once together with the context it is evaluated in. */
+/* XPath 1.0: compiled once, together with the context in which it is evaluated. */
 #include "data/xml_tree.h"
 
 #include <libxml/xpath.h>
@@ -8,15 +8,15 @@
 
 #include "base/quote.h"
 
-/* An expression is written by a person. Twenty million steps are a second's work, and visit each
- * node of a page many times over; a path that visits each node for each node ends there. */
+/* Twenty million steps take about a second and visit each node of a page many times. A path that
+ * visits every node for every node exceeds them. */
 enum { PATH_TEXT_MAX = 4096, PATH_STEPS_MAX = 20 * 1000 * 1000 };
 
 struct xml_path {
     xmlXPathContext *context;
     xmlXPathCompExpr *compiled;
     xmlChar text[PATH_TEXT_MAX + 1];
-    struct error fault; /* of the compilation or evaluation under way; level 0: none */
+    struct error fault; /* of the current compilation or evaluation; level 0: none */
 };
 
 static const char *fault_text(int code)
@@ -24,9 +24,9 @@ static const char *fault_text(int code)
     switch (code) {
     case XPATH_UNFINISHED_LITERAL_ERROR:
     case XPATH_START_LITERAL_ERROR:
-        return "a text without its closing quote";
+        return "a text is not closed by its quote";
     case XPATH_INVALID_PREDICATE_ERROR:
-        return "a predicate without its closing ]";
+        return "a predicate is not closed by ]";
     case XPATH_INVALID_TYPE:
     case XPATH_INVALID_OPERAND:
         return "a value of the wrong type";
@@ -73,7 +73,8 @@ static xmlXPathObject *evaluate(struct xml_path *path, struct xml_node from, str
     if (path->fault.level != ERROR_NONE)
         *err = path->fault;
     else
-        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for an XPath's result");
+        (void)error_set(err, ERROR_TRANSIENT, "xml.memory",
+                        "out of memory for the result of an XPath");
     return NULL;
 }
 
@@ -103,7 +104,7 @@ static bool compile(struct xml_path *path, const struct xml_namespace *namespace
 {
     path->context = xmlXPathNewContext(NULL);
     if (path->context == NULL || !add_namespaces(path, namespaces, count))
-        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for an XPath");
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for an XPath");
     path->context->error = on_error;
     path->context->userData = path;
     path->context->opLimit = PATH_STEPS_MAX;
@@ -111,12 +112,12 @@ static bool compile(struct xml_path *path, const struct xml_namespace *namespace
     if (path->compiled != NULL && path->fault.level == ERROR_NONE)
         return true;
     if (path->fault.level == ERROR_NONE)
-        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for an XPath");
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for an XPath");
     *err = path->fault;
     return false;
 }
 
-/* One look at a document of one element finds the values of the wrong type. */
+/* Evaluating it on a document of one element finds values of the wrong type. */
 static bool try_out(struct xml_path *path, struct error *err)
 {
     xmlDoc *tree = xmlNewDoc((const xmlChar *)"1.0");
@@ -129,7 +130,7 @@ static bool try_out(struct xml_path *path, struct error *err)
         xmlXPathFreeObject(result);
     } else {
         xmlFreeNode(element);
-        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory to try an XPath out");
+        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory to test an XPath");
     }
     xmlFreeDoc(tree);
     return result != NULL;
@@ -152,7 +153,7 @@ bool xml_path_make(struct str text, const struct xml_namespace *namespaces, size
     xmlInitParser();
     path = calloc(1, sizeof(*path));
     if (path == NULL)
-        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for an XPath");
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for an XPath");
     memcpy(path->text, text.data, text.len);
     if (!compile(path, namespaces, count, err) || !try_out(path, err)) {
         xml_path_end(path);
@@ -175,7 +176,7 @@ void xml_path_end(struct xml_path *path)
 
 static bool wrong_type(const struct xml_path *path, struct error *err)
 {
-    return error_set(err, ERROR_REQUEST, "xpath.type", "XPath %s gives no elements",
+    return error_set(err, ERROR_REQUEST, "xpath.type", "XPath %s does not return elements",
                      QUOTE(str_of((const char *)path->text)));
 }
 
@@ -215,11 +216,11 @@ bool xml_path_nodes(struct xml_path *path, struct arena *arena, struct xml_node 
     return collected;
 }
 
-/* Takes libxml2's text over into the arena. */
+/* Moves libxml2's text into the arena. */
 static bool take_text(struct arena *arena, xmlChar *made, struct str *text, struct error *err)
 {
     if (made == NULL)
-        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for a text");
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for a text");
     *text = arena_copy(arena, str_of((const char *)made));
     xmlFree(made);
     return text->data != NULL || arena_error(arena, err);

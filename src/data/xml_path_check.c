@@ -1,5 +1,5 @@
-/* The faults of an XPath that libxml2 would only notice while evaluating it, and inside a predicate
- * perhaps never: prefixes, functions and their arguments, variables. */
+/* Faults of an XPath that libxml2 only notices during evaluation, or never inside a predicate:
+ * prefixes, functions and their arguments, variables. */
 #include "data/xml_tree.h"
 
 #include "base/quote.h"
@@ -40,7 +40,7 @@ static const struct function {
     { "translate", 3, 3 },
     { "true", 0, 0 },
 };
-/* These stand before a parenthesis without being functions. */
+/* These precede a parenthesis but are not functions. */
 static const char *const not_functions[] = {
     "and", "comment", "div", "mod", "node", "or", "processing-instruction", "text",
 };
@@ -58,7 +58,7 @@ struct walk {
         bool is_empty;
     } open[PATH_NESTING_MAX];
     size_t depth;
-    const struct function *called; /* whose parenthesis comes next */
+    const struct function *called; /* whose parenthesis is next */
     size_t called_at;
     struct error *err;
 };
@@ -165,7 +165,7 @@ static bool open_parenthesis(struct walk *w)
     return true;
 }
 
-/* Whether parentheses match is for libxml2's compiler to say. */
+/* libxml2's compiler checks that parentheses match. */
 static bool close_parenthesis(struct walk *w)
 {
     const struct function *function;
@@ -195,7 +195,7 @@ static bool check_mark(struct walk *w)
         return true;
     case '$':
         return walk_fault(w, w->at,
-                          "there are no variables here:", str_slice(w->text, w->at, w->at + 20));
+                          "variables are not supported:", str_slice(w->text, w->at, w->at + 20));
     case '(':
     case '[':
         return open_parenthesis(w);

@@ -1,9 +1,9 @@
-/* One reading by libxml2's parser, with our own callbacks in front of its own:
+/* One pass of libxml2's parser, with our callbacks in front of its own:
  *
  *      start of an element    count, depth; its place in the text: back from the parser's position,
- *                             which is at the tag's end, to the < (no < stands inside a tag)
- *      end of an element      its end: the parser's position, behind the >
- *      any entity             the end of the reading
+ *                             which is at the tag's end, to the < (a tag contains no other <)
+ *      end of an element      its end: the parser's position, after the >
+ *      any entity             the end of the pass
  */
 #include "data/xml_tree.h"
 
@@ -30,7 +30,7 @@ static struct reading *reading_of(const xmlParserCtxt *parser)
     return parser->_private;
 }
 
-/* The first fault counts; what follows it is its echo. */
+/* Keeps the first fault; later ones follow from it. */
 static void stop(xmlParserCtxt *parser)
 {
     reading_of(parser)->failed = true;
@@ -46,7 +46,7 @@ static void on_error(void *user, xmlError *error)
 
     if (r->failed || (error->level < XML_ERR_ERROR && !is_entity) ||
         error->code == XML_NS_ERR_UNDEFINED_NAMESPACE || error->code == XML_WAR_NS_URI)
-        return; /* a namespace is a name, whether it is a good URI or not */
+        return; /* a namespace is a name, whether it is a valid URI or not */
     (void)error_set(r->err, ERROR_REQUEST, is_entity ? "xml.entity" : "xml.syntax",
                     "line %d, column %d: %s", error->line, error->int2,
                     QUOTE(str_trim(str_of(error->message))));
@@ -86,7 +86,7 @@ static void on_unparsed_entity(void *user, const xmlChar *name, const xmlChar *p
     refuse_entity(user);
 }
 
-/* No entity can be found, even if one could be declared. */
+/* No entity is found, even if one could be declared. */
 static xmlEntity *find_no_entity(void *user, const xmlChar *name)
 {
     (void)user;
@@ -140,7 +140,7 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     xmlSAX2StartElementNs(user, name, prefix, uri, namespace_count, namespaces, attribute_count,
                           default_count, attributes);
     if (parser->node == NULL)
-        return; /* out of memory: the parser tells it at its end */
+        return; /* out of memory: the parser reports it at its end */
     if (at >= doc->text.len)
         at = doc->text.len - 1;
     while (at > 0 && doc->text.data[at] != '<')
@@ -194,7 +194,7 @@ static void set_callbacks(xmlParserCtxt *parser)
     sax->cdataBlock = on_cdata;
 }
 
-/* Every element begins with a < that is followed by its name. */
+/* Every element starts with a < followed by its name. */
 static size_t count_elements_at_most(struct str text)
 {
     size_t count = 0;
@@ -213,17 +213,17 @@ static bool read_tree(struct xml_doc *doc, const struct xml_source *limits, stru
     xmlParserCtxt *parser = xmlNewParserCtxt();
 
     if (parser == NULL)
-        return error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for a parser");
+        return error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for a parser");
     parser->_private = &r;
     set_callbacks(parser);
-    /* NOENT replaces XML's own five entities, and the callbacks see to it that there are no others;
-     * without it, an ampersand in a namespace would stay "&#38;". */
+    /* NOENT replaces XML's own five entities, and the callbacks reject all others; without it, an
+     * ampersand in a namespace would stay "&#38;". */
     doc->tree = xmlCtxtReadMemory(parser, doc->text.data, (int)doc->text.len, NULL, NULL,
                                   XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC |
                                       XML_PARSE_BIG_LINES | XML_PARSE_COMPACT);
     if (!r.failed && (doc->tree == NULL || !parser->wellFormed)) {
         r.failed = true;
-        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "no memory for the document");
+        (void)error_set(err, ERROR_TRANSIENT, "xml.memory", "out of memory for the document");
     }
     xmlFreeParserCtxt(parser);
     if (r.failed) {
@@ -254,7 +254,7 @@ bool xml_tree_open(struct arena *arena, const struct xml_source *source, struct 
 
     *opened = NULL;
     if (source->bytes.len > limits.bytes_max) {
-        return error_set(err, ERROR_REQUEST, "xml.limit", "%zu bytes are more than the %zu allowed",
+        return error_set(err, ERROR_REQUEST, "xml.limit", "%zu bytes exceed the limit of %zu",
                          source->bytes.len, limits.bytes_max);
     }
     doc = ARENA_NEW(arena, struct xml_doc);
@@ -299,3 +299,6 @@ struct str xml_tree_raw(const struct xml_doc *doc, struct xml_node node)
     assert(doc->text.data[span->from] == '<' && doc->text.data[span->to - 1] == '>');
     return str_slice(doc->text, span->from, span->to);
 }
+
+/* For programs that link the module's code; patra-xml.so exports its own (xml_export.c). */
+const struct xml xml_module = XML_TABLE;

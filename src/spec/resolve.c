@@ -182,7 +182,7 @@ bool resolve(struct arena *arena, const struct resolve_request *request,
     return true;
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 const struct resolved *resolution_get(const struct resolution *resolution, const char *path)
 {

@@ -146,7 +146,7 @@ static const struct {
 } faults[] = {
     { "", "offset 0 (line 1, column 1): expected a value, found the end" },
     { "  ", "offset 2 (line 1, column 3): expected a value" },
-    { "{\"a\" 1}", "offset 5 (line 1, column 6): expected : behind the name, found '1'" },
+    { "{\"a\" 1}", "offset 5 (line 1, column 6): expected : after the name, found '1'" },
     { "{\n  \"a\": 1,\n  }", "offset 14 (line 3, column 3): expected a name" },
     { "[1,]", "offset 3 (line 1, column 4): expected a value: one of" },
     { "[1", "expected , or ]" },
@@ -154,7 +154,7 @@ static const struct {
     { "[1}", "offset 2 (line 1, column 3): expected , or ], found '}'" },
     { "\"abc", "expected the closing \"" },
     { "\"a\tb\"", "a control character must be escaped" },
-    { "\"\\x\"", "not an escape" },
+    { "\"\\x\"", "unknown escape" },
     { "\"\\u12G4\"", "four hexadecimal digits" },
     { "\"\\", "expected the rest of an escape" },
     { "\"\xC3(\"", "offset 1 (line 1, column 2): not well-formed UTF-8, found byte 0xC3" },
@@ -163,7 +163,7 @@ static const struct {
     { "1.", "expected a digit" },
     { "1e+", "expected a digit" },
     { "nul", "expected a value" },
-    { "{} {}", "offset 3 (line 1, column 4): expected nothing more" },
+    { "{} {}", "offset 3 (line 1, column 4): expected nothing after" },
     { "{'a':1}", "expected a name in double quotes, found '''" },
 };
 

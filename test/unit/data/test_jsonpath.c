@@ -283,8 +283,8 @@ static const struct {
     size_t at;
     const char *hint;
 } faults[] = {
-    { "", 0, "begins with $" },
-    { "message.items", 0, "begins with $" },
+    { "", 0, "starts with $" },
+    { "message.items", 0, "starts with $" },
     { "$.content-type", 9, "['like-this']" },
     { "$.", 2, "expected a name" },
     { "$.a.", 4, "expected a name" },
@@ -303,13 +303,13 @@ static const struct {
     { "$[?1]", 3, "compare it" },
     { "$[?count(1) == 1]", 9, "is a query" },
     { "$[?length(@.*) == 1]", 10, "one value" },
-    { "$[?size(@.a) == 1]", 3, "no such function" },
-    { "$[?match(@.a)]", 12, "another argument" },
+    { "$[?size(@.a) == 1]", 3, "unknown function" },
+    { "$[?match(@.a)]", 12, "one more argument" },
     { "$[?(@.a]", 7, "expected )" },
-    { "$['\\x']", 3, "no such escape" },
+    { "$['\\x']", 3, "unknown escape" },
     { "$['\\ud800']", 3, "surrogate" },
     { "$[?@.a == 1.]", 12, "expected a digit" },
-    { "@.a", 0, "begins with $" },
+    { "@.a", 0, "starts with $" },
 };
 
 TEST(a_fault_is_told_with_its_place_and_a_hint)

@@ -89,10 +89,10 @@ TEST(template_faults_have_an_offset_and_a_hint)
         const char *text;
         const char *hint;
     } cases[] = {
-        { "ab${", 4, "missing", "as in" },
-        { "ab${}", 4, "missing", "as in" },
+        { "ab${", 4, "missing", "for example" },
+        { "ab${}", 4, "missing", "for example" },
         { "ab${page.no", 2, "closing }", "" },
-        { "${page.no x}", 10, "\"x\" can not stand here", "" },
+        { "${page.no x}", 10, "\"x\" is not allowed here", "" },
         { "${page.}", 7, "name is missing", "" },
         { "${rows}", 2, "no scope", "expr.rows" },
         { "${pge.no}", 2, "unknown scope \"pge\"", "page" },
@@ -102,25 +102,25 @@ TEST(template_faults_have_an_offset_and_a_hint)
         { "${window.form}", 2, "no variable", "from" },
         { "${dat(window.from)}", 2, "unknown function \"dat\"", "date" },
         { "${system('ls')}", 2, "unknown function", "" },
-        { "${window.from[0]}", 13, "\"[\" can not stand here", "" },
+        { "${window.from[0]}", 13, "\"[\" is not allowed here", "" },
         { "${date()}", 2, "0 arguments", "date(instant)" },
         { "${date(window.from, window.to)}", 2, "2 arguments", "date(instant)" },
         { "${date(page.no)}", 7, "argument 1", "" },
         { "${date(\"2001\")}", 7, "argument 1", "" },
         { "${join(page.token, \",\")}", 7, "argument 1", "" },
         { "${concat(\"a\", ids.list)}", 14, "argument 2", "" },
-        { "${formatDateTime(window.from, \"YYYY\")}", 30, "no such field", "" },
+        { "${formatDateTime(window.from, \"YYYY\")}", 30, "unknown field", "" },
         { "${formatDateTime(window.from, expr.p)}", 30, "in quotes", "" },
         { "${plus(window.from, \"1\")}", 20, "not a duration", "" },
         { "${jsonPath(history.x, \"a.b\")}", 22, "JSONPath", "" },
         { "${concat(\"a\" \"b\")}", 13, "comma or )", "" },
         { "${concat(\"a\",)}", 13, "missing", "" },
-        { "${\"abc}", 2, "closing quote", "" },
+        { "${\"abc}", 2, "not closed by its quote", "" },
         { "${\"a\\n\"}", 4, "unknown escape", "" },
         { "${99999999999999999999}", 2, "64 bits", "quotes" },
         { "${-}", 2, "64 bits", "" },
         { "${${page.no}}", 2, "missing", "" },
-        { "${page.no + 1}", 10, "\"+\" can not stand here", "" },
+        { "${page.no + 1}", 10, "\"+\" is not allowed here", "" },
     };
 
     begin();

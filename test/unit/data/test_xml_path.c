@@ -130,7 +130,7 @@ TEST(xml_path_faults_are_found_when_it_is_compiled)
     } cases[] = {
         { "", "1 to" },
         { "/a[", "offset 3: not a valid" },
-        { "/a[1", "closing ]" },
+        { "/a[1", "closed by ]" },
         { "(a", "offset 2" },
         { "count('x')", "wrong type" },
         { "'a' | b", "wrong type" },
