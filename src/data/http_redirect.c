@@ -47,47 +47,48 @@ static bool holds_secret(const struct http_request *request, struct str query)
 }
 
 /* Whether this request may be redirected to `target`. */
-static bool check_target(struct arena *arena, const struct http_request *request, struct str from,
-                         struct str text, struct http_hop *hop, struct error *err)
+static bool check_target(struct arena *arena, const struct http_arrival *at, struct str text,
+                         struct http_hop *hop, struct error *err)
 {
+    const struct http_request *request = at->request;
     struct url target, home;
 
     if (!url_parse(text, &target, err) || target.userinfo.data != NULL)
-        return refuse(request, from, "the Location is not a usable URL", STR(""), err);
+        return refuse(request, at->url, "the Location is not a usable URL", STR(""), err);
     if (!url_parse(request->url, &home, err))
         return false;
     hop->leaves_origin = !url_same_origin(&home, &target);
     if (!hop->leaves_origin)
         return true;
     if (!is_listed(request, &target))
-        return refuse(request, from, "it leads to another origin, ", origin_text(arena, &target),
+        return refuse(request, at->url, "it leads to another origin, ", origin_text(arena, &target),
                       err);
     if (holds_secret(request, target.query))
-        return refuse(request, from, "it would carry a secret to ", origin_text(arena, &target),
+        return refuse(request, at->url, "it would carry a secret to ", origin_text(arena, &target),
                       err);
     return true;
 }
 
-bool http_redirect(struct arena *arena, const struct http_request *request, struct str url,
-                   int followed, const struct http_reply *reply, struct http_hop *hop,
+bool http_redirect(struct arena *arena, const struct http_arrival *at, struct http_hop *hop,
                    struct error *err)
 {
-    const struct str location = http_header_value(reply->headers, STR("Location"));
+    const struct http_request *request = at->request;
+    const struct str location = http_header_value(at->reply->headers, STR("Location"));
     struct str target;
 
     *hop = (struct http_hop){ 0 };
-    if (request->redirects_max == 0 || !is_redirect(reply->status) || location.len == 0)
+    if (request->redirects_max == 0 || !is_redirect(at->reply->status) || location.len == 0)
         return true;
     if (!str_eq(request->method, STR("GET")) && !str_eq(request->method, STR("HEAD")))
-        return refuse(request, url, "only GET and HEAD follow redirects", STR(""), err);
-    if (followed >= request->redirects_max)
-        return refuse(request, url, "there are more than redirects_max allows", STR(""), err);
-    if (!url_resolve(arena, url, location, &target, err))
-        return refuse(request, url, "the Location is not a usable URL", STR(""), err);
+        return refuse(request, at->url, "only GET and HEAD follow redirects", STR(""), err);
+    if (at->followed >= request->redirects_max)
+        return refuse(request, at->url, "there are more than redirects_max allows", STR(""), err);
+    if (!url_resolve(arena, at->url, location, &target, err))
+        return refuse(request, at->url, "the Location is not a usable URL", STR(""), err);
     target = str_slice(target, 0, str_find_char(target, '#'));
-    if (str_eq(target, url))
-        return refuse(request, url, "it leads back to itself", STR(""), err);
-    if (!check_target(arena, request, url, target, hop, err))
+    if (str_eq(target, at->url))
+        return refuse(request, at->url, "it leads back to itself", STR(""), err);
+    if (!check_target(arena, at, target, hop, err))
         return false;
     hop->url = target;
     return true;

@@ -14,10 +14,15 @@ struct http_hop {
     bool leaves_origin; /* leave the secret headers out, now and for all further hops */
 };
 
-/* `url` is where the response came from, `followed` the number of redirects so far.
- * "http.redirect_refused" (L2) says why a redirect is not followed although redirects are on. */
-bool http_redirect(struct arena *arena, const struct http_request *request, struct str url,
-                   int followed, const struct http_reply *reply, struct http_hop *hop,
+struct http_arrival { /* a response that may be a redirect */
+    const struct http_request *request;
+    struct str url; /* where the response came from */
+    int followed;   /* redirects so far */
+    const struct http_reply *reply;
+};
+
+/* "http.redirect_refused" (L2) says why a redirect is not followed although redirects are on. */
+bool http_redirect(struct arena *arena, const struct http_arrival *at, struct http_hop *hop,
                    struct error *err) MUST_CHECK;
 
 /* The request for that hop: its URL, without the secret headers if it leads to another origin.

@@ -2,9 +2,9 @@
  * before it, moves the states of that part up and writes in front of them:
  *
  *      x       x*                      x|y
- *      --      split 1, behind         split 1, y
+ *      --      split 1, after          split 1, y
  *      x       x                       x
- *              jump split              jump behind
+ *              jump split              jump after
  *                                      y
  */
 #include "data/iregexp.h"
@@ -46,16 +46,21 @@ static bool limit(struct compiler *c)
         STR_ARG(c->pattern), IREGEXP_STATES_MAX, IREGEXP_NEST_MAX);
 }
 
-/* Makes room for `more` items after `count`. Returns the items, which may have moved, or NULL. */
-static void *reserve(struct compiler *c, void *items, size_t count, size_t more, size_t *capacity,
-                     size_t size)
-{
-    const size_t old = *capacity;
+struct room { /* for `more` items of this size, after `count` of them */
+    size_t count;
+    size_t more;
+    size_t size;
+};
 
-    if (count + more <= old)
+/* Makes room. Returns the items, which may have moved, or NULL. */
+static void *reserve(struct compiler *c, void *items, struct room room, size_t *capacity)
+{
+    const size_t old = *capacity, wanted = room.count + room.more;
+
+    if (wanted <= old)
         return items;
-    *capacity = old * 2 > count + more ? old * 2 : count + more + 8;
-    items = arena_grow(c->arena, items, old * size, *capacity * size);
+    *capacity = old * 2 > wanted ? old * 2 : wanted + 8;
+    items = arena_grow(c->arena, items, old * room.size, *capacity * room.size);
     if (items == NULL)
         (void)arena_error(c->arena, c->err);
     return items;
@@ -68,7 +73,8 @@ static bool insert(struct compiler *c, size_t first, size_t count)
 
     if (re->count + count > IREGEXP_STATES_MAX)
         return limit(c);
-    re->states = reserve(c, re->states, re->count, count, &c->state_capacity, sizeof(struct state));
+    re->states = reserve(c, re->states, (struct room){ re->count, count, sizeof(struct state) },
+                         &c->state_capacity);
     if (re->states == NULL)
         return false;
     memmove(re->states + first + count, re->states + first,
@@ -91,7 +97,8 @@ static bool add_item(struct compiler *c, struct class_item item)
 {
     if (c->item_count == IREGEXP_STATES_MAX)
         return limit(c);
-    c->re->items = reserve(c, c->re->items, c->item_count, 1, &c->item_capacity, sizeof(item));
+    c->re->items = reserve(c, c->re->items, (struct room){ c->item_count, 1, sizeof(item) },
+                           &c->item_capacity);
     if (c->re->items == NULL)
         return false;
     c->re->items[c->item_count++] = item;
@@ -102,7 +109,8 @@ static bool add_item(struct compiler *c, struct class_item item)
 static bool add_class(struct compiler *c, size_t first, bool negated)
 {
     c->re->classes =
-        reserve(c, c->re->classes, c->class_count, 1, &c->class_capacity, sizeof(struct class));
+        reserve(c, c->re->classes, (struct room){ c->class_count, 1, sizeof(struct class) },
+                &c->class_capacity);
     if (c->re->classes == NULL)
         return false;
     c->re->classes[c->class_count++] =

@@ -33,14 +33,15 @@ struct iregexp;
 bool iregexp_compile(struct arena *arena, struct str pattern, const struct iregexp **out,
                      struct error *err) MUST_CHECK;
 
-/* Whether the whole text matches, or (search) any part of it. The text is UTF-8. *steps is the
- * budget: each visited state costs one. False when it is used up (L2 "iregexp.limit") or the arena
- * is full. */
 struct iregexp_text {
-    struct str text;
-    bool search;
+    struct str text; /* UTF-8 */
+    bool search;     /* any part of it may match, not only the whole */
+    uint64_t *steps; /* the budget: each visited state costs one */
 };
+
+/* Whether the text matches. False when the budget is used up (L2 "iregexp.limit") or the arena is
+ * full. */
 bool iregexp_run(const struct iregexp *re, struct arena *arena, struct iregexp_text text,
-                 uint64_t *steps, bool *found, struct error *err) MUST_CHECK;
+                 bool *found, struct error *err) MUST_CHECK;
 
 #endif

@@ -123,7 +123,7 @@ static bool init(struct run *r, struct arena *arena)
 }
 
 bool iregexp_run(const struct iregexp *re, struct arena *arena, struct iregexp_text text,
-                 uint64_t *steps, bool *found, struct error *err)
+                 bool *found, struct error *err)
 {
     struct run r = { .re = re };
     const char *at = text.text.len > 0 ? text.text.data : "";
@@ -139,12 +139,12 @@ bool iregexp_run(const struct iregexp *re, struct arena *arena, struct iregexp_t
         const uint64_t price = cost(&r);
         uint32_t point;
 
-        if (*steps < price) {
-            *steps = 0;
+        if (*text.steps < price) {
+            *text.steps = 0;
             return error_set(err, ERROR_REQUEST, "iregexp.limit",
                              "a regular expression took more steps than allowed");
         }
-        *steps -= price;
+        *text.steps -= price;
         if (r.now.count == 0 && !text.search)
             break;
         point = utf8_next(&at, end);

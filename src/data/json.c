@@ -114,7 +114,7 @@ struct json_iter json_each(const struct json_doc *doc, struct json_node node)
 }
 
 /* From the closing quote of a name to the first byte of its value. */
-static const char *behind_colon(const char *quote, const char *end)
+static const char *after_colon(const char *quote, const char *end)
 {
     const char *colon = json_scan_space(quote + 1, end);
 
@@ -137,7 +137,7 @@ bool json_next(struct json_iter *it)
     it->name = JSON_NODE_NONE;
     if (it->in_object) {
         it->name = (struct json_node){ offset_of(doc, at), it->span };
-        at = behind_colon(closing_quote(at + 1, end), end);
+        at = after_colon(closing_quote(at + 1, end), end);
     }
     it->value = (struct json_node){ offset_of(doc, at), it->span };
     it->at = offset_of(doc, end_of_value(doc, at, &it->span));
@@ -252,7 +252,7 @@ struct json_node json_get(const struct json_doc *doc, struct json_node object, s
             quote = closing_quote(quote, end);
             found = unescapes_to((struct str){ begin, (size_t)(quote - begin) }, name);
         }
-        at = behind_colon(quote, end);
+        at = after_colon(quote, end);
         if (found)
             return (struct json_node){ offset_of(doc, at), span };
         at = json_scan_space(end_of_value(doc, at, &span), end);

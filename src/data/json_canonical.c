@@ -127,14 +127,12 @@ static bool string_of(struct canonical *c, struct json_node node, struct str *va
     return json_string(c->doc, node, c->arena, value, err);
 }
 
-/* Makes room for one more item after `count`. Returns the items, which may have moved, or NULL. */
-static void *room_for_one(struct canonical *c, void *items, size_t count, size_t *capacity,
-                          size_t size, struct error *err)
+/* Doubles a full array. Returns the items, which may have moved, or NULL. */
+static void *grow(struct canonical *c, void *items, size_t size, size_t *capacity,
+                  struct error *err)
 {
     const size_t old = *capacity;
 
-    if (count < old)
-        return items;
     *capacity = old > 0 ? 2 * old : 16;
     items = arena_grow(c->arena, items, old * size, *capacity * size);
     if (items == NULL)
@@ -187,8 +185,8 @@ static bool add_number(struct canonical *c, struct json_node node, struct error 
 
 static bool add_member(struct canonical *c, struct member member, struct error *err)
 {
-    c->members =
-        room_for_one(c, c->members, c->member_count, &c->member_capacity, sizeof(member), err);
+    if (c->member_count == c->member_capacity)
+        c->members = grow(c, c->members, sizeof(member), &c->member_capacity, err);
     if (c->members == NULL)
         return false;
     c->members[c->member_count++] = member;
@@ -223,7 +221,8 @@ static bool open_level(struct canonical *c, struct json_node node, struct error 
 {
     struct level *level;
 
-    c->levels = room_for_one(c, c->levels, c->depth, &c->level_capacity, sizeof(*level), err);
+    if (c->depth == c->level_capacity)
+        c->levels = grow(c, c->levels, sizeof(*level), &c->level_capacity, err);
     if (c->levels == NULL)
         return false;
     level = &c->levels[c->depth];

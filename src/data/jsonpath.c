@@ -16,15 +16,6 @@ const char *jsonpath_warning(const struct jsonpath *path)
     return path->warning;
 }
 
-bool jsonpath_run(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
-                  struct json_node root, struct jsonpath_nodes *out, struct error *err)
-{
-    const struct jsonpath_target target = { doc, root };
-    uint64_t steps = JSONPATH_STEPS_MAX;
-
-    return jsonpath_run_steps(path, arena, target, &steps, out, err);
-}
-
 struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
                               struct json_node root)
 {
@@ -46,16 +37,16 @@ struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc
     return node;
 }
 
-bool jsonpath_first(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
-                    struct json_node root, struct json_node *out, struct error *err)
+bool jsonpath_first(const struct jsonpath *path, struct arena *arena, struct jsonpath_target target,
+                    struct json_node *out, struct error *err)
 {
     struct jsonpath_nodes nodes;
 
     if (path->query.singular) {
-        *out = jsonpath_get(path, doc, root);
+        *out = jsonpath_get(path, target.doc, target.root);
         return true;
     }
-    if (!jsonpath_run(path, arena, doc, root, &nodes, err))
+    if (!jsonpath_run(path, arena, target, &nodes, err))
         return false;
     *out = nodes.count > 0 ? nodes.items[0] : JSON_NODE_NONE;
     return true;

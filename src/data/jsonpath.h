@@ -6,7 +6,8 @@
  *          !jsonpath_compile(arena, STR("$.DOI"), &id, NULL, err))
  *          return false;
  *      ...
- *      if (!jsonpath_run(items, arena, &doc, json_root(&doc), &nodes, err))
+ *      if (!jsonpath_run(items, arena, (struct jsonpath_target){ &doc, json_root(&doc), NULL },
+ *                        &nodes, err))
  *          return false;
  *      for (size_t i = 0; i < nodes.count; i++)
  *          use(&doc, jsonpath_get(id, &doc, nodes.items[i]));
@@ -70,25 +71,22 @@ struct jsonpath_nodes {
     size_t count;
 };
 
-/* All results, in the arena. */
-bool jsonpath_run(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
-                  struct json_node root, struct jsonpath_nodes *out, struct error *err) MUST_CHECK;
-
-/* The same with a budget: *steps is the number of steps allowed, and afterwards what is left. */
 struct jsonpath_target {
     const struct json_doc *doc;
-    struct json_node root;
+    struct json_node root; /* what `$` means */
+    uint64_t *steps;       /* the steps allowed, and afterwards what is left; NULL: the maximum */
 };
-bool jsonpath_run_steps(const struct jsonpath *path, struct arena *arena,
-                        struct jsonpath_target target, uint64_t *steps, struct jsonpath_nodes *out,
-                        struct error *err) MUST_CHECK;
+
+/* All results, in the arena. */
+bool jsonpath_run(const struct jsonpath *path, struct arena *arena, struct jsonpath_target target,
+                  struct jsonpath_nodes *out, struct error *err) MUST_CHECK;
+
+/* The first result, or JSON_NONE. */
+bool jsonpath_first(const struct jsonpath *path, struct arena *arena, struct jsonpath_target target,
+                    struct json_node *out, struct error *err) MUST_CHECK;
 
 /* The result of a singular query (assert), or JSON_NONE. Allocates nothing, cannot fail. */
 struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
                               struct json_node root);
-
-/* The first result of any query, or JSON_NONE. */
-bool jsonpath_first(const struct jsonpath *path, struct arena *arena, const struct json_doc *doc,
-                    struct json_node root, struct json_node *out, struct error *err) MUST_CHECK;
 
 #endif

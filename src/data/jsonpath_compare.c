@@ -318,7 +318,7 @@ static bool call_logical(struct path_run *run, size_t frame, const struct path_c
         return false;
     if (pattern == NULL)
         return true;
-    if (iregexp_run(pattern, &run->patterns, (struct iregexp_text){ text.text, search }, run->steps,
+    if (iregexp_run(pattern, &run->patterns, (struct iregexp_text){ text.text, search, run->steps },
                     holds, run->err))
         return true;
     return *run->steps == 0 ? path_spend(run, 1) : false;

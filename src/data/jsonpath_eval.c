@@ -319,10 +319,10 @@ bool path_run_singular(struct path_run *run, const struct path_query *query,
     return true;
 }
 
-bool jsonpath_run_steps(const struct jsonpath *path, struct arena *arena,
-                        struct jsonpath_target target, uint64_t *steps, struct jsonpath_nodes *out,
-                        struct error *err)
+bool jsonpath_run(const struct jsonpath *path, struct arena *arena, struct jsonpath_target target,
+                  struct jsonpath_nodes *out, struct error *err)
 {
+    uint64_t steps = JSONPATH_STEPS_MAX;
     struct path_run *run = ARENA_NEW(arena, struct path_run);
     struct path_list *found;
     bool ok;
@@ -332,7 +332,7 @@ bool jsonpath_run_steps(const struct jsonpath *path, struct arena *arena,
     run->doc = target.doc;
     run->root = target.root;
     run->arena = arena;
-    run->steps = steps;
+    run->steps = target.steps != NULL ? target.steps : &steps;
     run->err = err;
     arena_init(&run->patterns, PATH_PATTERN_BYTES_MAX);
     for (size_t i = 0; i < ARRAY_LEN(run->frames); i++) {

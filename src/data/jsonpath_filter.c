@@ -2,8 +2,7 @@
  * evaluation never meets a function with the wrong arguments.
  *
  *      or  =  and || and ...     and  =  basic && basic ...
- *      basic  =  ( or )  |  !basic  |  operand op operand  |  operand alone: does it exist, does it
- * hold
+ *      basic  =  ( or )  |  !basic  |  operand op operand  |  operand (exists, or is true)
  */
 #include <string.h>
 
@@ -102,7 +101,7 @@ static bool prepare_pattern(struct path_parser *p, struct path_call *call)
 {
     const struct path_operand *pattern = &call->args[1];
     struct error why;
-    struct str told;
+    struct str warning;
 
     if (call->function->id != FUNCTION_MATCH && call->function->id != FUNCTION_SEARCH)
         return true;
@@ -113,10 +112,10 @@ static bool prepare_pattern(struct path_parser *p, struct path_call *call)
     if (p->arena->failed)
         return path_no_memory(p);
     call->pattern_is_bad = true;
-    told = arena_printf(p->arena, "%s; so it never matches", why.text);
-    if (told.data == NULL)
+    warning = arena_printf(p->arena, "%s; so it never matches", why.text);
+    if (warning.data == NULL)
         return path_no_memory(p);
-    p->warning = told.data;
+    p->warning = warning.data;
     return true;
 }
 
@@ -270,18 +269,18 @@ static bool read_test(struct path_parser *p, bool negated, struct path_expr **ou
 {
     const char *const start = p->at;
     struct path_expr *expr = new_expr(p, EXPR_TEST);
-    const char *behind;
+    const char *after;
 
     *out = expr;
     if (expr == NULL || !read_operand(p, &expr->left))
         return false;
-    behind = p->at;
+    after = p->at;
     path_skip_space(p);
     if (path_is_at(p, STR("=")) && !path_is_at(p, STR("==")))
         return path_fault(p, p->at, "equality is written ==");
     if (!negated && read_op(p, &expr->op))
         return read_comparison(p, start, expr);
-    p->at = behind;
+    p->at = after;
     if (expr->left.kind == OPERAND_LITERAL)
         return path_fault(p, start, "a literal cannot be tested: compare it");
     if (expr->left.kind == OPERAND_CALL && expr->left.call->function->result == TYPE_VALUE)
@@ -329,15 +328,15 @@ static bool read_terms(struct path_parser *p, enum expr_kind kind, struct path_e
     struct path_expr *first = NULL, **last = &first;
 
     for (;;) {
-        const char *behind;
+        const char *after;
 
         if (!(kind == EXPR_OR ? read_terms(p, EXPR_AND, last) : read_basic(p, last)))
             return false;
         last = &(*last)->next;
-        behind = p->at;
+        after = p->at;
         path_skip_space(p);
         if (!path_take(p, word)) {
-            p->at = behind;
+            p->at = after;
             break;
         }
         path_skip_space(p);

@@ -226,7 +226,7 @@ static bool is_integer(const struct path_parser *p)
 /* An index, or a slice: start, end and step are each optional; the colon makes it a slice. */
 static bool read_index_or_slice(struct path_parser *p, struct path_selector *selector)
 {
-    const char *behind;
+    const char *after;
 
     selector->kind = SELECT_INDEX;
     if (is_integer(p)) {
@@ -234,10 +234,10 @@ static bool read_index_or_slice(struct path_parser *p, struct path_selector *sel
             return false;
         selector->has_start = true;
     }
-    behind = p->at;
+    after = p->at;
     path_skip_space(p);
     if (!path_take(p, STR(":"))) {
-        p->at = behind;
+        p->at = after;
         return true;
     }
     selector->kind = SELECT_SLICE;
@@ -347,11 +347,11 @@ bool path_read_query(struct path_parser *p, struct path_query *query)
     *query = (struct path_query){ .relative = *p->at == '@', .singular = true };
     p->at++;
     for (;;) {
-        const char *const behind = p->at;
+        const char *const after = p->at;
 
         path_skip_space(p);
         if (!path_is_at(p, STR(".")) && !path_is_at(p, STR("["))) {
-            p->at = behind; /* white space belongs to the path only between segments */
+            p->at = after; /* white space belongs to the path only between segments */
             return true;
         }
         *last = ARENA_NEW(p->arena, struct path_segment);

@@ -86,7 +86,8 @@ bool template_json_path(const struct template_call *call, struct template_value 
     if (jsonpath_is_singular(path)) {
         return give_one(&doc, jsonpath_get(path, &doc, json_root(&doc)), call->arena, value, err);
     }
-    if (!jsonpath_run(path, call->arena, &doc, json_root(&doc), &nodes, err))
+    if (!jsonpath_run(path, call->arena, (struct jsonpath_target){ &doc, json_root(&doc), NULL },
+                      &nodes, err))
         return false;
     *value = (struct template_value){ 0 };
     return nodes.count == 0 || give_list(&doc, &nodes, call->arena, value, err);

@@ -74,7 +74,7 @@ static bool unknown(struct error *err, struct str charset)
     return error_set(err, ERROR_REQUEST, "xml.charset", "unknown charset %s", QUOTE(charset));
 }
 
-static bool convert(struct arena *arena, struct str charset, struct str bytes, size_t bytes_max,
+static bool convert(struct arena *arena, const struct xml_source *source, struct str charset,
                     struct str *text, struct error *err)
 {
     char name[CHARSET_NAME_MAX];
@@ -89,8 +89,8 @@ static bool convert(struct arena *arena, struct str charset, struct str bytes, s
     converter = iconv_open("UTF-8", name);
     if ((intptr_t)converter == -1)
         return unknown(err, charset);
-    buf_init(&out, arena, bytes_max);
-    converted = convert_all(converter, charset, bytes, &out, err);
+    buf_init(&out, arena, source->bytes_max);
+    converted = convert_all(converter, charset, source->bytes, &out, err);
     (void)iconv_close(converter);
     *text = buf_str(&out);
     /* A leading byte order mark is converted like any character. */
@@ -153,7 +153,7 @@ bool xml_charset_convert(struct arena *arena, const struct xml_source *source, s
         charset = source->charset.len > 0 ? source->charset : declared_charset(source->bytes);
     if (charset.len > 0 && !str_eq_nocase(charset, STR("UTF-8")) &&
         !str_eq_nocase(charset, STR("UTF8")))
-        return convert(arena, charset, source->bytes, source->bytes_max, text, err);
+        return convert(arena, source, charset, text, err);
     *text = source->bytes;
     if (str_starts(*text, STR("\xEF\xBB\xBF")))
         *text = str_slice(*text, 3, text->len);

@@ -24,7 +24,8 @@ static void check_redirect(struct arena *arena, const struct http_head *head)
     struct http_hop hop;
     struct error err;
 
-    if (!http_redirect(arena, &REQUEST, REQUEST.url, 0, &reply, &hop, &err)) {
+    if (!http_redirect(arena, &(struct http_arrival){ &REQUEST, REQUEST.url, 0, &reply }, &hop,
+                       &err)) {
         assert(strcmp(err.code, "http.redirect_refused") == 0);
         return;
     }

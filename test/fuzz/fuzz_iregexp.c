@@ -14,7 +14,8 @@ static bool run(const struct iregexp *re, struct arena *arena, struct iregexp_te
     uint64_t steps = STEPS_MAX;
     struct error err;
 
-    if (iregexp_run(re, arena, text, &steps, found, &err))
+    text.steps = &steps;
+    if (iregexp_run(re, arena, text, found, &err))
         return true;
     assert(arena->failed || strcmp(err.code, "iregexp.limit") == 0);
     return false;
@@ -35,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!iregexp_compile(&arena, pattern, &re, &err))
         assert(arena.failed || err.level == ERROR_REQUEST);
     else if (str_is_utf8(text) &&
-             run(re, &arena, (struct iregexp_text){ text, false }, &is_match) &&
-             run(re, &arena, (struct iregexp_text){ text, true }, &is_found))
+             run(re, &arena, (struct iregexp_text){ .text = text }, &is_match) &&
+             run(re, &arena, (struct iregexp_text){ .text = text, .search = true }, &is_found))
         assert(!is_match || is_found);
     arena_release(&arena);
     return 0;

@@ -22,7 +22,9 @@ static void check_node(struct arena *arena, const struct json_doc *doc, struct j
         return;
     ok = jsonpath_compile(arena, where, &path, NULL, &err) || arena->failed;
     assert(ok);
-    if (arena->failed || !jsonpath_run(path, arena, doc, json_root(doc), &nodes, &err))
+    if (arena->failed ||
+        !jsonpath_run(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL }, &nodes,
+                      &err))
         return;
     /* Of equal names the first is found, which may be another node. */
     assert(jsonpath_is_singular(path));
@@ -38,8 +40,8 @@ static void run(struct arena *arena, const struct jsonpath *path, struct str tex
 
     if (!json_parse(&doc, arena, text, &err))
         return;
-    if (!jsonpath_run_steps(path, arena, (struct jsonpath_target){ &doc, json_root(&doc) }, &steps,
-                            &nodes, &err)) {
+    if (!jsonpath_run(path, arena, (struct jsonpath_target){ &doc, json_root(&doc), &steps },
+                      &nodes, &err)) {
         assert(arena->failed || strcmp(err.code, "jsonpath.limit") == 0 ||
                strcmp(err.code, "memory.limit") == 0);
         return;

@@ -202,10 +202,10 @@ static void name_fault(struct transfer *t, CURLcode result)
 /* Goes where a redirect leads. True when there is another hop to make. */
 static bool next_hop(struct transfer *t)
 {
+    const struct http_arrival at = { &t->request, t->hop.url, t->followed, &t->reply };
     struct http_hop hop;
 
-    if (!http_redirect(&t->scratch, &t->request, t->hop.url, t->followed, &t->reply, &hop,
-                       &t->err)) {
+    if (!http_redirect(&t->scratch, &at, &hop, &t->err)) {
         settle(t, false); /* its text has method and URL already */
         return false;
     }

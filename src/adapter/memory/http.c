@@ -148,7 +148,8 @@ static bool follow(struct memory_http *memory, struct arena *arena,
             return false;
         reply->redirects = followed;
         reply->attempts = 1;
-        if (!http_redirect(arena, request, at.url, followed, reply, &hop, err))
+        if (!http_redirect(arena, &(struct http_arrival){ request, at.url, followed, reply }, &hop,
+                           err))
             return false;
         if (hop.url.data == NULL)
             return true;

@@ -48,7 +48,8 @@ bool document_node(const struct document *document, const struct document_path *
         *node = jsonpath_get(path->json, &document->json, from.json);
         return true;
     }
-    return jsonpath_first(path->json, arena, &document->json, from.json, node, err);
+    return jsonpath_first(path->json, arena,
+                          (struct jsonpath_target){ &document->json, from.json, NULL }, node, err);
 }
 
 static bool json_text(const struct document *document, struct json_node node, struct arena *arena,
@@ -206,7 +207,8 @@ static bool json_items(const struct document *document, const struct document_pa
 
     if (!jsonpath_is_singular(path->json)) {
         items->is_there = true; /* an empty list can not be told from none */
-        if (!jsonpath_run(path->json, arena, doc, json_root(doc), &found, err))
+        if (!jsonpath_run(path->json, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
+                          &found, err))
             return false;
         for (size_t i = 0; i < found.count; i++) {
             if (!add_json(document, items, arena, found.items[i], err))
@@ -262,7 +264,9 @@ static bool write_json_field(const struct document *document, const struct docum
         }
         return true;
     }
-    if (!jsonpath_run(field->path->json, arena, &document->json, field->from.json, &found, err))
+    if (!jsonpath_run(field->path->json, arena,
+                      (struct jsonpath_target){ &document->json, field->from.json, NULL }, &found,
+                      err))
         return false;
     *is_there = found.count > 0;
     if (!*is_there)

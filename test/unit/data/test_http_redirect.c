@@ -73,8 +73,9 @@ TEST(a_redirect_is_followed_only_where_it_may_lead)
                                           .headers = { &location, cases[i].location != NULL } };
         struct http_hop hop;
         struct error err = { 0 };
-        const bool ok =
-            http_redirect(&arena, &request, request.url, cases[i].followed, &reply, &hop, &err);
+        const bool ok = http_redirect(
+            &arena, &(struct http_arrival){ &request, request.url, cases[i].followed, &reply },
+            &hop, &err);
 
         CHECK_EQ(ok, cases[i].refused == NULL, cases[i].label);
         if (!ok) {

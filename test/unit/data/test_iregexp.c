@@ -21,7 +21,7 @@ static bool run(const struct iregexp *re, struct str text, bool search)
     uint64_t steps = 10000000;
     bool found = false;
 
-    REQUIRE_OK(iregexp_run(re, &arena, (struct iregexp_text){ text, search }, &steps, &found, &err),
+    REQUIRE_OK(iregexp_run(re, &arena, (struct iregexp_text){ text, search, &steps }, &found, &err),
                err);
     return found;
 }
@@ -131,14 +131,15 @@ TEST(time_is_bounded_by_text_times_states)
 
     memset(text, 'a', sizeof(text));
     REQUIRE_OK(compile(STR("((a*)*)*((a|a)*)*b"), &re), err);
-    REQUIRE_OK(iregexp_run(re, &arena, (struct iregexp_text){ { text, sizeof(text) }, false },
-                           &steps, &found, &err),
+    REQUIRE_OK(iregexp_run(re, &arena,
+                           (struct iregexp_text){ { text, sizeof(text) }, false, &steps }, &found,
+                           &err),
                err);
     CHECK(!found, "no match");
     REQUIRE_OK(compile(STR("(a?){500}a{500}"), &re), err);
     CHECK(run(re, (struct str){ text, 500 }, false), "five hundred");
     steps = 1000;
-    CHECK(!iregexp_run(re, &arena, (struct iregexp_text){ { text, 500 }, false }, &steps, &found,
+    CHECK(!iregexp_run(re, &arena, (struct iregexp_text){ { text, 500 }, false, &steps }, &found,
                        &err),
           "more than the caller allows");
     CHECK_STR(str_of(err.code), STR("iregexp.limit"), "the code");

@@ -26,7 +26,8 @@ static bool query(struct str path, struct str text, struct buf *values, struct b
 
     if (!jsonpath_compile(&arena, path, &compiled, NULL, &err) ||
         !json_parse(&doc, &arena, text, &err) ||
-        !jsonpath_run(compiled, &arena, &doc, json_root(&doc), &nodes, &err))
+        !jsonpath_run(compiled, &arena, (struct jsonpath_target){ &doc, json_root(&doc), NULL },
+                      &nodes, &err))
         return false;
     buf_init(values, &arena, 1 << 20);
     buf_init(paths, &arena, 1 << 20);
@@ -197,11 +198,17 @@ TEST(the_root_is_the_node_that_was_given)
     CHECK_STR(json_raw(&doc, jsonpath_get(id, &doc, record)), STR("1"), "an item's id");
     CHECK(!json_exists(jsonpath_get(id, &doc, json_root(&doc))), "the page has none");
     CHECK(!json_exists(jsonpath_get(id, &doc, JSON_NODE_NONE)), "nothing has nothing");
-    REQUIRE_OK(jsonpath_run(others, &arena, &doc, record, &nodes, &err), err);
+    REQUIRE_OK(
+        jsonpath_run(others, &arena, (struct jsonpath_target){ &doc, record, NULL }, &nodes, &err),
+        err);
     CHECK_EQ(nodes.count, 1, "$ inside a filter is the item too");
-    REQUIRE_OK(jsonpath_first(others, &arena, &doc, record, &found, &err), err);
+    REQUIRE_OK(jsonpath_first(others, &arena, (struct jsonpath_target){ &doc, record, NULL },
+                              &found, &err),
+               err);
     CHECK_STR(json_raw(&doc, found), STR("1"), "the first result");
-    REQUIRE_OK(jsonpath_first(id, &arena, &doc, json_root(&doc), &found, &err), err);
+    REQUIRE_OK(jsonpath_first(id, &arena, (struct jsonpath_target){ &doc, json_root(&doc), NULL },
+                              &found, &err),
+               err);
     CHECK(!json_exists(found), "no result");
 }
 
@@ -304,7 +311,7 @@ static const struct {
     { "$[?count(1) == 1]", 9, "is a query" },
     { "$[?length(@.*) == 1]", 10, "one value" },
     { "$[?size(@.a) == 1]", 3, "unknown function" },
-    { "$[?match(@.a)]", 12, "one more argument" },
+    { "$[?match(@.a)]", 12, "another argument" },
     { "$[?(@.a]", 7, "expected )" },
     { "$['\\x']", 3, "unknown escape" },
     { "$['\\ud800']", 3, "surrogate" },
@@ -363,8 +370,8 @@ static bool runs_within(const char *path, struct str text, uint64_t steps)
 
     REQUIRE_OK(jsonpath_compile(&arena, str_of(path), &compiled, NULL, &err), err);
     REQUIRE_OK(json_parse(&doc, &arena, text, &err), err);
-    return jsonpath_run_steps(compiled, &arena, (struct jsonpath_target){ &doc, json_root(&doc) },
-                              &steps, &nodes, &err);
+    return jsonpath_run(compiled, &arena, (struct jsonpath_target){ &doc, json_root(&doc), &steps },
+                        &nodes, &err);
 }
 
 TEST(a_query_that_runs_away_is_stopped)
