@@ -1,5 +1,5 @@
-/* A reply's head, line by line: its limits hold, its headers are sound. Then what a client makes of
- * it: the body's kind, and where a redirect leads, which is never another origin. */
+/* The head of a response, line by line: its limits hold, its headers are valid. Then what a client
+ * makes of it: the body's kind, and where a redirect leads, which is never another origin. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

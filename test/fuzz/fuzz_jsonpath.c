@@ -1,5 +1,5 @@
 /* A path, a line end, a document: compiled or refused with a place inside the path; run within its
- * budget; every result lies inside the document, and its normalized path leads back to it. */
+ * budget; every result is inside the document, and its normalized path leads back to it. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

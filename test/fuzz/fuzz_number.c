@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* The same with numbers that can not overflow: digits behind an optional sign. */
+/* The same with numbers that cannot overflow: digits after an optional sign. */
 static bool is_number(struct str text, int64_t *value)
 {
     const bool is_negative = text.len > 0 && text.data[0] == '-';

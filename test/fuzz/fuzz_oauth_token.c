@@ -1,4 +1,4 @@
-/* A token server's answer: a token and how long it lives, or a refusal that quotes nothing. */
+/* The response of a token server: a token and its lifetime, or an error that quotes nothing. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -331,7 +331,7 @@ TEST(date_parts_make_a_date_of_one_to_three_numbers)
     }
 }
 
-/* What stands between `open` and `close` next in rest, which moves behind it; NULL data: no more.
+/* The next text between `open` and `close` in rest, which moves past it; NULL data: no more.
  */
 static struct str next_between(struct str *rest, struct str open, struct str close)
 {
@@ -391,7 +391,7 @@ TEST(date_forms_read_what_providers_sent)
     }
 }
 
-/* Crossref tells each moment twice: "date-time":"2024-05-12T05:26:45Z","timestamp":1715491605xxx.
+/* Crossref writes each instant twice: "date-time":"2024-05-12T05:26:45Z","timestamp":1715491605xxx.
  */
 TEST(date_forms_agree_where_a_provider_says_it_twice)
 {

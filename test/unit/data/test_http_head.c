@@ -71,7 +71,7 @@ TEST(the_last_status_line_counts)
                       "Retry-After: 3\r\n\r\n") == NULL,
           "accepted");
     CHECK_EQ(head.status, 503, "status");
-    REQUIRE(head.headers.count == 1, "what came with the hint is gone");
+    REQUIRE(head.headers.count == 1, "the headers of the hint are dropped");
     CHECK_STR(head.headers.items[0].name, STR("Retry-After"), "header");
 }
 

@@ -11,7 +11,7 @@ static struct http_header headers[] = {
     { STR_INIT("Empty"), STR_INIT("") },
 };
 
-TEST(a_header_is_found_whatever_its_case_and_every_time_it_occurs)
+TEST(a_header_is_found_in_any_case_and_every_time_it_occurs)
 {
     const struct http_headers all = { headers, ARRAY_LEN(headers) };
     const struct http_header *link = http_header_find(all, STR("link"), NULL);
@@ -115,7 +115,7 @@ static const struct {
     { "no URL", STR_INIT("h/p?k=S3CRET"), STR_INIT("GET h/p?k=***") },
 };
 
-TEST(no_secret_is_told)
+TEST(no_secret_is_shown)
 {
     const struct str names[] = { STR("k") };
     const struct http_request request = { .secret_names = names, .secret_count = 1 };
@@ -194,7 +194,7 @@ TEST(a_copy_that_does_not_fit_is_an_error)
         CHECK(ok || strcmp(err.code, "memory.limit") == 0, "memory.limit");
         arena_release(&arena);
         if (ok) {
-            CHECK(n > 10, "every part was asked for");
+            CHECK(n > 10, "every part was allocated");
             return;
         }
     }

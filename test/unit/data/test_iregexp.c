@@ -146,7 +146,7 @@ TEST(time_is_bounded_by_text_times_states)
 }
 
 /* The C library's extended expressions are the second opinion, on the part both share. Anchors
- * stand outside only: glibc gets them wrong inside groups that repeat. */
+ * are outside only: glibc gets them wrong inside groups that repeat. */
 static uint32_t random_state = 3;
 
 static uint32_t roll(uint32_t sides)

@@ -138,11 +138,11 @@ TEST(public_suite_transforms_have_defined_values)
               counts.refused);
 }
 
-/* ---- what is refused, and how it is told ---- */
+/* ---- errors ---- */
 
 static const struct {
     const char *text;
-    const char *told; /* must stand in the error */
+    const char *wanted; /* part of the error */
 } faults[] = {
     { "", "offset 0 (line 1, column 1): expected a value, found the end" },
     { "  ", "offset 2 (line 1, column 3): expected a value" },
@@ -167,14 +167,14 @@ static const struct {
     { "{'a':1}", "expected a name in double quotes, found '''" },
 };
 
-TEST(an_error_tells_where_and_what_was_expected)
+TEST(an_error_has_the_place_and_what_was_expected)
 {
     for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
         CHECK(!parse(str_of(faults[i].text)), faults[i].text);
         CHECK_STR(str_of(err.code != NULL ? err.code : ""), STR("json.syntax"), faults[i].text);
-        if (strstr(err.text, faults[i].told) == NULL)
-            test_fail(__FILE__, __LINE__, "'%s': told '%s', wanted '%s'", faults[i].text, err.text,
-                      faults[i].told);
+        if (strstr(err.text, faults[i].wanted) == NULL)
+            test_fail(__FILE__, __LINE__, "'%s': is '%s', wanted '%s'", faults[i].text, err.text,
+                      faults[i].wanted);
     }
 }
 
@@ -368,14 +368,14 @@ TEST(scalars_have_their_types_and_values)
 
     CHECK(json_bool(&doc, json_at(&doc, root, 0), &truth) && truth, "true");
     CHECK(json_bool(&doc, json_at(&doc, root, 1), &truth) && !truth, "false");
-    CHECK(!json_bool(&doc, json_at(&doc, root, 2), &truth), "null is no boolean");
+    CHECK(!json_bool(&doc, json_at(&doc, root, 2), &truth), "null is not a boolean");
     CHECK_EQ(json_type(&doc, json_at(&doc, root, 2)), JSON_NULL, "null");
     CHECK(json_i64(&doc, json_at(&doc, root, 3), &integer) && integer == -12, "-12");
-    CHECK(!json_i64(&doc, json_at(&doc, root, 4), &integer), "2.5 is no integer");
+    CHECK(!json_i64(&doc, json_at(&doc, root, 4), &integer), "2.5 is not an integer");
     CHECK(json_double(&doc, json_at(&doc, root, 4), &number) && number == 2.5, "2.5");
-    CHECK(!json_i64(&doc, json_at(&doc, root, 5), &integer), "a string is no number");
+    CHECK(!json_i64(&doc, json_at(&doc, root, 5), &integer), "a string is not a number");
     CHECK(json_double(&doc, json_at(&doc, root, 6), &number) && number > 1e308, "infinity");
-    CHECK(!json_double(&doc, JSON_NODE_NONE, &number), "nothing is no number");
+    CHECK(!json_double(&doc, JSON_NODE_NONE, &number), "nothing is not a number");
 }
 
 TEST(a_byte_order_mark_is_passed_over)
@@ -502,8 +502,8 @@ TEST(random_documents_give_back_all_their_nodes)
     arena_release(&texts);
 }
 
-/* A byte at the very end of a page must not make us look behind it: the copy has no byte more. */
-TEST(nothing_behind_the_text_is_read)
+/* A byte at the very end of a page must not make us read past it: the copy has no byte more. */
+TEST(nothing_after_the_text_is_read)
 {
     static const char *const texts[] = {
         "1", "-",      "true", "\"abc", "\"\\u12",           "[1,2", "{\"a\":", "\"\xF0\x9F",

@@ -45,7 +45,7 @@ static const struct {
       "\"A\":{},\"a\":{}}" },
     { "arrays keep their order", "[56,{\"d\":true,\"10\":null,\"1\":[]}]",
       "[56,{\"1\":[],\"10\":null,\"d\":true}]" },
-    { "an empty object alone", " { } ", "{}" },
+    { "only an empty object", " { } ", "{}" },
     { "a scalar", " -0.0 ", "0" },
     { "a string", "\"\\u0041\\/\\u007f\"", "\"A/\x7F\"" },
 };

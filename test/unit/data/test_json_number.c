@@ -94,7 +94,7 @@ TEST(doubles_are_the_nearest_ones)
     }
 }
 
-/* Midpoints between doubles, known from arithmetic: 1 + 2^-53 lies between 1 and 1 + 2^-52. */
+/* Midpoints between doubles, known from arithmetic: 1 + 2^-53 is between 1 and 1 + 2^-52. */
 TEST(very_long_numbers_round_rightly)
 {
     static const char half[] = "1.00000000000000011102230246251565404236316680908203125";

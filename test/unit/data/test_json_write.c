@@ -209,7 +209,7 @@ TEST(misuse_is_an_assertion)
     CHECK(dies(unfinished), "an end missing");
     CHECK(dies(nothing), "nothing written");
     CHECK(dies(not_a_number), "not a number");
-    CHECK(dies(raw_that_is_no_json), "raw that is no JSON");
+    CHECK(dies(raw_that_is_no_json), "raw that is not JSON");
     CHECK(dies(raw_that_is_two_values), "raw that is two values");
     CHECK(dies(too_deep), "too deep");
     CHECK(!dies(right_use), "right use lives");

@@ -17,7 +17,7 @@ static void begin(void)
     err = (struct error){ 0 };
 }
 
-/* The results' canonical forms and, on request, normalized paths, with a space behind each. */
+/* The results' canonical forms and, on request, normalized paths, with a space after each. */
 static bool query(struct str path, struct str text, struct buf *values, struct buf *paths)
 {
     const struct jsonpath *compiled;
@@ -319,7 +319,7 @@ static const struct {
     { "@.a", 0, "starts with $" },
 };
 
-TEST(a_fault_is_told_with_its_place_and_a_hint)
+TEST(a_fault_has_its_place_and_a_hint)
 {
     for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
         const struct jsonpath *path;
@@ -330,7 +330,7 @@ TEST(a_fault_is_told_with_its_place_and_a_hint)
               faults[i].path);
         CHECK_EQ(fault_at, faults[i].at, faults[i].path);
         if (strstr(err.text, faults[i].hint) == NULL)
-            test_fail(__FILE__, __LINE__, "%s: told '%s', wanted '%s'", faults[i].path, err.text,
+            test_fail(__FILE__, __LINE__, "%s: is '%s', wanted '%s'", faults[i].path, err.text,
                       faults[i].hint);
     }
 }

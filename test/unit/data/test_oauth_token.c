@@ -47,7 +47,7 @@ static const struct {
       60000000 },
     { "no lifetime", STR_INIT("{\"access_token\":\"T\",\"token_type\":\"bearer\"}"), STR_INIT("T"),
       0 },
-    { "for ever", STR_INIT("{\"access_token\":\"T\",\"expires_in\":9223372036854775807}"),
+    { "forever", STR_INIT("{\"access_token\":\"T\",\"expires_in\":9223372036854775807}"),
       STR_INIT("T"), INT64_C(366) * 86400 * 1000000 },
     { "negative", STR_INIT("{\"access_token\":\"T\",\"expires_in\":-5}"), STR_INIT("T"), 0 },
     { "escaped", STR_INIT("{\"access_token\":\"a\\/b\"}"), STR_INIT("a/b"), 0 },

@@ -68,7 +68,7 @@ TEST(retry_after_is_obeyed_only_where_it_says_leave_me_alone)
         CHECK(!retry_after_is_obeyed(others[i]), "any other");
 }
 
-/* The value of a header in a reply as curl's tests keep it, or NULL data. */
+/* The value of a header in a response of curl's tests, or NULL data. */
 static struct str header_of(struct str reply, struct str name)
 {
     while (reply.len > 0) {
@@ -81,8 +81,8 @@ static struct str header_of(struct str reply, struct str name)
     return (struct str){ NULL, 0 };
 }
 
-/* What curl expects of each of its replies: the seconds, -1 for none. The reply's own Date is the
- * clock; where it has none, any will do. */
+/* What curl expects of each of its responses: the seconds, -1 for none. The response's own Date is
+ * the clock; where it has none, any will do. */
 TEST(retry_after_reads_the_replies_of_curls_tests)
 {
     static const struct {
@@ -117,7 +117,7 @@ TEST(retry_after_reads_the_replies_of_curls_tests)
         CHECK_EQ(retry_after_is_obeyed(atoi(reply.data + sizeof("HTTP/1.1 ") - 1)),
                  replies[i].is_obeyed, file);
     }
-    test_note("curl's Retry-After replies: %zu", ARRAY_LEN(replies));
+    test_note("curl's Retry-After responses: %zu", ARRAY_LEN(replies));
 }
 
 /* status, retry_after, date_header, host, source; tab separated, one line of names first. */

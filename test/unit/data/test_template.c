@@ -15,7 +15,7 @@ static void begin(void)
     arena_reset(&arena);
 }
 
-TEST(template_tells_what_it_uses_and_where)
+TEST(template_lists_what_it_uses_and_where)
 {
     const struct str text = STR("a ${date(window.from)} b ${concat(expr.q, credential.key)}");
     static const struct {

@@ -277,7 +277,7 @@ TEST(template_null_follows_its_policy)
 static bool refuse_credentials(void *context, struct arena *memory, const struct template_use *use,
                                struct template_value *value, struct error *err)
 {
-    CHECK(use->scope != TEMPLATE_CREDENTIAL, "a redacted rendering asks for no secret");
+    CHECK(use->scope != TEMPLATE_CREDENTIAL, "a redacted rendering requests no secret");
     return resolve_bound(context, memory, use, value, err);
 }
 

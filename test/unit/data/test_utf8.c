@@ -34,7 +34,7 @@ static const struct {
     { "U+E000", "\xEE\x80\x80", 3 },
     { "U+10000", "\xF0\x90\x80\x80", 4 },
     { "U+10FFFF", "\xF4\x8F\xBF\xBF", 4 },
-    { "a tail alone", "\x80", 0 },
+    { "a tail by itself", "\x80", 0 },
     { "overlong /", "\xC0\xAF", 0 },
     { "overlong U+007F", "\xC1\xBF", 0 },
     { "overlong U+07FF", "\xE0\x9F\xBF", 0 },

@@ -88,7 +88,7 @@ TEST(xml_entities_are_refused_before_they_can_do_anything)
           "<!DOCTYPE z [<!ENTITY % p \"<!ENTITY q 'x'>\">%p;]><z>&q;</z>" },
         { "unparsed", "<!DOCTYPE z [<!NOTATION n SYSTEM \"n\"><!ENTITY x SYSTEM \"f\" NDATA n>]>"
                       "<z/>" },
-        { "harmless, and refused all the same", "<!DOCTYPE z [<!ENTITY nl \"x\">]><z/>" },
+        { "harmless, but rejected", "<!DOCTYPE z [<!ENTITY nl \"x\">]><z/>" },
         { "undeclared", "<z>a&nbsp;b</z>" },
         { "undeclared with a DTD that is not read",
           "<!DOCTYPE z PUBLIC \"-//X\" \"http://127.0.0.1:9/x.dtd\"><z>a&nbsp;b</z>" },
@@ -291,7 +291,7 @@ TEST(xml_bytes_that_are_not_of_their_charset_are_refused)
 
 /* ---- raw bytes ---- */
 
-/* Where each element stands, by a reader that knows nothing but tags: an independent truth for
+/* The place of each element, by a reader that knows only tags: an independent truth for
  * the positions that the parser gives. Fills `spans` in the order of the start tags. */
 static size_t scan_elements(struct str text, struct str *spans, size_t most)
 {
@@ -395,7 +395,7 @@ TEST(xml_raw_is_right_in_long_documents)
     free(text);
 }
 
-/* ---- recorded replies ---- */
+/* ---- recorded responses ---- */
 
 TEST(xml_reads_every_recorded_reply_and_gives_its_bytes)
 {
@@ -424,7 +424,7 @@ TEST(xml_reads_every_recorded_reply_and_gives_its_bytes)
     }
     globfree(&files);
     CHECK_EQ(refused, 2, "the two that are broken");
-    test_note("recorded XML replies: %zu read, every element's bytes compared; %zu refused", read,
+    test_note("recorded XML responses: %zu read, every element's bytes compared; %zu refused", read,
               refused);
 }
 

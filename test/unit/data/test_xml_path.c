@@ -245,7 +245,7 @@ TEST(xml_path_that_takes_too_long_is_stopped)
     CHECK_STR(str_of(err.code), STR("xpath.limit"), err.text);
     CHECK(!xml_texts(xml, path, &arena, xml_root(xml, doc), &texts, &err), "stopped again");
     xml_path_close(xml, path);
-    /* One with a fifth of the steps is not, and they are counted anew each time. */
+    /* One with a fifth of the steps is not, and they are counted from zero each time. */
     path = path_of("count(//e[count(//e) > 1])");
     for (int i = 0; i < rounds; i++) {
         REQUIRE_OK(xml_texts(xml, path, &arena, xml_root(xml, doc), &texts, &err), err);

@@ -1,5 +1,5 @@
 /* random_source: sources made of random settings with random good values, for properties that must
- * hold whatever a file says. The rows need not make sense together.
+ * have any value a file can have. The rows need not make sense together.
  */
 #ifndef PATRA_TEST_RANDOM_SOURCE_H
 #define PATRA_TEST_RANDOM_SOURCE_H

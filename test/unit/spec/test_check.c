@@ -31,8 +31,8 @@ static void show_faults(const char *label)
     test_note("%.*s", STR_ARG(buf_str(&out)));
 }
 
-static bool is_told(const char *place, struct str code, struct str field,
-                    enum fault_severity severity)
+static bool is_reported(const char *place, struct str code, struct str field,
+                        enum fault_severity severity)
 {
     for (size_t i = 0; i < faults.count; i++) {
         const struct fault *fault = &faults.items[i];
@@ -64,7 +64,7 @@ static size_t check_expected(const char *path, struct str text)
         at = str_cut(&line, ' ');
         code = str_cut(&line, ' ');
         (void)snprintf(place, sizeof(place), "%.*s", STR_ARG(at));
-        CHECK(is_told(place, code, line, is_error ? FAULT_ERROR : FAULT_WARNING), path);
+        CHECK(is_reported(place, code, line, is_error ? FAULT_ERROR : FAULT_WARNING), path);
         expected++;
     }
     return expected;
@@ -92,18 +92,18 @@ TEST(each_rule_has_a_file_that_breaks_it_and_nothing_else)
     arena_release(&arena);
 }
 
-/* The codes are read from the source of the checks, so that a new one can not come without a file.
+/* The codes are read from the source of the checks, so a new one needs a file.
  */
 TEST(each_code_has_a_file_that_trips_it)
 {
     static const char *const elsewhere[] = {
         "spec.invalid",                            /* the sum of all others */
-        "spec.override",                           /* told to a trigger */
+        "spec.override",                           /* reported to a trigger */
         "spec.limit",                              /* needs a very large file */
         "spec.row.unknown",                        /* needs a store that somebody has edited */
         "spec.row.value",   "spec.path.unchecked", /* needs a machine without the module */
-        "spec.unreadable",                         /* told to whoever reads a snapshot */
-        "spec.snapshot", /* told to whoever asks for an operation that is not there */
+        "spec.unreadable",                         /* reported by spec_read() */
+        "spec.snapshot",                           /* reported by snapshot_make() */
     };
     static struct str texts[1000];
     glob_t sources, files;
@@ -140,7 +140,7 @@ TEST(each_code_has_a_file_that_trips_it)
     globfree(&files);
 }
 
-TEST(ten_faults_are_told_in_one_run_each_with_its_place_and_a_hint)
+TEST(ten_faults_are_reported_in_one_run_each_with_its_place_and_a_hint)
 {
     static const struct {
         const char *place, *code, *field;
@@ -161,9 +161,9 @@ TEST(ten_faults_are_told_in_one_run_each_with_its_place_and_a_hint)
     CHECK(!lint(text), "it is refused");
     CHECK_EQ(faults.count, ARRAY_LEN(wanted), "ten");
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
-        CHECK(
-            is_told(wanted[i].place, str_of(wanted[i].code), str_of(wanted[i].field), FAULT_ERROR),
-            wanted[i].code);
+        CHECK(is_reported(wanted[i].place, str_of(wanted[i].code), str_of(wanted[i].field),
+                          FAULT_ERROR),
+              wanted[i].code);
     for (size_t i = 0; i < faults.count; i++) {
         CHECK(faults.items[i].hint.len > 0, faults.items[i].code);
         CHECK(str_find(faults.items[i].message, STR("0123456789abcdef")) ==
@@ -175,7 +175,7 @@ TEST(ten_faults_are_told_in_one_run_each_with_its_place_and_a_hint)
     arena_release(&arena);
 }
 
-/* What a source says of its own API can not be helped: arXiv tells no total, Europe PMC no date. */
+/* Some warnings concern the API itself: arXiv has no total, Europe PMC has no date. */
 TEST(shipped_sources_have_no_fault_and_only_known_warnings)
 {
     static const struct {
@@ -234,8 +234,8 @@ TEST(a_warning_says_what_the_source_lacks)
     arena_release(&arena);
 }
 
-/* Rows of a store have no places; what is told is otherwise the same. */
-TEST(rows_without_a_file_are_checked_all_the_same)
+/* Rows of a store have no places; their faults are otherwise the same. */
+TEST(rows_without_a_file_are_checked_too)
 {
     struct source source, stored;
     size_t errors;
@@ -257,7 +257,7 @@ TEST(rows_without_a_file_are_checked_all_the_same)
     arena_release(&arena);
 }
 
-TEST(a_plan_is_checked_with_what_its_trigger_says)
+TEST(a_plan_is_checked_with_the_values_of_its_trigger)
 {
     static const struct {
         const char *path, *value, *code;

@@ -40,7 +40,7 @@ TEST(faults_come_in_the_order_of_the_file)
     fault_list_sort(&list);
     CHECK_STR(list.items[0].message, STR("3"), "without a place");
     CHECK_STR(list.items[1].message, STR("2"), "1:2");
-    CHECK_STR(list.items[2].message, STR("1"), "1:9, the first told");
+    CHECK_STR(list.items[2].message, STR("1"), "1:9, the first reported");
     CHECK_STR(list.items[3].message, STR("4"), "1:9, the second");
     CHECK_STR(list.items[4].message, STR("0"), "3:1");
     arena_release(&arena);

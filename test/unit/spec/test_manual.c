@@ -11,7 +11,7 @@ static const char MANUAL[] = "docs/source-format.md";
 static const char BEGIN[] = "<!-- What follows is made from the tables of the program; see "
                             "src/spec/manual.h. -->\n";
 
-/* With PATRA_WRITE_DOCS=1 the reference is written anew instead of compared. */
+/* With PATRA_WRITE_DOCS=1 the reference is rewritten instead of compared. */
 TEST(the_reference_of_the_manual_is_what_the_program_says)
 {
     const struct str manual = test_read(MANUAL);

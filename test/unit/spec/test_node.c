@@ -16,7 +16,7 @@ static const struct node *read_text(struct str text)
     return node_read(&arena, text, &faults);
 }
 
-TEST(values_are_texts_whatever_they_look_like)
+TEST(values_are_texts_even_if_they_look_like_numbers)
 {
     const struct node *root =
         read_text(STR("a: no\nb: 010\nc: 2026-01-01\nd: ~\ne: 'x'\nf: \"\\n\"\n"));
@@ -115,7 +115,7 @@ static const struct {
     { "a: \"\xFF\"\n", "yaml.encoding", 1, 1, "UTF-8" },
 };
 
-TEST(what_is_refused_has_a_place_and_a_hint)
+TEST(what_is_rejected_has_a_place_and_a_hint)
 {
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         (void)read_text(str_of(refused[i].text));
@@ -131,13 +131,13 @@ TEST(what_is_refused_has_a_place_and_a_hint)
     arena_release(&arena);
 }
 
-TEST(several_faults_are_told_at_once_and_the_rest_stays_readable)
+TEST(several_faults_are_reported_at_once_and_the_rest_stays_readable)
 {
     const struct node *root = read_text(STR("a: &x 1\na: 2\nb: *x\nc: 3\n"));
 
     REQUIRE(root != NULL, "there is a tree");
     CHECK_EQ(faults.errors, 3, "anchor, duplicate, alias");
-    CHECK_STR(node_get(root, STR("c"))->text, STR("3"), "what stands behind them");
+    CHECK_STR(node_get(root, STR("c"))->text, STR("3"), "what follows them");
     CHECK(node_get(root, STR("b"))->is_broken, "an alias has no value");
     arena_release(&arena);
 }
@@ -165,7 +165,7 @@ TEST(depth_size_and_count_are_limited)
     arena_release(&arena);
 }
 
-TEST(a_byte_order_mark_is_passed_over)
+TEST(a_byte_order_mark_is_skipped)
 {
     const struct node *root = read_text(str_of("\xEF\xBB\xBF"
                                                "a: b\n"));
@@ -175,7 +175,7 @@ TEST(a_byte_order_mark_is_passed_over)
     arena_release(&arena);
 }
 
-TEST(memory_that_ends_is_told_and_nothing_leaks)
+TEST(lack_of_memory_is_reported_and_nothing_leaks)
 {
     const struct str text = STR("a: [1, 2, { b: c }]\nd: 'e'\n");
 

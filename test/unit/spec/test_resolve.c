@@ -55,7 +55,7 @@ static struct resolution resolved(const char *endpoint, const char *operation,
     return resolution;
 }
 
-TEST(the_nearest_level_decides_and_is_remembered)
+TEST(the_nearest_level_decides_and_is_recorded)
 {
     const struct override override = { STR_INIT("page.size"), STR_INIT("30") };
     struct resolution in;
@@ -72,13 +72,13 @@ TEST(the_nearest_level_decides_and_is_remembered)
     CHECK_EQ(resolution_get(&in, "http.read_timeout")->origin, ORIGIN_SOURCE, "source");
     CHECK_EQ(resolution_number(&in, "http.connect_timeout"), INT64_C(10000000), "built-in");
     CHECK_EQ(resolution_get(&in, "http.connect_timeout")->origin, ORIGIN_BUILTIN, "built-in");
-    CHECK(!resolution_get(&in, "page.cap")->value.is_set, "nobody");
+    CHECK(!resolution_get(&in, "page.cap")->value.is_set, "no value");
     in = resolved("item", NULL, (struct override_list){ 0 });
     CHECK_EQ(resolution_number(&in, "page.size"), 10, "the other endpoint inherits the source's");
     arena_release(&arena);
 }
 
-TEST(built_ins_follow_from_what_is_done)
+TEST(defaults_depend_on_the_operation)
 {
     struct resolution in;
 
@@ -119,7 +119,7 @@ static void check_keys(const struct resolution *in, const char *set, const char 
     CHECK_STR(buf_str(&out), str_of(wanted), set);
 }
 
-TEST(named_things_are_inherited_one_by_one_and_rules_put_together)
+TEST(members_of_sets_are_inherited_one_by_one_and_rules_are_joined)
 {
     struct resolution in;
 
@@ -135,7 +135,7 @@ TEST(named_things_are_inherited_one_by_one_and_rules_put_together)
     arena_release(&arena);
 }
 
-TEST(a_trigger_may_not_say_everything)
+TEST(a_trigger_may_not_set_everything)
 {
     static const struct {
         const char *path, *value, *text;

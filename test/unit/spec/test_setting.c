@@ -139,8 +139,8 @@ TEST(every_column_is_written_by_a_setting_and_by_one_only)
     }
 }
 
-/* setting_next() relies on it, and so do exported files. */
-TEST(settings_of_a_group_stand_together)
+/* setting_next() and exported files rely on it. */
+TEST(settings_of_a_group_are_adjacent)
 {
     static const enum setting_level levels[] = { AT_SOURCE, AT_ENDPOINT, AT_OPERATION };
 
@@ -289,7 +289,7 @@ TEST(values_are_checked_as_they_are_read)
     arena_release(&arena);
 }
 
-TEST(a_secret_written_by_mistake_is_not_repeated)
+TEST(a_secret_written_by_mistake_is_not_quoted)
 {
     const struct setting *setting = setting_find(AT_SOURCE, STR("auth.secret"));
     struct registry_value value;
@@ -306,7 +306,7 @@ TEST(a_secret_written_by_mistake_is_not_repeated)
     arena_release(&arena);
 }
 
-/* Whatever a text is made of, what was printed is YAML that reads back as the same text. */
+/* Any printed text is YAML that reads back as the same text. */
 TEST(printed_texts_read_back_the_same)
 {
     static const char *const pieces[] = {

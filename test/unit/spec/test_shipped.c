@@ -1,4 +1,4 @@
-/* The shipped sources against recorded answers of the services they describe. */
+/* The shipped sources against recorded responses of the services they describe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static struct str recorded(const char *path)
     const char *file = test_shared(path);
 
     if (file == NULL)
-        TEST_SKIP("no recorded answers here: %s", path);
+        TEST_SKIP("no recorded responses here: %s", path);
     return test_read(file);
 }
 
@@ -90,21 +90,21 @@ TEST(crossref_finds_records_ids_dates_total_and_token)
     arena_release(&arena);
 }
 
-TEST(crossref_tells_its_failures_apart)
+TEST(failures_of_crossref_are_distinguished)
 {
     static const struct {
         const char *file;
         int status;
         enum rule_meaning meaning;
-    } answers[] = {
+    } responses[] = {
         { "fixtures/crossref/error-cursor-invalid-404.json", 404, RULE_EXPIRED },
         { "fixtures/crossref/error-validation-400.json", 400, RULE_ERROR },
     };
     const struct spec spec = spec_of("sources/crossref.yaml", "harvest");
     const struct spec_rule_list *rules = &spec.endpoint.response.error_when;
 
-    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-        const struct str body = recorded(answers[i].file);
+    for (size_t i = 0; i < ARRAY_LEN(responses); i++) {
+        const struct str body = recorded(responses[i].file);
         const struct spec_rule *found = NULL;
         struct json_doc doc;
         struct error err;
@@ -112,7 +112,7 @@ TEST(crossref_tells_its_failures_apart)
         REQUIRE_OK(json_parse(&doc, &arena, body, &err), err);
         for (size_t r = 0; found == NULL && r < rules->count; r++) {
             const struct spec_rule *rule = &rules->items[r];
-            bool applies = rule->status_count == 0 || rule->statuses[0] == answers[i].status;
+            bool applies = rule->status_count == 0 || rule->statuses[0] == responses[i].status;
 
             if (rule->contains.len > 0)
                 applies &= str_find(body, rule->contains) < body.len;
@@ -121,8 +121,8 @@ TEST(crossref_tells_its_failures_apart)
             if (applies)
                 found = rule;
         }
-        REQUIRE(found != NULL, answers[i].file);
-        CHECK_EQ(found->meaning, answers[i].meaning, answers[i].file);
+        REQUIRE(found != NULL, responses[i].file);
+        CHECK_EQ(found->meaning, responses[i].meaning, responses[i].file);
     }
     arena_release(&arena);
 }
@@ -220,7 +220,7 @@ TEST(pubmed_finds_records_ids_and_dates_of_a_fetch)
         CHECK_STR(updated, revised_in(raw, digits), "DateRevised");
         CHECK(updated_us(response, updated) > 0, "a date");
     }
-    test_note("records of the recorded answer: %zu", items.count);
+    test_note("records of the recorded response: %zu", items.count);
     xml_path_close(&xml_module, items_path);
     xml_path_close(&xml_module, id_path);
     xml_path_close(&xml_module, updated_path);

@@ -56,7 +56,7 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
     arena_release(&arena);
 }
 
-TEST(a_snapshot_is_canonical_and_holds_references_only)
+TEST(a_snapshot_is_canonical_and_has_references_only)
 {
     struct source source;
     struct snapshot snapshot;
@@ -93,7 +93,7 @@ TEST(the_order_of_rows_and_their_places_do_not_matter)
     arena_release(&arena);
 }
 
-TEST(what_is_asked_for_has_a_hash_of_its_own)
+TEST(what_is_requested_has_a_hash_of_its_own)
 {
     static const struct {
         const char *path;
@@ -448,13 +448,13 @@ TEST(a_snapshot_is_all_that_is_needed_to_run)
     CHECK_EQ(spec.detail.response.format, RESPONSE_XML, "format");
     CHECK_STR(spec.detail.response.id[0].text, STR("MedlineCitation/PMID | BookDocument/PMID"),
               "a path of XML");
-    CHECK(spec.detail.response.id[0].json == NULL, "compiled by whoever has the module");
+    CHECK(spec.detail.response.id[0].json == NULL, "compiled by the user of the module");
     CHECK_EQ(spec.param_count, 1, "parameters of the installation");
     CHECK(spec.params[0].is_required, "the contact is needed");
     arena_release(&arena);
 }
 
-/* Members are random values of all types; whatever was written can be read, and says the same. */
+/* Members are random values of all types; what was written reads back the same. */
 TEST(every_snapshot_can_be_read_back)
 {
     const struct setting *id = setting_find(AT_ENDPOINT, STR("response.id"));
@@ -469,7 +469,7 @@ TEST(every_snapshot_can_be_read_back)
         arena_init(&arena, (size_t)1 << 28);
         random_source(&random, &arena, seed);
         fix_operation(&random);
-        /* Texts that are no paths or templates can not be compiled; give all of them good ones. */
+        /* Texts that are not paths or templates cannot be compiled; set valid ones. */
         for (size_t r = 0; r < random.source.registry.count; r++) {
             struct registry_row *row = &random.source.registry.rows[r];
 
@@ -496,7 +496,7 @@ TEST(every_snapshot_can_be_read_back)
     arena_release(&arena);
 }
 
-TEST(what_is_no_snapshot_is_refused_and_a_person_called)
+TEST(what_is_not_a_snapshot_is_a_fatal_error)
 {
     static const char *const texts[] = {
         "",
@@ -518,7 +518,7 @@ TEST(what_is_no_snapshot_is_refused_and_a_person_called)
     arena_release(&arena);
 }
 
-TEST(an_operation_that_is_not_there_is_told)
+TEST(an_operation_that_does_not_exist_is_an_error)
 {
     struct source source;
     struct snapshot snapshot;

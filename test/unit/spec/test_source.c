@@ -35,7 +35,7 @@ static struct str text_at(const struct source *source, enum setting_level level,
 }
 
 /* An edited file and one that says so by itself are the same rows. */
-TEST(an_edit_reads_as_if_the_file_said_it)
+TEST(an_edit_reads_as_if_the_file_had_it)
 {
     static const struct edit edits[] = {
         { STR_INIT("http.base_url"), STR_INIT("http://127.0.0.1:8080/x") },
@@ -76,7 +76,7 @@ TEST(an_edit_reads_as_if_the_file_said_it)
     CHECK_STR(buf_str(&as_edited), buf_str(&as_written), "the same file");
 }
 
-TEST(an_edit_that_leads_nowhere_is_a_fault)
+TEST(an_edit_without_a_path_is_a_fault)
 {
     static const struct {
         struct edit edit;
@@ -216,7 +216,7 @@ TEST(written_sources_read_back_the_same)
     arena_release(&arena);
 }
 
-TEST(whatever_a_source_says_is_written_and_read_back_the_same)
+TEST(any_source_is_written_and_read_back_the_same)
 {
     struct random_source random;
     char label[32];
@@ -269,7 +269,7 @@ TEST(a_diff_has_the_rows_that_changed_and_no_others)
     arena_release(&arena);
 }
 
-TEST(memory_that_ends_is_told)
+TEST(lack_of_memory_is_reported)
 {
     const struct str text = test_read("sources/pubmed.yaml");
     struct source source;
