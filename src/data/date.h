@@ -8,11 +8,10 @@
  * A part that is not given is taken as its earliest: "2001" is 2001-01-01T00:00:00Z, and
  * `precision` says that only the year was given. A text without a time zone is UTC.
  *
- *   - Fractions of a second beyond six digits are cut off, not rounded.
+ *   - Fractions of a second beyond six digits are truncated, not rounded.
  *   - 23:59:60Z is accepted where a leap second can be, at the end of a month in UTC, and becomes
  *     the last microsecond before midnight: it stays in its day, and sorts after the rest of it.
- *   - Results are within the years 0000 to 9999 (UTC); an offset that leads out of them is an
- * error.
+ *   - Results are within the years 0000 to 9999 (UTC), after the offset is applied.
  */
 #ifndef PATRA_DATA_DATE_H
 #define PATRA_DATA_DATE_H

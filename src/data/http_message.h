@@ -150,12 +150,10 @@ struct http_title {
 };
 struct http_title http_title(const struct http_request *request, struct str url);
 
-/* Checks a request before it is sent. L2: "http.url"
- * (not http or https, too long, or with a user in it),
- * "http.plain" (not https, and plain HTTP is not allowed)
- * , "http.header" and "http.method" (characters
- * that could change the message), "http.limit" (a timeout or limit beyond its maximum). Fills in
- * the defaults. */
+/* Checks a request before it is sent, and fills in the defaults. L2: "http.url" (not http or https,
+ * too long, or with a user in it), "http.plain" (not https, and plain HTTP is not allowed),
+ * "http.header" and "http.method" (characters that could change the message), "http.limit" (a
+ * timeout or limit beyond its maximum). */
 bool http_request_check(struct http_request *request, struct error *err) MUST_CHECK;
 
 /* A deep copy in the arena, except for auth, which stays the caller's. */

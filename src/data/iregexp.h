@@ -22,9 +22,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* {n,m} is unrolled, so (a{99}){99} exceeds the first; the second keeps the compiler's stack
- * small.
- */
+/* {n,m} is unrolled, so (a{99}){99} exceeds the first; the second limits the compiler's stack. */
 enum { IREGEXP_STATES_MAX = 4000, IREGEXP_NEST_MAX = 64 };
 
 struct iregexp;

@@ -51,9 +51,7 @@ enum {
 struct jsonpath;
 
 /* Copies the text. On failure err is L2 "jsonpath.syntax" (what was expected, what was found, a
- * hint for common mistakes)
- * , and *fault_at, unless NULL, is the byte offset of the fault in the text.
- */
+ * hint for common mistakes), and *fault_at, unless NULL, is the byte offset of the fault. */
 bool jsonpath_compile(struct arena *arena, struct str text, const struct jsonpath **out,
                       size_t *fault_at, struct error *err) MUST_CHECK;
 

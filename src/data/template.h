@@ -166,8 +166,8 @@ enum template_place {
 };
 
 enum template_null {                     /* what happens when a placeholder is null */
-                     TEMPLATE_NULL_OMIT, /* by itself: the result is "omitted"; inside a longer
-                                          * text: an error */
+                     TEMPLATE_NULL_OMIT, /* by itself: the result is "omitted"; within a text: an
+                                            error */
                      TEMPLATE_NULL_EMPTY,
                      TEMPLATE_NULL_ERROR,
 };

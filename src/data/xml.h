@@ -8,16 +8,16 @@
  *          use(xml_raw(doc, items.nodes[i]));
  *      xml_close(xml, doc);
  *
- * These are errors, each with its own code (all L2):
- *   "xml.syntax"   a document that is not well-formed, with line and column; a truncated or
- *                  empty one is not;
- *   "xml.charset"  bytes that are not in the declared charset, or an unknown charset;
- *   "xml.entity"   any declaration of an entity, and any use of one that is not among XML's own
- * five:
- * so there is nothing to expand, and no text with a hole where an entity was; "xml.limit"    more
- * bytes, nesting or nodes than allowed. An external DTD named by a DOCTYPE is ignored: nothing is
- * ever loaded, neither from the network nor from a file. A prefix without a declaration
- * is tolerated.
+ * Errors, all L2:
+ * - "xml.syntax": the document is not well-formed (truncated or empty, for example); with line and
+ *   column.
+ * - "xml.charset": bytes are not in the declared charset, or the charset is unknown.
+ * - "xml.entity": an entity is declared, or used and not one of XML's own five. So there is nothing
+ *   to expand, and no text with a hole where an entity was.
+ * - "xml.limit": more bytes, nesting or nodes than allowed.
+ *
+ * An external DTD named by a DOCTYPE is ignored: nothing is ever loaded, neither from the network
+ * nor from a file. A prefix without a declaration is tolerated.
  *
  * The charset is that of a byte order mark, else the one that the caller passes (from
  * Content-Type), else that of the XML declaration, else UTF-8. A text that is not UTF-8 is
