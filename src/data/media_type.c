@@ -80,7 +80,7 @@ static bool starts_nocase(struct str text, struct str prefix)
 }
 
 /* What follows a declaration or comment at the start of the text. */
-static struct str behind(struct str text, struct str end)
+static struct str after(struct str text, struct str end)
 {
     const size_t at = str_find(text, end);
 
@@ -96,9 +96,9 @@ static enum body_kind markup_kind(struct str text)
 
     for (;;) {
         if (str_starts(text, STR("<?")))
-            text = behind(text, STR("?>"));
+            text = after(text, STR("?>"));
         else if (str_starts(text, STR("<!--")))
-            text = behind(text, STR("-->"));
+            text = after(text, STR("-->"));
         else
             break;
     }
