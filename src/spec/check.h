@@ -7,7 +7,7 @@
  * A setting that has no effect where it is written (`next` with paging by offset, a lag for an
  * endpoint that is requested by id) is an error, spec.idle: its author expects an effect that it
  * does not have.
- * */
+ */
 #ifndef PATRA_SPEC_CHECK_H
 #define PATRA_SPEC_CHECK_H
 

@@ -6,7 +6,7 @@
  * maps on the way are made. The value is a text, or YAML if it starts with a quote or a bracket. An
  * empty value removes the setting. The result is checked as if the file had it; faults in edits
  * have no line.
- * */
+ */
 #ifndef PATRA_SPEC_EDIT_H
 #define PATRA_SPEC_EDIT_H
 

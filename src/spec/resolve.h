@@ -73,7 +73,7 @@ bool resolution_bool(const struct resolution *resolution, const char *path);
 struct str resolution_text(const struct resolution *resolution, const char *path);
 int resolution_code(const struct resolution *resolution, const char *path);
 
-/* ---- what authors name ---- */
+/* ---- sets ---- */
 
 struct row_list {
     const struct registry_row **items;

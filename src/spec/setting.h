@@ -5,11 +5,10 @@
  * setting is a row here, a member of struct spec and a column of the Registry; no reader or writer
  * changes.
  *
- *      path                 where               kept in                                 read into
- *      http.base_url        source, endpoint    reg_prov_http_cfg.base_url http.base_url
- *      query.*.value        endpoint            reg_prov_api_param_map.value, QUERY:*
- * spec_param.value budget.requests      operation           reg_prov_operation_cfg.budget_requests
- * budget_requests
+ *      path               kept in                                   read into
+ *      http.base_url      reg_prov_http_cfg.base_url                http.base_url
+ *      query.*.value      reg_prov_api_param_map.value, QUERY:*     spec_param.value
+ *      budget.requests    reg_prov_operation_cfg.budget_requests    budget_requests
  *
  * A path is relative to its level: the top of the file, endpoints.NAME or operations.NAME. A star
  * is a name chosen by the author: "query.*" is a set, each member of it is a row of its own in the

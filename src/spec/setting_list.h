@@ -1,6 +1,6 @@
 /* setting_list: settings that are lists, maps and bodies, and what their readers share with those
  * of scalars. Only spec/setting_value.c includes this.
- * */
+ */
 #ifndef PATRA_SPEC_SETTING_LIST_H
 #define PATRA_SPEC_SETTING_LIST_H
 

@@ -3,7 +3,7 @@
  * Reading checks what the value itself shows: its type, range, dictionary, form. What depends on
  * other settings is checked later (spec/check.h). Lists and maps become canonical JSON, so equal
  * values have equal bytes however they were written.
- * */
+ */
 #ifndef PATRA_SPEC_SETTING_VALUE_H
 #define PATRA_SPEC_SETTING_VALUE_H
 

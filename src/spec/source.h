@@ -6,7 +6,7 @@
  *
  * Code that works on rows need not know where they came from: rows of a store have no place (line
  * 0), and messages name the field in either case.
- * */
+ */
 #ifndef PATRA_SPEC_SOURCE_H
 #define PATRA_SPEC_SOURCE_H
 

@@ -2,7 +2,7 @@
  *
  * Nothing is written. `patra source diff` prints the changes, `apply` makes them: removed and
  * changed rows are closed, new and changed rows are opened, all others are left alone.
- * */
+ */
 #ifndef PATRA_SPEC_SOURCE_DIFF_H
 #define PATRA_SPEC_SOURCE_DIFF_H
 

@@ -7,7 +7,7 @@
  *      qeury: ...            none of these: a fault, with the name that was probably meant
  *
  * A row is made for its first value.
- * */
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -50,7 +50,7 @@ static struct str read_name(struct spec_reader *reader, struct json_node object,
     return name;
 }
 
-/* ---- what authors name ---- */
+/* ---- sets ---- */
 
 /* A string instead of an object is the value of the short setting. */
 static void read_item(struct spec_reader *reader, const struct setting_set *set,
