@@ -2,7 +2,7 @@
 #include "spec/setting.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/attr.h"
 
@@ -93,12 +93,14 @@ const struct setting_set *setting_set(enum setting_level level, struct str path)
 
 const struct setting *setting_set_next(const struct setting_set *set, const struct setting *after)
 {
+    const struct setting *setting = after == NULL ? SETTINGS : after + 1;
     struct str rest;
 
-    for (const struct setting *setting = after == NULL ? SETTINGS : after + 1;
-         setting < SETTINGS + SETTING_COUNT; setting++) {
+    for (; setting < SETTINGS + SETTING_COUNT; setting++) {
         if ((setting->at & set->level) != 0 && is_below(setting, str_of(set->path), &rest))
             return setting;
+        if (after != NULL)
+            return NULL; /* they are adjacent */
     }
     return NULL;
 }
@@ -112,11 +114,9 @@ struct str setting_key_prefix(const struct setting *setting)
 
 struct str setting_name(const struct setting *setting)
 {
-    struct str rest = str_of(setting->path), part = { 0 };
+    const char *dot = strrchr(setting->path, '.');
 
-    while (rest.len > 0)
-        part = str_cut(&rest, '.');
-    return part;
+    return str_of(dot != NULL ? dot + 1 : setting->path);
 }
 
 const char *setting_type_name(enum setting_type type)
@@ -155,14 +155,15 @@ const char *setting_type_name(enum setting_type type)
 
 struct str setting_member(const struct setting *setting, char out[SETTING_MEMBER_MAX])
 {
-    const char *unit = setting->type == SETTING_DURATION ? "_us"
-                       : setting->type == SETTING_SIZE   ? "_bytes"
-                                                         : "";
-    const int len =
-        snprintf(out, SETTING_MEMBER_MAX, "%.*s%s", STR_ARG(setting_name(setting)), unit);
+    const struct str name = setting_name(setting);
+    const struct str unit = setting->type == SETTING_DURATION ? STR("_us")
+                            : setting->type == SETTING_SIZE   ? STR("_bytes")
+                                                              : STR("");
 
-    assert(len > 0 && len < SETTING_MEMBER_MAX);
-    return (struct str){ out, (size_t)len };
+    assert(name.len + unit.len <= SETTING_MEMBER_MAX);
+    memcpy(out, name.data, name.len);
+    memcpy(out + name.len, unit.data, unit.len);
+    return (struct str){ out, name.len + unit.len };
 }
 
 bool setting_is_in_detail(const struct setting *setting)

@@ -15,20 +15,36 @@ static struct str last_part(const char *path)
     return str_of(dot != NULL ? dot + 1 : path);
 }
 
-/* The member of the object that the path leads to: of auth.oauth2, for "auth.oauth2.token_ttl" and
- * "token_ttl_us". */
+/* The object that has the path's last part: "auth.oauth2" for "auth.oauth2.token_ttl". Settings of
+ * a group are adjacent in the table, so it is usually that of the path before. */
+static struct json_node group_of(struct spec_reader *reader, struct json_node object,
+                                 struct str group)
+{
+    struct str rest = group;
+
+    if (group.len == 0)
+        return object;
+    if (object.at == reader->root.at && str_eq(group, reader->group_path))
+        return reader->group;
+    reader->root = object;
+    reader->group_path = group;
+    while (rest.len > 0)
+        object = json_get(reader->doc, object, str_cut(&rest, '.'));
+    if (json_type(reader->doc, object) != JSON_OBJECT)
+        spec_fail(reader, "cannot be read: its group is missing");
+    reader->group = object;
+    return object;
+}
+
+/* The value of a path, whose last part is called `member` in the snapshot. */
 static struct json_node member_of(struct spec_reader *reader, struct json_node object,
                                   const char *path, struct str member)
 {
-    struct str rest = str_of(path);
-    struct str part = str_cut(&rest, '.');
+    const struct str whole = str_of(path);
+    const size_t dot = whole.len - last_part(path).len;
 
     reader->path = path;
-    for (; rest.len > 0; part = str_cut(&rest, '.')) {
-        object = json_get(reader->doc, object, part);
-        if (json_type(reader->doc, object) != JSON_OBJECT)
-            spec_fail(reader, "cannot be read: its group is missing");
-    }
+    object = group_of(reader, object, str_slice(whole, 0, dot > 0 ? dot - 1 : 0));
     return json_get(reader->doc, object, member);
 }
 
@@ -54,13 +70,13 @@ static struct str read_name(struct spec_reader *reader, struct json_node object,
 
 /* A string instead of an object is the value of the short setting. */
 static void read_item(struct spec_reader *reader, const struct setting_set *set,
-                      struct json_node node, void *item)
+                      const struct setting *first, struct json_node node, void *item)
 {
     const bool is_short = json_type(reader->doc, node) == JSON_STRING;
-    const struct setting *setting = NULL;
+    const struct setting *setting = first;
     char member[SETTING_MEMBER_MAX];
 
-    while ((setting = setting_set_next(set, setting)) != NULL) {
+    for (; setting != NULL; setting = setting_set_next(set, setting)) {
         if (!is_short)
             spec_read_value(reader, setting,
                             json_get(reader->doc, node, setting_member(setting, member)), item);
@@ -74,6 +90,7 @@ static void read_set(struct spec_reader *reader, const struct setting_set *set,
 {
     const bool is_list = set->layout == SET_LIST || set->layout == SET_RULES;
     const struct json_node node = member_of(reader, root, set->path, last_part(set->path));
+    const struct setting *first = setting_set_next(set, NULL);
     const size_t count = json_count(reader->doc, node);
     char *items = arena_alloc_array(reader->arena, count, set->item_size);
     struct json_iter it;
@@ -95,7 +112,7 @@ static void read_set(struct spec_reader *reader, const struct setting_set *set,
                 spec_string(reader, json_get(reader->doc, it.value, STR("name")));
         else if (!is_list)
             *(struct str *)(void *)item = spec_string(reader, it.name);
-        read_item(reader, set, it.value, item);
+        read_item(reader, set, first, it.value, item);
     }
     spec_put_list(owner, &set->into, items, count);
 }

@@ -19,6 +19,9 @@ struct spec_reader {
     bool is_detail;              /* reading phase two */
     enum response_format format; /* of the endpoint being read: decides what its paths are */
     const char *path;            /* of the value being read, for the fault's text */
+    struct json_node root;       /* the group found last: of this object, at this path */
+    struct str group_path;
+    struct json_node group;
 };
 
 /* Records a fault about `path`: "snapshot: detail.page.size is not a whole number". */
