@@ -60,7 +60,7 @@ TEST(a_broken_body_spares_a_status_and_nothing_else_does)
     CHECK(!http_fault_spares_status("memory.limit"), "memory");
 }
 
-TEST(operators_are_told_the_same)
+TEST(operators_read_the_same)
 {
     const struct str manual = test_read("docs/http.md");
     char row[300];
