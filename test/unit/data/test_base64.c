@@ -1,3 +1,4 @@
+/* Base64 of RFC 4648. */
 #include "data/base64.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* Date formats: examples, borders, random dates, and dates of recorded responses. */
 #include "data/date.h"
 
 #include <stdio.h>

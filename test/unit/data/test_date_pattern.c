@@ -1,3 +1,4 @@
+/* Patterns of dates: how they write an instant, and which are faults. */
 #include "data/date_pattern.h"
 
 #include "base/instant.h"

@@ -1,3 +1,4 @@
+/* SHA-256 and HMAC against published values. */
 #include "data/hash.h"
 
 #include <string.h>

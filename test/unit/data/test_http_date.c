@@ -1,3 +1,4 @@
+/* Dates of HTTP headers: the three formats, and the lenient reading. */
 #include "data/http_date.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The table of the ways a request can fail, and its page in the manual. */
 #include "data/http_fault.h"
 
 #include <stdio.h>

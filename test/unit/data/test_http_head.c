@@ -1,3 +1,4 @@
+/* Status line and headers of responses, line by line. */
 #include "data/http_head.h"
 
 #include <string.h>

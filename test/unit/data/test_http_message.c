@@ -1,3 +1,4 @@
+/* Headers, secrets, checks and copies of requests. */
 #include "data/http_message.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Where a redirect may lead, and what is sent there. */
 #include "data/http_redirect.h"
 
 #include <string.h>

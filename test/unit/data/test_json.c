@@ -1,3 +1,4 @@
+/* Parsing and walking JSON, with the public test suite and random documents. */
 #include "test.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* The canonical form of RFC 8785. */
 #include "test.h"
 
 #include <string.h>

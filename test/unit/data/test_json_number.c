@@ -1,3 +1,4 @@
+/* Numbers to text and back, with published sequences. */
 #include "test.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The fast loops over JSON give the same result as the plain ones. */
 #include "test.h"
 
 #include "data/json_scan.h"

@@ -1,3 +1,4 @@
+/* The writer of JSON, and the assertions that stop its misuse. */
 #include "test.h"
 
 #include <signal.h>

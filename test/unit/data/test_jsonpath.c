@@ -1,3 +1,4 @@
+/* JSONPath, with the compliance suite of RFC 9535. */
 #include "normal_path.h"
 #include "test.h"
 

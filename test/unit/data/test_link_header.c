@@ -1,3 +1,4 @@
+/* Link headers: which target is found, and which values are errors. */
 #include "data/link_header.h"
 
 #include "test.h"

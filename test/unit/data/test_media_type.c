@@ -1,3 +1,4 @@
+/* Content-Type, and what the first bytes of a body show. */
 #include "data/media_type.h"
 
 #include <string.h>

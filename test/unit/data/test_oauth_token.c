@@ -1,3 +1,4 @@
+/* Token requests and the responses of token servers. */
 #include "data/oauth_token.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Retry-After in all its forms, with the responses of curl's tests. */
 #include "data/retry_after.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Signed requests. */
 #include "data/signature.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* Categories of code points. */
 #include "test.h"
 
 #include "data/unicode.h"

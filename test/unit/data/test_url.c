@@ -1,3 +1,4 @@
+/* URLs: parsing, resolving, encoding, redacting. */
 #include "data/url.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* UTF-8: what is well-formed, and how the rest is read. */
 #include "test.h"
 
 #include <string.h>

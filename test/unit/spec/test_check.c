@@ -1,3 +1,4 @@
+/* Lint: each rule has a file that breaks it, and what lint reports about whole files and rows. */
 #include "spec/check.h"
 
 #include <glob.h>

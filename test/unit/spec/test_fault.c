@@ -1,3 +1,4 @@
+/* The list of faults: how it prints, sorts and counts. */
 #include "spec/fault.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* The reference in the manual equals what the program prints. */
 #include "spec/manual.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reading YAML into a tree: values, places, and what is rejected. */
 #include "spec/node.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Which level a value comes from, and what a trigger may set. */
 #include "spec/resolve.h"
 
 #include "test.h"

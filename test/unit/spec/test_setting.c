@@ -1,3 +1,5 @@
+/* The table of settings agrees with the Registry and struct spec, and values are checked as they
+ * are read. */
 #include "spec/setting.h"
 
 #include <stdio.h>

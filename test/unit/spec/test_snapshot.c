@@ -1,3 +1,4 @@
+/* Snapshots: their bytes and hashes, what changes them, and reading them back. */
 #include "spec/snapshot.h"
 
 #include "data/json.h"

@@ -1,3 +1,4 @@
+/* A file to rows and back, edits, and the difference between two versions. */
 #include "spec/source.h"
 
 #include "random_source.h"
