@@ -63,7 +63,7 @@ struct bench {
     struct memory_random random;
     struct memory_secrets secrets;
     struct memory_http http;
-    struct fetch_gate gate;
+    struct permit_gate gate;
     struct fetch_parts parts;
     struct store *store;
     struct task task;
@@ -155,8 +155,8 @@ static int find_backend(const char *dsn)
 
 /* ---- the source ---- */
 
-static bool allow(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
-                  struct fetch_permit *permit, struct error *err)
+static bool allow(struct permit_gate *gate, const struct permit_request *ask, struct permit *permit,
+                  struct error *err)
 {
     (void)gate;
     (void)ask;
@@ -165,7 +165,7 @@ static bool allow(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
     return true;
 }
 
-static void hear(struct fetch_gate *gate, const struct fetch_feedback *feedback)
+static void hear(struct permit_gate *gate, const struct permit_feedback *feedback)
 {
     (void)gate;
     (void)feedback;
@@ -216,7 +216,7 @@ static void bench_init(struct bench *bench)
     memory_http_init(&bench->http, &bench->clock.clock);
     memory_http_reply(&bench->http,
                       &(struct memory_reply){ .make = answer, .context = bench, .times = -1 });
-    bench->gate = (struct fetch_gate){ allow, hear };
+    bench->gate = (struct permit_gate){ allow, hear };
     bench->parts = (struct fetch_parts){ .http = &bench->http.http,
                                          .gate = &bench->gate,
                                          .clock = &bench->clock.clock,

@@ -21,8 +21,8 @@ static const struct memory_secret secrets[] = {
 
 /* ---- the gate ---- */
 
-static bool acquire(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
-                    struct fetch_permit *permit, struct error *err)
+static bool acquire(struct permit_gate *gate, const struct permit_request *ask,
+                    struct permit *permit, struct error *err)
 {
     struct rig_gate *self = (struct rig_gate *)gate;
 
@@ -42,7 +42,7 @@ static bool acquire(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
     return true;
 }
 
-static void feedback(struct fetch_gate *gate, const struct fetch_feedback *feedback)
+static void feedback(struct permit_gate *gate, const struct permit_feedback *feedback)
 {
     struct rig_gate *self = (struct rig_gate *)gate;
 

@@ -22,7 +22,7 @@
 #include "spec/edit.h"
 
 struct rig_gate {
-    struct fetch_gate gate; /* first */
+    struct permit_gate gate; /* first */
     struct clock *clock;
     int acquired;
     int prefetched; /* of which without waiting */
@@ -34,7 +34,7 @@ struct rig_gate {
     int quota;
     int reject_after; /* permits; 0: never */
     bool no_prefetch;
-    struct fetch_feedback last;
+    struct permit_feedback last;
     int64_t retry_after_us; /* the longest fed back */
 };
 

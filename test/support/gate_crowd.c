@@ -54,7 +54,9 @@ static void pass(struct member *member, int64_t for_us)
 static void send(struct member *member)
 {
     struct crowd *crowd = member->crowd;
-    struct fetch_feedback feedback = { .endpoint = &crowd->endpoint, .requests = 1, .status = 200 };
+    struct permit_feedback feedback = { .endpoint = &crowd->endpoint,
+                                        .requests = 1,
+                                        .status = 200 };
     struct crowd_use *use = &crowd->uses[crowd->count];
     const size_t number = crowd->count++;
 
@@ -75,9 +77,9 @@ static void send(struct member *member)
 static void work(struct member *member)
 {
     struct crowd *crowd = member->crowd;
-    struct fetch_gate *port = gate_port(member->gate);
-    const struct fetch_permit_ask ask = { .endpoint = &crowd->endpoint, .may_wait = true };
-    struct fetch_permit permit;
+    struct permit_gate *port = gate_port(member->gate);
+    const struct permit_request ask = { .endpoint = &crowd->endpoint, .may_wait = true };
+    struct permit permit;
     struct error err = { 0 };
 
     while (mono(crowd) < crowd->begin_us + crowd->length_us) {

@@ -7,6 +7,7 @@
 #define PATRA_TEST_SUPPORT_GATE_CROWD_H
 
 #include "engine/gate/gate.h"
+#include "spec/spec.h"
 #include "turn_clock.h"
 
 enum { CROWD_USES_MAX = 20000, CROWD_THREADS_MAX = TURN_THREADS_MAX };
@@ -32,7 +33,7 @@ struct crowd {
     uint64_t seed;
     enum operation operations[CROWD_THREADS_MAX];
     /* Fills in what the source says to the n-th request of all, sent at a time; may be NULL. */
-    void (*answer)(struct crowd *crowd, size_t number, struct fetch_feedback *feedback);
+    void (*answer)(struct crowd *crowd, size_t number, struct permit_feedback *feedback);
     /* Called before each request, by whoever sends it; may be NULL. */
     void (*before)(struct crowd *crowd, int64_t at_us);
     /* Called for each session that a gate gets; may be NULL. */

@@ -40,7 +40,7 @@ static bool refuse_resting(struct source_test *test, struct error *err)
 
 /* Feeds the response back to the gate, as any other: a Retry-After holds back all processes. */
 static void hear(struct source_test *test, const struct probe *probe, bool is_answered,
-                 struct fetch_feedback *feedback)
+                 struct permit_feedback *feedback)
 {
     const struct http_reply *reply = &probe->reply;
     const bool is_throttled = reply->status == 429;
@@ -64,13 +64,13 @@ static void hear(struct source_test *test, const struct probe *probe, bool is_an
     };
 }
 
-static bool send_with(struct source_test *test, struct probe *probe, struct fetch_gate *gate,
+static bool send_with(struct source_test *test, struct probe *probe, struct permit_gate *gate,
                       struct secret_source *secrets, struct error *err)
 {
     struct auth_http_parts parts = { .secrets = secrets, .clock = &test->session.clock };
-    const struct fetch_permit_ask ask = { .endpoint = probe->endpoint, .may_wait = true };
-    struct fetch_feedback feedback = { .endpoint = probe->endpoint };
-    struct fetch_permit permit = { 0 };
+    const struct permit_request ask = { .endpoint = probe->endpoint, .may_wait = true };
+    struct permit_feedback feedback = { .endpoint = probe->endpoint };
+    struct permit permit = { 0 };
     struct http *http;
     bool ok = false;
 
@@ -82,7 +82,7 @@ static bool send_with(struct source_test *test, struct probe *probe, struct fetc
         http_close(parts.inner);
         goto tokens;
     }
-    if (gate != NULL && !gate->acquire(gate, &ask, &permit, err))
+    if (gate != NULL && !permit_gate_acquire(gate, &ask, &permit, err))
         goto http;
     if (gate != NULL && permit.decision != RATE_ALLOW) {
         (void)error_set(err, ERROR_TRANSIENT, "source.rate",
@@ -95,7 +95,7 @@ static bool send_with(struct source_test *test, struct probe *probe, struct fetc
     ok = probe_send(probe, http, err);
     hear(test, probe, ok, &feedback);
     if (gate != NULL)
-        gate->feedback(gate, &feedback);
+        permit_gate_feedback(gate, &feedback);
 http:
     http_close(http);
 tokens:

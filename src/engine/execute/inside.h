@@ -15,6 +15,7 @@
 #include "engine/execute/crew.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
+#include "port/gate.h"
 
 struct executor {
     struct executor_parts parts;
@@ -58,8 +59,8 @@ bool is_of_store(const struct error *err);
 
 struct task_run;
 struct lease_gate {
-    struct fetch_gate gate; /* first */
-    struct fetch_gate *inner;
+    struct permit_gate gate; /* first */
+    struct permit_gate *inner;
     struct task_run *run;
     int64_t renewed_us; /* monotonic */
 };
@@ -70,7 +71,7 @@ struct run_watch {
 };
 
 struct run_waiter {
-    struct fetch_waiter waiter; /* first */
+    struct permit_waiter waiter; /* first */
     const struct task_run *run;
 };
 
@@ -100,7 +101,7 @@ struct task_run {
     bool is_circuit_open;         /* after its end */
 };
 
-void lease_gate_init(struct task_run *run, struct fetch_gate *inner);
+void lease_gate_init(struct task_run *run, struct permit_gate *inner);
 
 /* One claimed task, to its end. False only for what the executor itself can not bear. */
 bool task_run(struct executor *executor, const struct task *task, struct error *err) MUST_CHECK;

@@ -31,19 +31,19 @@ static bool keep_lease(struct lease_gate *gate, struct error *err)
     return true;
 }
 
-static bool lease_gate_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
-                               struct fetch_permit *permit, struct error *err)
+static bool lease_gate_acquire(struct permit_gate *port, const struct permit_request *ask,
+                               struct permit *permit, struct error *err)
 {
     struct lease_gate *gate = (struct lease_gate *)port;
 
-    return keep_lease(gate, err) && gate->inner->acquire(gate->inner, ask, permit, err);
+    return keep_lease(gate, err) && permit_gate_acquire(gate->inner, ask, permit, err);
 }
 
-static void lease_gate_feedback(struct fetch_gate *port, const struct fetch_feedback *feedback)
+static void lease_gate_feedback(struct permit_gate *port, const struct permit_feedback *feedback)
 {
     struct lease_gate *gate = (struct lease_gate *)port;
 
-    gate->inner->feedback(gate->inner, feedback);
+    permit_gate_feedback(gate->inner, feedback);
 }
 
 /* Who has lost the lease finds out with the next attempt, or the commit. */
@@ -54,7 +54,7 @@ static void hear_bytes(struct http_watch *watch)
     (void)!keep_lease(((struct run_watch *)watch)->gate, &ignored);
 }
 
-static void tell_wait(struct fetch_waiter *port, int64_t until_us, enum wait_why why)
+static void tell_wait(struct permit_waiter *port, int64_t until_us, enum wait_why why)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
 
@@ -66,7 +66,7 @@ static void tell_wait(struct fetch_waiter *port, int64_t until_us, enum wait_why
                                             .why = why });
 }
 
-void lease_gate_init(struct task_run *run, struct fetch_gate *inner)
+void lease_gate_init(struct task_run *run, struct permit_gate *inner)
 {
     run->lease_gate = (struct lease_gate){
         .gate = { .acquire = lease_gate_acquire, .feedback = lease_gate_feedback },

@@ -85,7 +85,7 @@ static void write_instant(struct json_writer *w, struct str member, int64_t at_u
         json_write_member_str(w, member, (struct str){ text, instant_format(at_us, text) });
 }
 
-static void write_rate(struct json_writer *w, const struct fetch_permit *permit)
+static void write_rate(struct json_writer *w, const struct permit *permit)
 {
     json_write_name(w, STR("rate"));
     json_write_object(w);

@@ -24,7 +24,7 @@ struct digest_ask {
     const struct http_reply *reply;
     const struct answer *answer;
     const struct listing *listing; /* NULL: the reply was not read */
-    const struct fetch_permit *permit;
+    const struct permit *permit;
     const struct error *error; /* NULL: all went well */
     bool has_next;
 };

@@ -63,7 +63,6 @@
 #ifndef PATRA_ENGINE_FETCH_FETCH_H
 #define PATRA_ENGINE_FETCH_FETCH_H
 
-#include "core/bucket.h"
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/wait.h"
@@ -72,6 +71,7 @@
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
 #include "port/clock.h"
+#include "port/gate.h"
 #include "port/http.h"
 #include "port/random.h"
 #include "port/secret.h"
@@ -97,63 +97,18 @@ enum { FETCH_EXPECTED_MIN = 10 };
 /* Of at least so many requests, more than this part refused as too fast cuts the slice again. */
 enum { FETCH_REFUSED_OF_MIN = 20, FETCH_REFUSED_PERMILLE = 50 };
 
-/* ---- waiting, as it is seen from outside ---- */
-
-struct fetch_waiter { /* called in the walk's thread, before it sleeps; embed it first */
-    /* until_us is of the calendar; 0: nobody knows. Told again when either changes. */
-    void (*wait)(struct fetch_waiter *waiter, int64_t until_us, enum wait_why why);
-};
-
-/* ---- the gate ---- */
-
-struct fetch_permit_ask {
-    const struct spec_endpoint *endpoint; /* its rate: key, cost, limits */
-    bool may_wait;                        /* false, for a prefetch: ALLOW at once, or not at all */
-    struct fetch_waiter *waiter;          /* is told before it is waited; NULL: nobody is */
-};
-
-struct fetch_permit {
-    enum rate_decision decision;
-    int64_t retry_at_us; /* WAIT, REJECT: not before; 0: nobody knows */
-    enum wait_why why;   /* WAIT, REJECT */
-    int64_t waited_us;
-    /* For the digest; what is 0 or empty is left out. */
-    struct str key;
-    int64_t cost;
-    int64_t rate;  /* millionths of a permit per second */
-    int64_t burst; /* millionths of a permit */
-    int64_t cooldown_until_us;
-};
-
-struct fetch_feedback {
-    const struct spec_endpoint *endpoint;
-    struct bucket_signal signal; /* random is not set */
-    bool is_quota; /* the quota is gone: park until signal.reset_at_us or Retry-After */
-    int requests;  /* put on the wire under this permit: 2 after a fresh token or a redirect */
-    int status;    /* 0: none came */
-};
-
-struct fetch_gate {
-    /* False ends the walk with err. With may_wait the decision is ALLOW or REJECT; the gate does
-     * the waiting. key must live until the next call. */
-    bool (*acquire)(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
-                    struct fetch_permit *permit, struct error *err);
-    /* Once for every permit that was given, also for one that was not used (requests 0). */
-    void (*feedback)(struct fetch_gate *gate, const struct fetch_feedback *feedback);
-};
-
 /* ---- what is asked for ---- */
 
 struct fetch_parts {   /* all must outlive the fetch */
     struct http *http; /* with auth in front where the source needs it */
-    struct fetch_gate *gate;
+    struct permit_gate *gate;
     struct clock *clock;
     struct random_source *random;
     struct secret_source *secrets;
-    const struct xml *xml;       /* NULL: loaded when a source answers in XML */
-    struct fetch_waiter *waiter; /* NULL: nobody watches */
-    struct http_watch *watch;    /* of slow replies; NULL: nobody does */
-    int wake_fd;                 /* CLOCK_NO_WAKE: none */
+    const struct xml *xml;        /* NULL: loaded when a source answers in XML */
+    struct permit_waiter *waiter; /* NULL: nobody watches */
+    struct http_watch *watch;     /* of slow replies; NULL: nobody does */
+    int wake_fd;                  /* CLOCK_NO_WAKE: none */
 };
 
 struct fetch_order { /* views; all must outlive the fetch */

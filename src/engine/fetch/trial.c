@@ -6,8 +6,8 @@
 #include "base/list.h"
 #include "data/hash.h"
 
-static bool allow(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
-                  struct fetch_permit *permit, struct error *err)
+static bool allow(struct permit_gate *gate, const struct permit_request *ask, struct permit *permit,
+                  struct error *err)
 {
     (void)gate;
     (void)ask;
@@ -16,7 +16,7 @@ static bool allow(struct fetch_gate *gate, const struct fetch_permit_ask *ask,
     return true;
 }
 
-static void hear(struct fetch_gate *gate, const struct fetch_feedback *feedback)
+static void hear(struct permit_gate *gate, const struct permit_feedback *feedback)
 {
     (void)gate;
     (void)feedback;
@@ -80,7 +80,7 @@ static bool keep_verdict(struct trial *trial, struct arena *arena, const struct 
 bool trial_run(struct trial *trial, struct arena *arena, const struct fetch_parts *parts,
                const struct fetch_order *order, struct error *err)
 {
-    struct fetch_gate gate = { allow, hear };
+    struct permit_gate gate = { allow, hear };
     struct fetch_parts all = *parts;
     struct fetch_batch batch;
     struct fetch *fetch;

@@ -55,7 +55,7 @@ struct exchange {
     struct answer answer;
     struct listing listing;
     struct str request_digest;
-    struct fetch_permit permit;
+    struct permit permit;
     bool is_lost; /* a page of a scroll that can not be asked for again */
 };
 
@@ -98,7 +98,7 @@ struct fetch {
     struct leg *ticket_leg;
     struct http_title ticket_title;
     struct str ticket_digest;
-    struct fetch_permit ticket_permit;
+    struct permit ticket_permit;
     int64_t ticket_sent_us;    /* calendar */
     int64_t ticket_started_us; /* monotonic */
 

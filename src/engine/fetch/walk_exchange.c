@@ -31,16 +31,15 @@ struct attempt {
 
 /* ---- asking the gate, telling the gate ---- */
 
-static bool acquire(struct fetch *fetch, const struct leg *leg, struct fetch_permit *permit,
+static bool acquire(struct fetch *fetch, const struct leg *leg, struct permit *permit,
                     struct error *err)
 {
-    const struct fetch_permit_ask ask = { .endpoint = leg->endpoint,
-                                          .may_wait = true,
-                                          .waiter = fetch->parts.waiter };
-    struct fetch_gate *gate = fetch->parts.gate;
+    const struct permit_request ask = { .endpoint = leg->endpoint,
+                                        .may_wait = true,
+                                        .waiter = fetch->parts.waiter };
+    struct permit_gate *gate = fetch->parts.gate;
 
-    *permit = (struct fetch_permit){ 0 };
-    if (!gate->acquire(gate, &ask, permit, err))
+    if (!permit_gate_acquire(gate, &ask, permit, err))
         return error_wrap(err, "permit");
     fetch->counts.waited_us += permit->waited_us;
     if (permit->decision == RATE_ALLOW)
@@ -64,7 +63,7 @@ static enum bucket_outcome outcome_of(const struct exchange *exchange, const str
     return BUCKET_OK; /* the source answers; what it says is another matter */
 }
 
-static void count_signal(struct fetch *fetch, const struct fetch_feedback *feedback)
+static void count_signal(struct fetch *fetch, const struct permit_feedback *feedback)
 {
     fetch->counts.waits_told += feedback->signal.retry_after_us > 0;
     fetch->counts.quota_gone += feedback->is_quota;
@@ -83,7 +82,7 @@ static void give_feedback(const struct attempt *attempt, const struct error *fai
     struct fetch *fetch = attempt->fetch;
     const struct exchange *exchange = attempt->exchange;
     const struct rate_hints *hints = &exchange->answer.hints;
-    struct fetch_feedback feedback = {
+    struct permit_feedback feedback = {
         .endpoint = attempt->ask->leg->endpoint,
         .is_quota = exchange->answer.kind == ANSWER_QUOTA,
         .status = exchange->reply.status,
@@ -102,7 +101,7 @@ static void give_feedback(const struct attempt *attempt, const struct error *fai
         .provider_rate = hints->provider_rate,
     };
     count_signal(fetch, &feedback);
-    fetch->parts.gate->feedback(fetch->parts.gate, &feedback);
+    permit_gate_feedback(fetch->parts.gate, &feedback);
 }
 
 /* ---- sending ---- */
@@ -378,7 +377,7 @@ static bool pause_between(const struct attempt *attempt, int attempts, struct er
         fetch->parts.waiter->wait(fetch->parts.waiter, until_us, why);
     if (clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd))
         return true;
-    return error_set(err, ERROR_TRANSIENT, "fetch.cancelled", "told to stop while waiting");
+    return permit_wait_cancelled(err);
 }
 
 /* When a failure tells by itself when to come back. */
@@ -452,15 +451,15 @@ bool walk_look(struct fetch *fetch, const struct exchange_ask *ask, struct excha
 void walk_prefetch(struct fetch *fetch, const struct exchange_ask *ask)
 {
     struct arena *arena = &fetch->pages[fetch->turn ^ 1];
-    const struct fetch_permit_ask permit_ask = { .endpoint = ask->leg->endpoint };
-    struct fetch_gate *gate = fetch->parts.gate;
-    struct fetch_permit permit = { 0 };
+    const struct permit_request permit_ask = { .endpoint = ask->leg->endpoint };
+    struct permit_gate *gate = fetch->parts.gate;
+    struct permit permit = { 0 };
     struct error ignored; /* what fails now will fail again, and be told, when it is waited for */
     struct exchange none = { 0 };
     struct attempt attempt = { .fetch = fetch, .ask = ask, .exchange = &none };
 
     assert(fetch->ticket == NULL);
-    if (!gate->acquire(gate, &permit_ask, &permit, &ignored) || permit.decision != RATE_ALLOW)
+    if (!permit_gate_acquire(gate, &permit_ask, &permit, &ignored) || permit.decision != RATE_ALLOW)
         return;
     arena_reset(arena);
     fetch->batch_no += fetch->part_count; /* the request is of the batch behind these */

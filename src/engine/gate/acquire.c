@@ -46,7 +46,7 @@ static bool call_take(struct gate *gate, void *argument, struct error *err)
 struct attempt {
     struct gate *gate;
     const struct target *target;
-    struct fetch_waiter *waiter; /* NULL: nobody is told */
+    struct permit_waiter *waiter; /* NULL: nobody is told */
     bool may_wait;
     int64_t start_us;
     int64_t deadline_us;
@@ -195,7 +195,7 @@ static bool sleep_until(const struct attempt *attempt, int64_t until_us, struct 
 
     if (clock_sleep_until_us(parts->clock, until_us, parts->wake_fd))
         return true;
-    return error_set(err, ERROR_TRANSIENT, "fetch.cancelled", "told to stop while waiting");
+    return permit_wait_cancelled(err);
 }
 
 static bool wait_a_moment(struct attempt *attempt, struct error *err)
@@ -299,7 +299,7 @@ static int64_t wait_max_of(const struct gate *gate)
     return wait_us < GATE_WAIT_MAX_US ? wait_us : GATE_WAIT_MAX_US;
 }
 
-static void refuse(const struct attempt *attempt, struct fetch_permit *permit)
+static void refuse(const struct attempt *attempt, struct permit *permit)
 {
     struct clock *clock = attempt->gate->parts.clock;
     const int64_t now_us = worker_now(attempt->gate);
@@ -310,7 +310,7 @@ static void refuse(const struct attempt *attempt, struct fetch_permit *permit)
         permit->retry_at_us = clock_now_us(clock) + (attempt->at_us - now_us);
 }
 
-static void allow(struct attempt *attempt, struct fetch_permit *permit)
+static void allow(struct attempt *attempt, struct permit *permit)
 {
     struct gate *gate = attempt->gate;
 
@@ -341,8 +341,8 @@ static bool run(struct attempt *attempt, struct error *err)
     return true;
 }
 
-bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
-                    struct fetch_permit *permit, struct error *err)
+bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
+                    struct permit *permit, struct error *err)
 {
     struct gate *gate = (struct gate *)port;
     struct target *target = worker_target(gate, ask->endpoint, err);
@@ -352,7 +352,7 @@ bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
     int64_t silence_us;
     bool ok;
 
-    *permit = (struct fetch_permit){ 0 };
+    *permit = (struct permit){ 0 };
     if (target == NULL)
         return false;
     attempt.start_us = worker_now(gate);

@@ -129,7 +129,7 @@ bool gate_open(struct gate **gate, const struct gate_parts *parts, struct error 
 
     if (made == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory", "no memory for a gate");
-    made->port = (struct fetch_gate){ worker_acquire, worker_feedback };
+    made->port = (struct permit_gate){ worker_acquire, worker_feedback };
     made->parts = *parts;
     made->shared = (struct shared){ parts->store, parts->clock, parts->random, parts->owner };
     *gate = made;
@@ -143,7 +143,7 @@ void gate_begin(struct gate *gate, const struct gate_task *task)
     gate->target_count = 0;
 }
 
-struct fetch_gate *gate_port(struct gate *gate)
+struct permit_gate *gate_port(struct gate *gate)
 {
     return &gate->port;
 }

@@ -1,5 +1,5 @@
-/* gate: the rate gate, shared by all processes through the store. It implements the fetch_gate of
- * engine/fetch/fetch.h over the arithmetic of core/bucket.h and core/budget.h.
+/* gate: the rate gate, shared by all processes through the store. It implements port/gate.h
+ * over the arithmetic of core/bucket.h and core/budget.h.
  *
  *      gate_pool_open(&pool, &err);                      once per process
  *      store_another(store, &session, &err);             once per worker, for its gate alone
@@ -62,8 +62,8 @@
 
 #include "base/instant.h"
 #include "core/codes.h"
-#include "engine/fetch/fetch.h"
 #include "port/clock.h"
+#include "port/gate.h"
 #include "port/random.h"
 #include "port/secret.h"
 #include "port/store.h"
@@ -112,7 +112,7 @@ bool gate_open(struct gate **gate, const struct gate_parts *parts, struct error 
  * its feedback. */
 void gate_begin(struct gate *gate, const struct gate_task *task);
 
-struct fetch_gate *gate_port(struct gate *gate);
+struct permit_gate *gate_port(struct gate *gate);
 
 /* Writes what is not written yet, and returns its slots. Accepts NULL. */
 void gate_close(struct gate *gate);

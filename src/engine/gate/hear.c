@@ -26,7 +26,7 @@ static struct gate_slot held_slot(struct gate *gate, const struct gate_key *key)
     return (struct gate_slot){ 0 };
 }
 
-static int64_t park_until(const struct fetch_feedback *feedback)
+static int64_t park_until(const struct permit_feedback *feedback)
 {
     const struct bucket_signal *signal = &feedback->signal;
     const struct spec_rate *rate = &feedback->endpoint->rate;
@@ -43,7 +43,7 @@ static int64_t park_until(const struct fetch_feedback *feedback)
 }
 
 /* Until when the source wants silence, by its own calendar; 0: it does not. */
-static int64_t silence_of(const struct fetch_feedback *feedback)
+static int64_t silence_of(const struct permit_feedback *feedback)
 {
     const struct bucket_signal *signal = &feedback->signal;
 
@@ -71,7 +71,7 @@ static struct bucket_signal monotonic_of(const struct bucket_signal *signal, int
 }
 
 static struct gate_news news_of(const struct gate *gate, const struct target *target,
-                                const struct fetch_feedback *feedback, int64_t now_us)
+                                const struct permit_feedback *feedback, int64_t now_us)
 {
     const bool is_bad = feedback->signal.outcome != BUCKET_OK || silence_of(feedback) != 0;
     struct gate_news news = { .is_any = true };
@@ -93,7 +93,7 @@ static struct gate_news news_of(const struct gate *gate, const struct target *ta
 
 /* For all threads of the process, before the store knows. Under the lock. */
 static void hear(struct gate *gate, const struct target *target,
-                 const struct fetch_feedback *feedback)
+                 const struct permit_feedback *feedback)
 {
     struct gate_key *key = target->key;
     const int64_t now_us = worker_now(gate);
@@ -124,7 +124,7 @@ static bool must_tell(const struct gate_key *key, int64_t now_us)
            now_us - key->told_at_us >= TELL_OK_US;
 }
 
-void worker_feedback(struct fetch_gate *port, const struct fetch_feedback *heard)
+void worker_feedback(struct permit_gate *port, const struct permit_feedback *heard)
 {
     struct gate *gate = (struct gate *)port;
     struct error ignored;

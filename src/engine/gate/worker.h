@@ -25,7 +25,7 @@ struct held {
 };
 
 struct gate {
-    struct fetch_gate port;
+    struct permit_gate port;
     struct gate_parts parts;
     struct shared shared;
     struct gate_task task;
@@ -37,9 +37,9 @@ struct gate {
     struct secret secret;
 };
 
-bool worker_acquire(struct fetch_gate *port, const struct fetch_permit_ask *ask,
-                    struct fetch_permit *permit, struct error *err);
-void worker_feedback(struct fetch_gate *port, const struct fetch_feedback *heard);
+bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
+                    struct permit *permit, struct error *err);
+void worker_feedback(struct permit_gate *port, const struct permit_feedback *heard);
 
 static inline int64_t worker_now(const struct gate *gate)
 {

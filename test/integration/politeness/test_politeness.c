@@ -17,6 +17,7 @@
 #include "data/json.h"
 #include "engine/fetch/rate_hints.h"
 #include "engine/gate/gate.h"
+#include "spec/spec.h"
 
 enum { PROCESSES = 4, THREADS = 2, RATE = 20, BURST = 5, SECONDS = 15 };
 
@@ -83,9 +84,9 @@ static bool worker_open(struct worker *worker, struct gate_pool *pool, const cha
 
 static void send(struct worker *worker, struct arena *arena)
 {
-    struct fetch_gate *port = gate_port(worker->gate);
+    struct permit_gate *port = gate_port(worker->gate);
     const struct http_request request = { .url = str_of(run.url), .allow_plain_http = true };
-    struct fetch_feedback feedback = { .endpoint = &worker->endpoint, .requests = 1 };
+    struct permit_feedback feedback = { .endpoint = &worker->endpoint, .requests = 1 };
     struct rate_hints hints;
     struct http_reply reply;
     struct error err;
@@ -105,9 +106,9 @@ static void send(struct worker *worker, struct arena *arena)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct fetch_gate *port = gate_port(worker->gate);
-    const struct fetch_permit_ask ask = { .endpoint = &worker->endpoint, .may_wait = true };
-    struct fetch_permit permit = { 0 };
+    struct permit_gate *port = gate_port(worker->gate);
+    const struct permit_request ask = { .endpoint = &worker->endpoint, .may_wait = true };
+    struct permit permit = { 0 };
     struct error err = { 0 };
     struct arena arena;
 

@@ -184,7 +184,7 @@ static size_t sent_between(int64_t from_us, int64_t to_us)
     return count;
 }
 
-static void refuse_hundredth(struct crowd *of, size_t number, struct fetch_feedback *feedback)
+static void refuse_hundredth(struct crowd *of, size_t number, struct permit_feedback *feedback)
 {
     (void)of;
     if (number != 100)
@@ -221,7 +221,7 @@ TEST(a_retry_after_silences_all_processes_and_the_rate_learned_survives)
     store_close(store);
 }
 
-static void say_remaining(struct crowd *of, size_t number, struct fetch_feedback *feedback)
+static void say_remaining(struct crowd *of, size_t number, struct permit_feedback *feedback)
 {
     (void)of;
     feedback->signal.has_remaining = true;
@@ -305,7 +305,7 @@ TEST(what_is_booked_becomes_used)
     store_close(store);
 }
 
-static void say_gone(struct crowd *of, size_t number, struct fetch_feedback *feedback)
+static void say_gone(struct crowd *of, size_t number, struct permit_feedback *feedback)
 {
     (void)of;
     feedback->is_quota = number == 30;

@@ -25,7 +25,7 @@ static struct {
     struct gate_pool *pool;
     struct gate *gate;
     struct spec_endpoint endpoint;
-    struct fetch_permit permit;
+    struct permit permit;
     struct error err;
 } world;
 
@@ -67,28 +67,28 @@ static void end(void)
 }
 
 static struct heard_waits {
-    struct fetch_waiter waiter;
+    struct permit_waiter waiter;
     int count;
     int64_t until_us;
     enum wait_why why;
 } waits;
 
-static void hear_wait(struct fetch_waiter *waiter, int64_t until_us, enum wait_why why)
+static void hear_wait(struct permit_waiter *waiter, int64_t until_us, enum wait_why why)
 {
     waits = (struct heard_waits){ *waiter, waits.count + 1, until_us, why };
 }
 
 static enum rate_decision ask(bool may_wait)
 {
-    const struct fetch_permit_ask question = { &world.endpoint, may_wait, &waits.waiter };
-    struct fetch_gate *port = gate_port(world.gate);
+    const struct permit_request question = { &world.endpoint, may_wait, &waits.waiter };
+    struct permit_gate *port = gate_port(world.gate);
 
     waits = (struct heard_waits){ .waiter = { hear_wait } };
     REQUIRE_OK(port->acquire(port, &question, &world.permit, &world.err), world.err);
     return world.permit.decision;
 }
 
-static void hear(struct fetch_feedback feedback)
+static void hear(struct permit_feedback feedback)
 {
     feedback.endpoint = &world.endpoint;
     feedback.signal.now_us = clock_now_us(&world.clock.clock);
@@ -98,7 +98,7 @@ static void hear(struct fetch_feedback feedback)
 
 static void done(void)
 {
-    hear((struct fetch_feedback){ .requests = 1, .status = 200 });
+    hear((struct permit_feedback){ .requests = 1, .status = 200 });
 }
 
 TEST(who_may_not_wait_is_answered_at_once)
@@ -130,7 +130,7 @@ TEST(who_waits_is_told_until_when_and_why)
     CHECK_EQ(waits.count, 1, "told once");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
     CHECK_EQ(waits.why, WAIT_RATE, "its turn");
-    hear((struct fetch_feedback){
+    hear((struct permit_feedback){
         .requests = 1,
         .status = 429,
         .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 5 * US_PER_SECOND } });
@@ -139,7 +139,7 @@ TEST(who_waits_is_told_until_when_and_why)
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
     CHECK_EQ(waits.why, WAIT_RETRY_AFTER, "and told");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
-    hear((struct fetch_feedback){
+    hear((struct permit_feedback){
         .requests = 1,
         .status = 429,
         .is_quota = true,
@@ -153,7 +153,7 @@ TEST(requests_beyond_a_permit_are_paid_before_the_next_one)
 {
     begin(1, 1);
     CHECK_EQ(ask(true), RATE_ALLOW, "at once");
-    hear((struct fetch_feedback){ .requests = 3, .status = 200 }); /* two redirects */
+    hear((struct permit_feedback){ .requests = 3, .status = 200 }); /* two redirects */
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
     CHECK(world.permit.waited_us >= 3 * US_PER_SECOND, "for three that were sent");
     CHECK(world.permit.waited_us < 4 * US_PER_SECOND, "and no longer");
@@ -167,11 +167,11 @@ TEST(requests_beyond_a_permit_are_paid_before_the_next_one)
 /* Another process, which knows what the store tells and no more. */
 static enum rate_decision ask_of_another(void)
 {
-    const struct fetch_permit_ask question = { .endpoint = &world.endpoint };
+    const struct permit_request question = { .endpoint = &world.endpoint };
     struct gate_pool *pool;
     struct gate *gate;
     struct store *session;
-    struct fetch_permit permit;
+    struct permit permit;
 
     REQUIRE_OK(store_another(world.store, &session, &world.err), world.err);
     REQUIRE_OK(gate_pool_open(&pool, &world.err), world.err);
@@ -191,9 +191,9 @@ static enum rate_decision ask_of_another(void)
     if (permit.decision == RATE_ALLOW)
         gate_port(gate)->feedback(
             gate_port(gate),
-            &(struct fetch_feedback){ .endpoint = &world.endpoint,
-                                      .requests = 1,
-                                      .signal = { .now_us = clock_now_us(&world.clock.clock) } });
+            &(struct permit_feedback){ .endpoint = &world.endpoint,
+                                       .requests = 1,
+                                       .signal = { .now_us = clock_now_us(&world.clock.clock) } });
     gate_close(gate);
     gate_pool_close(pool);
     store_close(session);
@@ -210,7 +210,7 @@ TEST(a_wait_that_is_told_late_is_as_long_whatever_the_calendar_says)
         CHECK_EQ(ask(true), RATE_ALLOW, "at once");
         memory_store_fail(world.store,
                           &(struct memory_fault){ .name = "rate_save", .code = "store.busy" });
-        hear((struct fetch_feedback){
+        hear((struct permit_feedback){
             .requests = 1,
             .status = 429,
             .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 100 * US_PER_SECOND } });
@@ -253,7 +253,7 @@ TEST(a_wait_that_is_too_long_is_told_not_waited_for)
 {
     begin(1, 1);
     CHECK_EQ(ask(true), RATE_ALLOW, "the first");
-    hear((struct fetch_feedback){
+    hear((struct permit_feedback){
         .requests = 1,
         .status = 429,
         .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } });
@@ -270,9 +270,9 @@ TEST(a_wait_that_is_too_long_is_told_not_waited_for)
 
 TEST(a_wait_ends_when_the_worker_is_told_to_stop)
 {
-    const struct fetch_permit_ask question = { .endpoint = &world.endpoint, .may_wait = true };
+    const struct permit_request question = { .endpoint = &world.endpoint, .may_wait = true };
     const int fd = eventfd(1, 0);
-    struct fetch_gate *port;
+    struct permit_gate *port;
 
     begin_at(1, 1, fd);
     port = gate_port(world.gate);
@@ -330,9 +330,9 @@ TEST(a_permit_that_was_not_used_costs_no_quota)
     begin(10, 2);
     world.endpoint.rate.quota_day = 10;
     CHECK_EQ(ask(true), RATE_ALLOW, "one");
-    hear((struct fetch_feedback){ .requests = 0 });
+    hear((struct permit_feedback){ .requests = 0 });
     CHECK_EQ(ask(true), RATE_ALLOW, "one that needed two requests");
-    hear((struct fetch_feedback){ .requests = 2, .status = 200 });
+    hear((struct permit_feedback){ .requests = 2, .status = 200 });
     CHECK_EQ(ask(true), RATE_ALLOW, "and one");
     done();
     gate_close(world.gate); /* hands in the rest */
@@ -350,7 +350,7 @@ TEST(what_was_heard_last_is_counted_although_its_task_is_gone)
     begin(10, 2);
     world.endpoint.rate.quota_day = 10;
     CHECK_EQ(ask(true), RATE_ALLOW, "one that needs three requests");
-    hear((struct fetch_feedback){ .requests = 3, .status = 200 });
+    hear((struct permit_feedback){ .requests = 3, .status = 200 });
     world.endpoint = (struct spec_endpoint){ 0 }; /* it was the task's */
     gate_close(world.gate);
     world.gate = NULL;
