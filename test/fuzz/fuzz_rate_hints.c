@@ -5,7 +5,7 @@
 
 #include "base/list.h"
 #include "core/limits.h"
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 
 static const int64_t NOW_US = INT64_C(1767225600000000);
 

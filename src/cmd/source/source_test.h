@@ -11,7 +11,7 @@
 
 #include "cli/unset.h"
 #include "cmd/source/source.h"
-#include "engine/fetch/probe.h"
+#include "engine/probe/probe.h"
 #include "port/secret.h"
 
 struct source_test {

@@ -12,7 +12,7 @@
 #include "cmd/source/sim_server.h"
 #include "cmd/source/source_test.h"
 #include "data/json_write.h"
-#include "engine/fetch/trial.h"
+#include "engine/probe/trial.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
 

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "cli/file.h"
 #include "cmd/source/source_test.h"
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 #include "engine/gate/gate.h"
 #include "port/store_pause.h"
 

@@ -67,7 +67,7 @@
 #include "core/slice.h"
 #include "core/wait.h"
 #include "data/json_write.h"
-#include "engine/fetch/answer.h"
+#include "engine/fetch/response.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
 #include "port/clock.h"

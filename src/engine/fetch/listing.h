@@ -12,7 +12,7 @@
 #define PATRA_ENGINE_FETCH_LISTING_H
 
 #include "core/window.h"
-#include "engine/fetch/answer.h"
+#include "engine/fetch/response.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
 

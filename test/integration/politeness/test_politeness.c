@@ -15,7 +15,7 @@
 #include "child.h"
 #include "contract.h"
 #include "data/json.h"
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 #include "engine/gate/gate.h"
 #include "spec/spec.h"
 

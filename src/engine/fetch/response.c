@@ -1,4 +1,4 @@
-#include "engine/fetch/answer.h"
+#include "engine/fetch/response.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  *
  * Nothing is stored, and no gate is asked: that is the caller's part, before probe_send().
  */
-#ifndef PATRA_ENGINE_FETCH_PROBE_H
-#define PATRA_ENGINE_FETCH_PROBE_H
+#ifndef PATRA_ENGINE_PROBE_PROBE_H
+#define PATRA_ENGINE_PROBE_PROBE_H
 
 #include "engine/fetch/listing.h"
 #include "engine/fetch/request.h"

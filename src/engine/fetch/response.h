@@ -23,11 +23,11 @@
  *
  * 429 has two meanings. A rule may tell which; else rate.meaning_429 does.
  */
-#ifndef PATRA_ENGINE_FETCH_ANSWER_H
-#define PATRA_ENGINE_FETCH_ANSWER_H
+#ifndef PATRA_ENGINE_FETCH_RESPONSE_H
+#define PATRA_ENGINE_FETCH_RESPONSE_H
 
 #include "data/http_message.h"
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 #include "engine/fetch/reader.h"
 
 enum answer_kind {                   /* what can be done about it */

@@ -1,4 +1,4 @@
-#include "engine/fetch/probe.h"
+#include "engine/probe/probe.h"
 
 #include "engine/fetch/walk.h"
 

@@ -9,7 +9,7 @@
 #include "base/instant.h"
 #include "base/list.h"
 #include "data/xml.h"
-#include "engine/fetch/probe.h"
+#include "engine/probe/probe.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
 

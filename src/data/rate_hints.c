@@ -1,15 +1,15 @@
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 
 #include <stdio.h>
 
 #include "base/duration.h"
-#include "core/bucket.h"
 #include "data/http_date.h"
 #include "data/retry_after.h"
 
 /* Resets beyond this are instants: 1,000,000,000 s ended in 2001, and nobody waits thirty years. */
 #define RESET_SPAN_MAX_S INT64_C(1000000000)
 #define RESET_AT_MAX_S INT64_C(100000000000)
+#define MILLIONTHS INT64_C(1000000) /* in one request */
 
 static const char *const spellings[] = { "X-RateLimit-", "X-Rate-Limit-", "RateLimit-" };
 
@@ -69,7 +69,7 @@ static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
     if (limit <= 0 || interval.data == NULL ||
         !duration_parse_us(interval, &interval_us, &ignored) || interval_us <= 0)
         return 0;
-    rate = (__int128)limit * MICRO * US_PER_SECOND / interval_us;
+    rate = (__int128)limit * MILLIONTHS * US_PER_SECOND / interval_us;
     return rate < INT64_MAX ? (int64_t)rate : 0; /* as good as no limit */
 }
 

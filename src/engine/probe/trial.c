@@ -1,4 +1,4 @@
-#include "engine/fetch/trial.h"
+#include "engine/probe/trial.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/list.h"
 #include "core/reslice.h"
-#include "engine/fetch/probe.h"
+#include "engine/probe/probe.h"
 
 /* A page that takes this part of what is allowed will be too large on a bad day. */
 enum { LARGE_PARTS = 2, WARNING_MAX = 512 };

@@ -1,7 +1,7 @@
 /* What a trial is worth beside one without a fault. */
 #include <string.h>
 
-#include "engine/fetch/trial.h"
+#include "engine/probe/trial.h"
 #include "test.h"
 
 static struct trial_record truth_records[] = { { .id = STR_INIT("a"), .hash = "1" },

@@ -3,8 +3,8 @@
  *
  * It asks no rate gate, so it is for servers of one's own: patra-sim on loopback.
  */
-#ifndef PATRA_ENGINE_FETCH_TRIAL_H
-#define PATRA_ENGINE_FETCH_TRIAL_H
+#ifndef PATRA_ENGINE_PROBE_TRIAL_H
+#define PATRA_ENGINE_PROBE_TRIAL_H
 
 #include "engine/fetch/fetch.h"
 

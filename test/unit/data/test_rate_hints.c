@@ -1,4 +1,4 @@
-#include "engine/fetch/rate_hints.h"
+#include "data/rate_hints.h"
 
 #include "base/instant.h"
 #include "test.h"

@@ -13,8 +13,8 @@
  * Retry-After is obeyed where it means that: on 429 and 5xx, and where a rule of the source says
  * that the answer was a refusal (`is_refused`). Some servers send it with every reply.
  */
-#ifndef PATRA_ENGINE_FETCH_RATE_HINTS_H
-#define PATRA_ENGINE_FETCH_RATE_HINTS_H
+#ifndef PATRA_DATA_RATE_HINTS_H
+#define PATRA_DATA_RATE_HINTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
