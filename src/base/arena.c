@@ -231,3 +231,8 @@ void arena_error_set(const struct arena *arena, struct error *err)
                     "out of memory: the limit of this step is %zu bytes, %zu are in use",
                     arena->limit, arena->used);
 }
+
+bool arena_error_is_limit(const struct error *err)
+{
+    return strcmp(err->code, "memory.limit") == 0;
+}

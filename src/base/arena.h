@@ -56,4 +56,7 @@ static inline bool arena_error(const struct arena *arena, struct error *err)
     return false;
 }
 
+/* True for the error that arena_error() makes: an arena met its ceiling. */
+bool arena_error_is_limit(const struct error *err);
+
 #endif

@@ -1,4 +1,4 @@
-/* The table of the ways a request can fail. */
+/* The table of the ways a request can fail, and the groups of them that callers decide by. */
 #include "data/http_fault.h"
 
 #include <string.h>
@@ -46,6 +46,15 @@ const struct http_fault *http_fault_find(const char *code)
     return NULL;
 }
 
+static bool is_one_of(const char *code, const char *const *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(codes[i], code) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool http_fault_spares_status(const char *code)
 {
     static const char *const after_the_head[] = {
@@ -53,9 +62,18 @@ bool http_fault_spares_status(const char *code)
         "http.encoding",     "http.too_large",     "http.inflate_limit", "http.protocol",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(after_the_head); i++) {
-        if (strcmp(after_the_head[i], code) == 0)
-            return true;
-    }
-    return false;
+    return is_one_of(code, after_the_head, ARRAY_LEN(after_the_head));
+}
+
+bool http_error_is_cancelled(const struct error *err)
+{
+    return strcmp(err->code, "http.cancelled") == 0;
+}
+
+bool http_error_is_oversized(const struct error *err)
+{
+    static const char *const oversized[] = { "http.too_large", "http.inflate_limit",
+                                             "memory.limit" };
+
+    return is_one_of(err->code, oversized, ARRAY_LEN(oversized));
 }

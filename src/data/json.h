@@ -89,6 +89,9 @@ struct json_node {
 bool json_parse(struct json_doc *doc, struct arena *arena, struct str text,
                 struct error *err) MUST_CHECK;
 
+/* True for "json.limit": the text may be well-formed, but it is too long or nested too deep. */
+bool json_error_is_limit(const struct error *err);
+
 /* The same with its own limit of depth, 1 to JSON_DEPTH_MAX: [[]] has depth 2, a number depth 0. */
 bool json_parse_depth(struct json_doc *doc, struct arena *arena, struct str text,
                       uint32_t depth_max, struct error *err) MUST_CHECK;

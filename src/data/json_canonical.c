@@ -315,3 +315,8 @@ bool json_canonical_text(struct arena *arena, struct str text, struct str *out, 
 
     return json_parse(&doc, arena, text, err) && json_canonical(arena, &doc, out, err);
 }
+
+bool json_error_is_canonical(const struct error *err)
+{
+    return strcmp(err->code, "json.canonical") == 0;
+}

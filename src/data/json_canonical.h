@@ -33,6 +33,9 @@ bool json_canonical_node(struct arena *arena, const struct json_doc *doc, struct
 bool json_canonical_text(struct arena *arena, struct str text, struct str *out,
                          struct error *err) MUST_CHECK;
 
+/* True for "json.canonical": the value has no canonical form. */
+bool json_error_is_canonical(const struct error *err);
+
 /* Order of UTF-16 code units, of two well-formed UTF-8 strings: <0, 0, >0. */
 int json_utf16_cmp(struct str a, struct str b);
 

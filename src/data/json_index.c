@@ -327,6 +327,11 @@ static bool fault_error(const struct indexer *x, struct error *err)
                      (size_t)(x->fault_at - x->begin), line, column, x->fault, found);
 }
 
+bool json_error_is_limit(const struct error *err)
+{
+    return strcmp(err->code, "json.limit") == 0;
+}
+
 bool json_parse_again(struct json_doc *doc, struct str text, struct error *err)
 {
     struct indexer x = { .spans = doc->spans,

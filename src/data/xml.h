@@ -38,6 +38,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/attr.h"
@@ -186,5 +187,11 @@ static inline bool MUST_CHECK xml_test(const struct xml *xml, struct xml_path *p
 }
 
 extern const struct xml xml_module; /* for programs that link the module's code */
+
+/* True for "xml.limit" and "xml.entity": another try at the same document would be refused too. */
+static inline bool xml_error_is_limit(const struct error *err)
+{
+    return strcmp(err->code, "xml.limit") == 0 || strcmp(err->code, "xml.entity") == 0;
+}
 
 #endif

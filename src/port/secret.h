@@ -43,6 +43,12 @@ static inline bool MUST_CHECK secret_get(struct secret_source *source, struct st
     return source->get(source, reference, secret, err);
 }
 
+/* True for "secret.missing": the reference leads to nothing, which an optional credential may. */
+static inline bool secret_error_is_missing(const struct error *err)
+{
+    return strcmp(err->code, "secret.missing") == 0;
+}
+
 static inline struct str secret_str(const struct secret *secret)
 {
     return (struct str){ secret->bytes, secret->len };

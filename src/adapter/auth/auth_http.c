@@ -1,7 +1,6 @@
 #include "adapter/auth/auth_http.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "adapter/auth/auth_apply.h"
 #include "adapter/auth/auth_tokens.h"
@@ -85,7 +84,7 @@ static bool add_credential(struct auth_http *self, const struct http_request *re
     if (!auth_check_origin(request, err))
         return false;
     done = get_values(self, request, refused, &secret, &username, err);
-    if (!done && request->auth->optional && strcmp(err->code, "secret.missing") == 0) {
+    if (!done && request->auth->optional && secret_error_is_missing(err)) {
         *made = without_auth(request);
         return true;
     }

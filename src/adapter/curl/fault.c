@@ -1,7 +1,7 @@
+/* Which fault of data/http_fault.h each result code of libcurl is. */
 #include "adapter/curl/fault.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/attr.h"
 
@@ -10,7 +10,7 @@ static const struct row {
     const char *code;
     bool has_text;
 } rows[] = {
-    { CURLE_OPERATION_TIMEDOUT, "http.timeout.connect", false }, /* the others are our own */
+    { CURLE_OPERATION_TIMEDOUT, "http.timeout.connect", false }, /* our own clocks end the others */
     { CURLE_COULDNT_RESOLVE_HOST, "http.dns", true },
     { CURLE_COULDNT_CONNECT, "http.connect", true },
     { CURLE_INTERFACE_FAILED, "http.connect", false },
@@ -67,17 +67,33 @@ static const struct row *find_row(CURLcode result)
     return NULL;
 }
 
+/* Before the tunnel is open these are faults of the way to the proxy: it cannot be reached, or it
+ * refused with a status of its own. */
+static bool is_connection_fault(CURLcode result)
+{
+    switch (result) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_ABORTED_BY_CALLBACK:
+        return true;
+    default:
+        return false;
+    }
+}
+
 const struct http_fault *curl_fault(struct curl_outcome outcome)
 {
     const struct row *row = find_row(outcome.result);
     const char *code = row != NULL ? row->code : "http.protocol";
 
     assert(outcome.result != CURLE_OK);
-    /* A tunnel that was not opened: nobody there, or a status of the proxy's own. */
-    if (outcome.has_proxy && !outcome.has_begun &&
-        (strcmp(code, "http.connect") == 0 || strcmp(code, "http.reset") == 0))
+    if (outcome.has_proxy && !outcome.has_begun && is_connection_fault(outcome.result))
         code = "http.proxy";
-    /* A header line beyond the library's own buffer comes as lack of memory. */
+    /* libcurl reports a header line longer than its own buffer as lack of memory. */
     if (outcome.result == CURLE_OUT_OF_MEMORY && outcome.has_begun && !outcome.head_is_complete)
         code = "http.header_limit";
     return http_fault_find(code);
