@@ -105,6 +105,7 @@ static void read_headers(struct arena *arena, struct str *rest, struct http_head
 
 static void check_listing(struct arena *arena, const struct probe *probe)
 {
+    const struct record_origin origin = { &probe->reader, &probe->response.document, arena };
     const struct listing *listing = &probe->listing;
     struct error err;
     struct str fields;
@@ -118,7 +119,7 @@ static void check_listing(struct arena *arena, const struct probe *probe)
         assert(str_find_char(record->provider_id, '\0') == record->provider_id.len);
         assert(record->payload.len > 0);
         assert(record->has_updated_at || record->is_deleted);
-        (void)!record_fields(&probe->reader, &probe->answer.document, record, arena, &fields, &err);
+        (void)!record_fields(&origin, record, &fields, &err);
     }
 }
 
@@ -135,11 +136,11 @@ static void probe_reply(struct arena *arena, const struct spec *spec,
 
     memory_secrets_init(&secrets, NULL, 0);
     assert(probe_open(&probe, arena,
-                      &(struct probe_ask){ .spec = spec,
-                                           .slice = &slice,
-                                           .secrets = &secrets.source,
-                                           .xml = &xml_module,
-                                           .now_us = INT64_C(1767225600000000) },
+                      &(struct probe_input){ .spec = spec,
+                                             .slice = &slice,
+                                             .secrets = &secrets.source,
+                                             .xml = &xml_module,
+                                             .now_us = INT64_C(1767225600000000) },
                       &err));
     if (probe_read(&probe, reply, &err)) {
         check_listing(arena, &probe);

@@ -287,10 +287,10 @@ static void take(struct rig *rig, const struct fetch_batch *batch)
     rig->sums.requests += batch->counts.requests;
     rig->sums.retries += batch->counts.retries;
     rig->sums.throttled += batch->counts.throttled;
-    rig->sums.waits_told += batch->counts.waits_told;
+    rig->sums.retry_afters += batch->counts.retry_afters;
     rig->sums.slowed += batch->counts.slowed;
     rig->sums.dropped += batch->counts.dropped;
-    rig->sums.asked_again |= batch->counts.asked_again;
+    rig->sums.repeated |= batch->counts.repeated;
     rig->sums.page_shrunk |= batch->counts.page_shrunk;
 }
 

@@ -224,7 +224,7 @@ static bool try_response(struct source_test *test, struct probe *probe,
         return true;
     if (is_live) {
         system_secrets_init(&secrets, NULL);
-        probe->ask.secrets = &secrets.source;
+        probe->input.secrets = &secrets.source;
         if (!source_test_send(test, probe, &secrets.source, err))
             return false;
         reply = probe->reply;
@@ -256,13 +256,13 @@ static bool open_part(struct source_test *test, struct part *part, struct secret
     part->slice = test->slice;
     part->slice.part = out.count > 0 ? out.children[0] : request.ids;
     if (!probe_open(&part->probe, &test->session.arena,
-                    &(struct probe_ask){ .spec = &test->spec,
-                                         .slice = &part->slice,
-                                         .secrets = secrets,
-                                         .now_us = clock_now_us(&test->session.clock) },
+                    &(struct probe_input){ .spec = &test->spec,
+                                           .slice = &part->slice,
+                                           .secrets = secrets,
+                                           .now_us = clock_now_us(&test->session.clock) },
                     err))
         return error_wrap(err, "a part by ids");
-    result->part = &part->probe.told;
+    result->part = &part->probe.shown;
     result->part_ids = part->slice.part;
     return true;
 }
@@ -278,12 +278,12 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
     bool ok;
 
     ok = probe_open(&probe, &test->session.arena,
-                    &(struct probe_ask){ .spec = &test->spec,
-                                         .slice = &test->slice,
-                                         .ids = test->ids,
-                                         .id_count = test->id_count,
-                                         .secrets = &stand_in,
-                                         .now_us = clock_now_us(&test->session.clock) },
+                    &(struct probe_input){ .spec = &test->spec,
+                                           .slice = &test->slice,
+                                           .ids = test->ids,
+                                           .id_count = test->id_count,
+                                           .secrets = &stand_in,
+                                           .now_us = clock_now_us(&test->session.clock) },
                     err) &&
          open_part(test, &part, &stand_in, &result, err) &&
          unset_find(&test->session.arena, &test->spec, &unset, err) &&

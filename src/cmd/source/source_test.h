@@ -43,10 +43,10 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
 
 struct source_test_result {
     const struct probe *probe;
-    bool is_answered;                /* there is a response */
-    bool is_page;                    /* and it could be read; else `failure` says why not */
-    const struct error *failure;     /* NULL: none */
-    const struct request_told *part; /* the request for some ids of the window; NULL: none */
+    bool is_answered;                 /* there is a response */
+    bool is_page;                     /* and it could be read; else `failure` says why not */
+    const struct error *failure;      /* NULL: none */
+    const struct request_shown *part; /* the request for some ids of the window; NULL: none */
     struct id_range part_ids;
     const struct unset *unset; /* references that are not set on this machine */
     size_t unset_count;

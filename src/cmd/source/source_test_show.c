@@ -54,7 +54,7 @@ static void print_auth(const struct spec_auth *auth, FILE *out)
 
 static void print_request(const struct source_test *test, const struct probe *probe, FILE *out)
 {
-    const struct request_told *told = &probe->told;
+    const struct request_shown *told = &probe->shown;
     const struct str body =
         str_slice(told->body, 0, told->body.len < BODY_SHOWN ? told->body.len : BODY_SHOWN);
 
@@ -74,7 +74,7 @@ static void print_next(const struct probe *probe, FILE *out)
         str_slice(next->token, 0, next->token.len < TOKEN_SHOWN ? next->token.len : TOKEN_SHOWN);
 
     if (probe->decision.step != PAGE_GO_ON) {
-        fprintf(out, "next     none: %s\n", page_why_name(probe->decision.why));
+        fprintf(out, "next     none: %s\n", page_reason_name(probe->decision.reason));
         return;
     }
     switch (probe->rules.type) {
@@ -147,7 +147,7 @@ static void print_bad(const struct listing *listing, FILE *out)
         return;
     fprintf(out, "\nquarantine\n");
     for (size_t i = 0; i < listing->bad.count && i < RECORDS_SHOWN; i++) {
-        const struct bad_record *bad = &listing->bad.items[i];
+        const struct record *bad = &listing->bad.items[i];
 
         fprintf(out, "  item %zu, %s, %s: %.*s\n", bad->position + 1,
                 bad->provider_id.len > 0 ? "with an id" : "without an id", bad->reason,
@@ -240,7 +240,7 @@ bool source_test_print(const struct source_test *test, const struct source_test_
 
 /* ---- as JSON ---- */
 
-static void write_request(struct json_writer *w, struct str name, const struct request_told *told)
+static void write_request(struct json_writer *w, struct str name, const struct request_shown *told)
 {
     json_write_name(w, name);
     json_write_object(w);
@@ -311,7 +311,7 @@ static void write_page(struct json_writer *w, const struct probe *probe)
     json_write_member_bool(w, STR("hasNext"), probe->decision.step == PAGE_GO_ON);
     if (listing->next.data != NULL)
         json_write_member_str(w, STR("next"), listing->next);
-    json_write_member_str(w, STR("end"), str_of(page_why_name(probe->decision.why)));
+    json_write_member_str(w, STR("end"), str_of(page_reason_name(probe->decision.reason)));
     write_lists(w, probe);
     json_write_end(w);
 }
@@ -350,7 +350,7 @@ bool source_test_print_json(const struct source_test *test, const struct source_
         json_write_member_instant(w, STR("from"), test->slice.window.from_us);
         json_write_member_instant(w, STR("to"), test->slice.window.to_us);
     }
-    write_request(w, STR("request"), &probe->told);
+    write_request(w, STR("request"), &probe->shown);
     if (result->part != NULL)
         write_request(w, STR("partRequest"), result->part);
     if (result->is_answered) {

@@ -91,7 +91,7 @@ void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
     stats->throttled += counts->throttled;
     stats->bytes += counts->bytes;
     stats->waited_us += counts->waited_us;
-    stats->waits_told += counts->waits_told;
+    stats->waits_told += counts->retry_afters;
     stats->slowed += counts->slowed;
     stats->quota_gone += counts->quota_gone;
     if (counts->latency_max_us > stats->latency_max_us)

@@ -82,16 +82,16 @@ static bool hash(struct records_reader *reader, const struct record *record, cha
 {
     struct retry *retry = (struct retry *)reader;
 
-    return record_hash(&retry->reread.reader, &retry->reread.document, record, retry->arena, hex,
-                       err);
+    return record_hash(&retry->reread.origin, record, hex, err);
 }
 
 static bool fields(struct records_reader *reader, const struct record *record, struct arena *arena,
                    struct str *json, struct error *err)
 {
-    const struct retry *retry = (const struct retry *)reader;
+    struct record_origin origin = ((const struct retry *)reader)->reread.origin;
 
-    return record_fields(&retry->reread.reader, &retry->reread.document, record, arena, json, err);
+    origin.arena = arena;
+    return record_fields(&origin, record, json, err);
 }
 
 static struct str change_of(const struct commit_result *result)
@@ -190,16 +190,14 @@ static bool store_record(struct retry *retry, struct quarantine_retried *retried
 static bool judge_and_store(struct retry *retry, struct quarantine_retried *retried,
                             struct error *err)
 {
-    const struct reread *reread = &retry->reread;
+    const struct record *record = &retry->reread.record;
 
-    if (reread->judgement == RECORD_GOOD) {
-        retried->provider_id = reread->record.provider_id;
+    retried->provider_id = record->provider_id;
+    if (record_is_good(record))
         return store_record(retry, retried, err);
-    }
     retried->outcome = QUARANTINE_STILL_BAD;
-    retried->provider_id = reread->bad.provider_id;
-    retried->reason = str_of(reread->bad.reason);
-    retried->detail = reread->bad.detail;
+    retried->reason = str_of(record->reason);
+    retried->detail = record->detail;
     return true;
 }
 

@@ -125,7 +125,7 @@ static void write_texts(struct json_writer *w, struct arena *arena, const struct
     const struct str token = c->page.token;
 
     if (scope == SCOPE_ROOT)
-        json_write_member_str(w, STR("end"), str_of(page_why_name(c->end)));
+        json_write_member_str(w, STR("end"), str_of(page_reason_name(c->end)));
     if (scope == SCOPE_PAGE && token.data != NULL) {
         if (is_plain(token))
             json_write_member_str(w, STR("token"), token);
@@ -319,9 +319,9 @@ static bool read_end(const struct json_doc *doc, struct arena *arena, struct che
 
     if (!read_text(doc, json_root(doc), "end", arena, &text, err))
         return false;
-    for (int why = 0; why <= PAGE_DOUBT_LOOP; why++) {
-        if (str_eq(text, str_of(page_why_name((enum page_why)why)))) {
-            checkpoint->end = (enum page_why)why;
+    for (int why = 0; why <= PAGE_UNSURE_LOOP; why++) {
+        if (str_eq(text, str_of(page_reason_name((enum page_reason)why)))) {
+            checkpoint->end = (enum page_reason)why;
             return true;
         }
     }

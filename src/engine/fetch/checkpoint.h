@@ -27,7 +27,7 @@ struct checkpoint {
     struct page_state page;
     const struct proof *proof; /* its counts; written and read apart */
     bool is_listed;            /* all pages are through */
-    enum page_why end;         /* ... and why */
+    enum page_reason end;      /* ... and why */
     size_t id_count;           /* ids listed so far */
     size_t id_next;            /* of which these were asked for */
     const struct str *again;   /* ids to be asked for once more */

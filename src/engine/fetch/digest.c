@@ -48,14 +48,14 @@ static bool mask_addresses(struct arena *arena, struct str text, struct str *mas
 /* ---- foreign bytes ---- */
 
 /* The beginning of a text of the source's, fit for every store: PostgreSQL's jsonb has no NUL. */
-static void write_told(struct json_writer *w, struct str member, struct str text)
+static void write_excerpt(struct json_writer *w, struct str member, struct str text)
 {
-    char told[DIGEST_TEXT_BYTES];
-    const size_t len = text.len < sizeof(told) ? text.len : sizeof(told);
+    char excerpt[DIGEST_TEXT_BYTES];
+    const size_t len = text.len < sizeof(excerpt) ? text.len : sizeof(excerpt);
 
     for (size_t i = 0; i < len; i++)
-        told[i] = text.data[i] != '\0' ? text.data[i] : ' ';
-    json_write_member_str(w, member, (struct str){ told, len });
+        excerpt[i] = text.data[i] != '\0' ? text.data[i] : ' ';
+    json_write_member_str(w, member, (struct str){ excerpt, len });
 }
 
 /* ---- parts ---- */
@@ -145,25 +145,25 @@ static bool write_sample(struct json_writer *w, struct str body, struct error *e
     return true;
 }
 
-static bool write_failure(struct json_writer *w, const struct digest_ask *ask, struct arena *arena,
-                          struct error *err)
+static bool write_failure(struct json_writer *w, const struct digest_input *input,
+                          struct arena *arena, struct error *err)
 {
-    const struct http_reply *reply = ask->reply;
+    const struct http_reply *reply = input->reply;
     struct str text;
 
     json_write_name(w, STR("error"));
     json_write_object(w);
-    json_write_member_str(w, STR("level"), str_of(error_level_name(ask->error->level)));
-    json_write_member_str(w, STR("code"), str_of(ask->error->code));
-    if (ask->answer->rule != NULL && ask->answer->rule->code.len > 0)
-        json_write_member_str(w, STR("rule"), ask->answer->rule->code);
+    json_write_member_str(w, STR("level"), str_of(error_level_name(input->error->level)));
+    json_write_member_str(w, STR("code"), str_of(input->error->code));
+    if (input->response->rule != NULL && input->response->rule->code.len > 0)
+        json_write_member_str(w, STR("rule"), input->response->rule->code);
     json_write_end(w);
     /* Who was refused may find its own key quoted, in whatever form. */
-    if (ask->answer->told.len == 0 || reply->status == 401 || reply->status == 403)
+    if (input->response->excerpt.len == 0 || reply->status == 401 || reply->status == 403)
         return true;
-    if (!mask_addresses(arena, ask->answer->told, &text, err))
+    if (!mask_addresses(arena, input->response->excerpt, &text, err))
         return false;
-    write_told(w, STR("body"), text);
+    write_excerpt(w, STR("body"), text);
     return true;
 }
 
@@ -173,13 +173,13 @@ static void write_listing(struct json_writer *w, const struct listing *listing)
     if (listing->has_total)
         json_write_member_i64(w, STR("total"), listing->total);
     if (listing->next.data != NULL)
-        write_told(w, STR("nextHint"), listing->next);
+        write_excerpt(w, STR("nextHint"), listing->next);
 }
 
-bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
-                  struct error *err)
+bool digest_response(const struct digest_input *input, struct arena *arena, struct str *json,
+                     struct error *err)
 {
-    const struct http_reply *reply = ask->reply;
+    const struct http_reply *reply = input->reply;
     struct json_writer w;
     struct buf out;
 
@@ -188,21 +188,21 @@ bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str 
     json_write_object(&w);
     json_write_member_i64(&w, STR("status"), reply->status);
     json_write_member_i64(&w, STR("bytes"), (int64_t)reply->body.len);
-    if (ask->listing != NULL)
-        write_listing(&w, ask->listing);
-    json_write_member_bool(&w, STR("hasNext"), ask->has_next);
-    write_hints(&w, &ask->answer->hints);
-    write_paths(&w, ask->endpoint);
+    if (input->listing != NULL)
+        write_listing(&w, input->listing);
+    json_write_member_bool(&w, STR("hasNext"), input->has_next);
+    write_hints(&w, &input->response->hints);
+    write_paths(&w, input->endpoint);
     if (reply->address.len > 0)
         json_write_member_str(&w, STR("address"), reply->address);
     if (reply->version > 0)
         json_write_member_i64(&w, STR("httpVersion"), reply->version);
     if (!write_sample(&w, reply->body, err))
         return false;
-    if (ask->error != NULL && !write_failure(&w, ask, arena, err))
+    if (input->error != NULL && !write_failure(&w, input, arena, err))
         return false;
-    write_rate(&w, ask->permit);
-    write_quota(&w, &ask->answer->hints);
+    write_rate(&w, input->permit);
+    write_quota(&w, &input->response->hints);
     json_write_end(&w);
     *json = buf_str(&out);
     return buf_ok(&out, err);
@@ -215,7 +215,7 @@ static void write_next_hint(struct json_writer *w, const struct fetch_batch *bat
     json_write_name(w, STR("nextHint"));
     json_write_object(w);
     if (batch->after.data != NULL)
-        write_told(w, batch->after_is_url ? STR("url") : STR("token"), batch->after);
+        write_excerpt(w, batch->after_is_url ? STR("url") : STR("token"), batch->after);
     if (batch->has_page_no && batch->has_next)
         json_write_member_i64(w, STR("page"), batch->page_no + 1);
     json_write_end(w);
@@ -233,7 +233,7 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_member_i64(writer, STR("waitMs"), counts->waited_us / US_PER_MS);
     json_write_member_i64(writer, STR("retryCount"), counts->retries);
     json_write_member_i64(writer, STR("429Count"), counts->throttled);
-    json_write_member_i64(writer, STR("retryAfterHits"), counts->waits_told);
+    json_write_member_i64(writer, STR("retryAfterHits"), counts->retry_afters);
     json_write_member_bool(writer, STR("hasNext"), batch->has_next);
     write_next_hint(writer, batch);
     json_write_name(writer, STR("http"));
@@ -244,7 +244,7 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_name(writer, STR("selfHealing"));
     json_write_object(writer);
     json_write_member_bool(writer, STR("qpsDownshift"), counts->slowed > 0);
-    json_write_member_bool(writer, STR("askedAgain"), counts->asked_again);
+    json_write_member_bool(writer, STR("askedAgain"), counts->repeated);
     json_write_member_bool(writer, STR("pageSizeShrink"), counts->page_shrunk);
     json_write_end(writer);
 }

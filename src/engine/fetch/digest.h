@@ -19,17 +19,17 @@
 
 enum { DIGEST_SAMPLE_BYTES = 64 << 10, DIGEST_TEXT_BYTES = 1024 };
 
-struct digest_ask {
+struct digest_input {
     const struct spec_endpoint *endpoint;
     const struct http_reply *reply;
-    const struct answer *answer;
+    const struct response *response;
     const struct listing *listing; /* NULL: the reply was not read */
     const struct permit *permit;
     const struct error *error; /* NULL: all went well */
     bool has_next;
 };
 
-bool digest_reply(const struct digest_ask *ask, struct arena *arena, struct str *json,
-                  struct error *err) MUST_CHECK;
+bool digest_response(const struct digest_input *input, struct arena *arena, struct str *json,
+                     struct error *err) MUST_CHECK;
 
 #endif

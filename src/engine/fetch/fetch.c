@@ -1,3 +1,6 @@
+/* A walk from outside: opened, resumed and closed; its steps; and its responses, handed out as
+ * batches.
+ */
 #include "engine/fetch/fetch.h"
 
 #include <assert.h>
@@ -6,136 +9,140 @@
 
 #include "core/limits.h"
 #include "data/hash.h"
+#include "engine/fetch/checkpoint.h"
 #include "engine/fetch/digest.h"
 #include "engine/fetch/walk.h"
 
-/* The walk's own: states, sets of ids, queues. Sixteen MiB are a full set; ids beside it. */
+/* What lives as long as the walk: states, sets of ids, queues. A full set takes sixteen MiB. */
 #define OWN_BYTES_MAX (INT64_C(128) << 20)
 #define SCRATCH_BYTES_MAX (INT64_C(32) << 20)
 
 /* ---- opening ---- */
 
-static bool open_leg(struct fetch *fetch, struct leg *leg, const struct spec_endpoint *endpoint,
-                     struct error *err)
+static bool open_phase(struct fetch *fetch, struct phase *phase,
+                       const struct spec_endpoint *endpoint, struct error *err)
 {
-    leg->endpoint = endpoint;
-    return reader_open(&leg->reader, &fetch->own, endpoint, fetch->parts.xml, err) &&
-           request_form_open(&leg->form, &fetch->own, fetch->spec, endpoint, err) &&
-           walk_pages_init(fetch, leg, err);
+    struct arena *own = &fetch->memory.own;
+
+    phase->endpoint = endpoint;
+    return reader_open(&phase->reader, own, endpoint, fetch->parts.xml, err) &&
+           request_form_open(&phase->form, own, fetch->spec, endpoint, err) &&
+           walk_pages_init(fetch, phase, err);
 }
 
 static void choose_mode(struct fetch *fetch)
 {
-    const bool is_by_id = fetch->order.slice->dimension == SLICE_ID;
-
-    if (is_by_id) {
+    if (fetch->order.slice->dimension == SLICE_ID) {
         fetch->mode = WALK_BY_ID;
-        fetch->details = &fetch->legs[0];
+        fetch->ids.phase = &fetch->phases[0];
         return;
     }
-    fetch->list = &fetch->legs[0];
+    fetch->list = &fetch->phases[0];
     if (!fetch->spec->is_two_phase)
         fetch->mode = WALK_PAGES;
-    else if (fetch->legs[1].form.uses_ids) {
+    else if (fetch->phases[1].form.uses_ids) {
         fetch->mode = WALK_IDS;
-        fetch->details = &fetch->legs[1];
+        fetch->ids.phase = &fetch->phases[1];
     } else
         fetch->mode = WALK_HISTORY;
 }
 
 /* ---- resuming ---- */
 
-/* Where the walk stands: behind the answer that is in hand. */
+/* Where the walk is: after the response in hand. */
 static bool write_checkpoint(struct fetch *fetch, struct error *err)
 {
-    const struct leg *leg = &fetch->legs[0];
+    const struct phase *phase = &fetch->phases[0];
+    const struct id_work *ids = &fetch->ids;
     const struct checkpoint checkpoint = {
-        .sweep = fetch->sweeps,
-        .restarts = fetch->restarts,
-        .page = leg->state,
-        .proof = &leg->proof,
-        .is_listed = leg->is_done,
-        .end = leg->end,
-        .id_count = fetch->details != NULL ? fetch->queue.count : 0,
-        .id_next = fetch->queue.next,
-        .again = fetch->again.count > 0 ? &fetch->again.items[fetch->again.next] : NULL,
-        .again_count = fetch->again.count - fetch->again.next,
-        .lost = fetch->lost_missing,
-        .failed = fetch->lost_failed,
-        .requests = fetch->requests,
-        .records = fetch->records,
+        .sweep = fetch->totals.sweeps,
+        .restarts = fetch->totals.restarts,
+        .page = phase->state,
+        .proof = &phase->proof,
+        .is_listed = phase->is_done,
+        .end = phase->end,
+        .id_count = ids->phase != NULL ? ids->queue.count : 0,
+        .id_next = ids->queue.next,
+        .again = ids->again.count > 0 ? &ids->again.items[ids->again.next] : NULL,
+        .again_count = ids->again.count - ids->again.next,
+        .lost = ids->lost_missing,
+        .failed = ids->lost_failed,
+        .requests = fetch->totals.requests,
+        .records = fetch->totals.records,
     };
 
-    return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->whole.checkpoint, err);
+    return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
 }
 
-static bool resume_again(struct fetch *fetch, const struct checkpoint *checkpoint,
-                         struct error *err)
+static bool resume_ids(struct id_work *ids, struct arena *arena,
+                       const struct checkpoint *checkpoint, struct error *err)
 {
-    fetch->again.items = ARENA_ARRAY(&fetch->own, struct str, checkpoint->again_count);
-    if (fetch->again.items == NULL)
-        return arena_error(&fetch->own, err);
+    if (checkpoint->id_count > ids->queue.count || checkpoint->id_next > checkpoint->id_count)
+        return error_set(err, ERROR_FATAL, "fetch.checkpoint",
+                         "the checkpoint counts %zu ids, and %zu were kept", checkpoint->id_count,
+                         ids->queue.count);
+    ids->queue.next = checkpoint->id_next;
+    ids->lost_missing = checkpoint->lost;
+    ids->lost_failed = checkpoint->failed;
+    ids->again.items = ARENA_ARRAY(arena, struct str, checkpoint->again_count);
+    if (ids->again.items == NULL)
+        return arena_error(arena, err);
     for (size_t i = 0; i < checkpoint->again_count; i++)
-        fetch->again.items[i] = checkpoint->again[i];
-    fetch->again.count = checkpoint->again_count;
+        ids->again.items[i] = checkpoint->again[i];
+    ids->again.count = checkpoint->again_count;
     return true;
 }
 
-/* A scroll or a history server that was left in the middle: what it holds for us is gone. */
-static bool must_begin_anew(const struct fetch *fetch, const struct checkpoint *checkpoint)
+/* A scroll or a search that was left in the middle: the source no longer keeps it for us. */
+static bool must_restart(const struct fetch *fetch, const struct checkpoint *checkpoint)
 {
     if (fetch->mode == WALK_HISTORY)
         return true;
     return fetch->mode != WALK_BY_ID && !checkpoint->is_listed && checkpoint->page.number > 0 &&
-           !fetch->legs[0].rules.replayable;
+           !fetch->phases[0].rules.replayable;
 }
 
 static bool resume(struct fetch *fetch, struct error *err)
 {
-    struct leg *leg = &fetch->legs[0];
+    struct phase *phase = &fetch->phases[0];
+    struct arena *own = &fetch->memory.own;
     struct checkpoint checkpoint;
 
-    if (!checkpoint_read(&checkpoint, &fetch->own, fetch->order.checkpoint, &leg->proof, err))
+    if (!checkpoint_read(&checkpoint, own, fetch->order.checkpoint, &phase->proof, err))
         return false;
-    fetch->sweeps = checkpoint.sweep;
-    fetch->restarts = checkpoint.restarts;
-    fetch->requests = checkpoint.requests;
-    fetch->records = checkpoint.records;
-    if (fetch->details != NULL) {
-        if (checkpoint.id_count > fetch->queue.count || checkpoint.id_next > checkpoint.id_count)
-            return error_set(err, ERROR_FATAL, "fetch.checkpoint",
-                             "the checkpoint speaks of %zu ids, and %zu were kept",
-                             checkpoint.id_count, fetch->queue.count);
-        fetch->queue.next = checkpoint.id_next;
-        fetch->lost_missing = checkpoint.lost;
-        fetch->lost_failed = checkpoint.failed;
-        if (!resume_again(fetch, &checkpoint, err))
-            return false;
-    }
-    if (must_begin_anew(fetch, &checkpoint)) {
-        fetch->restarts++;
-        proof_restart(&leg->proof);
+    fetch->totals.sweeps = checkpoint.sweep;
+    fetch->totals.restarts = checkpoint.restarts;
+    fetch->totals.requests = checkpoint.requests;
+    fetch->totals.records = checkpoint.records;
+    if (fetch->ids.phase != NULL && !resume_ids(&fetch->ids, own, &checkpoint, err))
+        return false;
+    if (must_restart(fetch, &checkpoint)) {
+        fetch->totals.restarts++;
+        proof_restart(&phase->proof);
         return true;
     }
-    leg->is_done = checkpoint.is_listed;
-    leg->end = checkpoint.end;
-    leg->state = checkpoint.page;
-    return leg->state.token.data == NULL || leg_set_token(leg, leg->state.token, err);
+    phase->is_done = checkpoint.is_listed;
+    phase->end = checkpoint.end;
+    phase->state = checkpoint.page;
+    return phase->state.token.data == NULL || phase_set_token(phase, phase->state.token, err);
 }
+
+/* ---- opening and closing ---- */
 
 static bool open_all(struct fetch *fetch, struct error *err)
 {
     const struct spec *spec = fetch->spec;
+    const struct fetch_order *order = &fetch->order;
 
-    if (!open_leg(fetch, &fetch->legs[0], &spec->endpoint, err))
+    if (!open_phase(fetch, &fetch->phases[0], &spec->endpoint, err))
         return false;
-    if (spec->is_two_phase && !open_leg(fetch, &fetch->legs[1], &spec->detail, err))
+    if (spec->is_two_phase && !open_phase(fetch, &fetch->phases[1], &spec->detail, err))
         return false;
     choose_mode(fetch);
-    id_set_init(&fetch->known_ids, &fetch->own);
-    if (!walk_add_ids(fetch, fetch->order.ids, fetch->order.id_count, err))
+    id_set_init(&fetch->ids.known, &fetch->memory.own);
+    if (!id_work_add(&fetch->ids, &fetch->memory.own, order->ids, order->id_count, err))
         return false;
-    return (fetch->order.checkpoint.len == 0 || resume(fetch, err)) && write_checkpoint(fetch, err);
+    return (order->checkpoint.len == 0 || resume(fetch, err)) && write_checkpoint(fetch, err);
 }
 
 bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
@@ -151,13 +158,13 @@ bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
     if (order->batch_records == 0)
         fetch->order.batch_records = FETCH_RECORDS_MAX;
     fetch->spec = order->spec;
-    fetch->batch_no = order->batch_no;
-    fetch->started_us = clock_monotonic_us(parts->clock);
-    arena_init(&fetch->own, OWN_BYTES_MAX);
-    arena_init(&fetch->pages[0], BATCH_BYTES_MAX);
-    arena_init(&fetch->pages[1], BATCH_BYTES_MAX);
-    arena_init(&fetch->scratch, SCRATCH_BYTES_MAX);
-    buf_init(&fetch->checkpoint, &fetch->own, CHECKPOINT_BYTES_MAX);
+    fetch->handout.batch_no = order->batch_no;
+    fetch->totals.started_us = clock_monotonic_us(parts->clock);
+    arena_init(&fetch->memory.own, OWN_BYTES_MAX);
+    arena_init(&fetch->memory.pages[0], BATCH_BYTES_MAX);
+    arena_init(&fetch->memory.pages[1], BATCH_BYTES_MAX);
+    arena_init(&fetch->memory.scratch, SCRATCH_BYTES_MAX);
+    buf_init(&fetch->handout.checkpoint, &fetch->memory.own, CHECKPOINT_BYTES_MAX);
     if (!open_all(fetch, err)) {
         fetch_close(fetch);
         return error_wrap(err, "source %.*s", STR_ARG(order->spec->source));
@@ -166,137 +173,77 @@ bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
     return true;
 }
 
-void fetch_close(struct fetch *fetch)
-{
-    if (fetch == NULL)
-        return;
-    walk_drop_prefetch(fetch);
-    for (size_t i = 0; i < ARRAY_LEN(fetch->exchanges); i++)
-        exchange_close(&fetch->exchanges[i]);
-    for (size_t i = 0; i < ARRAY_LEN(fetch->legs); i++)
-        reader_close(&fetch->legs[i].reader);
-    arena_release(&fetch->pages[0]);
-    arena_release(&fetch->pages[1]);
-    arena_wipe(&fetch->scratch);
-    arena_release(&fetch->scratch);
-    arena_release(&fetch->own);
-    free(fetch);
-}
-
-/* ---- a batch for the caller ---- */
-
-/* hash(run, batch number, what was asked for): 004 section 9.3. */
-static bool make_key(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
-{
-    const struct str what =
-        arena_printf(walk_arena(fetch), "%" PRId64 " %" PRId64 " %.*s", fetch->order.run_id,
-                     batch->batch_no, STR_ARG(batch->request_digest));
-    char *hex = arena_alloc(walk_arena(fetch), HASH_HEX_MAX);
-    struct hash_sum sum;
-
-    if (what.data == NULL || hex == NULL)
-        return arena_error(walk_arena(fetch), err);
-    if (!hash_of(what, &sum, err))
-        return false;
-    hash_hex(&sum, hex);
-    batch->idempotent_key = str_of(hex);
-    return true;
-}
-
-/* What can be told of the exchange; `failure` is NULL when there was none. */
-static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struct error *failure,
-                     struct error *err)
-{
-    const struct exchange *exchange = fetch->current;
-    const struct leg *leg = batch->kind == FETCH_DETAILS ? fetch->details : fetch->list;
-
-    batch->batch_no = fetch->batch_no;
-    batch->counts = fetch->counts;
-    batch->endpoint = leg->endpoint->name;
-    batch->lost = fetch->lost.items;
-    batch->lost_count = fetch->lost.count;
-    batch->request_digest = STR("{}");
-    batch->response_digest = STR("{}");
-    if (exchange == NULL)
-        return true;
-    if (exchange->request_digest.len > 0)
-        batch->request_digest = exchange->request_digest;
-    return digest_reply(
-        &(struct digest_ask){ .endpoint = leg->endpoint,
-                              .reply = &exchange->reply,
-                              .answer = &exchange->answer,
-                              .listing = failure == NULL ? &exchange->listing : NULL,
-                              .permit = &exchange->permit,
-                              .error = failure,
-                              .has_next = batch->has_next },
-        walk_arena(fetch), &batch->response_digest, err);
-}
-
-/* ---- steps ---- */
-
-static bool has_step(const struct fetch *fetch)
-{
-    return walk_ids_pending(fetch) || walk_again_pending(fetch) ||
-           (fetch->list != NULL && !fetch->list->is_done);
-}
-
-static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
-{
-    if (walk_ids_pending(fetch) ||
-        (walk_again_pending(fetch) && (fetch->list == NULL || fetch->list->is_done)))
-        return walk_details(fetch, batch, err);
-    assert(fetch->list != NULL);
-    return walk_page(fetch, batch, err);
-}
-
-/* The request behind this batch, where it is known and its answer can be waited for. */
-static void prefetch(struct fetch *fetch)
-{
-    struct exchange_ask ask;
-
-    if (walk_ids_pending(fetch) ||
-        (walk_again_pending(fetch) && (fetch->list == NULL || fetch->list->is_done)))
-        ask = walk_details_ask(fetch);
-    else {
-        if (!fetch->list->rules.replayable)
-            return; /* its page would be lost with us */
-        ask = (struct exchange_ask){ .leg = fetch->list };
-    }
-    walk_prefetch(fetch, &ask);
-}
-
-static void close_last(struct fetch *fetch)
+static void close_exchanges(struct fetch *fetch)
 {
     for (size_t i = 0; i < ARRAY_LEN(fetch->exchanges); i++)
         exchange_close(&fetch->exchanges[i]);
     fetch->current = NULL;
-    fetch->has_kept = false;
-    fetch->whole = (struct fetch_batch){ 0 };
-    fetch->handed = 0;
-    fetch->counts = (struct fetch_counts){ 0 };
-    fetch->lost = (struct lost_list){ 0 };
-    fetch->retry_at_us = 0;
-    fetch->retry_why = WAIT_BACKOFF;
-    fetch->turn ^= 1;
-    if (fetch->ticket == NULL)
-        arena_reset(walk_arena(fetch));
 }
 
-/* Whether this was the last batch, and if so, what it all amounts to. */
+void fetch_close(struct fetch *fetch)
+{
+    if (fetch == NULL)
+        return;
+    prefetch_drop(fetch);
+    close_exchanges(fetch);
+    for (size_t i = 0; i < ARRAY_LEN(fetch->phases); i++)
+        reader_close(&fetch->phases[i].reader);
+    arena_release(&fetch->memory.pages[0]);
+    arena_release(&fetch->memory.pages[1]);
+    arena_wipe(&fetch->memory.scratch);
+    arena_release(&fetch->memory.scratch);
+    arena_release(&fetch->memory.own);
+    free(fetch);
+}
+
+/* ---- steps ---- */
+
+enum step { STEP_NONE, STEP_PAGE, STEP_IDS };
+
+static enum step next_step(const struct fetch *fetch)
+{
+    const bool is_listed = fetch->list == NULL || fetch->list->is_done;
+
+    if (id_work_is_due(&fetch->ids, is_listed))
+        return STEP_IDS;
+    return is_listed ? STEP_NONE : STEP_PAGE;
+}
+
+/* An operation by id without ids, and a walk that was finished when it was resumed, have no step to
+ * take: their one batch holds nothing but the verdict. */
+static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
+{
+    switch (next_step(fetch)) {
+    case STEP_PAGE:
+        return walk_page(fetch, batch, err);
+    case STEP_IDS:
+        return walk_id_batch(fetch, batch, err);
+    case STEP_NONE:
+        break;
+    }
+    batch->kind = fetch->ids.phase != NULL ? FETCH_DETAILS : FETCH_PAGE;
+    return true;
+}
+
+/* The request of the next step, where it is known and its response may wait. */
+static void prefetch_next(struct fetch *fetch)
+{
+    struct exchange_request request = { .phase = fetch->list };
+
+    if (next_step(fetch) == STEP_IDS)
+        request = id_work_request(&fetch->ids);
+    else if (!fetch->list->rules.replayable)
+        return; /* if we died, its page would be lost */
+    prefetch_start(fetch, &request);
+}
+
+/* Whether this was the last step, and if so, what the walk amounts to. */
 static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
-    if (!fetch->has_verdict && !has_step(fetch))
+    if (!fetch->has_verdict && next_step(fetch) == STEP_NONE)
         walk_judge(fetch);
-    if (!fetch->has_verdict && walk_budget_used(fetch) != NULL) {
-        const struct str reason =
-            arena_printf(&fetch->own, "the budget of %s is used up", walk_budget_used(fetch));
-
-        if (reason.data == NULL)
-            return arena_error(&fetch->own, err);
-        walk_end(fetch, FETCH_CUT_SHORT, reason);
-    }
-    if (!fetch->has_verdict && walk_is_refused_much(fetch))
-        walk_reslice(fetch, RESLICE_TOO_MANY_429, STR("too many requests were refused (429)"));
+    if (!fetch->has_verdict && !walk_check_limits(fetch, err))
+        return false;
     batch->is_last = fetch->has_verdict;
     batch->has_next = !batch->is_last;
     batch->verdict = fetch->verdict;
@@ -307,8 +254,38 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
     return true;
 }
 
-/* ---- batches of an answer ---- */
+/* ---- a response as a batch ---- */
 
+/* What is known of the exchange. failure NULL: it did not fail. */
+static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struct error *failure,
+                     struct error *err)
+{
+    const struct exchange *exchange = fetch->current;
+    const struct phase *phase = batch->kind == FETCH_DETAILS ? fetch->ids.phase : fetch->list;
+
+    batch->batch_no = fetch->handout.batch_no;
+    batch->counts = fetch->counts;
+    batch->endpoint = phase->endpoint->name;
+    batch->lost = fetch->ids.lost.items;
+    batch->lost_count = fetch->ids.lost.count;
+    batch->request_digest = STR("{}");
+    batch->response_digest = STR("{}");
+    if (exchange == NULL)
+        return true;
+    if (exchange->request_digest.len > 0)
+        batch->request_digest = exchange->request_digest;
+    return digest_response(
+        &(struct digest_input){ .endpoint = phase->endpoint,
+                                .reply = &exchange->reply,
+                                .response = &exchange->response,
+                                .listing = failure == NULL ? &exchange->listing : NULL,
+                                .permit = &exchange->permit,
+                                .error = failure,
+                                .has_next = batch->has_next },
+        walk_arena(fetch), &batch->response_digest, err);
+}
+
+/* Into how many batches so many records are divided. */
 static size_t parts_of(const struct fetch *fetch, size_t records)
 {
     const size_t most = (size_t)fetch->order.batch_records;
@@ -316,7 +293,47 @@ static size_t parts_of(const struct fetch *fetch, size_t records)
     return records <= most ? 1 : (records + most - 1) / most;
 }
 
-/* What belongs to the answer as a whole comes when all of it has come. */
+static bool next_response(struct fetch *fetch, struct error *err)
+{
+    struct fetch_batch *whole = &fetch->handout.whole;
+
+    if (!take_step(fetch, whole, err))
+        return false;
+    fetch->totals.records += (int64_t)whole->record_count;
+    fetch->handout.part_count = (int64_t)parts_of(fetch, whole->record_count);
+    if (!conclude(fetch, whole, err) || !describe(fetch, whole, NULL, err) ||
+        !write_checkpoint(fetch, err))
+        return false;
+    if (whole->has_next)
+        prefetch_next(fetch);
+    return true;
+}
+
+/* Everything of the last response ends here; its checkpoint is kept. */
+static bool drop_last(struct fetch *fetch, struct error *err)
+{
+    struct handout *handout = &fetch->handout;
+
+    buf_clear(&handout->checkpoint);
+    buf_add(&handout->checkpoint, handout->whole.checkpoint);
+    if (!buf_ok(&handout->checkpoint, err))
+        return false;
+    close_exchanges(fetch);
+    handout->whole = (struct fetch_batch){ 0 };
+    handout->record_count = 0;
+    fetch->counts = (struct fetch_counts){ 0 };
+    fetch->ids.lost = (struct lost_list){ 0 };
+    fetch->retry = (struct walk_retry){ 0, WAIT_BACKOFF };
+    fetch->memory.keeps_first = false;
+    fetch->memory.turn ^= 1;
+    if (fetch->prefetch.ticket == NULL)
+        arena_reset(walk_arena(fetch));
+    return true;
+}
+
+/* ---- handing out ---- */
+
+/* What belongs to the response as a whole is handed out with its last part. */
 static void hold_back(struct fetch_batch *batch, struct str checkpoint)
 {
     batch->has_next = true;
@@ -332,103 +349,98 @@ static void hold_back(struct fetch_batch *batch, struct str checkpoint)
     batch->checkpoint = checkpoint;
 }
 
-/* The next part of the answer; mostly it is all of it. */
+/* hash(run, batch number, request): 004 section 9.3. */
+static bool make_key(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
+{
+    const struct str text =
+        arena_printf(walk_arena(fetch), "%" PRId64 " %" PRId64 " %.*s", fetch->order.run_id,
+                     batch->batch_no, STR_ARG(batch->request_digest));
+    char *hex = arena_alloc(walk_arena(fetch), HASH_HEX_MAX);
+    struct hash_sum sum;
+
+    if (text.data == NULL || hex == NULL)
+        return arena_error(walk_arena(fetch), err);
+    if (!hash_of(text, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    batch->idempotent_key = str_of(hex);
+    return true;
+}
+
+/* The next part of the response; mostly all of it. */
 static bool hand_out(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
-    const struct fetch_batch *whole = &fetch->whole;
-    const size_t left = whole->record_count - fetch->handed;
+    struct handout *handout = &fetch->handout;
+    const struct fetch_batch *whole = &handout->whole;
+    const size_t left = whole->record_count - handout->record_count;
     const size_t parts = parts_of(fetch, left);
 
     *batch = *whole;
-    batch->batch_no = fetch->batch_no;
+    batch->batch_no = handout->batch_no;
     batch->record_count = (left + parts - 1) / parts;
-    if (fetch->handed > 0) {
+    if (handout->record_count > 0) {
         batch->is_rest = true;
-        batch->records += fetch->handed;
+        batch->records += handout->record_count;
         batch->counts =
-            (struct fetch_counts){ .items = whole->counts.items - (int64_t)fetch->handed,
+            (struct fetch_counts){ .items = whole->counts.items - (int64_t)handout->record_count,
                                    .dropped = whole->counts.dropped,
                                    .status = whole->counts.status };
     }
     if (parts > 1)
-        hold_back(batch, buf_str(&fetch->checkpoint));
-    fetch->handed += batch->record_count;
-    fetch->batch_no++;
+        hold_back(batch, buf_str(&handout->checkpoint));
+    handout->record_count += batch->record_count;
+    handout->batch_no++;
     return make_key(fetch, batch, err);
-}
-
-static bool keep_checkpoint(struct fetch *fetch, struct error *err)
-{
-    buf_clear(&fetch->checkpoint);
-    buf_add(&fetch->checkpoint, fetch->whole.checkpoint);
-    return buf_ok(&fetch->checkpoint, err);
-}
-
-/* An operation by id without ids, or a walk that was finished when it was resumed, has no step to
- * take: a batch of nothing, with the verdict. */
-static bool next_answer(struct fetch *fetch, struct error *err)
-{
-    struct fetch_batch *whole = &fetch->whole;
-
-    if (!has_step(fetch))
-        whole->kind = fetch->details != NULL ? FETCH_DETAILS : FETCH_PAGE;
-    else if (!take_step(fetch, whole, err))
-        return false;
-    fetch->records += (int64_t)whole->record_count;
-    fetch->part_count = (int64_t)parts_of(fetch, whole->record_count);
-    if (!conclude(fetch, whole, err) || !describe(fetch, whole, NULL, err) ||
-        !write_checkpoint(fetch, err))
-        return false;
-    if (whole->has_next)
-        prefetch(fetch);
-    return true;
 }
 
 bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct error second;
 
-    assert(!fetch->failed);
+    assert(!fetch->has_failed);
     *batch = (struct fetch_batch){ 0 };
-    if (fetch->handed < fetch->whole.record_count)
+    if (fetch->handout.record_count < fetch->handout.whole.record_count)
         return hand_out(fetch, batch, err);
     assert(!fetch->has_verdict);
-    if (!keep_checkpoint(fetch, err))
+    if (!drop_last(fetch, err))
         return false;
-    close_last(fetch);
-    if (next_answer(fetch, err) && hand_out(fetch, batch, err))
+    if (next_response(fetch, err) && hand_out(fetch, batch, err))
         return true;
-    fetch->failed = true;
-    *batch = fetch->whole;
-    batch->retry_at_us = fetch->retry_at_us;
-    batch->retry_why = fetch->retry_why;
+    fetch->has_failed = true;
+    *batch = fetch->handout.whole;
+    batch->retry_at_us = fetch->retry.at_us;
+    batch->retry_why = fetch->retry.why;
     batch->records = NULL;
     batch->record_count = 0;
     if (!describe(fetch, batch, err, &second))
-        batch->response_digest = STR("{}"); /* the first failure is the one to tell */
+        batch->response_digest = STR("{}"); /* the first failure is the one to report */
     return error_wrap(err, "%.*s/%.*s", STR_ARG(fetch->spec->source), STR_ARG(batch->endpoint));
 }
 
-/* ---- what is asked for later ---- */
+/* ---- hash and fields of a record ---- */
 
-static const struct leg *leg_of_records(const struct fetch *fetch)
+static struct record_origin origin_of(struct fetch *fetch, struct arena *arena)
 {
-    return fetch->mode == WALK_IDS || fetch->mode == WALK_HISTORY ? &fetch->legs[1]
-                                                                  : &fetch->legs[0];
+    const bool is_second = fetch->mode == WALK_IDS || fetch->mode == WALK_HISTORY;
+
+    assert(fetch->current != NULL);
+    return (struct record_origin){ .reader = &fetch->phases[is_second].reader,
+                                   .document = &fetch->current->response.document,
+                                   .arena = arena };
 }
 
 bool fetch_record_hash(struct fetch *fetch, const struct record *record, char hex[HASH_HEX_MAX],
                        struct error *err)
 {
-    assert(fetch->current != NULL);
-    return record_hash(&leg_of_records(fetch)->reader, &fetch->current->answer.document, record,
-                       walk_arena(fetch), hex, err);
+    const struct record_origin origin = origin_of(fetch, walk_arena(fetch));
+
+    return record_hash(&origin, record, hex, err);
 }
 
 bool fetch_record_fields(struct fetch *fetch, const struct record *record, struct arena *arena,
                          struct str *json, struct error *err)
 {
-    assert(fetch->current != NULL);
-    return record_fields(&leg_of_records(fetch)->reader, &fetch->current->answer.document, record,
-                         arena, json, err);
+    const struct record_origin origin = origin_of(fetch, arena);
+
+    return record_fields(&origin, record, json, err);
 }

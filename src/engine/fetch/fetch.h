@@ -63,13 +63,16 @@
 #ifndef PATRA_ENGINE_FETCH_FETCH_H
 #define PATRA_ENGINE_FETCH_FETCH_H
 
+#include <string.h>
+
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/wait.h"
+#include "data/http_fault.h"
 #include "data/json_write.h"
-#include "engine/fetch/response.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
+#include "engine/fetch/response.h"
 #include "port/clock.h"
 #include "port/gate.h"
 #include "port/http.h"
@@ -86,7 +89,7 @@ enum { FETCH_RESTARTS_MAX = 8 };
 enum { FETCH_RECORDS_MAX = 250 };
 /* Pages asked for once more because records on them could not be judged, per walk. (A batch of ids
  * that is answered by nothing at all is always asked for once more.) */
-enum { FETCH_SECOND_LOOKS_MAX = 3 };
+enum { FETCH_REPEATS_MAX = 3 };
 /* Ids that the source fails on (5xx) before it is the source that fails. */
 enum { FETCH_FAILED_IDS_MAX = 8 };
 /* Ids that the source refuses (L2), and of all how many, before it is the request that is wrong. */
@@ -166,11 +169,11 @@ struct fetch_counts { /* of this batch */
     int64_t bytes;      /* bodies, as they came over the line */
     int64_t latency_us; /* of the reply that was used */
     int64_t latency_max_us;
-    int64_t waited_us;  /* for the gate and between attempts */
-    int64_t waits_told; /* answers with a Retry-After that is to be obeyed */
-    int64_t slowed;     /* answers that made the gate lower its rate */
-    int64_t quota_gone; /* answers that told so */
-    bool asked_again;
+    int64_t waited_us;    /* for the gate and between attempts */
+    int64_t retry_afters; /* answers with a Retry-After that is to be obeyed */
+    int64_t slowed;       /* answers that made the gate lower its rate */
+    int64_t quota_gone;   /* answers that told so */
+    bool repeated;
     bool page_shrunk;
     int status;
 };
@@ -187,7 +190,7 @@ const char *fetch_verdict_name(enum fetch_verdict_kind kind); /* "complete" */
 struct fetch_verdict {
     enum fetch_verdict_kind kind;
     bool is_proven;
-    enum page_why end;
+    enum page_reason end;
     enum reslice_reason reslice; /* RESLICE */
     struct window finished;      /* RESLICE: what is complete; not valid: nothing */
     bool has_total;
@@ -207,7 +210,7 @@ struct fetch_batch {
 
     const struct record *records;
     size_t record_count;
-    const struct bad_record *bad;
+    const struct record *bad;
     size_t bad_count;
     const struct str *ids; /* FETCH_IDS: those not handed out before */
     size_t id_count;
@@ -249,6 +252,28 @@ bool fetch_open(struct fetch **fetch, const struct fetch_parts *parts,
 bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
 
 void fetch_close(struct fetch *fetch); /* accepts NULL */
+
+/* The kinds of errors that a caller decides by. */
+static inline bool fetch_error_is_rejected(const struct error *err) /* by the gate, for now */
+{
+    return strcmp(err->code, "fetch.rejected") == 0;
+}
+
+static inline bool fetch_error_is_cancelled(const struct error *err) /* the program must stop */
+{
+    return permit_error_is_cancelled(err) || http_error_is_cancelled(err);
+}
+
+static inline bool
+fetch_error_is_restarts(const struct error *err) /* the walk was lost too often */
+{
+    return strcmp(err->code, "fetch.restarts") == 0;
+}
+
+static inline bool fetch_error_is_refused(const struct error *err) /* too many ids were */
+{
+    return strcmp(err->code, "fetch.refused") == 0;
+}
 
 /* Of a record of the current batch; see record.h for what is hashed. */
 bool fetch_record_hash(struct fetch *fetch, const struct record *record, char hex[HASH_HEX_MAX],

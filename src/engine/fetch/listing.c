@@ -1,3 +1,4 @@
+/* What a page holds, and what it says about other pages. */
 #include "engine/fetch/listing.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "engine/fetch/id_set.h"
 
 struct reading {
-    const struct listing_ask *ask;
+    const struct listing_input *input;
     struct arena *arena;
     struct listing *listing;
     struct error *err;
@@ -18,7 +19,7 @@ struct reading {
 
 static const struct document *document_of(const struct reading *reading)
 {
-    return &reading->ask->answer->document;
+    return &reading->input->response->document;
 }
 
 /* ---- dates ---- */
@@ -40,7 +41,7 @@ int64_t listing_date_end_us(int64_t at_us, enum date_precision precision)
 
 static bool is_wanted(const struct reading *reading, const struct record *record)
 {
-    const struct window keep = reading->ask->keep;
+    const struct window keep = reading->input->keep;
 
     if (!window_is_valid(keep) || !record->has_updated_at)
         return true;
@@ -63,83 +64,76 @@ static void note_date(struct listing *listing, const struct record *record)
 static bool is_past(const struct reading *reading)
 {
     const struct listing *listing = reading->listing;
-    const struct window keep = reading->ask->keep;
+    const struct window keep = reading->input->keep;
 
     if (!listing->has_dates || !window_is_valid(keep))
         return false;
-    if (reading->ask->order == LISTING_OLDEST_FIRST)
+    if (reading->input->order == LISTING_OLDEST_FIRST)
         return listing->earliest_us >= keep.to_us;
-    return reading->ask->order == LISTING_NEWEST_FIRST && listing->latest_us < keep.from_us &&
+    return reading->input->order == LISTING_NEWEST_FIRST && listing->latest_us < keep.from_us &&
            listing->dropped == listing->items;
 }
 
 /* ---- items ---- */
 
-static bool add_id(const struct reading *reading, struct str id)
+static void add_id(const struct reading *reading, struct str id)
 {
     struct listing *listing = reading->listing;
 
     if (id.data == NULL) {
         listing->unnamed++;
-        return true;
+        return;
     }
-    if (reading->ask->ids_only)
+    if (reading->input->ids_only)
         listing->ids[listing->hash_count] = id;
     listing->hashes[listing->hash_count++] = id_set_hash(id);
-    return true;
 }
 
-static bool add_record(const struct reading *reading, const struct record_item *item)
+static bool add_record(const struct reading *reading, const struct record *record)
 {
     struct listing *listing = reading->listing;
-    enum record_judgement judgement;
-    struct record record, *kept;
-    struct bad_record bad, *put_away;
+    struct record *kept;
 
-    if (!record_judge(item, reading->arena, &judgement, &record, &bad, reading->err))
-        return false;
-    if (judgement == RECORD_BAD) {
-        put_away = LIST_ADD(reading->arena, &listing->bad);
-        if (put_away == NULL)
-            return arena_error(reading->arena, reading->err);
-        *put_away = bad;
-        return add_id(reading, bad.provider_id);
-    }
-    note_date(listing, &record);
-    if (!is_wanted(reading, &record))
+    if (record_is_good(record))
+        note_date(listing, record);
+    if (record_is_good(record) && !is_wanted(reading, record)) {
         listing->dropped++;
-    else {
-        kept = LIST_ADD(reading->arena, &listing->records);
-        if (kept == NULL)
-            return arena_error(reading->arena, reading->err);
-        *kept = record;
+        return true;
     }
-    return add_id(reading, record.provider_id);
+    kept = record_is_good(record) ? LIST_ADD(reading->arena, &listing->records)
+                                  : LIST_ADD(reading->arena, &listing->bad);
+    if (kept == NULL)
+        return arena_error(reading->arena, reading->err);
+    *kept = *record;
+    return true;
 }
 
 static bool read_items(const struct reading *reading)
 {
-    const struct document_items *items = &reading->ask->answer->items;
+    const struct record_origin origin = { reading->input->reader, document_of(reading),
+                                          reading->arena };
+    const struct document_items *items = &reading->input->response->items;
+    const bool ids_only = reading->input->ids_only;
     struct listing *listing = reading->listing;
+    struct record record;
     struct str id;
 
     listing->items = items->count;
     listing->hashes = ARENA_ARRAY(reading->arena, uint64_t, items->count);
-    listing->ids =
-        ARENA_ARRAY(reading->arena, struct str, reading->ask->ids_only ? items->count : 0);
+    listing->ids = ARENA_ARRAY(reading->arena, struct str, ids_only ? items->count : 0);
     if (listing->hashes == NULL || listing->ids == NULL)
         return arena_error(reading->arena, reading->err);
     for (size_t i = 0; i < items->count; i++) {
-        const struct record_item item = { .reader = reading->ask->reader,
-                                          .document = document_of(reading),
-                                          .node = items->nodes[i],
-                                          .position = i };
-
-        if (!reading->ask->ids_only) {
-            if (!add_record(reading, &item))
+        if (ids_only) {
+            if (!record_id(&origin, items->nodes[i], &id, reading->err))
                 return false;
-        } else if (!record_id(&item, reading->arena, &id, reading->err) || !add_id(reading, id))
-            return false;
+        } else {
+            if (!record_judge(&origin, items->nodes[i], i, &record, reading->err) ||
+                !add_record(reading, &record))
+                return false;
+            id = record.provider_id;
+        }
+        add_id(reading, id);
     }
     return true;
 }
@@ -147,15 +141,15 @@ static bool read_items(const struct reading *reading)
 static bool check_schema(const struct reading *reading)
 {
     const struct listing *listing = reading->listing;
-    const struct bad_record *first = listing->bad.items;
+    const struct record *first = listing->bad.items;
 
-    if (reading->ask->ids_only && listing->unnamed == listing->items &&
+    if (reading->input->ids_only && listing->unnamed == listing->items &&
         listing->items >= LISTING_SCHEMA_MIN)
         return error_set(reading->err, ERROR_FATAL, "listing.schema",
                          "none of the %zu items of the page has an id at %.*s: has the source "
                          "changed?",
                          listing->items,
-                         STR_ARG(reading->ask->reader->endpoint->response.id[0].text));
+                         STR_ARG(reading->input->reader->endpoint->response.id[0].text));
     if (listing->bad.count < LISTING_SCHEMA_MIN || listing->bad.count < listing->items)
         return true;
     for (size_t i = 1; i < listing->bad.count; i++) {
@@ -173,7 +167,7 @@ static bool page_text(const struct reading *reading, const struct document_path 
                       struct str *text)
 {
     *text = (struct str){ NULL, 0 };
-    return !document_has_path(path) || !reading->ask->answer->is_open ||
+    return !document_has_path(path) || !reading->input->response->is_open ||
            document_text(document_of(reading), path, document_root(document_of(reading)),
                          reading->arena, text, reading->err);
 }
@@ -183,7 +177,7 @@ static bool read_total(const struct reading *reading)
     struct listing *listing = reading->listing;
     struct str text;
 
-    if (!page_text(reading, &reading->ask->reader->total, &text))
+    if (!page_text(reading, &reading->input->reader->total, &text))
         return false;
     listing->has_total = text.len > 0 && str_to_i64(text, &listing->total) && listing->total >= 0;
     return true;
@@ -191,11 +185,11 @@ static bool read_total(const struct reading *reading)
 
 static bool read_more(const struct reading *reading)
 {
-    const struct document_path *path = &reading->ask->reader->has_more;
+    const struct document_path *path = &reading->input->reader->has_more;
     const struct document *document = document_of(reading);
     bool is_there, is_true;
 
-    if (!document_has_path(path) || !reading->ask->answer->is_open)
+    if (!document_has_path(path) || !reading->input->response->is_open)
         return true;
     if (!document_is_there(document, path, document_root(document), reading->arena, &is_there,
                            reading->err) ||
@@ -209,7 +203,7 @@ static bool read_more(const struct reading *reading)
 
 static bool link_of(const struct reading *reading, struct str *next)
 {
-    const struct http_headers headers = reading->ask->reply->headers;
+    const struct http_headers headers = reading->input->reply->headers;
     const struct http_header *header = NULL;
 
     *next = (struct str){ NULL, 0 };
@@ -226,11 +220,11 @@ static bool link_of(const struct reading *reading, struct str *next)
 /* A URL that may be followed: absolute, and of the source's own origin. */
 static bool follow(const struct reading *reading, struct str reference, struct str *next)
 {
-    const struct str base_url = reading->ask->reader->endpoint->http.base_url;
+    const struct str base_url = reading->input->reader->endpoint->http.base_url;
     struct url ours, theirs;
     struct error *err = reading->err;
 
-    if (!url_resolve(reading->arena, reading->ask->request_url, reference, next, err) ||
+    if (!url_resolve(reading->arena, reading->input->request_url, reference, next, err) ||
         !url_parse(*next, &theirs, err)) {
         err->code = "page.next";
         return error_wrap(err, "next URL %s", QUOTE(reference));
@@ -246,19 +240,19 @@ static bool follow(const struct reading *reading, struct str reference, struct s
 
 static bool read_next(const struct reading *reading)
 {
-    const struct spec_page *page = &reading->ask->reader->endpoint->page;
+    const struct spec_page *page = &reading->input->reader->endpoint->page;
     struct str text = { NULL, 0 };
 
     if (page->type != PAGINATION_TOKEN && page->type != PAGINATION_URL)
         return true;
     if (page->next_header.len == 0) {
-        if (!page_text(reading, &reading->ask->reader->next, &text))
+        if (!page_text(reading, &reading->input->reader->next, &text))
             return false;
     } else if (str_eq_nocase(page->next_header, STR("Link"))) {
         if (!link_of(reading, &text))
             return false;
     } else
-        text = http_header_value(reading->ask->reply->headers, page->next_header);
+        text = http_header_value(reading->input->reply->headers, page->next_header);
     if (text.len == 0)
         return true;
     if (page->type == PAGINATION_URL)
@@ -269,14 +263,14 @@ static bool read_next(const struct reading *reading)
 
 static bool read_history(const struct reading *reading)
 {
-    const struct spec_field_list *fields = &reading->ask->reader->endpoint->response.history;
+    const struct spec_field_list *fields = &reading->input->reader->endpoint->response.history;
     struct listing_value *values = ARENA_ARRAY(reading->arena, struct listing_value, fields->count);
 
     if (values == NULL)
         return arena_error(reading->arena, reading->err);
     for (size_t i = 0; i < fields->count; i++) {
         values[i].name = fields->items[i].name;
-        if (!page_text(reading, &reading->ask->reader->history[i], &values[i].value))
+        if (!page_text(reading, &reading->input->reader->history[i], &values[i].value))
             return false;
         if (values[i].value.len == 0)
             return error_set(reading->err, ERROR_TRANSIENT, "listing.history",
@@ -288,15 +282,22 @@ static bool read_history(const struct reading *reading)
     return true;
 }
 
-bool listing_read(struct listing *listing, struct arena *arena, const struct listing_ask *ask,
+bool listing_error_may_pass(const struct error *err)
+{
+    return strcmp(err->code, "page.next") == 0 || strcmp(err->code, "listing.schema") == 0;
+}
+
+bool listing_read(struct listing *listing, struct arena *arena, const struct listing_input *input,
                   struct error *err)
 {
-    const struct reading reading = { .ask = ask, .arena = arena, .listing = listing, .err = err };
+    const struct reading reading = {
+        .input = input, .arena = arena, .listing = listing, .err = err
+    };
 
     *listing = (struct listing){ 0 };
     if (!read_items(&reading) || !check_schema(&reading) || !read_total(&reading) ||
         !read_more(&reading) || !read_next(&reading))
         return false;
     listing->is_past = is_past(&reading);
-    return ask->answer->kind == ANSWER_EMPTY || read_history(&reading);
+    return input->response->kind == RESPONSE_EMPTY || read_history(&reading);
 }

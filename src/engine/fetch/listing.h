@@ -12,15 +12,15 @@
 #define PATRA_ENGINE_FETCH_LISTING_H
 
 #include "core/window.h"
-#include "engine/fetch/response.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
+#include "engine/fetch/response.h"
 
 enum listing_order { LISTING_UNSORTED, LISTING_OLDEST_FIRST, LISTING_NEWEST_FIRST };
 
-struct listing_ask {
+struct listing_input {
     const struct reader *reader;
-    const struct answer *answer;
+    const struct response *response;
     const struct http_reply *reply;
     struct str request_url;   /* as it was sent: what a relative next URL is relative to */
     struct window keep;       /* not valid: no filter */
@@ -39,7 +39,7 @@ struct listing {
         size_t count;
     } records;
     struct {
-        struct bad_record *items;
+        struct record *items;
         size_t count;
     } bad;
     struct str *ids;  /* ids_only: in order, without those that could not be read */
@@ -64,8 +64,12 @@ struct listing {
 /* Errors: "page.next" (L2: a next URL that is none, or of another host; a Link header that is not
  * well-formed), "listing.schema" (L4), "listing.history" (L1: a value to be captured is not there),
  * and those of memory and paths. */
-bool listing_read(struct listing *listing, struct arena *arena, const struct listing_ask *ask,
+bool listing_read(struct listing *listing, struct arena *arena, const struct listing_input *input,
                   struct error *err) MUST_CHECK;
+
+/* True for "page.next" and "listing.schema": their level says that a retry is of no use, but a
+ * second response to the same request may be in order. */
+bool listing_error_may_pass(const struct error *err);
 
 /* Fewer bad records than this are bad records, whatever their share. */
 enum { LISTING_SCHEMA_MIN = 5 };

@@ -1,13 +1,15 @@
+/* Decides about pages: where the next one begins, and whether there is one. */
 #include "engine/fetch/page.h"
 
 #include <assert.h>
 
 #include "base/attr.h"
+#include "spec/spec.h"
 
 /* ---- words ---- */
 
-static const char *const why_names[] = {
-    [PAGE_WHY_NONE] = "",
+static const char *const reason_names[] = {
+    [PAGE_REASON_NONE] = "",
     [PAGE_END_SINGLE] = "single",
     [PAGE_END_NO_MORE] = "no-more",
     [PAGE_END_NO_NEXT] = "no-next",
@@ -21,21 +23,50 @@ static const char *const why_names[] = {
     [PAGE_CUT_LOOP] = "loop",
     [PAGE_CUT_STUCK] = "stuck",
     [PAGE_CUT_VOID] = "empty-pages",
-    [PAGE_DOUBT_EMPTY] = "doubt-empty",
-    [PAGE_DOUBT_REPEAT] = "doubt-repeat",
-    [PAGE_DOUBT_TAIL] = "doubt-tail",
-    [PAGE_DOUBT_LOOP] = "doubt-loop",
+    [PAGE_UNSURE_EMPTY] = "doubt-empty",
+    [PAGE_UNSURE_REPEAT] = "doubt-repeat",
+    [PAGE_UNSURE_TAIL] = "doubt-tail",
+    [PAGE_UNSURE_LOOP] = "doubt-loop",
 };
 
-const char *page_why_name(enum page_why why)
+const char *page_reason_name(enum page_reason reason)
 {
-    assert((size_t)why < ARRAY_LEN(why_names));
-    return why_names[why];
+    assert((size_t)reason < ARRAY_LEN(reason_names));
+    return reason_names[reason];
 }
 
-bool page_is_cut(enum page_why why)
+bool page_is_cut(enum page_reason reason)
 {
-    return why >= PAGE_CUT_PAGES && why <= PAGE_CUT_VOID;
+    return reason >= PAGE_CUT_PAGES && reason <= PAGE_CUT_VOID;
+}
+
+/* ---- rules ---- */
+
+static bool ends_in(struct str text, struct str word)
+{
+    return text.len >= word.len &&
+           str_eq_nocase(str_slice(text, text.len - word.len, text.len), word);
+}
+
+struct page_rules page_rules_of(const struct spec *spec, const struct spec_endpoint *endpoint)
+{
+    const struct spec_page *page = &endpoint->page;
+
+    return (struct page_rules){
+        .type = page->type,
+        .size = page->size,
+        .size_min = page->size_min,
+        .size_max = page->size_max,
+        .max_pages = page->max_pages,
+        .cap = page->cap,
+        .base = page->base,
+        .initial = page->has_initial ? page->initial : (struct str){ NULL, 0 },
+        .replayable = page->replayable,
+        .tail_probe = page->tail_probe,
+        .same_token = page->same_token,
+        .granularity = spec->endpoint.window.granularity,
+        .descending = ends_in(str_trim(page->order_by), STR("desc")),
+    };
 }
 
 /* ---- beginning ---- */
@@ -103,25 +134,25 @@ static struct page_decision go_on(const struct view *view)
     return decision;
 }
 
-static struct page_decision end(enum page_why why)
+static struct page_decision end(enum page_reason reason)
 {
-    return (struct page_decision){ .step = PAGE_END, .why = why };
+    return (struct page_decision){ .step = PAGE_END, .reason = reason };
 }
 
-static struct page_decision again(enum page_why why)
+static struct page_decision again(enum page_reason reason)
 {
-    return (struct page_decision){ .step = PAGE_ASK_AGAIN, .why = why };
+    return (struct page_decision){ .step = PAGE_REPEAT, .reason = reason };
 }
 
-static bool may_ask_again(const struct view *view)
+static bool may_repeat(const struct view *view)
 {
-    return view->rules->replayable && !view->facts->asked_again;
+    return view->rules->replayable && !view->facts->is_second;
 }
 
 /* Nothing on the page: is that an answer, or is something wrong? */
 static bool is_empty_doubtful(const struct view *view)
 {
-    if (view->seen->items > 0 || view->seen->is_declared_empty || !may_ask_again(view))
+    if (view->seen->items > 0 || view->seen->is_declared_empty || !may_repeat(view))
         return false;
     if (view->rules->type == PAGINATION_TIME && view->state->number > 0)
         return true; /* the last page's last record should have come again */
@@ -131,7 +162,7 @@ static bool is_empty_doubtful(const struct view *view)
 }
 
 /* What ends a walk although the source has more. NONE: nothing does. */
-static enum page_why limit_of(const struct view *view)
+static enum page_reason limit_of(const struct view *view)
 {
     const struct page_rules *rules = view->rules;
 
@@ -141,7 +172,7 @@ static enum page_why limit_of(const struct view *view)
         return PAGE_CUT_PAGES;
     if (view->state->empty_pages + (view->seen->items == 0) > PAGE_EMPTY_MAX)
         return PAGE_CUT_VOID;
-    return PAGE_WHY_NONE;
+    return PAGE_REASON_NONE;
 }
 
 /* ---- OFFSET and PAGE ---- */
@@ -177,8 +208,8 @@ static struct page_decision decide_counted(const struct view *view)
 
     if (view->seen->items == 0)
         return end(PAGE_END_EMPTY);
-    if (is_known && may_ask_again(view))
-        return again(PAGE_DOUBT_REPEAT);
+    if (is_known && may_repeat(view))
+        return again(PAGE_UNSURE_REPEAT);
     if (view->seen->more == PAGE_MORE_NO && !view->is_missing)
         return end(PAGE_END_NO_MORE);
     if (view->is_all && view->seen->more != PAGE_MORE_YES)
@@ -187,7 +218,7 @@ static struct page_decision decide_counted(const struct view *view)
         return end(PAGE_END_RANGE);
     if (is_known) /* DataCite gives its last page for ever */
         return end(view->state->is_probe ? PAGE_END_EMPTY : PAGE_CUT_LOOP);
-    if (limit_of(view) != PAGE_WHY_NONE)
+    if (limit_of(view) != PAGE_REASON_NONE)
         return end(limit_of(view));
     decision = go_on(view);
     decision.next.page_no++;
@@ -200,18 +231,18 @@ static struct page_decision decide_counted(const struct view *view)
 /* ---- TOKEN and URL ---- */
 
 /* There is no way on. Is it believed? */
-static struct page_decision end_of_tokens(const struct view *view, enum page_why why)
+static struct page_decision end_of_tokens(const struct view *view, enum page_reason reason)
 {
-    const bool is_bare = why == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
+    const bool is_bare = reason == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
     /* A full page, and nobody says that it is the last: a token may have been forgotten. */
     const bool is_full = view->state->size > 0 && !view->is_short && !view->seen->has_total &&
                          view->seen->more == PAGE_MORE_UNKNOWN;
     const bool is_doubtful = view->rules->tail_probe || view->is_missing || is_bare || is_full ||
                              view->seen->more == PAGE_MORE_YES;
 
-    if (is_doubtful && may_ask_again(view))
-        return again(PAGE_DOUBT_TAIL);
-    return end(why);
+    if (is_doubtful && may_repeat(view))
+        return again(PAGE_UNSURE_TAIL);
+    return end(reason);
 }
 
 /* A token may come back as a sign of the end. A link that leads to where it stands is none: whoever
@@ -231,14 +262,14 @@ static struct page_decision decide_next(const struct view *view)
     const bool is_known = seen->items > 0 && seen->fresh == 0;
     struct page_decision decision;
 
-    if (is_known && may_ask_again(view))
-        return again(PAGE_DOUBT_REPEAT);
+    if (is_known && may_repeat(view))
+        return again(PAGE_UNSURE_REPEAT);
     if (seen->next.data == NULL)
         return end_of_tokens(view, PAGE_END_NO_NEXT);
     if (is_same && is_end_by_same(view))
         return end_of_tokens(view, PAGE_END_SAME_TOKEN);
     if ((is_same && !is_scroll) || (seen->next_is_known && !is_scroll))
-        return may_ask_again(view) ? again(PAGE_DOUBT_LOOP) : end(PAGE_CUT_LOOP);
+        return may_repeat(view) ? again(PAGE_UNSURE_LOOP) : end(PAGE_CUT_LOOP);
     if (seen->items == 0 &&
         (seen->is_declared_empty || view->is_all || is_scroll || seen->more == PAGE_MORE_NO))
         return end(PAGE_END_EMPTY);
@@ -248,7 +279,7 @@ static struct page_decision decide_next(const struct view *view)
         return end(PAGE_END_TOTAL);
     if (is_known && (view->state->was_repeat || is_scroll))
         return end(PAGE_CUT_LOOP);
-    if (limit_of(view) != PAGE_WHY_NONE)
+    if (limit_of(view) != PAGE_REASON_NONE)
         return end(limit_of(view));
     decision = go_on(view);
     decision.next.token = seen->next;
@@ -326,7 +357,7 @@ static struct page_decision decide_time(const struct view *view)
             return end(PAGE_CUT_STUCK);
         decision.next.size = state->size * 2 < rules->size_max ? state->size * 2 : rules->size_max;
     }
-    if (limit_of(view) != PAGE_WHY_NONE)
+    if (limit_of(view) != PAGE_REASON_NONE)
         return end(limit_of(view));
     decision.next.rest = rest;
     return decision;
@@ -341,7 +372,7 @@ struct page_decision page_decide(const struct page_rules *rules, const struct pa
 
     assert(seen->items >= 0 && seen->fresh >= 0 && seen->fresh <= seen->items);
     if (is_empty_doubtful(&view))
-        return again(PAGE_DOUBT_EMPTY);
+        return again(PAGE_UNSURE_EMPTY);
     if (seen->is_past)
         return end(PAGE_END_PAST);
     switch (rules->type) {

@@ -49,6 +49,9 @@
 #include "core/source_codes.h"
 #include "core/window.h"
 
+struct spec;
+struct spec_endpoint;
+
 /* ---- the rules of a source ---- */
 
 struct page_rules {
@@ -66,6 +69,8 @@ struct page_rules {
     enum granularity granularity; /* TIME: the finest step that can be asked for */
     bool descending;              /* TIME: the newest records come first */
 };
+
+struct page_rules page_rules_of(const struct spec *spec, const struct spec_endpoint *endpoint);
 
 /* ---- the state ---- */
 
@@ -113,19 +118,19 @@ struct page_seen {
 /* What else decides. */
 struct page_facts {
     const struct page_range *pages; /* of a slice by page; NULL */
-    bool asked_again;               /* this is the second answer to one and the same request */
+    bool is_second;                 /* this is the second answer to one and the same request */
     bool is_expected;               /* history says that this slice has records */
 };
 
 /* ---- the decision ---- */
 
-enum page_step { PAGE_GO_ON, PAGE_ASK_AGAIN, PAGE_END };
+enum page_step { PAGE_GO_ON, PAGE_REPEAT, PAGE_END };
 
 /* Of END: the first group is an end by the source's own signs, the second one by ours, with pages
  * left that nobody has seen. Of ASK_AGAIN: what is doubtful. The words stand in checkpoints and
  * digests: never renamed. */
-enum page_why {
-    PAGE_WHY_NONE,
+enum page_reason {
+    PAGE_REASON_NONE,
     PAGE_END_SINGLE,
     PAGE_END_NO_MORE,    /* has_more is false */
     PAGE_END_NO_NEXT,    /* no next token or URL */
@@ -142,17 +147,17 @@ enum page_why {
                        what was asked for, or by what the source gives at most */
     PAGE_CUT_VOID,  /* more empty pages in a row than anybody has */
 
-    PAGE_DOUBT_EMPTY,  /* empty where records were expected */
-    PAGE_DOUBT_REPEAT, /* all known already */
-    PAGE_DOUBT_TAIL,   /* the last page, and signs that there is more */
-    PAGE_DOUBT_LOOP,   /* a token that was given before */
+    PAGE_UNSURE_EMPTY,  /* empty where records were expected */
+    PAGE_UNSURE_REPEAT, /* all known already */
+    PAGE_UNSURE_TAIL,   /* the last page, and signs that there is more */
+    PAGE_UNSURE_LOOP,   /* a token that was given before */
 };
-const char *page_why_name(enum page_why why); /* "no-next"; "" for NONE */
-bool page_is_cut(enum page_why why);          /* an end by us, not by the source */
+const char *page_reason_name(enum page_reason reason); /* "no-next"; "" for NONE */
+bool page_is_cut(enum page_reason reason);             /* an end by us, not by the source */
 
 struct page_decision {
     enum page_step step;
-    enum page_why why;
+    enum page_reason reason;
     struct page_state next; /* GO_ON */
 };
 

@@ -83,7 +83,7 @@ int64_t proof_fresh(const struct proof *proof, const struct proof_page *page)
     return fresh;
 }
 
-struct proof_result proof_judge(const struct proof *proof, enum page_why end)
+struct proof_result proof_judge(const struct proof *proof, enum page_reason end)
 {
     const int64_t came = proof->distinct + proof->unnamed + proof->page_repeats;
     const int64_t total = proof->repeats_are_ok ? proof->total_first : proof->total_last;

@@ -86,6 +86,6 @@ struct proof_result {
 };
 
 /* Of a sweep that ended so. */
-struct proof_result proof_judge(const struct proof *proof, enum page_why end);
+struct proof_result proof_judge(const struct proof *proof, enum page_reason end);
 
 #endif

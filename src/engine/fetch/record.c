@@ -1,6 +1,6 @@
+/* Judges items, and hashes what became a record. */
 #include "engine/fetch/record.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -8,38 +8,37 @@
 #include "data/json_canonical.h"
 
 struct judging {
-    const struct record_item *item;
+    const struct record_origin *origin;
     const struct spec_response *response;
-    struct arena *arena;
     struct record *record;
-    struct bad_record *bad;
     struct error *err;
 };
 
 /* ---- what is wrong with a record ---- */
 
+static const struct str NOTHING = { NULL, 0 };
+
 /* Returns true: a bad record is a result, not a failure. */
 static bool refuse(struct judging *judging, const char *reason, struct str path, struct str sample)
 {
-    struct bad_record *bad = judging->bad;
+    struct arena *arena = judging->origin->arena;
+    struct record *record = judging->record;
 
-    bad->reason = reason;
-    bad->detail = arena_printf(judging->arena, "%.*s: %s", STR_ARG(path),
-                               sample.data != NULL ? QUOTE(sample) : "nothing there");
-    return bad->detail.data != NULL || arena_error(judging->arena, judging->err);
+    record->reason = reason;
+    record->detail = arena_printf(arena, "%.*s: %s", STR_ARG(path),
+                                  sample.data != NULL ? QUOTE(sample) : "nothing there");
+    return record->detail.data != NULL || arena_error(arena, judging->err);
 }
 
-static bool is_refused(const struct judging *judging)
-{
-    return judging->bad->reason != NULL;
-}
-
+/* The text at a path; data NULL: there is none, or no path. */
 static bool find_text(const struct judging *judging, const struct document_path *path,
                       struct str *text)
 {
-    const struct record_item *item = judging->item;
+    const struct record_origin *origin = judging->origin;
 
-    return document_text(item->document, path, item->node, judging->arena, text, judging->err);
+    *text = NOTHING;
+    return !document_has_path(path) || document_text(origin->document, path, judging->record->node,
+                                                     origin->arena, text, judging->err);
 }
 
 /* ---- the id ---- */
@@ -71,29 +70,30 @@ bool record_id_normal(const struct spec_endpoint *endpoint, struct arena *arena,
 }
 
 /* Joins the parts; *missing is the number of the first that is not there, or the count. */
-static bool join_id(const struct record_item *item, struct arena *arena, struct str *id,
+static bool join_id(const struct record_origin *origin, struct document_node node, struct str *id,
                     size_t *missing, struct error *err)
 {
-    const struct spec_response *response = &item->reader->endpoint->response;
+    const struct spec_endpoint *endpoint = origin->reader->endpoint;
+    const struct spec_response *response = &endpoint->response;
     struct buf joined;
     struct str part;
 
-    buf_init(&joined, arena, SIZE_MAX / 2);
-    *id = (struct str){ NULL, 0 };
+    buf_init(&joined, origin->arena, SIZE_MAX / 2);
+    *id = NOTHING;
     for (*missing = 0; *missing < response->id_count; (*missing)++) {
-        if (!document_text(item->document, &item->reader->id[*missing], item->node, arena, &part,
-                           err))
+        if (!document_text(origin->document, &origin->reader->id[*missing], node, origin->arena,
+                           &part, err))
             return false;
         if (part.len == 0)
             return true;
         if (response->id_count == 1)
-            return ++*missing > 0 && record_id_normal(item->reader->endpoint, arena, part, id, err);
+            return ++*missing > 0 && record_id_normal(endpoint, origin->arena, part, id, err);
         if (*missing > 0)
             buf_add(&joined, response->id_separator);
         buf_add(&joined, part);
     }
     return buf_ok(&joined, err) &&
-           record_id_normal(item->reader->endpoint, arena, buf_str(&joined), id, err);
+           record_id_normal(endpoint, origin->arena, buf_str(&joined), id, err);
 }
 
 /* What a store can keep as text. */
@@ -102,21 +102,21 @@ static bool is_storable(struct str text)
     return str_find_char(text, '\0') == text.len && str_is_utf8(text);
 }
 
-/* What it can keep as a key. */
+/* What a store can keep as a key. */
 static bool is_usable(struct str id)
 {
     return id.len > 0 && id.len <= RECORD_ID_MAX && is_storable(id);
 }
 
-bool record_id(const struct record_item *item, struct arena *arena, struct str *id,
+bool record_id(const struct record_origin *origin, struct document_node node, struct str *id,
                struct error *err)
 {
     size_t missing;
 
-    if (!join_id(item, arena, id, &missing, err))
+    if (!join_id(origin, node, id, &missing, err))
         return false;
     if (!is_usable(*id))
-        *id = (struct str){ NULL, 0 };
+        *id = NOTHING;
     return true;
 }
 
@@ -126,14 +126,13 @@ static bool judge_id(struct judging *judging)
     struct str id;
     size_t missing;
 
-    if (!join_id(judging->item, judging->arena, &id, &missing, judging->err))
+    if (!join_id(judging->origin, judging->record->node, &id, &missing, judging->err))
         return false;
     if (missing < response->id_count)
-        return refuse(judging, "id.missing", response->id[missing].text, (struct str){ NULL, 0 });
+        return refuse(judging, "id.missing", response->id[missing].text, NOTHING);
     if (!is_usable(id))
         return refuse(judging, "id.invalid", response->id[0].text, id);
     judging->record->provider_id = id;
-    judging->bad->provider_id = id;
     return true;
 }
 
@@ -141,21 +140,22 @@ static bool judge_id(struct judging *judging)
 
 static bool judge_tombstone(struct judging *judging)
 {
-    const struct reader *reader = judging->item->reader;
+    const struct record_origin *origin = judging->origin;
+    const struct reader *reader = origin->reader;
     struct record *record = judging->record;
-    struct str text = { NULL, 0 };
+    struct str text;
 
     if (document_has_path(&reader->deleted) &&
-        !document_is_true(judging->item->document, &reader->deleted, judging->item->node,
-                          judging->arena, &record->is_deleted, judging->err))
+        !document_is_true(origin->document, &reader->deleted, record->node, origin->arena,
+                          &record->is_deleted, judging->err))
         return false;
-    if (document_has_path(&reader->merged_into) && !find_text(judging, &reader->merged_into, &text))
+    if (!find_text(judging, &reader->merged_into, &text))
         return false;
     if (text.len == 0)
         return true;
-    if (!record_id_normal(reader->endpoint, judging->arena, text, &text, judging->err))
+    if (!record_id_normal(reader->endpoint, origin->arena, text, &text, judging->err))
         return false;
-    /* Some say of every record into what it was merged: into itself. */
+    /* Some sources say of every record that it was merged into itself. */
     if (str_eq(text, record->provider_id))
         return true;
     record->is_deleted = true;
@@ -170,7 +170,7 @@ static bool parts_of(const struct json_doc *doc, struct json_node node, struct d
 {
     int64_t parts[3];
     size_t count = 0;
-    struct error ignored; /* the caller tells what stands there */
+    struct error ignored; /* the caller quotes what it found */
 
     if (json_type(doc, json_at(doc, node, 0)) == JSON_ARRAY)
         node = json_at(doc, node, 0);
@@ -183,7 +183,7 @@ static bool parts_of(const struct json_doc *doc, struct json_node node, struct d
 
 static bool read_date(const struct judging *judging, struct str text, struct date *date)
 {
-    struct error ignored; /* the last form's complaint would not be the right one */
+    struct error ignored; /* the complaint of the last format need not be the right one */
 
     for (size_t i = 0; i < judging->response->date_format_count; i++) {
         if (date_parse(judging->response->date_formats[i], text, date, &ignored))
@@ -192,25 +192,27 @@ static bool read_date(const struct judging *judging, struct str text, struct dat
     return false;
 }
 
-/* Text or date parts; *raw is what stands there, for people. */
+/* A text or date parts; *raw is the value as received, for people. */
 static bool find_date(const struct judging *judging, struct str *raw, struct date *date,
                       bool *is_read)
 {
-    const struct record_item *item = judging->item;
+    const struct record_origin *origin = judging->origin;
+    const struct document_path *path = &origin->reader->updated_at;
+    const struct json_doc *json = &origin->document->json;
     struct json_node node;
 
-    if (!find_text(judging, &item->reader->updated_at, raw))
+    if (!find_text(judging, path, raw))
         return false;
     *is_read = raw->len > 0 && read_date(judging, *raw, date);
-    if (raw->data != NULL || item->document->format != RESPONSE_JSON)
+    if (raw->data != NULL || origin->document->format != RESPONSE_JSON)
         return true;
-    if (!document_node(item->document, &item->reader->updated_at, item->node, judging->arena, &node,
+    if (!document_node(origin->document, path, judging->record->node, origin->arena, &node,
                        judging->err))
         return false;
-    if (json_type(&item->document->json, node) <= JSON_NULL)
+    if (json_type(json, node) <= JSON_NULL)
         return true;
-    *raw = json_raw(&item->document->json, node);
-    *is_read = parts_of(&item->document->json, node, date);
+    *raw = json_raw(json, node);
+    *is_read = parts_of(json, node, date);
     return true;
 }
 
@@ -221,7 +223,7 @@ static bool judge_date(struct judging *judging)
     struct str raw;
     bool is_read;
 
-    if (!document_has_path(&judging->item->reader->updated_at))
+    if (!document_has_path(&judging->origin->reader->updated_at))
         return true;
     if (!find_date(judging, &raw, &date, &is_read))
         return false;
@@ -229,8 +231,7 @@ static bool judge_date(struct judging *judging)
         return true;
     if (!is_read)
         return refuse(judging, raw.len == 0 ? "date.missing" : "date.syntax",
-                      judging->response->updated_at.text,
-                      raw.len == 0 ? (struct str){ NULL, 0 } : raw);
+                      judging->response->updated_at.text, raw.len == 0 ? NOTHING : raw);
     record->has_updated_at = true;
     record->updated_at_us = date.at_us;
     record->precision = date.precision;
@@ -242,7 +243,7 @@ static bool judge_date(struct judging *judging)
 static bool judge_fields(struct judging *judging)
 {
     const struct spec_field_list *fields = &judging->response->fields;
-    const struct record_item *item = judging->item;
+    const struct record_origin *origin = judging->origin;
     bool is_there;
 
     if (judging->record->is_deleted)
@@ -250,22 +251,20 @@ static bool judge_fields(struct judging *judging)
     for (size_t i = 0; i < fields->count; i++) {
         if (!fields->items[i].is_required)
             continue;
-        if (!document_is_there(item->document, &item->reader->fields[i], item->node, judging->arena,
-                               &is_there, judging->err))
+        if (!document_is_there(origin->document, &origin->reader->fields[i], judging->record->node,
+                               origin->arena, &is_there, judging->err))
             return false;
         if (!is_there)
-            return refuse(judging, "field.missing", fields->items[i].path.text,
-                          (struct str){ NULL, 0 });
+            return refuse(judging, "field.missing", fields->items[i].path.text, NOTHING);
     }
     return true;
 }
 
 static bool judge_version(struct judging *judging)
 {
-    const struct reader *reader = judging->item->reader;
-    struct str version = { NULL, 0 };
+    struct str version;
 
-    if (document_has_path(&reader->version) && !find_text(judging, &reader->version, &version))
+    if (!find_text(judging, &judging->origin->reader->version, &version))
         return false;
     if (!is_storable(version))
         return refuse(judging, "version.invalid", judging->response->version.text, version);
@@ -275,49 +274,44 @@ static bool judge_version(struct judging *judging)
 
 /* ---- the whole ---- */
 
-bool record_judge(const struct record_item *item, struct arena *arena,
-                  enum record_judgement *judgement, struct record *record, struct bad_record *bad,
-                  struct error *err)
+bool record_judge(const struct record_origin *origin, struct document_node node, size_t position,
+                  struct record *record, struct error *err)
 {
-    struct judging judging = { .item = item,
-                               .response = &item->reader->endpoint->response,
-                               .arena = arena,
-                               .record = record,
-                               .bad = bad,
-                               .err = err };
     static bool (*const steps[])(struct judging *) = { judge_id, judge_tombstone, judge_date,
                                                        judge_version, judge_fields };
-    const struct str payload = document_raw(item->document, item->node);
+    struct judging judging = { .origin = origin,
+                               .response = &origin->reader->endpoint->response,
+                               .record = record,
+                               .err = err };
 
-    *record = (struct record){ .position = item->position, .payload = payload, .node = item->node };
-    *bad = (struct bad_record){ .position = item->position, .payload = payload };
-    if (payload.len == 0 &&
-        !refuse(&judging, "item.type", judging.response->items.text, (struct str){ NULL, 0 }))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(steps) && !is_refused(&judging); i++) {
+    *record = (struct record){ .position = position,
+                               .payload = document_raw(origin->document, node),
+                               .node = node };
+    if (record->payload.len == 0)
+        return refuse(&judging, "item.type", judging.response->items.text, NOTHING);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && record_is_good(record); i++) {
         if (!steps[i](&judging))
             return false;
     }
-    *judgement = is_refused(&judging) ? RECORD_BAD : RECORD_GOOD;
     return true;
 }
 
 /* ---- hash and fields ---- */
 
-bool record_hash(const struct reader *reader, const struct document *document,
-                 const struct record *record, struct arena *scratch, char hex[HASH_HEX_MAX],
-                 struct error *err)
+bool record_hash(const struct record_origin *origin, const struct record *record,
+                 char hex[HASH_HEX_MAX], struct error *err)
 {
+    const struct document *document = origin->document;
     const bool is_canonical =
-        document->format == RESPONSE_JSON && !document_has_path(&reader->updated_at);
+        document->format == RESPONSE_JSON && !document_has_path(&origin->reader->updated_at);
     struct str bytes = record->payload;
     struct hash_sum sum;
 
     if (is_canonical &&
-        !json_canonical_node(scratch, &document->json, record->node.json, &bytes, err)) {
-        if (strcmp(err->code, "json.canonical") != 0)
+        !json_canonical_node(origin->arena, &document->json, record->node.json, &bytes, err)) {
+        if (!json_error_is_canonical(err))
             return false;
-        bytes = record->payload; /* no canonical form: as it came */
+        bytes = record->payload; /* no canonical form: as received */
     }
     if (!hash_of(bytes, &sum, err))
         return false;
@@ -325,23 +319,22 @@ bool record_hash(const struct reader *reader, const struct document *document,
     return true;
 }
 
-bool record_fields(const struct reader *reader, const struct document *document,
-                   const struct record *record, struct arena *arena, struct str *json,
-                   struct error *err)
+bool record_fields(const struct record_origin *origin, const struct record *record,
+                   struct str *json, struct error *err)
 {
-    const struct spec_field_list *fields = &reader->endpoint->response.fields;
+    const struct spec_field_list *fields = &origin->reader->endpoint->response.fields;
     struct json_writer writer;
     struct buf out;
     bool is_there;
 
-    buf_init(&out, arena, SIZE_MAX / 2);
+    buf_init(&out, origin->arena, SIZE_MAX / 2);
     json_writer_init(&writer, &out);
     json_write_object(&writer);
     for (size_t i = 0; i < fields->count; i++) {
-        const struct document_field field = { fields->items[i].name, &reader->fields[i],
+        const struct document_field field = { fields->items[i].name, &origin->reader->fields[i],
                                               record->node };
 
-        if (!document_write_field(document, &field, arena, &writer, &is_there, err))
+        if (!document_write_field(origin->document, &field, origin->arena, &writer, &is_there, err))
             return false;
     }
     json_write_end(&writer);

@@ -1,4 +1,5 @@
-#include "engine/fetch/request.h"
+/* One request: its URL, headers and body, and the digest of them. */
+#include "engine/fetch/request_internal.h"
 
 #include <string.h>
 
@@ -6,7 +7,6 @@
 #include "data/hash.h"
 #include "data/json_write.h"
 #include "data/url.h"
-#include "engine/fetch/request_body.h"
 
 /* A request as texts, rendered as it goes out or redacted. */
 struct rendering {
@@ -24,13 +24,13 @@ struct rendering {
 
 static const struct spec_endpoint *endpoint_of(const struct rendering *r)
 {
-    return r->values.ask->form->endpoint;
+    return r->values.input->form->endpoint;
 }
 
 /* The source's own URL is followed, instead of one of our making. */
-static bool is_followed(const struct request_ask *ask)
+static bool is_followed(const struct request_input *input)
 {
-    return ask->form->endpoint->page.type == PAGINATION_URL && ask->state->token.data != NULL;
+    return input->form->endpoint->page.type == PAGINATION_URL && input->state->token.data != NULL;
 }
 
 /* ---- parameters ---- */
@@ -82,13 +82,13 @@ static bool tell_param(struct rendering *r, const struct spec_param *param)
 static bool render_query(struct rendering *r)
 {
     const struct spec_param_list *query = &endpoint_of(r)->query;
-    const bool only_secrets = is_followed(r->values.ask);
+    const bool only_secrets = is_followed(r->values.input);
     struct template_result result;
 
     for (size_t i = 0; i < query->count; i++) {
         const struct spec_param *param = &query->items[i];
 
-        if (only_secrets && !request_is_secret_name(r->values.ask->form, param->name))
+        if (only_secrets && !request_is_secret_name(r->values.input->form, param->name))
             continue; /* the source's URL has it */
         if (!render_param(r, param, "query", TEMPLATE_QUERY, &result))
             return false;
@@ -103,12 +103,12 @@ static bool render_query(struct rendering *r)
 
 static bool render_url(struct rendering *r)
 {
-    const struct request_ask *ask = r->values.ask;
+    const struct request_input *input = r->values.input;
     struct template_result path;
 
     buf_init(&r->url, r->arena, REQUEST_BYTES_MAX);
-    if (is_followed(ask))
-        buf_add(&r->url, ask->state->token);
+    if (is_followed(input))
+        buf_add(&r->url, input->state->token);
     else {
         if (!request_values_render(&r->values, r->arena, &endpoint_of(r)->path,
                                    (struct request_place){ STR("path"), TEMPLATE_PATH }, &path,
@@ -185,9 +185,9 @@ static bool render_body(struct rendering *r)
     return true;
 }
 
-static bool render(struct rendering *r, const struct request_ask *ask, bool redacted)
+static bool render(struct rendering *r, const struct request_input *input, bool redacted)
 {
-    request_values_init(&r->values, ask, redacted);
+    request_values_init(&r->values, input, redacted);
     return render_url(r) && render_headers(r) && render_body(r);
 }
 
@@ -195,7 +195,7 @@ static bool render(struct rendering *r, const struct request_ask *ask, bool reda
 
 static void write_headers(struct json_writer *w, const struct rendering *r)
 {
-    const struct request_form *form = r->values.ask->form;
+    const struct request_form *form = r->values.input->form;
 
     json_write_name(w, STR("headers"));
     json_write_array(w);
@@ -227,12 +227,12 @@ static bool write_body_hash(struct json_writer *w, struct str body, struct error
 
 static bool write_url(struct json_writer *w, struct rendering *r)
 {
-    const struct request_form *form = r->values.ask->form;
+    const struct request_form *form = r->values.input->form;
     const struct http_request names = { .secret_names = form->secret_names,
                                         .secret_count = form->secret_count };
     struct buf url;
 
-    if (!is_followed(r->values.ask))
+    if (!is_followed(r->values.input))
         return true;
     buf_init(&url, r->arena, REQUEST_BYTES_MAX);
     http_redact_url(&url, &names, buf_str(&r->url));
@@ -246,16 +246,16 @@ static void write_path(struct json_writer *w, const struct rendering *r)
     const struct spec_endpoint *endpoint = endpoint_of(r);
     const struct str url = buf_str(&r->url);
 
-    if (!is_followed(r->values.ask) &&
+    if (!is_followed(r->values.input) &&
         str_find(endpoint->path.text, STR("${")) < endpoint->path.text.len)
         json_write_member_str(w, STR("path"),
                               str_slice(url, endpoint->http.base_url.len, str_find_char(url, '?')));
 }
 
 static bool render_digest(struct request *request, struct arena *arena,
-                          const struct request_ask *ask, struct error *err)
+                          const struct request_input *input, struct error *err)
 {
-    const struct spec_endpoint *endpoint = ask->form->endpoint;
+    const struct spec_endpoint *endpoint = input->form->endpoint;
     struct rendering r = { .arena = arena, .err = err };
     struct buf out, template;
     struct json_writer w;
@@ -267,15 +267,15 @@ static bool render_digest(struct request *request, struct arena *arena,
     json_write_object(&w);
     json_write_member_str(&w, STR("method"), code_of(&HTTP_METHOD_CODES, (int)endpoint->method));
     json_write_member_str(&w, STR("urlTemplate"), buf_str(&template));
-    if (!is_followed(ask)) {
+    if (!is_followed(input)) {
         json_write_name(&w, STR("query"));
         json_write_object(&w);
         r.query = &w;
     }
-    request_values_init(&r.values, ask, true);
+    request_values_init(&r.values, input, true);
     if (!render_url(&r))
         return false;
-    if (!is_followed(ask))
+    if (!is_followed(input))
         json_write_end(&w);
     write_path(&w, &r);
     if (!write_url(&w, &r) || !render_headers(&r) || !render_body(&r))
@@ -325,17 +325,17 @@ static void set_transport(struct http_request *http, const struct spec_http *spe
     http->no_compression = !spec->compression;
 }
 
-static bool set_proxy(struct request *request, struct arena *arena, const struct request_ask *ask,
-                      struct error *err)
+static bool set_proxy(struct request *request, struct arena *arena,
+                      const struct request_input *input, struct error *err)
 {
-    const struct str setting = ask->form->endpoint->http.proxy;
+    const struct str setting = input->form->endpoint->http.proxy;
     struct secret secret;
     struct buf proxy;
 
     request->http.proxy = setting;
     if (!secret_is_reference(setting))
         return true;
-    if (!secret_get(ask->secrets, setting, &secret, err))
+    if (!secret_get(input->secrets, setting, &secret, err))
         return error_wrap(err, "http.proxy");
     buf_init(&proxy, arena, SECRET_BYTES_MAX);
     buf_add(&proxy, secret_str(&secret)); /* it may have a password in it */
@@ -345,42 +345,42 @@ static bool set_proxy(struct request *request, struct arena *arena, const struct
 }
 
 bool request_render(struct request *request, struct request_memory memory,
-                    const struct request_ask *ask, struct error *err)
+                    const struct request_input *input, struct error *err)
 {
-    const struct spec_endpoint *endpoint = ask->form->endpoint;
+    const struct spec_endpoint *endpoint = input->form->endpoint;
     struct rendering r = { .arena = memory.scratch, .err = err };
 
     *request = (struct request){ 0 };
-    if (!render_digest(request, memory.arena, ask, err) || !render(&r, ask, false))
+    if (!render_digest(request, memory.arena, input, err) || !render(&r, input, false))
         return error_wrap(err, "endpoint %.*s", STR_ARG(endpoint->name));
     request->http.method = code_of(&HTTP_METHOD_CODES, (int)endpoint->method);
     request->http.url = buf_str(&r.url);
     request->http.body = buf_str(&r.body);
     request->http.headers = r.headers.items;
     request->http.header_count = r.headers.count;
-    request->http.secret_names = ask->form->secret_names;
-    request->http.secret_count = ask->form->secret_count;
-    request->http.correlation_id = ask->correlation_id;
-    request->http.traceparent = ask->traceparent;
-    request->http.tracestate = ask->tracestate;
+    request->http.secret_names = input->form->secret_names;
+    request->http.secret_count = input->form->secret_count;
+    request->http.correlation_id = input->correlation_id;
+    request->http.traceparent = input->traceparent;
+    request->http.tracestate = input->tracestate;
     set_transport(&request->http, &endpoint->http);
     describe_auth(request, endpoint);
-    if (endpoint->auth.type != AUTH_NONE && !ask->form->uses_credential)
+    if (endpoint->auth.type != AUTH_NONE && !input->form->uses_credential)
         request->http.auth = &request->auth;
-    return set_proxy(request, memory.scratch, ask, err);
+    return set_proxy(request, memory.scratch, input, err);
 }
 
-bool request_tell(struct request_told *told, struct arena *arena, const struct request_ask *ask,
-                  struct error *err)
+bool request_show(struct request_shown *told, struct arena *arena,
+                  const struct request_input *input, struct error *err)
 {
-    const struct request_form *form = ask->form;
+    const struct request_form *form = input->form;
     const struct http_request names = { .secret_names = form->secret_names,
                                         .secret_count = form->secret_count };
     struct rendering r = { .arena = arena, .err = err };
     struct buf url;
 
-    *told = (struct request_told){ 0 };
-    if (!render(&r, ask, true))
+    *told = (struct request_shown){ 0 };
+    if (!render(&r, input, true))
         return error_wrap(err, "endpoint %.*s", STR_ARG(form->endpoint->name));
     buf_init(&url, arena, HTTP_TOLD_URL_BYTES_MAX);
     http_redact_url(&url, &names, buf_str(&r.url));

@@ -70,7 +70,13 @@ bool request_clean_url(const struct request_form *form, struct arena *arena, str
 
 /* ---- one request ---- */
 
-struct request_ask {
+/* The window that requests of a slice ask for. */
+static inline struct window request_window(const struct slice *slice)
+{
+    return slice->dimension == SLICE_TIME ? slice->query.window : slice->window;
+}
+
+struct request_input {
     const struct request_form *form;
     struct secret_source *secrets;
     const struct slice *slice;
@@ -101,17 +107,40 @@ struct request_memory {
     struct arena *arena;
 };
 bool request_render(struct request *request, struct request_memory memory,
-                    const struct request_ask *ask, struct error *err) MUST_CHECK;
+                    const struct request_input *input, struct error *err) MUST_CHECK;
 
 /* The same request as it may be shown: *** for every secret. A credential is not in it. */
-struct request_told {
+struct request_shown {
     struct str method;
     struct str url;
     const struct http_header *headers;
     size_t header_count;
     struct str body;
 };
-bool request_tell(struct request_told *told, struct arena *arena, const struct request_ask *ask,
-                  struct error *err) MUST_CHECK;
+bool request_show(struct request_shown *told, struct arena *arena,
+                  const struct request_input *input, struct error *err) MUST_CHECK;
+
+/* ---- secrets in texts ---- */
+
+/* Responses may repeat the secrets of a request: NCBI answers one request too many with
+ * {"error":"...","api-key":"THE KEY"}. So what is kept of a response (an error's text, the
+ * beginning of a body) is masked first. Taken out are
+ *
+ *      what the endpoint's credential and the source's parameters refer to (env:, file:), as it is,
+ *      percent-encoded or escaped (base/quote.h), also where the text was cut in the middle of it
+ *      the word after "Bearer " or "Basic "
+ *      with OAuth2, whose tokens only the http port knows, any long word
+ *
+ * Values shorter than REQUEST_MASK_BYTES_MIN stay: they are not secrets, and would be found
+ * everywhere. */
+enum { REQUEST_MASK_BYTES_MIN = 4, REQUEST_MASK_WORD_MIN = 20 };
+
+struct request_mask {
+    const struct request_form *form;
+    struct secret_source *secrets;
+};
+
+/* Masks in place; the text gets no longer. Returns its new length. */
+size_t request_mask_text(const struct request_mask *mask, char *text, size_t len);
 
 #endif

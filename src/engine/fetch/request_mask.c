@@ -1,4 +1,5 @@
-#include "engine/fetch/mask.h"
+/* Takes secrets out of texts that a source had a part in. */
+#include "engine/fetch/request.h"
 
 #include <string.h>
 
@@ -40,14 +41,14 @@ static size_t match(const struct text *text, size_t at, struct str value)
     while (count < value.len && at + count < text->len &&
            text->data[at + count] == value.data[count])
         count++;
-    if (count == value.len || (count >= MASK_BYTES_MIN && is_cut_at(text, at + count)))
+    if (count == value.len || (count >= REQUEST_MASK_BYTES_MIN && is_cut_at(text, at + count)))
         return count;
     return 0;
 }
 
 static void mask_value(struct text *text, struct str value)
 {
-    if (value.len < MASK_BYTES_MIN)
+    if (value.len < REQUEST_MASK_BYTES_MIN)
         return;
     for (size_t at = 0; at < text->len; at++) {
         const size_t count = match(text, at, value);
@@ -117,7 +118,8 @@ static void mask_words(struct text *text, bool all_long_ones)
         const bool is_shown =
             stands_before(text, at, STR("Bearer ")) || stands_before(text, at, STR("Basic "));
 
-        if (count >= MASK_BYTES_MIN && (is_shown || (all_long_ones && count >= MASK_WORD_MIN))) {
+        if (count >= REQUEST_MASK_BYTES_MIN &&
+            (is_shown || (all_long_ones && count >= REQUEST_MASK_WORD_MIN))) {
             star(text, at, count);
             at += 2;
         } else if (count > 0)
@@ -127,7 +129,7 @@ static void mask_words(struct text *text, bool all_long_ones)
 
 /* ---- the whole ---- */
 
-size_t mask_text(const struct mask *mask, char *bytes, size_t len)
+size_t request_mask_text(const struct request_mask *mask, char *bytes, size_t len)
 {
     const struct spec *spec = mask->form->spec;
     const struct spec_auth *auth = &mask->form->endpoint->auth;

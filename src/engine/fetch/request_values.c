@@ -1,9 +1,9 @@
-#include "engine/fetch/request_values.h"
+/* What the variables of templates stand for: plan, slice, window, page, ids, captured values,
+ * parameters and credentials.
+ */
+#include "engine/fetch/request_internal.h"
 
 #include <assert.h>
-
-/* The compiler of sources allows sixteen. */
-enum { EXPR_DEPTH_MAX = 16 };
 
 #define REDACTED STR("***")
 
@@ -29,19 +29,19 @@ static bool is(const struct template_use *variable, const char *name)
 
 /* ---- plan, slice, window, page, ids ---- */
 
-static void resolve_plan(const struct request_ask *ask, const struct template_use *variable,
+static void resolve_plan(const struct request_input *input, const struct template_use *variable,
                          struct template_value *value)
 {
-    const struct spec *spec = ask->form->spec;
+    const struct spec *spec = input->form->spec;
 
-    if (is(variable, "id") && ask->plan_id.len > 0)
-        *value = text_value(ask->plan_id);
+    if (is(variable, "id") && input->plan_id.len > 0)
+        *value = text_value(input->plan_id);
     else if (is(variable, "operation"))
         *value = text_value(code_of(&OPERATION_CODES, (int)spec->operation.operation));
     else if (is(variable, "source"))
         *value = text_value(spec->source);
     else if (is(variable, "endpoint"))
-        *value = text_value(ask->form->endpoint->name);
+        *value = text_value(input->form->endpoint->name);
 }
 
 static bool number_text(struct arena *arena, int64_t number, struct template_value *value,
@@ -57,10 +57,10 @@ static bool number_text(struct arena *arena, int64_t number, struct template_val
 
 /* The pages or ids of a slice; not valid where it has none. What is open ends where the source's
  * ids do. */
-static struct id_range range_of(const struct request_ask *ask)
+static struct id_range range_of(const struct request_input *input)
 {
-    const struct spec_page *page = &ask->form->spec->endpoint.page;
-    const struct slice *slice = ask->slice;
+    const struct spec_page *page = &input->form->spec->endpoint.page;
+    const struct slice *slice = input->slice;
     struct id_range range = slice->part;
 
     if (slice->dimension == SLICE_PAGE)
@@ -76,12 +76,12 @@ static struct id_range range_of(const struct request_ask *ask)
     return range;
 }
 
-static bool resolve_slice(const struct request_ask *ask, struct arena *arena,
+static bool resolve_slice(const struct request_input *input, struct arena *arena,
                           const struct template_use *variable, struct template_value *value,
                           struct error *err)
 {
-    const struct slice *slice = ask->slice;
-    const struct id_range range = range_of(ask);
+    const struct slice *slice = input->slice;
+    const struct id_range range = range_of(input);
     const bool has_range = id_range_is_valid(range);
 
     if (is(variable, "no"))
@@ -97,11 +97,11 @@ static bool resolve_slice(const struct request_ask *ask, struct arena *arena,
     return true;
 }
 
-static void resolve_window(const struct request_ask *ask, const struct template_use *variable,
+static void resolve_window(const struct request_input *input, const struct template_use *variable,
                            struct template_value *value)
 {
-    const struct window window = ask->window;
-    const enum granularity granularity = ask->form->spec->endpoint.window.granularity;
+    const struct window window = input->window;
+    const enum granularity granularity = input->form->spec->endpoint.window.granularity;
 
     if (!window_is_valid(window))
         return;
@@ -113,11 +113,11 @@ static void resolve_window(const struct request_ask *ask, const struct template_
         *value = instant_value(window.to_us - granularity_us(granularity));
 }
 
-static void resolve_page(const struct request_ask *ask, const struct template_use *variable,
+static void resolve_page(const struct request_input *input, const struct template_use *variable,
                          struct template_value *value)
 {
-    const struct page_state *state = ask->state;
-    const bool is_url = ask->form->endpoint->page.type == PAGINATION_URL;
+    const struct page_state *state = input->state;
+    const bool is_url = input->form->endpoint->page.type == PAGINATION_URL;
 
     if (is(variable, "no"))
         *value = int_value(state->page_no);
@@ -131,25 +131,25 @@ static void resolve_page(const struct request_ask *ask, const struct template_us
         *value = text_value(state->token);
 }
 
-static void resolve_ids(const struct request_ask *ask, const struct template_use *variable,
+static void resolve_ids(const struct request_input *input, const struct template_use *variable,
                         struct template_value *value)
 {
-    if (ask->id_count == 0)
+    if (input->id_count == 0)
         return;
     if (is(variable, "list"))
         *value = (struct template_value){ .type = TEMPLATE_LIST,
-                                          .items = ask->ids,
-                                          .count = ask->id_count };
+                                          .items = input->ids,
+                                          .count = input->id_count };
     else if (is(variable, "count"))
-        *value = int_value((int64_t)ask->id_count);
+        *value = int_value((int64_t)input->id_count);
 }
 
-static void resolve_history(const struct request_ask *ask, const struct template_use *variable,
+static void resolve_history(const struct request_input *input, const struct template_use *variable,
                             struct template_value *value)
 {
-    for (size_t i = 0; i < ask->history_count; i++) {
-        if (str_eq(ask->history[i].name, variable->name))
-            *value = text_value(ask->history[i].value);
+    for (size_t i = 0; i < input->history_count; i++) {
+        if (str_eq(input->history[i].name, variable->name))
+            *value = text_value(input->history[i].value);
     }
 }
 
@@ -159,14 +159,14 @@ static bool resolve_expr(struct request_values *values, struct arena *arena,
                          const struct template_use *variable, struct template_value *value,
                          struct error *err)
 {
-    const struct spec_endpoint *endpoint = values->ask->form->endpoint;
+    const struct spec_endpoint *endpoint = values->input->form->endpoint;
     struct template_result result;
     bool ok;
 
     for (size_t i = 0; i < endpoint->expr_count; i++) {
         if (!str_eq(endpoint->exprs[i].name, variable->name))
             continue;
-        if (values->depth == EXPR_DEPTH_MAX)
+        if (values->depth == REQUEST_EXPR_DEPTH_MAX)
             return error_set(err, ERROR_FATAL, "request.expr", "expr.%.*s leads back to itself",
                              STR_ARG(variable->name));
         values->depth++;
@@ -194,9 +194,9 @@ static bool fetch_value(const struct request_values *values, struct arena *arena
     *text = setting.len > 0 ? setting : (struct str){ NULL, 0 };
     if (!secret_is_reference(setting))
         return true;
-    if (!secret_get(values->ask->secrets, setting, &secret, err)) {
+    if (!secret_get(values->input->secrets, setting, &secret, err)) {
         *text = (struct str){ NULL, 0 };
-        return str_eq(str_of(err->code), STR("secret.missing"));
+        return secret_error_is_missing(err);
     }
     *text = values->redacted ? REDACTED : arena_copy(arena, secret_str(&secret));
     secret_wipe(&secret);
@@ -207,7 +207,7 @@ static bool resolve_param(const struct request_values *values, struct arena *are
                           const struct template_use *variable, struct template_value *value,
                           struct error *err)
 {
-    const struct spec *spec = values->ask->form->spec;
+    const struct spec *spec = values->input->form->spec;
     struct str text;
 
     for (size_t i = 0; i < spec->param_count; i++) {
@@ -244,7 +244,7 @@ static bool resolve_credential(const struct request_values *values, struct arena
                                const struct template_use *variable, struct template_value *value,
                                struct error *err)
 {
-    const struct spec_auth *auth = &values->ask->form->endpoint->auth;
+    const struct spec_auth *auth = &values->input->form->endpoint->auth;
     struct str text;
 
     if (!fetch_value(values, arena, credential_part(auth, variable->name), &text, err))
@@ -262,11 +262,11 @@ static bool has_credential(void *context, struct str name)
     struct request_values *values = context;
     struct secret secret;
     struct error ignored; /* not to be had is not there */
-    const struct str setting = credential_part(&values->ask->form->endpoint->auth, name);
+    const struct str setting = credential_part(&values->input->form->endpoint->auth, name);
 
     if (!secret_is_reference(setting))
         return setting.len > 0;
-    if (!secret_get(values->ask->secrets, setting, &secret, &ignored))
+    if (!secret_get(values->input->secrets, setting, &secret, &ignored))
         return false;
     secret_wipe(&secret);
     return true;
@@ -282,21 +282,21 @@ static bool resolve(void *context, struct arena *arena, const struct template_us
     *value = (struct template_value){ .type = TEMPLATE_NULL };
     switch (variable->scope) {
     case TEMPLATE_PLAN:
-        resolve_plan(values->ask, variable, value);
+        resolve_plan(values->input, variable, value);
         return true;
     case TEMPLATE_SLICE:
-        return resolve_slice(values->ask, arena, variable, value, err);
+        return resolve_slice(values->input, arena, variable, value, err);
     case TEMPLATE_WINDOW:
-        resolve_window(values->ask, variable, value);
+        resolve_window(values->input, variable, value);
         return true;
     case TEMPLATE_PAGE:
-        resolve_page(values->ask, variable, value);
+        resolve_page(values->input, variable, value);
         return true;
     case TEMPLATE_IDS:
-        resolve_ids(values->ask, variable, value);
+        resolve_ids(values->input, variable, value);
         return true;
     case TEMPLATE_HISTORY:
-        resolve_history(values->ask, variable, value);
+        resolve_history(values->input, variable, value);
         return true;
     case TEMPLATE_EXPR:
         return resolve_expr(values, arena, variable, value, err);
@@ -311,10 +311,10 @@ static bool resolve(void *context, struct arena *arena, const struct template_us
     return true;
 }
 
-void request_values_init(struct request_values *values, const struct request_ask *ask,
+void request_values_init(struct request_values *values, const struct request_input *input,
                          bool redacted)
 {
-    *values = (struct request_values){ .ask = ask, .redacted = redacted };
+    *values = (struct request_values){ .input = input, .redacted = redacted };
     values->resolver = (struct template_resolver){ .context = values,
                                                    .resolve = resolve,
                                                    .has_credential = has_credential };
@@ -333,9 +333,9 @@ bool request_values_render(struct request_values *values, struct arena *arena,
                                .resolver = &values->resolver,
                                .parameter = place.parameter,
                                .place = place.place,
-                               .null_policy = policies[values->ask->form->endpoint->null_policy],
+                               .null_policy = policies[values->input->form->endpoint->null_policy],
                                .redacted = values->redacted,
-                               .now_us = values->ask->now_us,
+                               .now_us = values->input->now_us,
                                .bytes_max = REQUEST_BYTES_MAX },
                            result, err);
 }

@@ -1,46 +1,40 @@
+/* Judges stored bytes again; of XML, in the namespaces that they may have come from. */
 #include "engine/fetch/reread.h"
 
-/* What is put around an element: some declarations. */
+/* What is put around an element: declarations of namespaces. */
 #define FRAME_BYTES_MAX ((size_t)64 << 10)
 
-static bool judge(struct reread *reread, struct arena *arena, struct document_node node,
-                  struct error *err)
+static bool judge(struct reread *reread, struct document_node node, struct error *err)
 {
-    const struct record_item item = { .reader = &reread->reader,
-                                      .document = &reread->document,
-                                      .node = node };
-
-    return record_judge(&item, arena, &reread->judgement, &reread->record, &reread->bad, err);
+    return record_judge(&reread->origin, node, 0, &reread->record, err);
 }
 
-/* Bytes that are no document are a bad record, and no failure of ours. */
-static bool open_document(struct reread *reread, struct arena *arena, struct str body, bool *opened,
-                          struct error *err)
+/* Bytes that are not a document are a bad record, not a failure of ours. */
+static bool open_document(struct reread *reread, struct str body, bool *is_open, struct error *err)
 {
-    const struct spec_endpoint *endpoint = reread->reader.endpoint;
+    struct arena *arena = reread->origin.arena;
 
-    *opened = document_open(&reread->document, arena,
-                            &(struct document_source){ .format = endpoint->response.format,
-                                                       .xml = reread->reader.xml,
-                                                       .body = body },
-                            err);
-    if (*opened)
+    *is_open =
+        document_open(&reread->document, arena,
+                      &(struct document_source){ .format = reread->reader.endpoint->response.format,
+                                                 .xml = reread->reader.xml,
+                                                 .body = body },
+                      err);
+    if (*is_open)
         return true;
     if (err->level != ERROR_REQUEST)
         return false;
-    reread->judgement = RECORD_BAD;
-    reread->bad = (struct bad_record){ .reason = "item.syntax",
-                                       .detail = arena_copy(arena, str_of(err->text)) };
-    return reread->bad.detail.data != NULL || arena_error(arena, err);
+    reread->record =
+        (struct record){ .reason = "item.syntax", .detail = arena_copy(arena, str_of(err->text)) };
+    return reread->record.detail.data != NULL || arena_error(arena, err);
 }
 
-static bool read_json(struct reread *reread, struct arena *arena, struct str payload,
-                      struct error *err)
+static bool read_json(struct reread *reread, struct str payload, struct error *err)
 {
-    bool opened;
+    bool is_open;
 
-    return open_document(reread, arena, payload, &opened, err) &&
-           (!opened || judge(reread, arena, document_root(&reread->document), err));
+    return open_document(reread, payload, &is_open, err) &&
+           (!is_open || judge(reread, document_root(&reread->document), err));
 }
 
 /* ---- XML ---- */
@@ -51,13 +45,12 @@ static bool is_plain(struct str uri)
            str_find_char(uri, '&') == uri.len;
 }
 
-static struct str frame(struct reread *reread, struct arena *arena, struct str payload,
-                        struct str default_uri)
+static struct str frame(const struct reread *reread, struct str payload, struct str default_uri)
 {
     const struct spec_response *response = &reread->reader.endpoint->response;
     struct buf out;
 
-    buf_init(&out, arena, payload.len + FRAME_BYTES_MAX);
+    buf_init(&out, reread->origin.arena, payload.len + FRAME_BYTES_MAX);
     buf_printf(&out, "<frame xmlns=\"%.*s\"", STR_ARG(default_uri));
     for (size_t i = 0; i < response->namespace_count; i++) {
         if (is_plain(response->namespaces[i].uri))
@@ -71,8 +64,7 @@ static struct str frame(struct reread *reread, struct arena *arena, struct str p
 }
 
 /* The element in the frame. */
-static bool find_element(const struct reread *reread, struct arena *arena,
-                         struct document_node *node, struct error *err)
+static bool find_element(const struct reread *reread, struct document_node *node, struct error *err)
 {
     const struct xml *xml = reread->reader.xml;
     struct xml_node_list found = { 0 };
@@ -81,7 +73,8 @@ static bool find_element(const struct reread *reread, struct arena *arena,
 
     if (!xml_path_compile(xml, STR("/*/*"), NULL, 0, &path, err))
         return false;
-    ok = xml_nodes(xml, path, arena, xml_root(xml, reread->document.tree), &found, err);
+    ok = xml_nodes(xml, path, reread->origin.arena, xml_root(xml, reread->document.tree), &found,
+                   err);
     if (ok && found.count > 0)
         node->xml = found.nodes[0];
     else
@@ -90,40 +83,39 @@ static bool find_element(const struct reread *reread, struct arena *arena,
     return ok;
 }
 
-static bool read_xml_in(struct reread *reread, struct arena *arena, struct str payload,
-                        struct str default_uri, struct error *err)
+static bool read_xml_in(struct reread *reread, struct str payload, struct str default_uri,
+                        struct error *err)
 {
-    const struct str framed = frame(reread, arena, payload, default_uri);
+    const struct str framed = frame(reread, payload, default_uri);
     struct document_node node = { 0 };
-    bool opened;
+    bool is_open;
 
     if (framed.data == NULL)
-        return arena_error(arena, err);
-    return open_document(reread, arena, framed, &opened, err) &&
-           (!opened ||
-            (find_element(reread, arena, &node, err) && judge(reread, arena, node, err)));
+        return arena_error(reread->origin.arena, err);
+    return open_document(reread, framed, &is_open, err) &&
+           (!is_open || (find_element(reread, &node, err) && judge(reread, node, err)));
 }
 
-static bool read_xml(struct reread *reread, struct arena *arena, struct str payload,
-                     struct error *err)
+static bool read_xml(struct reread *reread, struct str payload, struct error *err)
 {
     const struct spec_response *response = &reread->reader.endpoint->response;
-    struct bad_record first;
+    struct record best;
 
-    if (!read_xml_in(reread, arena, payload, STR(""), err))
+    if (!read_xml_in(reread, payload, STR(""), err))
         return false;
-    first = reread->bad;
-    for (size_t i = 0; i < response->namespace_count && reread->judgement == RECORD_BAD; i++) {
+    best = reread->record;
+    for (size_t i = 0; i < response->namespace_count && !record_is_good(&reread->record); i++) {
         if (!is_plain(response->namespaces[i].uri))
             continue;
         document_close(&reread->document);
-        if (!read_xml_in(reread, arena, payload, response->namespaces[i].uri, err))
+        if (!read_xml_in(reread, payload, response->namespaces[i].uri, err))
             return false;
-        /* Where something of it can be read, that says more. */
-        if (reread->judgement == RECORD_BAD && reread->bad.provider_id.len > 0)
-            first = reread->bad;
+        /* A bad record with an id says more than one without. */
+        if (reread->record.provider_id.len > 0)
+            best = reread->record;
     }
-    reread->bad = first;
+    if (!record_is_good(&reread->record))
+        reread->record = best;
     return true;
 }
 
@@ -131,10 +123,11 @@ bool reread_open(struct reread *reread, struct arena *arena, const struct spec_e
                  struct str payload, struct error *err)
 {
     *reread = (struct reread){ 0 };
+    reread->origin = (struct record_origin){ &reread->reader, &reread->document, arena };
     if (!reader_open(&reread->reader, arena, endpoint, NULL, err))
         return false;
-    if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, arena, payload, err)
-                                                  : read_json(reread, arena, payload, err))
+    if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, payload, err)
+                                                  : read_json(reread, payload, err))
         return true;
     reread_close(reread);
     return false;

@@ -1,29 +1,28 @@
-/* reread: one record's own bytes, as they were stored, judged once more.
+/* reread: one record's own bytes, as they were stored, judged again.
  *
  *      struct reread reread;
  *      if (!reread_open(&reread, &arena, &endpoint, payload, err)) ...
- *      reread.judgement: reread.record or reread.bad; record_hash() and record_fields() go
+ *      ... reread.record, good or bad; record_hash(&reread.context, ...), record_fields(...)
  *      reread_close(&reread);
  *
- * An XML element has lost what stood around it: which namespace its names without a prefix are of,
- * and what its prefixes mean. It is read with the source's prefixes declared, and names without one
- * first in no namespace, then in each of the source's, until it can be judged.
+ * A stored XML element is without its surroundings: the namespace of names without a prefix, and
+ * what its prefixes mean. It is read with the source's prefixes declared, and names without a
+ * prefix first in no namespace, then in each of the source's, until the record is good.
  */
 #ifndef PATRA_ENGINE_FETCH_REREAD_H
 #define PATRA_ENGINE_FETCH_REREAD_H
 
-#include "engine/fetch/reader.h"
 #include "engine/fetch/record.h"
 
 struct reread {
     struct reader reader;
     struct document document;
-    enum record_judgement judgement;
-    struct record record;  /* GOOD */
-    struct bad_record bad; /* BAD; also for bytes that can not be read at all: "item.syntax" */
+    struct record_origin origin; /* these two, and the arena */
+    struct record record;        /* bytes that cannot be read at all are bad: "item.syntax" */
 };
 
-/* The endpoint and the payload must outlive it. False only for what is wrong with us. */
+/* The endpoint and the payload must outlive it, and it must not be moved. False only for a failure
+ * of our own. */
 bool reread_open(struct reread *reread, struct arena *arena, const struct spec_endpoint *endpoint,
                  struct str payload, struct error *err) MUST_CHECK;
 void reread_close(struct reread *reread); /* accepts the zero value */

@@ -1,23 +1,23 @@
+/* Judges a response: the rules of the source, its status, its body. */
 #include "engine/fetch/response.h"
-
-#include <string.h>
 
 #include "base/quote.h"
 #include "core/errors.h"
+#include "data/http_fault.h"
 #include "data/media_type.h"
 #include "data/url.h"
 #include "engine/rate_key.h"
 
 struct reading {
-    const struct answer_ask *ask;
+    const struct response_input *input;
     struct arena *arena;
-    struct answer *answer;
+    struct response *response;
     struct error fault; /* why the body could not be read; level NONE when it could */
 };
 
-static const struct spec_response *response_of(const struct reading *reading)
+static const struct spec_response *rules_of(const struct reading *reading)
 {
-    return &reading->ask->reader->endpoint->response;
+    return &reading->input->reader->endpoint->response;
 }
 
 static bool is_success(int status)
@@ -35,13 +35,12 @@ static struct str content_type_of(const struct http_reply *reply)
 /* A body that its parser refused: cut off, broken, or beyond a limit. */
 static void judge_fault(const struct reading *reading, struct error *fault)
 {
-    const struct http_reply *reply = reading->ask->reply;
+    const struct http_reply *reply = reading->input->reply;
     struct error charset;
 
-    if (strcmp(fault->code, "memory.limit") == 0)
+    if (arena_error_is_limit(fault))
         return;
-    if (strcmp(fault->code, "json.limit") == 0 || strcmp(fault->code, "xml.limit") == 0 ||
-        strcmp(fault->code, "xml.entity") == 0) {
+    if (json_error_is_limit(fault) || xml_error_is_limit(fault)) {
         fault->code = "answer.limit";
         return;
     }
@@ -55,33 +54,34 @@ static void judge_fault(const struct reading *reading, struct error *fault)
 
 static bool open_document(struct reading *reading, struct error *err)
 {
-    const struct reader *reader = reading->ask->reader;
-    const struct http_reply *reply = reading->ask->reply;
-    const enum response_format format = response_of(reading)->format;
-    struct answer *answer = reading->answer;
+    const struct reader *reader = reading->input->reader;
+    const struct http_reply *reply = reading->input->reply;
+    const enum response_format format = rules_of(reading)->format;
+    struct response *response = reading->response;
     struct media_type media;
 
     if (!body_check(content_type_of(reply), reply->body,
                     format == RESPONSE_JSON ? BODY_JSON : BODY_XML, err))
         return false;
     (void)media_type_parse(content_type_of(reply), &media);
-    answer->is_open = document_open(
-        &answer->document, reading->arena,
+    response->is_open = document_open(
+        &response->document, reading->arena,
         &(struct document_source){
             .format = format, .xml = reader->xml, .body = reply->body, .charset = media.charset },
         err);
-    if (!answer->is_open) {
+    if (!response->is_open) {
         judge_fault(reading, err);
         return false;
     }
-    return document_items(&answer->document, &reader->items, reading->arena, &answer->items, err);
+    return document_items(&response->document, &reader->items, reading->arena, &response->items,
+                          err);
 }
 
 static void read_body(struct reading *reading)
 {
     reading->fault.level = ERROR_NONE;
     if (!open_document(reading, &reading->fault))
-        reading->answer->items = (struct document_items){ 0 };
+        reading->response->items = (struct document_items){ 0 };
 }
 
 /* ---- rules ---- */
@@ -118,7 +118,7 @@ static bool header_fits(const struct spec_rule *rule, struct http_headers header
 static bool path_fits(const struct reading *reading, const struct spec_rule *rule,
                       const struct document_path *path, bool *fits, struct error *err)
 {
-    const struct document *document = &reading->answer->document;
+    const struct document *document = &reading->response->document;
     const struct document_node root = document_root(document);
     struct str text;
 
@@ -144,48 +144,48 @@ static bool is_plain_enough(const struct spec_rule *rule, int status)
 static bool rule_applies(const struct reading *reading, size_t index, bool *applies,
                          struct error *err)
 {
-    const struct spec_rule *rule = &response_of(reading)->error_when.items[index];
-    const struct http_reply *reply = reading->ask->reply;
-    const struct answer *answer = reading->answer;
+    const struct spec_rule *rule = &rules_of(reading)->error_when.items[index];
+    const struct http_reply *reply = reading->input->reply;
+    const struct response *response = reading->response;
 
     *applies = false;
     if (!has_status(rule, reply->status) || is_plain_enough(rule, reply->status))
         return true;
     if (rule->path.text.len > 0)
-        return !answer->is_open ||
-               path_fits(reading, rule, &reading->ask->reader->errors[index], applies, err);
+        return !response->is_open ||
+               path_fits(reading, rule, &reading->input->reader->errors[index], applies, err);
     if (rule->header.len > 0)
         *applies = header_fits(rule, reply->headers);
     else if (rule->contains.len > 0)
-        *applies =
-            !(is_success(reply->status) && answer->items.count > 0) && text_fits(rule, reply->body);
+        *applies = !(is_success(reply->status) && response->items.count > 0) &&
+                   text_fits(rule, reply->body);
     else
         *applies = true; /* the status was the condition */
     return true;
 }
 
 /* What a rule says when it applies. True: there is nothing wrong. */
-static bool obey_rule(struct answer *answer, const struct spec_rule *rule, int status,
+static bool obey_rule(struct response *response, const struct spec_rule *rule, int status,
                       struct error *err)
 {
     static const struct {
-        enum answer_kind kind;
+        enum response_kind kind;
         enum error_level level;
         const char *code;
         const char *text;
     } meanings[] = {
-        [RULE_ERROR] = { ANSWER_ERROR, ERROR_NONE, "answer.rule", "an error" },
-        [RULE_THROTTLED] = { ANSWER_THROTTLED, ERROR_TRANSIENT, "answer.throttled", "too fast" },
-        [RULE_QUOTA] = { ANSWER_QUOTA, ERROR_TRANSIENT, "answer.quota", "the quota is gone" },
-        [RULE_EXPIRED] = { ANSWER_EXPIRED, ERROR_TRANSIENT, "answer.expired",
+        [RULE_ERROR] = { RESPONSE_ERROR, ERROR_NONE, "answer.rule", "an error" },
+        [RULE_THROTTLED] = { RESPONSE_THROTTLED, ERROR_TRANSIENT, "answer.throttled", "too fast" },
+        [RULE_QUOTA] = { RESPONSE_QUOTA, ERROR_TRANSIENT, "answer.quota", "the quota is gone" },
+        [RULE_EXPIRED] = { RESPONSE_EXPIRED, ERROR_TRANSIENT, "answer.expired",
                            "the token or history is gone" },
-        [RULE_TOO_DEEP] = { ANSWER_TOO_DEEP, ERROR_REQUEST, "answer.too_deep",
+        [RULE_TOO_DEEP] = { RESPONSE_TOO_DEEP, ERROR_REQUEST, "answer.too_deep",
                             "beyond what the source hands out" },
-        [RULE_EMPTY] = { ANSWER_EMPTY, ERROR_NONE, NULL, NULL },
+        [RULE_EMPTY] = { RESPONSE_EMPTY, ERROR_NONE, NULL, NULL },
     };
 
-    answer->rule = rule;
-    answer->kind = meanings[rule->meaning].kind;
+    response->rule = rule;
+    response->kind = meanings[rule->meaning].kind;
     if (rule->meaning == RULE_EMPTY)
         return true;
     return error_set(err, rule->meaning == RULE_ERROR ? rule->level : meanings[rule->meaning].level,
@@ -197,13 +197,14 @@ static bool obey_rule(struct answer *answer, const struct spec_rule *rule, int s
 /* *is_decided tells whether a rule has spoken. */
 static bool apply_error_rules(const struct reading *reading, bool *is_decided, struct error *err)
 {
-    const struct spec_rule_list *rules = &response_of(reading)->error_when;
+    const struct spec_rule_list *rules = &rules_of(reading)->error_when;
 
     for (size_t i = 0; i < rules->count; i++) {
         if (!rule_applies(reading, i, is_decided, err))
             return false;
         if (*is_decided)
-            return obey_rule(reading->answer, &rules->items[i], reading->ask->reply->status, err);
+            return obey_rule(reading->response, &rules->items[i], reading->input->reply->status,
+                             err);
     }
     *is_decided = false;
     return true;
@@ -211,23 +212,23 @@ static bool apply_error_rules(const struct reading *reading, bool *is_decided, s
 
 static bool apply_success_rules(const struct reading *reading, struct error *err)
 {
-    const struct spec_rule_list *rules = &response_of(reading)->success_when;
+    const struct spec_rule_list *rules = &rules_of(reading)->success_when;
     bool fits;
 
     for (size_t i = 0; i < rules->count; i++) {
         const struct spec_rule *rule = &rules->items[i];
 
-        if (!path_fits(reading, rule, &reading->ask->reader->success[i], &fits, err))
+        if (!path_fits(reading, rule, &reading->input->reader->success[i], &fits, err))
             return false;
         if (fits)
             continue;
-        reading->answer->rule = rule;
+        reading->response->rule = rule;
         return error_set(err, rule->level, "answer.rule",
                          "status %d: a good answer has %.*s%s%s, this one begins %s",
-                         reading->ask->reply->status, STR_ARG(rule->path.text),
+                         reading->input->reply->status, STR_ARG(rule->path.text),
                          rule->has_equals ? " with the value " : "",
                          rule->has_equals ? QUOTE(rule->equals) : "",
-                         QUOTE(reading->ask->reply->body));
+                         QUOTE(reading->input->reply->body));
     }
     return true;
 }
@@ -273,8 +274,8 @@ static bool tell_refusal(const struct http_reply *reply, const struct spec_auth 
 
 static bool judge_status(const struct reading *reading, struct error *err)
 {
-    const struct http_reply *reply = reading->ask->reply;
-    const struct spec_endpoint *endpoint = reading->ask->reader->endpoint;
+    const struct http_reply *reply = reading->input->reply;
+    const struct spec_endpoint *endpoint = reading->input->reader->endpoint;
     const struct str type = content_type_of(reply);
     enum error_level level =
         errors_of_status(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
@@ -284,7 +285,7 @@ static bool judge_status(const struct reading *reading, struct error *err)
     if (reply->status == 429) {
         const bool is_quota = endpoint->rate.meaning_429 == MEANING_429_QUOTA;
 
-        reading->answer->kind = is_quota ? ANSWER_QUOTA : ANSWER_THROTTLED;
+        reading->response->kind = is_quota ? RESPONSE_QUOTA : RESPONSE_THROTTLED;
         return error_set(err, ERROR_TRANSIENT, is_quota ? "answer.quota" : "answer.throttled",
                          "status 429");
     }
@@ -304,11 +305,11 @@ static bool judge_status(const struct reading *reading, struct error *err)
 /* A list that is not there may mean that there is nothing to list; then the total says so. */
 static bool check_items(const struct reading *reading, struct error *err)
 {
-    const struct reader *reader = reading->ask->reader;
-    const struct document *document = &reading->answer->document;
+    const struct reader *reader = reading->input->reader;
+    const struct document *document = &reading->response->document;
     struct str total = { NULL, 0 };
 
-    if (reading->answer->items.is_there)
+    if (reading->response->items.is_there)
         return true;
     if (document_has_path(&reader->total) &&
         !document_text(document, &reader->total, document_root(document), reading->arena, &total,
@@ -317,18 +318,18 @@ static bool check_items(const struct reading *reading, struct error *err)
     if (str_eq(total, STR("0")))
         return true;
     return error_set(err, ERROR_TRANSIENT, "answer.items", "there is no %.*s in the answer: %s",
-                     STR_ARG(response_of(reading)->items.text), QUOTE(reading->ask->reply->body));
+                     STR_ARG(rules_of(reading)->items.text), QUOTE(reading->input->reply->body));
 }
 
 /* ---- the whole ---- */
 
 static bool judge(struct reading *reading, struct error *err)
 {
-    struct answer *answer = reading->answer;
+    struct response *response = reading->response;
     bool is_decided;
 
     read_body(reading);
-    answer->kind = ANSWER_ERROR;
+    response->kind = RESPONSE_ERROR;
     if (!apply_error_rules(reading, &is_decided, err))
         return false;
     if (is_decided) /* the only rule that is no error is EMPTY */
@@ -337,46 +338,40 @@ static bool judge(struct reading *reading, struct error *err)
         return false;
     if (reading->fault.level != ERROR_NONE) {
         *err = reading->fault;
-        if (answer_of_failure(err) == ANSWER_OVERSIZED)
-            answer->kind = ANSWER_OVERSIZED;
+        if (response_kind_of_failure(err) == RESPONSE_OVERSIZED)
+            response->kind = RESPONSE_OVERSIZED;
         return false;
     }
     if (!apply_success_rules(reading, err) || !check_items(reading, err))
         return false;
-    answer->kind = ANSWER_PAGE;
+    response->kind = RESPONSE_PAGE;
     return true;
 }
 
-bool answer_read(struct answer *answer, struct arena *arena, const struct answer_ask *ask,
-                 struct error *err)
+bool response_read(struct response *response, struct arena *arena,
+                   const struct response_input *input, struct error *err)
 {
-    struct reading reading = { .ask = ask, .arena = arena, .answer = answer };
+    struct reading reading = { .input = input, .arena = arena, .response = response };
     bool ok;
 
-    *answer = (struct answer){ 0 };
+    *response = (struct response){ 0 };
     ok = judge(&reading, err);
-    answer->hints = rate_hints_of(
-        ask->reply, answer->kind == ANSWER_THROTTLED || answer->kind == ANSWER_QUOTA, ask->now_us);
-    if (answer->kind == ANSWER_EMPTY)
-        answer->items = (struct document_items){ 0 };
+    response->hints = rate_hints_of(
+        input->reply, response->kind == RESPONSE_THROTTLED || response->kind == RESPONSE_QUOTA,
+        input->now_us);
+    if (response->kind == RESPONSE_EMPTY)
+        response->items = (struct document_items){ 0 };
     return ok;
 }
 
-void answer_close(struct answer *answer)
+void response_close(struct response *response)
 {
-    if (answer->is_open)
-        document_close(&answer->document);
-    answer->is_open = false;
+    if (response->is_open)
+        document_close(&response->document);
+    response->is_open = false;
 }
 
-enum answer_kind answer_of_failure(const struct error *err)
+enum response_kind response_kind_of_failure(const struct error *err)
 {
-    static const char *const oversized[] = { "http.too_large", "http.inflate_limit",
-                                             "memory.limit" };
-
-    for (size_t i = 0; i < ARRAY_LEN(oversized); i++) {
-        if (strcmp(err->code, oversized[i]) == 0)
-            return ANSWER_OVERSIZED;
-    }
-    return ANSWER_ERROR;
+    return http_error_is_oversized(err) ? RESPONSE_OVERSIZED : RESPONSE_ERROR;
 }

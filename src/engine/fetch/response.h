@@ -30,41 +30,42 @@
 #include "data/rate_hints.h"
 #include "engine/fetch/reader.h"
 
-enum answer_kind {                   /* what can be done about it */
-                   ANSWER_PAGE,      /* read it */
-                   ANSWER_EMPTY,     /* there are no records, by a rule of the source */
-                   ANSWER_THROTTLED, /* wait */
-                   ANSWER_QUOTA,     /* wait long: until the quota's reset */
-                   ANSWER_EXPIRED,   /* walk again from the last stable place */
-                   ANSWER_TOO_DEEP,  /* cut the slice */
-                   ANSWER_OVERSIZED, /* ask for less */
-                   ANSWER_ERROR,     /* as the error's level says */
+enum response_kind {                     /* what can be done about it */
+                     RESPONSE_PAGE,      /* read it */
+                     RESPONSE_EMPTY,     /* there are no records, by a rule of the source */
+                     RESPONSE_THROTTLED, /* wait */
+                     RESPONSE_QUOTA,     /* wait long: until the quota's reset */
+                     RESPONSE_EXPIRED,   /* walk again from the last stable place */
+                     RESPONSE_TOO_DEEP,  /* cut the slice */
+                     RESPONSE_OVERSIZED, /* ask for less */
+                     RESPONSE_ERROR,     /* as the error's level says */
 };
 
-struct answer {
-    enum answer_kind kind;
+struct response {
+    enum response_kind kind;
     const struct spec_rule *rule; /* that decided; NULL: none did */
     struct rate_hints hints;
-    struct str told; /* of a failure: the beginning of the body, secrets cut (mask.h) */
-    bool is_open;    /* the document is, and must be closed */
+    struct str
+        excerpt;  /* of a failure: the beginning of the body, its secrets masked (request.h) */
+    bool is_open; /* the document is, and must be closed */
     struct document document;
     struct document_items items;
 };
 
 /* True for PAGE and EMPTY. Otherwise err tells what it is, without the request's URL, which the
  * caller knows. Close it in any case. */
-struct answer_ask {
+struct response_input {
     const struct reader *reader;
     const struct http_reply *reply;
     int64_t now_us;
 };
-bool answer_read(struct answer *answer, struct arena *arena, const struct answer_ask *ask,
-                 struct error *err) MUST_CHECK;
+bool response_read(struct response *response, struct arena *arena,
+                   const struct response_input *input, struct error *err) MUST_CHECK;
 
-void answer_close(struct answer *answer); /* accepts the zero value */
+void response_close(struct response *response); /* accepts the zero value */
 
 /* A request that failed in port/http.h's words: OVERSIZED where a smaller page may fit, else ERROR.
  */
-enum answer_kind answer_of_failure(const struct error *err);
+enum response_kind response_kind_of_failure(const struct error *err);
 
 #endif

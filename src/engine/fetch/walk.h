@@ -1,25 +1,24 @@
-/* walk: the inside of a fetch. Only engine/fetch/walk*.c, fetch.c and probe.c include this.
+/* walk: the inside of a fetch. Only fetch.c and walk_*.c include this.
  *
- *      fetch.c           opening, resuming, closing; batches as the caller sees them
- *      walk_exchange.c   one request until it is answered: permit, attempts, waits, prefetch
- *      walk_pages.c      pages: doubts, sweeps, restarts, smaller pages
- *      walk_astray.c     ids where they should not be
- *      walk_details.c    ids: batches, halves, second tries
- *      walk_verdict.c    the end
+ *      fetch.c           opens, resumes and closes a walk, takes its steps, hands out batches
+ *      walk_exchange.c   one request until there is a response: permit, attempts, waits
+ *      walk_prefetch.c   the request after this batch, sent while the batch is stored
+ *      walk_pages.c      pages: repeated requests, sweeps, restarts, smaller pages
+ *      walk_history.c    a search whose result the source keeps, before the pages that list it
+ *      walk_ids.c        ids: batches of them, halves of batches, second tries
+ *      walk_verdict.c    the end of a walk and what it amounts to
  *
- * A leg is one endpoint's part of the walk. What a walk is made of:
+ * A phase is one endpoint's part of the walk:
  *
- *      WALK_PAGES     legs[0] lists records
- *      WALK_IDS       legs[0] lists ids, legs[1] is asked for them
- *      WALK_HISTORY   legs[0] is asked once and its answer captured, legs[1] lists records
- *      WALK_BY_ID     legs[0] is asked for the ids of the order
+ *      WALK_PAGES     phases[0] lists records
+ *      WALK_IDS       phases[0] lists ids, phases[1] gets the records of these ids
+ *      WALK_HISTORY   phases[0] searches, once; phases[1] lists the records of that search
+ *      WALK_BY_ID     phases[0] gets the records of the order's ids
  */
 #ifndef PATRA_ENGINE_FETCH_WALK_H
 #define PATRA_ENGINE_FETCH_WALK_H
 
 #include "base/buf.h"
-#include "core/retry.h"
-#include "engine/fetch/checkpoint.h"
 #include "engine/fetch/fetch.h"
 #include "engine/fetch/id_set.h"
 #include "engine/fetch/listing.h"
@@ -28,20 +27,91 @@
 
 enum walk_mode { WALK_PAGES, WALK_IDS, WALK_HISTORY, WALK_BY_ID };
 
-struct leg {
+struct phase {
     const struct spec_endpoint *endpoint;
     struct reader reader;
     struct request_form form;
     struct page_rules rules;
     struct page_state state;
     struct proof proof;
-    struct id_set tokens;     /* given in this sweep: hashes */
-    struct buf token_bufs[2]; /* the state's token lives in one, the next one's in the other */
+    struct id_set tokens;     /* hashes of those the source gave in this sweep */
+    struct buf token_bufs[2]; /* the state's token is in one, the next one's in the other */
     unsigned token_turn;
-    bool is_doubted; /* an end was met once, and is asked for again */
+    bool saw_end_once; /* a probe beyond the last page was refused, and is sent again */
     bool is_done;
-    enum page_why end;
+    enum page_reason end;
 };
+
+/* ---- one request and its response ---- */
+
+struct exchange_request {
+    struct phase *phase;
+    bool ids_only;         /* the items of the response are ids */
+    const struct str *ids; /* whose records are requested */
+    size_t id_count;
+};
+
+struct exchange {
+    struct permit permit;
+    struct str request_digest;
+    struct http_title title;
+    bool is_sent;
+    int64_t sent_us;    /* calendar */
+    int64_t started_us; /* monotonic */
+    struct http_reply reply;
+    struct response response;
+    struct listing listing;
+    bool is_url_too_long; /* not sent: fewer ids make a shorter URL */
+    bool is_lost;         /* the page of a scroll, which cannot be requested again */
+};
+
+/* Sends the request until there is a response that can be read, or no hope of one. On failure
+ * exchange->response.kind, is_lost and is_url_too_long say what can be done, fetch->retry when to
+ * come back. Close the exchange in any case. */
+bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
+                  struct exchange *exchange, struct error *err) MUST_CHECK;
+
+/* The same, and once more where records of the page could not be judged. *result is the better
+ * response, one of fetch->exchanges. */
+bool exchange_run_checked(struct fetch *fetch, const struct exchange_request *request,
+                          struct exchange **result, struct error *err) MUST_CHECK;
+
+void exchange_close(struct exchange *exchange); /* accepts the zero value */
+
+/* Closes an exchange that no batch is made of, and frees the memory of the page. */
+void exchange_discard(struct fetch *fetch, struct exchange *exchange);
+
+/* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
+bool exchange_render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
+                     struct arena *arena, struct error *err) MUST_CHECK;
+
+/* Of the request that was rendered last. */
+bool exchange_is_url_too_long(const struct fetch *fetch, const struct exchange_request *request);
+
+/* Tells the gate how an exchange ended: once for each permit. failure NULL: it did not fail. */
+void exchange_feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
+                       const struct exchange *exchange, const struct error *failure);
+
+/* ---- the request after this batch ---- */
+
+struct prefetch {
+    struct http_ticket *ticket; /* NULL: none is under way */
+    const struct spec_endpoint *endpoint;
+    struct exchange begun;
+};
+
+/* Sends a request if the gate has a permit at once. What fails here is left for the exchange
+ * itself to find. */
+void prefetch_start(struct fetch *fetch, const struct exchange_request *request);
+
+/* Waits for the request under way; the exchange becomes that request's. */
+bool prefetch_take(struct prefetch *prefetch, struct exchange *exchange,
+                   struct error *err) MUST_CHECK;
+
+/* Gives up the request under way, if there is one. */
+void prefetch_drop(struct fetch *fetch);
+
+/* ---- work on ids ---- */
 
 struct id_queue {
     struct str *items;
@@ -49,26 +119,128 @@ struct id_queue {
     size_t next;
 };
 
-/* One request and what became of it. */
-struct exchange {
-    struct http_reply reply;
-    struct answer answer;
-    struct listing listing;
-    struct str request_digest;
-    struct permit permit;
-    bool is_lost; /* a page of a scroll that can not be asked for again */
-};
-
-struct exchange_ask {
-    struct leg *leg;
-    bool ids_only;         /* items are ids */
-    const struct str *ids; /* to be asked for */
-    size_t id_count;
-};
-
 struct lost_list {
     struct fetch_lost_id *items;
     size_t count;
+};
+
+struct id_work {
+    struct phase *phase;   /* that gets their records; NULL: this walk has no ids */
+    struct id_set known;   /* all ids that were ever queued */
+    struct id_queue queue; /* as they were listed */
+    struct id_queue again; /* missing in a first response */
+    size_t split_size;     /* ids per request while a failed batch is halved; 0: none is */
+    size_t split_end;      /* where in the queue that batch ends */
+    size_t batch_max;      /* below the source's size, because URLs got too long; 0: not */
+    int failed;            /* ids that the source failed on */
+    int refused;           /* ids that the source refused */
+    int64_t lost_missing;  /* given up, by reason */
+    int64_t lost_failed;
+    struct lost_list lost; /* given up with this batch */
+};
+
+/* Whether the next request is one for ids. is_listed: no further ids will be listed. */
+bool id_work_is_due(const struct id_work *ids, bool is_listed);
+
+/* Queues the ids that are new. */
+bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *items, size_t count,
+                 struct error *err) MUST_CHECK;
+
+/* The next request for ids. */
+struct exchange_request id_work_request(const struct id_work *ids);
+
+/* Takes that request. */
+bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* ---- a search before the pages ---- */
+
+struct search_history {
+    const struct listing_value *values; /* captured from the search, for requests of pages */
+    size_t count;
+    bool has_total;
+    int64_t total;
+};
+
+/* Searches; twice where it finds nothing although records are expected. */
+bool history_search(struct fetch *fetch, struct exchange **found, struct error *err) MUST_CHECK;
+
+/* Goes on to the pages of the search. */
+bool history_enter(struct fetch *fetch, const struct exchange *search,
+                   struct error *err) MUST_CHECK;
+
+/* ---- pages ---- */
+
+bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err) MUST_CHECK;
+
+/* One page, with everything that has to be done until it can be handed out. */
+bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* The records of a page become those of the batch. */
+void walk_take_records(struct fetch *fetch, const struct listing *listing,
+                       struct fetch_batch *batch);
+
+/* Keeps a token beyond the page that gave it. */
+bool phase_set_token(struct phase *phase, struct str token, struct error *err) MUST_CHECK;
+
+/* The same request again, beside its first response. On failure *found is the second exchange. */
+bool walk_repeat(struct fetch *fetch, const struct exchange_request *request,
+                 struct exchange **found, struct exchange **second, struct error *err) MUST_CHECK;
+
+/* Whether history says that the slice has records. */
+bool walk_expects_records(const struct fetch *fetch);
+
+/* Records outside of this window are dropped. Not valid: none are. */
+struct window walk_keep(const struct fetch *fetch);
+
+/* ---- the end ---- */
+
+/* Ends the walk. An empty reason is replaced by one made of the numbers. */
+void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reason);
+void walk_reslice(struct fetch *fetch, enum reslice_reason reason, struct str text);
+
+/* Ends the walk that has no further step by what its numbers say. */
+void walk_judge(struct fetch *fetch);
+
+/* Ends the walk where a budget is used up, or where so many requests were refused that the rest is
+ * better done in pieces at another time. The latter only where what was read is finished and need
+ * not be read again. */
+bool walk_check_limits(struct fetch *fetch, struct error *err) MUST_CHECK;
+
+/* True: the walk has ended, because slices by id would not hold the ids they claim. is_over_cap:
+ * the source has more than it hands out, and the slice is about to be cut. */
+bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing, bool is_over_cap);
+
+/* ---- the whole ---- */
+
+struct walk_memory {
+    struct arena own;      /* as long as the walk */
+    struct arena pages[2]; /* this batch, and the next one, whose request may be under way */
+    unsigned turn;
+    struct arena scratch; /* requests, with their secrets */
+    bool keeps_first;     /* a first response is kept: the page's arena must not be reset */
+};
+
+struct handout {
+    struct fetch_batch whole; /* the response, handed out as one batch or as several */
+    size_t record_count;      /* of its records, how many were handed out */
+    int64_t part_count;       /* into so many batches it is divided */
+    int64_t batch_no;         /* of the next one */
+    struct buf checkpoint;    /* before the response */
+};
+
+struct walk_totals { /* of all batches */
+    int sweeps;      /* that were judged and not believed */
+    int restarts;
+    int repeats; /* pages requested again because of records that could not be judged */
+    int64_t requests;
+    int64_t throttled; /* of these, refused as too fast */
+    int64_t records;
+    int64_t started_us; /* monotonic */
+};
+
+struct walk_retry { /* of a failure: when to come back */
+    int64_t at_us;  /* 0: unknown */
+    enum wait_why why;
 };
 
 struct fetch {
@@ -76,135 +248,29 @@ struct fetch {
     struct fetch_order order;
     const struct spec *spec;
     enum walk_mode mode;
-    struct leg legs[2];
-    struct leg *list;    /* whose pages are walked; NULL: WALK_BY_ID */
-    struct leg *details; /* that is asked for ids; NULL: none */
+    struct phase phases[2];
+    struct phase *list; /* whose pages are walked; NULL: WALK_BY_ID */
+    struct id_work ids;
+    struct search_history history;
 
-    struct arena own;      /* as long as the walk */
-    struct arena pages[2]; /* this batch, and the next one under way */
-    unsigned turn;
-    struct arena scratch;         /* requests, with their secrets */
-    struct exchange exchanges[2]; /* a page, and a second look at it */
-    struct exchange *current;     /* that this batch was made of; NULL: none */
-    struct fetch_batch whole;     /* the answer, handed out as one batch or as several */
-    size_t handed;                /* of its records */
-    int64_t part_count;           /* so many batches it is */
-    struct buf checkpoint;        /* of the answer before it, or of the beginning */
-    bool has_kept;                /* a first look is kept: the page's arena must not be reset */
+    struct walk_memory memory;
+    struct request request;       /* as rendered last */
+    struct exchange exchanges[2]; /* a page, and the same page requested again */
+    struct exchange *current;     /* that this batch is made of; NULL: none */
+    struct prefetch prefetch;
 
-    /* A request that is on its way already. */
-    struct request request;
-    struct http_ticket *ticket;
-    struct leg *ticket_leg;
-    struct http_title ticket_title;
-    struct str ticket_digest;
-    struct permit ticket_permit;
-    int64_t ticket_sent_us;    /* calendar */
-    int64_t ticket_started_us; /* monotonic */
-
-    struct id_set known_ids; /* handed out */
-    struct id_queue queue;   /* listed */
-    struct id_queue again;   /* missing once */
-    size_t split_size;       /* ids per request while a failed batch is halved; 0: not */
-    size_t split_end;
-    size_t id_batch_max; /* smaller than the source's where URLs got too long; 0: not */
-    struct lost_list lost;
-    int64_t lost_missing;
-    int64_t lost_failed;
-    int failed_ids;  /* that the source failed on */
-    int refused_ids; /* that it refuses to answer for */
-
-    const struct listing_value *history;
-    size_t history_count;
-    bool has_history_total;
-    int64_t history_total;
-
-    int sweeps; /* judged and not believed */
-    int restarts;
-    int second_looks;
-    int64_t requests;
-    int64_t throttled; /* of which were refused as too fast */
-    int64_t records;
-    int64_t batch_no;
-    int64_t started_us; /* monotonic */
-    int64_t retry_at_us;
-    enum wait_why retry_why;
+    struct handout handout;
     struct fetch_counts counts; /* of this batch */
+    struct walk_totals totals;
+    struct walk_retry retry;
     bool has_verdict;
     struct fetch_verdict verdict;
-    bool failed;
+    bool has_failed;
 };
 
 static inline struct arena *walk_arena(struct fetch *fetch)
 {
-    return &fetch->pages[fetch->turn];
+    return &fetch->memory.pages[fetch->memory.turn];
 }
-
-/* ---- walk_exchange.c ---- */
-
-/* Asks until there is an answer that can be read or no hope of one. On failure
- * exchange->answer.kind and is_lost tell what can be done; fetch->retry_at_us when to come back.
- * The exchange is closed by exchange_close() only, also after a failure. */
-bool walk_exchange(struct fetch *fetch, const struct exchange_ask *ask, struct exchange *exchange,
-                   struct error *err) MUST_CHECK;
-void exchange_close(struct exchange *exchange); /* accepts the zero value */
-
-/* The same, and once more where records on the page could not be judged; the better answer is in
- * *result, one of fetch->exchanges. */
-bool walk_look(struct fetch *fetch, const struct exchange_ask *ask, struct exchange **result,
-               struct error *err) MUST_CHECK;
-
-/* Puts a request on its way, if the gate has a permit at once. What fails here is left for the
- * exchange itself to find. */
-void walk_prefetch(struct fetch *fetch, const struct exchange_ask *ask);
-void walk_drop_prefetch(struct fetch *fetch);
-
-/* ---- walk_pages.c ---- */
-
-/* The window of requests, and that outside of which records are dropped (not valid: none are). */
-struct window walk_window(const struct fetch *fetch);
-struct window walk_keep(const struct fetch *fetch);
-
-struct page_rules walk_rules(const struct spec *spec, const struct spec_endpoint *endpoint);
-
-bool walk_pages_init(struct fetch *fetch, struct leg *leg, struct error *err) MUST_CHECK;
-
-/* One page, with all that has to be done until it can be handed out. */
-bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
-
-/* Remembers a token beyond the page that gave it. */
-bool leg_set_token(struct leg *leg, struct str token, struct error *err) MUST_CHECK;
-
-/* ---- walk_astray.c ---- */
-
-/* True: the walk is at its end, for parts by id would not be what they claim to be. is_over: there
- * is more than the source hands out, and the slice is about to be cut. */
-bool walk_ends_astray(struct fetch *fetch, const struct listing *listing, bool is_over);
-
-/* ---- walk_details.c ---- */
-
-bool walk_ids_pending(const struct fetch *fetch); /* enough to ask for */
-bool walk_again_pending(const struct fetch *fetch);
-bool walk_add_ids(struct fetch *fetch, const struct str *ids, size_t count,
-                  struct error *err) MUST_CHECK;
-
-/* One detail request. */
-bool walk_details(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
-/* What the next one would ask for. */
-struct exchange_ask walk_details_ask(const struct fetch *fetch);
-
-/* ---- walk_verdict.c ---- */
-
-/* Ends the walk. reason may be empty: it is then made of the numbers. */
-void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reason);
-void walk_reslice(struct fetch *fetch, enum reslice_reason reason, struct str text);
-/* All pages and ids are through: what does it amount to? */
-void walk_judge(struct fetch *fetch);
-/* NULL: there is budget left. */
-const char *walk_budget_used(const struct fetch *fetch);
-
-/* So many requests were refused that the rest goes better in pieces, at another time: told only
- * where what has been read is finished and need not be read again. */
-bool walk_is_refused_much(const struct fetch *fetch);
 
 #endif

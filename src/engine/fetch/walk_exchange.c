@@ -1,74 +1,68 @@
-/* One request until it is answered:
+/* One request until there is a response:
  *
  *      permit ─ render ─ send ─┬─ good ──────────────────────────────▶ listing
- *        ▲                     ├─ L1: wait, and again ──╮
+ *        ▲                     ├─ L1: wait, then retry ─╮
  *        ╰─────────────────────┼────────────────────────╯
- *                              ╰─ all else ──────────────────────────▶ the caller
+ *                              ╰─ anything else ─────────────────────▶ the caller
  *
- * Each attempt has a permit of its own, and the gate is told how each one went.
+ * Each attempt has its own permit, and the gate gets feedback on each attempt.
  */
 #include "engine/fetch/walk.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "data/http_fault.h"
 #include "engine/fetch/digest.h"
-#include "engine/fetch/mask.h"
 #include "engine/retry_policy.h"
 
-/* A walk that waits longer than this gives its task back, unless the order says otherwise. */
+/* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
 #define WAIT_MAX_US US_PER_MINUTE
 
-struct attempt {
-    struct fetch *fetch;
-    const struct exchange_ask *ask;
-    struct exchange *exchange;
-    struct http_title title;
-    int64_t sent_us; /* calendar */
-    bool is_sent;
-};
+/* ---- the gate ---- */
 
-/* ---- asking the gate, telling the gate ---- */
-
-static bool acquire(struct fetch *fetch, const struct leg *leg, struct permit *permit,
-                    struct error *err)
+static bool acquire_permit(struct fetch *fetch, const struct spec_endpoint *endpoint,
+                           struct permit *permit, struct error *err)
 {
-    const struct permit_request ask = { .endpoint = leg->endpoint,
-                                        .may_wait = true,
-                                        .waiter = fetch->parts.waiter };
-    struct permit_gate *gate = fetch->parts.gate;
+    const struct permit_request request = { .endpoint = endpoint,
+                                            .may_wait = true,
+                                            .waiter = fetch->parts.waiter };
 
-    if (!permit_gate_acquire(gate, &ask, permit, err))
+    if (!permit_gate_acquire(fetch->parts.gate, &request, permit, err))
         return error_wrap(err, "permit");
     fetch->counts.waited_us += permit->waited_us;
     if (permit->decision == RATE_ALLOW)
         return true;
-    fetch->retry_at_us = permit->retry_at_us;
-    fetch->retry_why = permit->why;
+    fetch->retry = (struct walk_retry){ permit->retry_at_us, permit->why };
     return error_set(err, ERROR_TRANSIENT, "fetch.rejected",
                      "the rate gate has no permit in time (%.*s)",
                      STR_ARG(WAIT_WHY_CODES.items[permit->why].meaning));
+}
+
+static bool is_refused_as_too_fast(const struct exchange *exchange)
+{
+    return exchange->response.kind == RESPONSE_THROTTLED ||
+           exchange->response.kind == RESPONSE_QUOTA;
 }
 
 static enum bucket_outcome outcome_of(const struct exchange *exchange, const struct error *failure)
 {
     if (failure == NULL)
         return BUCKET_OK;
-    if (exchange->answer.kind == ANSWER_THROTTLED || exchange->answer.kind == ANSWER_QUOTA)
+    if (is_refused_as_too_fast(exchange))
         return BUCKET_THROTTLED;
     if (failure->level == ERROR_TRANSIENT &&
         (exchange->reply.status == 0 || exchange->reply.status >= 500))
         return BUCKET_FAILING;
-    return BUCKET_OK; /* the source answers; what it says is another matter */
+    return BUCKET_OK; /* the source responds; what it says does not concern the gate */
 }
 
-static void count_signal(struct fetch *fetch, const struct permit_feedback *feedback)
+static void count_signal(struct fetch_counts *counts, const struct permit_feedback *feedback)
 {
-    fetch->counts.waits_told += feedback->signal.retry_after_us > 0;
-    fetch->counts.quota_gone += feedback->is_quota;
-    fetch->counts.slowed += feedback->signal.outcome != BUCKET_OK && !feedback->is_quota &&
-                            feedback->endpoint->rate.adaptive;
+    counts->retry_afters += feedback->signal.retry_after_us > 0;
+    counts->quota_gone += feedback->is_quota;
+    counts->slowed += feedback->signal.outcome != BUCKET_OK && !feedback->is_quota &&
+                      feedback->endpoint->rate.adaptive;
 }
 
 /* Redirects are requests too. */
@@ -77,36 +71,32 @@ static int requests_of(const struct http_reply *reply)
     return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
 }
 
-static void give_feedback(const struct attempt *attempt, const struct error *failure)
+void exchange_feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
+                       const struct exchange *exchange, const struct error *failure)
 {
-    struct fetch *fetch = attempt->fetch;
-    const struct exchange *exchange = attempt->exchange;
-    const struct rate_hints *hints = &exchange->answer.hints;
-    struct permit_feedback feedback = {
-        .endpoint = attempt->ask->leg->endpoint,
-        .is_quota = exchange->answer.kind == ANSWER_QUOTA,
+    const struct rate_hints *hints = &exchange->response.hints;
+    const struct permit_feedback feedback = {
+        .endpoint = endpoint,
+        .signal = { .outcome = outcome_of(exchange, failure),
+                    .now_us = clock_now_us(fetch->parts.clock),
+                    .sent_at_us = exchange->sent_us,
+                    .retry_after_us = hints->has_retry_after ? hints->retry_after_us : 0,
+                    .has_remaining = hints->has_remaining,
+                    .remaining = hints->remaining,
+                    .reset_at_us = hints->reset_at_us,
+                    .provider_rate = hints->provider_rate },
+        .is_quota = exchange->response.kind == RESPONSE_QUOTA,
+        .requests = exchange->is_sent ? requests_of(&exchange->reply) : 0,
         .status = exchange->reply.status,
     };
 
-    if (attempt->is_sent)
-        feedback.requests = requests_of(&exchange->reply);
-    feedback.signal = (struct bucket_signal){
-        .outcome = outcome_of(exchange, failure),
-        .now_us = clock_now_us(fetch->parts.clock),
-        .sent_at_us = attempt->sent_us,
-        .retry_after_us = hints->has_retry_after ? hints->retry_after_us : 0,
-        .has_remaining = hints->has_remaining,
-        .remaining = hints->remaining,
-        .reset_at_us = hints->reset_at_us,
-        .provider_rate = hints->provider_rate,
-    };
-    count_signal(fetch, &feedback);
+    count_signal(&fetch->counts, &feedback);
     permit_gate_feedback(fetch->parts.gate, &feedback);
 }
 
-/* ---- sending ---- */
+/* ---- rendering ---- */
 
-/* "00-TRACE-SPAN-01": the order's trace, and a span of its own for each request, by chance. */
+/* "00-TRACE-SPAN-01": the order's trace, and a random span for each request. */
 enum { TRACEPARENT_LEN = 55, SPAN_AT = 36, FLAGS_AT = 52 };
 
 static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
@@ -120,50 +110,73 @@ static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
                         STR_ARG(str_slice(given, FLAGS_AT, given.len)));
 }
 
-static bool render(struct fetch *fetch, const struct exchange_ask *ask, struct arena *arena,
-                   struct error *err)
+bool exchange_render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
+                     struct arena *arena, struct error *err)
 {
-    const struct request_ask request_ask = {
-        .form = &ask->leg->form,
+    const struct phase *phase = request->phase;
+    const struct request_input input = {
+        .form = &phase->form,
         .secrets = fetch->parts.secrets,
         .slice = fetch->order.slice,
         .plan_id = fetch->order.plan_id,
-        .state = &ask->leg->state,
-        .window =
-            ask->leg->rules.type == PAGINATION_TIME ? ask->leg->state.rest : walk_window(fetch),
-        .ids = ask->ids,
-        .id_count = ask->id_count,
-        .history = fetch->history,
-        .history_count = fetch->history_count,
+        .state = &phase->state,
+        .window = phase->rules.type == PAGINATION_TIME ? phase->state.rest
+                                                       : request_window(fetch->order.slice),
+        .ids = request->ids,
+        .id_count = request->id_count,
+        .history = fetch->history.values,
+        .history_count = fetch->history.count,
         .correlation_id =
-            arena_printf(arena, "ing-%" PRId64 "-%" PRId64, fetch->order.run_id, fetch->batch_no),
+            arena_printf(arena, "ing-%" PRId64 "-%" PRId64, fetch->order.run_id, batch_no),
         .traceparent = traceparent_of(fetch, arena),
         .tracestate = fetch->order.tracestate,
         .now_us = clock_now_us(fetch->parts.clock),
     };
+    const struct request_memory memory = { .scratch = &fetch->memory.scratch, .arena = arena };
 
-    if (request_ask.correlation_id.data == NULL)
+    if (input.correlation_id.data == NULL)
         return arena_error(arena, err);
-    if (!request_render(&fetch->request,
-                        (struct request_memory){ .scratch = &fetch->scratch, .arena = arena },
-                        &request_ask, err))
+    if (!request_render(&fetch->request, memory, &input, err))
         return false;
     fetch->request.http.watch = fetch->parts.watch;
     return true;
 }
 
-static bool is_url_too_long(const struct fetch *fetch, const struct exchange_ask *ask)
+bool exchange_is_url_too_long(const struct fetch *fetch, const struct exchange_request *request)
 {
-    return ask->id_count > 1 && ask->leg->endpoint->method == HTTP_GET &&
+    return request->id_count > 1 && request->phase->endpoint->method == HTTP_GET &&
            fetch->request.http.url.len > REQUEST_GET_URL_MAX;
 }
 
-static void count_reply(struct fetch *fetch, const struct http_reply *reply, int64_t started_us)
+/* ---- sending ---- */
+
+static bool render_and_send(struct fetch *fetch, const struct exchange_request *request,
+                            struct exchange *exchange, struct error *err)
 {
-    const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - started_us;
+    if (!exchange_render(fetch, request, fetch->handout.batch_no, walk_arena(fetch), err))
+        return false;
+    exchange->request_digest = fetch->request.digest;
+    exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
+    if (exchange_is_url_too_long(fetch, request)) {
+        exchange->response.kind = RESPONSE_OVERSIZED;
+        exchange->is_url_too_long = true;
+        return error_set(err, ERROR_REQUEST, "fetch.url", "%zu ids make a URL of %zu bytes",
+                         request->id_count, fetch->request.http.url.len);
+    }
+    exchange->is_sent = true;
+    exchange->sent_us = clock_now_us(fetch->parts.clock);
+    exchange->started_us = clock_monotonic_us(fetch->parts.clock);
+    return http_send(fetch->parts.http, walk_arena(fetch), &fetch->request.http, &exchange->reply,
+                     err);
+}
+
+static void count_reply(struct fetch *fetch, const struct exchange *exchange)
+{
+    const struct http_reply *reply = &exchange->reply;
+    const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - exchange->started_us;
     const int sent = requests_of(reply);
 
-    fetch->requests += sent;
+    fetch->totals.requests += sent;
     fetch->counts.requests += sent;
     fetch->counts.bytes += reply->wire_bytes > 0 ? reply->wire_bytes : (int64_t)reply->body.len;
     fetch->counts.latency_us = latency_us;
@@ -172,326 +185,247 @@ static void count_reply(struct fetch *fetch, const struct http_reply *reply, int
     fetch->counts.status = reply->status;
 }
 
-static bool send_now(struct attempt *attempt, struct error *err)
+/* The request under way, or else a new one under a permit of its own. */
+static bool send_request(struct fetch *fetch, const struct exchange_request *request,
+                         struct exchange *exchange, struct error *err)
 {
-    struct fetch *fetch = attempt->fetch;
-    struct exchange *exchange = attempt->exchange;
-    int64_t started_us;
     bool ok;
 
-    if (!render(fetch, attempt->ask, walk_arena(fetch), err))
-        goto fail;
-    exchange->request_digest = fetch->request.digest;
-    attempt->title = http_title(&fetch->request.http, fetch->request.http.url);
-    if (is_url_too_long(fetch, attempt->ask)) {
-        exchange->answer.kind = ANSWER_OVERSIZED;
-        (void)error_set(err, ERROR_REQUEST, "fetch.url", "%zu ids make a URL of %zu bytes",
-                        attempt->ask->id_count, fetch->request.http.url.len);
-        goto fail;
+    if (fetch->prefetch.ticket != NULL)
+        ok = prefetch_take(&fetch->prefetch, exchange, err);
+    else {
+        ok = render_and_send(fetch, request, exchange, err);
+        arena_wipe(&fetch->memory.scratch);
     }
-    attempt->is_sent = true;
-    attempt->sent_us = clock_now_us(fetch->parts.clock);
-    started_us = clock_monotonic_us(fetch->parts.clock);
-    ok = http_send(fetch->parts.http, walk_arena(fetch), &fetch->request.http, &exchange->reply,
-                   err);
-    arena_wipe(&fetch->scratch);
-    count_reply(fetch, &exchange->reply, started_us);
-    return ok;
-fail:
-    arena_wipe(&fetch->scratch);
-    return false;
-}
-
-static bool take_ticket(struct attempt *attempt, struct error *err)
-{
-    struct fetch *fetch = attempt->fetch;
-    struct exchange *exchange = attempt->exchange;
-    bool ok;
-
-    exchange->request_digest = fetch->ticket_digest;
-    exchange->permit = fetch->ticket_permit;
-    attempt->sent_us = fetch->ticket_sent_us;
-    attempt->is_sent = true;
-    ok = http_wait(fetch->ticket, &exchange->reply, err);
-    fetch->ticket = NULL;
-    attempt->title = fetch->ticket_title;
-    count_reply(fetch, &exchange->reply, fetch->ticket_started_us);
+    if (exchange->is_sent)
+        count_reply(fetch, exchange);
     return ok;
 }
 
 /* ---- reading ---- */
 
-static bool read_listing(const struct attempt *attempt, struct error *err)
+static enum listing_order order_of(const struct fetch *fetch, const struct phase *phase)
 {
-    struct fetch *fetch = attempt->fetch;
-    struct exchange *exchange = attempt->exchange;
-    struct leg *leg = attempt->ask->leg;
-    const struct spec_window *window = &fetch->spec->endpoint.window;
-    const struct listing_ask ask = {
-        .reader = &leg->reader,
-        .answer = &exchange->answer,
+    if (fetch->spec->endpoint.window.updated_since)
+        return LISTING_UNSORTED;
+    return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
+}
+
+static bool read_listing(struct fetch *fetch, const struct exchange_request *request,
+                         struct exchange *exchange, struct error *err)
+{
+    const struct phase *phase = request->phase;
+    const struct listing_input input = {
+        .reader = &phase->reader,
+        .response = &exchange->response,
         .reply = &exchange->reply,
         .request_url =
-            exchange->reply.url.len > 0 ? exchange->reply.url : leg->endpoint->http.base_url,
+            exchange->reply.url.len > 0 ? exchange->reply.url : phase->endpoint->http.base_url,
         .keep = walk_keep(fetch),
-        .order = window->updated_since   ? LISTING_UNSORTED
-                 : leg->rules.descending ? LISTING_NEWEST_FIRST
-                                         : LISTING_OLDEST_FIRST,
-        .ids_only = attempt->ask->ids_only,
+        .order = order_of(fetch, phase),
+        .ids_only = request->ids_only,
     };
+    struct listing *listing = &exchange->listing;
 
-    if (!listing_read(&exchange->listing, walk_arena(fetch), &ask, err))
+    if (!listing_read(listing, walk_arena(fetch), &input, err))
         return false;
-    if (leg->rules.type != PAGINATION_URL || exchange->listing.next.data == NULL)
+    if (phase->rules.type != PAGINATION_URL || listing->next.data == NULL)
         return true;
-    return request_clean_url(&leg->form, walk_arena(fetch), exchange->listing.next,
-                             &exchange->listing.next, err);
+    return request_clean_url(&phase->form, walk_arena(fetch), listing->next, &listing->next, err);
 }
 
-static bool read_reply(const struct attempt *attempt, struct error *err)
+static bool read_reply(struct fetch *fetch, const struct exchange_request *request,
+                       struct exchange *exchange, struct error *err)
 {
-    struct exchange *exchange = attempt->exchange;
-    const struct answer_ask ask = {
-        .reader = &attempt->ask->leg->reader,
+    const struct response_input input = {
+        .reader = &request->phase->reader,
         .reply = &exchange->reply,
-        .now_us = clock_now_us(attempt->fetch->parts.clock),
+        .now_us = clock_now_us(fetch->parts.clock),
     };
+    bool ok = response_read(&exchange->response, walk_arena(fetch), &input, err);
 
-    if (!answer_read(&exchange->answer, walk_arena(attempt->fetch), &ask, err)) {
-        const bool is_refused =
-            exchange->answer.kind == ANSWER_THROTTLED || exchange->answer.kind == ANSWER_QUOTA;
-
-        attempt->fetch->counts.throttled += is_refused;
-        attempt->fetch->throttled += is_refused;
-        return false;
+    if (!ok && is_refused_as_too_fast(exchange)) {
+        fetch->counts.throttled++;
+        fetch->totals.throttled++;
     }
-    return read_listing(attempt, err);
+    ok = ok && read_listing(fetch, request, exchange, err);
+    return ok || error_wrap(err, "%s", exchange->title.text);
 }
 
-/* What is told of an answer that was no good must not repeat what was shown to the source. */
-static void hush(const struct attempt *attempt, struct error *err)
+/* What is kept of a failure must not repeat the secrets that the source was shown. */
+static void mask_failure(struct fetch *fetch, const struct exchange_request *request,
+                         struct exchange *exchange, struct error *err)
 {
-    struct fetch *fetch = attempt->fetch;
-    struct exchange *exchange = attempt->exchange;
-    const struct mask mask = { &attempt->ask->leg->form, fetch->parts.secrets };
+    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets };
     const struct str body = str_slice(exchange->reply.body, 0, DIGEST_TEXT_BYTES);
-    char *told = arena_alloc(walk_arena(fetch), body.len);
+    char *excerpt = arena_alloc(walk_arena(fetch), body.len);
 
-    err->text[mask_text(&mask, err->text, strlen(err->text))] = '\0';
-    if (told == NULL || body.len == 0)
+    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+    if (excerpt == NULL || body.len == 0)
         return;
-    memcpy(told, body.data, body.len);
-    exchange->answer.told = (struct str){ told, mask_text(&mask, told, body.len) };
+    memcpy(excerpt, body.data, body.len);
+    exchange->response.excerpt =
+        (struct str){ excerpt, request_mask_text(&mask, excerpt, body.len) };
 }
 
-static bool try_once(struct attempt *attempt, struct error *err)
+static bool try_once(struct fetch *fetch, const struct exchange_request *request,
+                     struct exchange *exchange, struct error *err)
 {
-    struct fetch *fetch = attempt->fetch;
-    struct exchange *exchange = attempt->exchange;
+    const struct spec_endpoint *endpoint = request->phase->endpoint;
     bool ok;
 
     exchange_close(exchange);
-    *exchange = (struct exchange){ 0 };
-    exchange->answer.kind = ANSWER_ERROR;
-    if (fetch->ticket != NULL)
-        ok = take_ticket(attempt, err);
-    else {
-        if (!acquire(fetch, attempt->ask->leg, &exchange->permit, err))
-            return false;
-        ok = send_now(attempt, err);
-    }
-    if (ok) {
-        ok = read_reply(attempt, err);
-        if (!ok)
-            (void)error_wrap(err, "%s", attempt->title.text);
-    } else if (attempt->is_sent)
-        exchange->answer.kind = answer_of_failure(err);
+    *exchange = (struct exchange){ .response.kind = RESPONSE_ERROR };
+    if (fetch->prefetch.ticket == NULL && !acquire_permit(fetch, endpoint, &exchange->permit, err))
+        return false;
+    ok = send_request(fetch, request, exchange, err);
+    if (ok)
+        ok = read_reply(fetch, request, exchange, err);
+    else if (exchange->is_sent)
+        exchange->response.kind = response_kind_of_failure(err);
     if (!ok)
-        hush(attempt, err);
-    give_feedback(attempt, ok ? NULL : err);
+        mask_failure(fetch, request, exchange, err);
+    exchange_feedback(fetch, endpoint, exchange, ok ? NULL : err);
     return ok;
 }
 
-/* ---- trying again ---- */
+/* ---- retrying ---- */
 
-static bool is_code(const struct error *err, const char *code)
+/* A scroll has moved on, whatever became of its response. Only a refusal leaves it in place. */
+static bool is_page_lost(const struct exchange_request *request, const struct exchange *exchange)
 {
-    return strcmp(err->code, code) == 0;
+    return request->id_count == 0 && !request->phase->rules.replayable &&
+           request->phase->state.number > 0 && exchange->response.kind != RESPONSE_THROTTLED;
 }
 
-/* What a second look at the same page may mend, although its level says it can not. */
-static bool is_odd(const struct error *err)
+static bool may_retry(const struct exchange_request *request, struct exchange *exchange,
+                      int attempts, const struct error *err)
 {
-    return is_code(err, "page.next") || is_code(err, "listing.schema");
-}
-
-/* A scroll has moved on, whatever became of its answer; only a refusal leaves it where it was. */
-static bool is_page_lost(const struct exchange_ask *ask, const struct exchange *exchange)
-{
-    return ask->id_count == 0 && !ask->leg->rules.replayable && ask->leg->state.number > 0 &&
-           exchange->answer.kind != ANSWER_THROTTLED;
-}
-
-static bool may_retry(const struct attempt *attempt, int attempts, const struct error *err)
-{
-    struct exchange *exchange = attempt->exchange;
-    const struct spec_retry *retry = &attempt->ask->leg->endpoint->retry;
+    const struct spec_retry *retry = &request->phase->endpoint->retry;
     const struct retry_policy policy = retry_policy_of(retry);
 
-    if (!attempt->is_sent || is_code(err, "http.cancelled"))
+    if (!exchange->is_sent || http_error_is_cancelled(err))
         return false;
-    if (is_page_lost(attempt->ask, exchange)) {
-        exchange->is_lost = err->level == ERROR_TRANSIENT || is_odd(err);
+    if (is_page_lost(request, exchange)) {
+        exchange->is_lost = err->level == ERROR_TRANSIENT || listing_error_may_pass(err);
         return false;
     }
-    if (is_odd(err))
+    if (listing_error_may_pass(err))
         return attempts == 1;
-    if (exchange->answer.kind != ANSWER_ERROR && exchange->answer.kind != ANSWER_THROTTLED)
+    if (exchange->response.kind != RESPONSE_ERROR && exchange->response.kind != RESPONSE_THROTTLED)
         return false;
     if (exchange->reply.status == 0 && !retry->on_timeout)
         return false;
     return retry_may(&policy, err->level, attempts);
 }
 
-static bool pause_between(const struct attempt *attempt, int attempts, struct error *err)
+/* False where the wait is too long (then err is left alone) or was cancelled. */
+static bool wait_before_retry(struct fetch *fetch, const struct exchange_request *request,
+                              const struct rate_hints *hints, int attempts, struct error *err)
 {
-    struct fetch *fetch = attempt->fetch;
-    const struct retry_policy policy = retry_policy_of(&attempt->ask->leg->endpoint->retry);
-    const struct rate_hints *hints = &attempt->exchange->answer.hints;
+    const struct retry_policy policy = retry_policy_of(&request->phase->endpoint->retry);
     const int64_t wait_max_us =
         fetch->order.wait_max_us > 0 ? fetch->order.wait_max_us : WAIT_MAX_US;
+    const int64_t asked_us = hints->has_retry_after ? hints->retry_after_us : 0;
     const int64_t delay_us =
-        retry_delay_us(&policy, attempts, random_source_u64(fetch->parts.random),
-                       hints->has_retry_after ? hints->retry_after_us : 0);
-    const enum wait_why why =
-        hints->has_retry_after && hints->retry_after_us > 0 ? WAIT_RETRY_AFTER : WAIT_BACKOFF;
-    const int64_t until_us = clock_now_us(fetch->parts.clock) + delay_us;
+        retry_delay_us(&policy, attempts, random_source_u64(fetch->parts.random), asked_us);
+    const struct walk_retry retry = { clock_now_us(fetch->parts.clock) + delay_us,
+                                      asked_us > 0 ? WAIT_RETRY_AFTER : WAIT_BACKOFF };
 
     if (delay_us > wait_max_us) {
-        fetch->retry_at_us = until_us;
-        fetch->retry_why = why;
+        fetch->retry = retry;
         return false;
     }
     fetch->counts.waited_us += delay_us;
     if (fetch->parts.waiter != NULL)
-        fetch->parts.waiter->wait(fetch->parts.waiter, until_us, why);
-    if (clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd))
-        return true;
-    return permit_wait_cancelled(err);
+        fetch->parts.waiter->wait(fetch->parts.waiter, retry.at_us, retry.why);
+    return clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd) ||
+           permit_wait_cancelled(err);
 }
 
-/* When a failure tells by itself when to come back. */
-static void note_retry_at(struct fetch *fetch, const struct exchange *exchange)
+/* A quota that is used up says when to come back. */
+static void note_quota_reset(struct fetch *fetch, const struct exchange *exchange)
 {
-    const struct rate_hints *hints = &exchange->answer.hints;
+    const struct rate_hints *hints = &exchange->response.hints;
 
-    if (exchange->answer.kind != ANSWER_QUOTA || fetch->retry_at_us != 0)
+    if (exchange->response.kind != RESPONSE_QUOTA || fetch->retry.at_us != 0)
         return;
-    fetch->retry_why = WAIT_QUOTA;
+    fetch->retry.why = WAIT_QUOTA;
     if (hints->has_retry_after)
-        fetch->retry_at_us = clock_now_us(fetch->parts.clock) + hints->retry_after_us;
+        fetch->retry.at_us = clock_now_us(fetch->parts.clock) + hints->retry_after_us;
     else
-        fetch->retry_at_us = hints->reset_at_us;
+        fetch->retry.at_us = hints->reset_at_us;
 }
 
-bool walk_exchange(struct fetch *fetch, const struct exchange_ask *ask, struct exchange *exchange,
-                   struct error *err)
+bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
+                  struct exchange *exchange, struct error *err)
 {
-    struct attempt attempt = { .fetch = fetch, .ask = ask, .exchange = exchange };
-
     for (int attempts = 1;; attempts++) {
-        attempt.is_sent = false;
-        if (try_once(&attempt, err))
+        if (try_once(fetch, request, exchange, err))
             return true;
-        if (!may_retry(&attempt, attempts, err) || !pause_between(&attempt, attempts, err))
+        if (!may_retry(request, exchange, attempts, err) ||
+            !wait_before_retry(fetch, request, &exchange->response.hints, attempts, err))
             break;
         fetch->counts.retries++;
-        if (!fetch->has_kept)
+        if (!fetch->memory.keeps_first)
             arena_reset(walk_arena(fetch));
     }
-    note_retry_at(fetch, exchange);
+    note_quota_reset(fetch, exchange);
     return false;
 }
 
 void exchange_close(struct exchange *exchange)
 {
-    answer_close(&exchange->answer);
+    response_close(&exchange->response);
 }
 
-bool walk_look(struct fetch *fetch, const struct exchange_ask *ask, struct exchange **result,
-               struct error *err)
+void exchange_discard(struct fetch *fetch, struct exchange *exchange)
+{
+    exchange_close(exchange);
+    fetch->memory.keeps_first = false;
+    arena_reset(walk_arena(fetch));
+}
+
+/* ---- a second request for the same page ---- */
+
+static bool has_unjudged(const struct exchange *exchange)
+{
+    return exchange->listing.bad.count > 0 || exchange->listing.unnamed > 0;
+}
+
+/* One id may no longer exist. That a whole batch of them does not is unlikely. */
+static bool has_no_id_of_many(const struct exchange_request *request,
+                              const struct exchange *exchange)
+{
+    return request->id_count > 1 && exchange->listing.items == 0 &&
+           exchange->response.kind != RESPONSE_EMPTY;
+}
+
+static bool is_at_least_as_good(const struct listing *second, const struct listing *first)
+{
+    return second->records.count + second->dropped >= first->records.count + first->dropped &&
+           second->items >= first->items;
+}
+
+bool exchange_run_checked(struct fetch *fetch, const struct exchange_request *request,
+                          struct exchange **result, struct error *err)
 {
     struct exchange *first = &fetch->exchanges[0], *second = &fetch->exchanges[1];
-    const bool may_repeat = ask->id_count > 0 || ask->leg->rules.replayable;
-    bool is_odd_page, is_bare;
+    const bool may_repeat = request->id_count > 0 || request->phase->rules.replayable;
+    bool is_unjudged;
 
     *result = first;
-    if (!walk_exchange(fetch, ask, first, err))
+    if (!exchange_run(fetch, request, first, err))
         return false;
-    is_odd_page = (first->listing.bad.count > 0 || first->listing.unnamed > 0) && may_repeat &&
-                  fetch->second_looks < FETCH_SECOND_LOOKS_MAX;
-    /* One id may be gone; that a whole batch of them is gone, nobody believes at once. */
-    is_bare = ask->id_count > 1 && first->listing.items == 0 && first->answer.kind != ANSWER_EMPTY;
-    if (!is_odd_page && !is_bare)
+    is_unjudged = has_unjudged(first) && may_repeat && fetch->totals.repeats < FETCH_REPEATS_MAX;
+    if (!is_unjudged && !has_no_id_of_many(request, first))
         return true;
-    fetch->second_looks += is_odd_page;
-    fetch->counts.asked_again = true;
-    fetch->has_kept = true;
-    if (!walk_exchange(fetch, ask, second, err))
-        return true; /* the first answer is good enough; the gate knows of the failure */
-    if (second->listing.records.count + second->listing.dropped >=
-            first->listing.records.count + first->listing.dropped &&
-        second->listing.items >= first->listing.items)
+    fetch->totals.repeats += is_unjudged;
+    fetch->counts.repeated = true;
+    fetch->memory.keeps_first = true;
+    if (!exchange_run(fetch, request, second, err))
+        return true; /* the first response is good enough; the gate knows of the failure */
+    if (is_at_least_as_good(&second->listing, &first->listing))
         *result = second;
     return true;
-}
-
-/* ---- ahead of time ---- */
-
-void walk_prefetch(struct fetch *fetch, const struct exchange_ask *ask)
-{
-    struct arena *arena = &fetch->pages[fetch->turn ^ 1];
-    const struct permit_request permit_ask = { .endpoint = ask->leg->endpoint };
-    struct permit_gate *gate = fetch->parts.gate;
-    struct permit permit = { 0 };
-    struct error ignored; /* what fails now will fail again, and be told, when it is waited for */
-    struct exchange none = { 0 };
-    struct attempt attempt = { .fetch = fetch, .ask = ask, .exchange = &none };
-
-    assert(fetch->ticket == NULL);
-    if (!permit_gate_acquire(gate, &permit_ask, &permit, &ignored) || permit.decision != RATE_ALLOW)
-        return;
-    arena_reset(arena);
-    fetch->batch_no += fetch->part_count; /* the request is of the batch behind these */
-    if (render(fetch, ask, arena, &ignored) && !is_url_too_long(fetch, ask) &&
-        http_start(fetch->parts.http, arena, &fetch->request.http, &fetch->ticket, &ignored)) {
-        fetch->ticket_leg = ask->leg;
-        fetch->ticket_title = http_title(&fetch->request.http, fetch->request.http.url);
-        fetch->ticket_digest = fetch->request.digest;
-        fetch->ticket_permit = permit;
-        fetch->ticket_sent_us = clock_now_us(fetch->parts.clock);
-        fetch->ticket_started_us = clock_monotonic_us(fetch->parts.clock);
-    } else {
-        fetch->ticket = NULL;
-        give_feedback(&attempt, NULL);
-    }
-    fetch->batch_no -= fetch->part_count;
-    arena_wipe(&fetch->scratch);
-}
-
-void walk_drop_prefetch(struct fetch *fetch)
-{
-    const struct exchange_ask ask = { .leg = fetch->ticket_leg };
-    struct exchange none = { 0 };
-    const struct attempt attempt = { .fetch = fetch,
-                                     .ask = &ask,
-                                     .exchange = &none,
-                                     .sent_us = fetch->ticket_sent_us,
-                                     .is_sent = true };
-
-    if (fetch->ticket == NULL)
-        return;
-    http_cancel(fetch->ticket);
-    fetch->ticket = NULL;
-    give_feedback(&attempt, NULL);
 }

@@ -1,26 +1,19 @@
 /* Pages, one after the other:
  *
- *      look ─┬─ good ── decide ─┬─ go on ───────────────▶ a batch
- *            │                  ├─ ask again ── look ...   (once)
- *            │                  ╰─ end ── judge the sweep ─┬─ believed: done
- *            │                                             ╰─ not: from the beginning
- *            ├─ expired, lost ── from the beginning
- *            ├─ oversized ── smaller pages, or a re-slice
- *            ├─ too deep ── a re-slice
- *            ╰─ error ── the caller
+ *      request ─┬─ good ── decide ─┬─ go on ───────────────────▶ a batch
+ *               │                  ├─ repeat ── request, decide  (once)
+ *               │                  ╰─ end ── judge the sweep ─┬─ believed: done
+ *               │                                             ╰─ not: from the beginning
+ *               ├─ expired, lost ── from the beginning
+ *               ├─ oversized ── smaller pages, or a re-slice
+ *               ├─ too deep ── a re-slice
+ *               ╰─ error ── the caller
  */
 #include "engine/fetch/walk.h"
 
 #include <assert.h>
 
-/* ---- what a slice asks for ---- */
-
-struct window walk_window(const struct fetch *fetch)
-{
-    const struct slice *slice = fetch->order.slice;
-
-    return slice->dimension == SLICE_TIME ? slice->query.window : slice->window;
-}
+/* ---- what a slice covers ---- */
 
 struct window walk_keep(const struct fetch *fetch)
 {
@@ -31,164 +24,166 @@ struct window walk_keep(const struct fetch *fetch)
     return slice->dimension == SLICE_TIME ? slice->query.keep : slice->window;
 }
 
+bool walk_expects_records(const struct fetch *fetch)
+{
+    return fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
+}
+
+/* The pages of a slice by page; NULL for all other slices. */
 static const struct page_range *range_of(const struct fetch *fetch)
 {
     return fetch->order.slice->dimension == SLICE_PAGE ? &fetch->order.slice->pages : NULL;
 }
 
-static bool ends_in(struct str text, struct str word)
+/* Only the first phase has the pages of the slice. */
+static const struct page_range *range_of_phase(const struct fetch *fetch, const struct phase *phase)
 {
-    return text.len >= word.len &&
-           str_eq_nocase(str_slice(text, text.len - word.len, text.len), word);
+    return phase == &fetch->phases[0] ? range_of(fetch) : NULL;
 }
 
-struct page_rules walk_rules(const struct spec *spec, const struct spec_endpoint *endpoint)
+/* ---- the beginning ---- */
+
+bool phase_set_token(struct phase *phase, struct str token, struct error *err)
 {
-    const struct spec_page *page = &endpoint->page;
-
-    return (struct page_rules){
-        .type = page->type,
-        .size = page->size,
-        .size_min = page->size_min,
-        .size_max = page->size_max,
-        .max_pages = page->max_pages,
-        .cap = page->cap,
-        .base = page->base,
-        .initial = page->has_initial ? page->initial : (struct str){ NULL, 0 },
-        .replayable = page->replayable,
-        .tail_probe = page->tail_probe,
-        .same_token = page->same_token,
-        .granularity = spec->endpoint.window.granularity,
-        .descending = ends_in(str_trim(page->order_by), STR("desc")),
-    };
-}
-
-bool walk_pages_init(struct fetch *fetch, struct leg *leg, struct error *err)
-{
-    const struct page_range *pages = leg == &fetch->legs[0] ? range_of(fetch) : NULL;
-
-    leg->rules = walk_rules(fetch->spec, leg->endpoint);
-    leg->state = page_first(&leg->rules, pages, walk_window(fetch));
-    proof_init(&leg->proof, &fetch->own, pages == NULL, leg->rules.type == PAGINATION_TIME);
-    id_set_init(&leg->tokens, &fetch->own);
-    for (size_t i = 0; i < ARRAY_LEN(leg->token_bufs); i++)
-        buf_init(&leg->token_bufs[i], &fetch->own, HTTP_URL_BYTES_MAX);
-    return leg->state.token.data == NULL || leg_set_token(leg, leg->state.token, err);
-}
-
-bool leg_set_token(struct leg *leg, struct str token, struct error *err)
-{
-    struct buf *buf = &leg->token_bufs[leg->token_turn ^= 1];
+    struct buf *buf = &phase->token_bufs[phase->token_turn ^= 1];
 
     buf_clear(buf);
     buf_add(buf, token);
     if (!buf_ok(buf, err))
         return error_wrap(err, "a token of %zu bytes", token.len);
-    leg->state.token = buf->len > 0 ? buf_str(buf) : STR("");
+    phase->state.token = buf->len > 0 ? buf_str(buf) : STR("");
     return true;
 }
 
-/* ---- from the beginning ---- */
+static bool enter_first_page(const struct fetch *fetch, struct phase *phase, struct error *err)
+{
+    phase->state =
+        page_first(&phase->rules, range_of_phase(fetch, phase), request_window(fetch->order.slice));
+    return phase->state.token.data == NULL || phase_set_token(phase, phase->state.token, err);
+}
+
+bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err)
+{
+    struct arena *own = &fetch->memory.own;
+
+    phase->rules = page_rules_of(fetch->spec, phase->endpoint);
+    proof_init(&phase->proof, own, range_of_phase(fetch, phase) == NULL,
+               phase->rules.type == PAGINATION_TIME);
+    id_set_init(&phase->tokens, own);
+    for (size_t i = 0; i < ARRAY_LEN(phase->token_bufs); i++)
+        buf_init(&phase->token_bufs[i], own, HTTP_URL_BYTES_MAX);
+    return enter_first_page(fetch, phase, err);
+}
+
+static bool restart_phase(const struct fetch *fetch, struct phase *phase, struct error *err)
+{
+    proof_restart(&phase->proof);
+    id_set_clear(&phase->tokens);
+    phase->is_done = false;
+    return enter_first_page(fetch, phase, err);
+}
 
 static bool begin_again(struct fetch *fetch, struct error *err)
 {
-    struct leg *leg = &fetch->legs[0];
-
-    walk_drop_prefetch(fetch);
+    prefetch_drop(fetch);
     if (fetch->mode == WALK_HISTORY) {
-        proof_restart(&fetch->legs[1].proof);
-        id_set_clear(&fetch->legs[1].tokens);
-        fetch->legs[1].is_done = false;
-        fetch->legs[1].state = page_first(&fetch->legs[1].rules, NULL, walk_window(fetch));
-        fetch->list = leg;
+        fetch->list = &fetch->phases[0];
+        if (!restart_phase(fetch, &fetch->phases[1], err))
+            return false;
     }
-    proof_restart(&leg->proof);
-    id_set_clear(&leg->tokens);
-    leg->is_done = false;
-    leg->state = page_first(&leg->rules, range_of(fetch), walk_window(fetch));
-    return leg->state.token.data == NULL || leg_set_token(leg, leg->state.token, err);
+    return restart_phase(fetch, &fetch->phases[0], err);
 }
 
-/* After a failure that a fresh walk may mend. */
+/* After a failure that a new walk may not meet. */
 static bool restart(struct fetch *fetch, struct error *err)
 {
-    struct error cause = *err;
+    const struct error cause = *err;
 
-    if (fetch->restarts >= FETCH_RESTARTS_MAX)
+    if (fetch->totals.restarts >= FETCH_RESTARTS_MAX)
         return error_set(err, ERROR_TRANSIENT, "fetch.restarts",
                          "the walk was lost %d times, the last time because: %.700s",
-                         fetch->restarts + 1, cause.text);
-    fetch->restarts++;
+                         fetch->totals.restarts + 1, cause.text);
+    fetch->totals.restarts++;
     return begin_again(fetch, err);
 }
 
 /* ---- failures ---- */
 
-/* 410 to a token needs no rule to be understood. */
-static bool is_gone(const struct leg *leg, const struct exchange *exchange)
+/* A token that gets 410 has expired, whether the source has a rule for it or not. */
+static bool is_token_gone(const struct phase *phase, const struct exchange *exchange)
 {
-    return exchange->answer.kind == ANSWER_ERROR && exchange->reply.status == 410 &&
-           leg->rules.type == PAGINATION_TOKEN && leg->state.number > 0;
+    return exchange->response.kind == RESPONSE_ERROR && exchange->reply.status == 410 &&
+           phase->rules.type == PAGINATION_TOKEN && phase->state.number > 0;
 }
 
-/* How sources say that there is no such page; a refusal for any other reason says nothing about it.
- */
-static bool is_behind_the_end(const struct exchange *exchange, const struct error *err)
+/* How sources say that there is no such page. A refusal for any other reason says nothing. */
+static bool is_past_the_end(const struct exchange *exchange, const struct error *err)
 {
     const int status = exchange->reply.status;
 
-    return exchange->answer.kind == ANSWER_ERROR && err->level == ERROR_REQUEST &&
+    return exchange->response.kind == RESPONSE_ERROR && err->level == ERROR_REQUEST &&
            (status == 400 || status == 404 || status == 410 || status == 416 || status == 422);
 }
 
-/* The request was made only to see whether the list goes on. Where all pages have been shorter than
- * asked for, none of them says that it was the last: there the answer has to come twice. */
-static void end_of_probe(struct fetch *fetch, struct leg *leg)
+/* The request was only made to see whether the list goes on. Where all pages were shorter than
+ * requested, none of them says that it was the last: there the refusal has to come twice. */
+static void end_by_probe(struct fetch *fetch, struct phase *phase)
 {
-    if (!leg->state.was_short && !leg->is_doubted) {
-        leg->is_doubted = true;
-        fetch->counts.asked_again = true;
+    if (!phase->state.was_short && !phase->saw_end_once) {
+        phase->saw_end_once = true;
+        fetch->counts.repeated = true;
         return;
     }
-    leg->is_done = true;
-    leg->end = PAGE_END_EMPTY;
+    phase->is_done = true;
+    phase->end = PAGE_END_EMPTY;
 }
 
-/* True: the page can be asked for again, with the walk as it is now, or the walk has a verdict. */
-static bool recover(struct fetch *fetch, const struct exchange *exchange, struct error *err)
+static bool recover_oversized(struct fetch *fetch)
 {
-    struct leg *leg = fetch->list;
-    const enum answer_kind kind = exchange->answer.kind;
+    struct phase *phase = fetch->list;
 
-    if (leg->state.is_probe && is_behind_the_end(exchange, err)) {
-        end_of_probe(fetch, leg);
+    if (range_of(fetch) == NULL && page_shrink(&phase->rules, &phase->state)) {
+        fetch->counts.page_shrunk = true;
         return true;
     }
-    if (exchange->is_lost || kind == ANSWER_EXPIRED || is_gone(leg, exchange))
-        return restart(fetch, err);
-    if (kind == ANSWER_OVERSIZED) {
-        if (range_of(fetch) == NULL && page_shrink(&leg->rules, &leg->state)) {
-            fetch->counts.page_shrunk = true;
-            return true;
-        }
-        if (!fetch->order.can_reslice)
-            return false;
-        walk_reslice(fetch, RESLICE_OVERSIZED, STR("the smallest page is too large"));
-        return true;
-    }
-    if (kind != ANSWER_TOO_DEEP)
+    if (!fetch->order.can_reslice)
         return false;
-    if (fetch->order.can_reslice)
-        walk_reslice(fetch, RESLICE_TOO_DEEP, STR("the source goes no deeper"));
-    else {
-        leg->end = PAGE_CUT_CAP;
-        walk_end(fetch, FETCH_CUT_SHORT,
-                 STR("the source goes no deeper, and the slice is not to be cut"));
-    }
+    walk_reslice(fetch, RESLICE_OVERSIZED, STR("the smallest page is too large"));
     return true;
 }
 
-/* ---- one page ---- */
+static void end_too_deep(struct fetch *fetch)
+{
+    if (fetch->order.can_reslice) {
+        walk_reslice(fetch, RESLICE_TOO_DEEP, STR("the source goes no deeper"));
+        return;
+    }
+    fetch->list->end = PAGE_CUT_CAP;
+    walk_end(fetch, FETCH_CUT_SHORT,
+             STR("the source goes no deeper, and the slice is not to be cut"));
+}
+
+/* True: the page can be requested again, with the walk as it is now, or the walk has a verdict. */
+static bool recover(struct fetch *fetch, const struct exchange *exchange, struct error *err)
+{
+    struct phase *phase = fetch->list;
+
+    if (phase->state.is_probe && is_past_the_end(exchange, err)) {
+        end_by_probe(fetch, phase);
+        return true;
+    }
+    if (exchange->is_lost || exchange->response.kind == RESPONSE_EXPIRED ||
+        is_token_gone(phase, exchange))
+        return restart(fetch, err);
+    if (exchange->response.kind == RESPONSE_OVERSIZED)
+        return recover_oversized(fetch);
+    if (exchange->response.kind != RESPONSE_TOO_DEEP)
+        return false;
+    end_too_deep(fetch);
+    return true;
+}
+
+/* ---- what a page shows ---- */
 
 static struct proof_page proof_page_of(const struct listing *listing)
 {
@@ -199,25 +194,24 @@ static struct proof_page proof_page_of(const struct listing *listing)
                                 .total = listing->total };
 }
 
-static struct page_seen seen_of(const struct fetch *fetch, const struct exchange *exchange)
+static struct page_seen seen_of(const struct phase *phase, const struct exchange *exchange)
 {
     const struct listing *listing = &exchange->listing;
-    const struct leg *leg = fetch->list;
     const struct proof_page page = proof_page_of(listing);
-    const bool is_sent = listing->next.data != NULL && leg->state.token.data != NULL &&
-                         str_eq(listing->next, leg->state.token);
+    const bool is_sent = listing->next.data != NULL && phase->state.token.data != NULL &&
+                         str_eq(listing->next, phase->state.token);
 
     return (struct page_seen){
         .items = (int64_t)listing->items,
-        .fresh = proof_fresh(&leg->proof, &page),
+        .fresh = proof_fresh(&phase->proof, &page),
         .unnamed = (int64_t)listing->unnamed,
         .has_total = listing->has_total,
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
         .next_is_known = listing->next.data != NULL && !is_sent &&
-                         id_set_has(&leg->tokens, id_set_hash(listing->next)),
-        .is_declared_empty = exchange->answer.kind == ANSWER_EMPTY,
+                         id_set_has(&phase->tokens, id_set_hash(listing->next)),
+        .is_declared_empty = exchange->response.kind == RESPONSE_EMPTY,
         .is_past = listing->is_past,
         .has_dates = listing->has_dates,
         .earliest_us = listing->earliest_us,
@@ -225,234 +219,173 @@ static struct page_seen seen_of(const struct fetch *fetch, const struct exchange
     };
 }
 
-/* Of two answers to one request, the one that shows more; of equals, the later. */
-static struct exchange *better(const struct fetch *fetch, struct exchange *first,
-                               struct exchange *second)
+/* A source with a search before its pages gives the total there. */
+static void complete_total(const struct fetch *fetch, struct listing *listing)
 {
-    return seen_of(fetch, second).fresh >= seen_of(fetch, first).fresh ? second : first;
+    if (fetch->list != &fetch->phases[1] || listing->has_total)
+        return;
+    listing->has_total = fetch->history.has_total;
+    listing->total = fetch->history.total;
 }
 
-/* The same request once more, beside the first answer. On failure it is the second that counts. */
-static bool look_again(struct fetch *fetch, const struct exchange_ask *ask, struct exchange **found,
-                       struct exchange **second, struct error *err)
+/* ---- requesting a page ---- */
+
+bool walk_repeat(struct fetch *fetch, const struct exchange_request *request,
+                 struct exchange **found, struct exchange **second, struct error *err)
 {
-    fetch->counts.asked_again = true;
-    fetch->has_kept = true;
+    fetch->counts.repeated = true;
+    fetch->memory.keeps_first = true;
     *second = *found == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
     exchange_close(*second);
-    if (walk_exchange(fetch, ask, *second, err))
+    if (exchange_run(fetch, request, *second, err))
         return true;
     *found = *second;
     return false;
 }
 
-static bool is_expected(const struct fetch *fetch)
+static bool request_and_decide(struct fetch *fetch, struct exchange **found,
+                               struct page_decision *decision, struct error *err)
 {
-    return fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
-}
-
-static bool look_and_decide(struct fetch *fetch, struct exchange **found,
-                            struct page_decision *decision, struct error *err)
-{
-    struct leg *leg = fetch->list;
-    const struct exchange_ask ask = { .leg = leg, .ids_only = fetch->mode == WALK_IDS };
-    struct page_facts facts = {
-        .pages = leg == &fetch->legs[0] ? range_of(fetch) : NULL,
-        .is_expected = is_expected(fetch),
-    };
+    struct phase *phase = fetch->list;
+    const struct exchange_request request = { .phase = phase, .ids_only = fetch->mode == WALK_IDS };
+    struct page_facts facts = { .pages = range_of_phase(fetch, phase),
+                                .is_expected = walk_expects_records(fetch) };
     struct exchange *second;
-    struct page_seen seen;
+    struct page_seen seen, seen_again;
 
-    if (!walk_look(fetch, &ask, found, err))
+    if (!exchange_run_checked(fetch, &request, found, err))
         return false;
-    /* A history server tells its total in the first phase. */
-    if (leg == &fetch->legs[1] && !(*found)->listing.has_total) {
-        (*found)->listing.has_total = fetch->has_history_total;
-        (*found)->listing.total = fetch->history_total;
-    }
-    seen = seen_of(fetch, *found);
-    *decision = page_decide(&leg->rules, &leg->state, &seen, &facts);
-    if (decision->step != PAGE_ASK_AGAIN)
+    complete_total(fetch, &(*found)->listing);
+    seen = seen_of(phase, *found);
+    *decision = page_decide(&phase->rules, &phase->state, &seen, &facts);
+    if (decision->step != PAGE_REPEAT)
         return true;
-    if (!look_again(fetch, &ask, found, &second, err))
+    if (!walk_repeat(fetch, &request, found, &second, err))
         return false;
-    if (leg == &fetch->legs[1] && !second->listing.has_total) {
-        second->listing.has_total = fetch->has_history_total;
-        second->listing.total = fetch->history_total;
+    complete_total(fetch, &second->listing);
+    seen_again = seen_of(phase, second);
+    /* Of two responses to one request, the one that shows more; of equals, the later. */
+    if (seen_again.fresh >= seen.fresh) {
+        *found = second;
+        seen = seen_again;
     }
-    *found = better(fetch, *found, second);
-    facts.asked_again = true;
-    seen = seen_of(fetch, *found);
-    *decision = page_decide(&leg->rules, &leg->state, &seen, &facts);
+    facts.is_second = true;
+    *decision = page_decide(&phase->rules, &phase->state, &seen, &facts);
     return true;
 }
 
-/* The page is taken: it counts, and the walk moves on. */
-static bool accept(struct fetch *fetch, const struct exchange *exchange,
+/* The page counts, and the walk moves on. */
+static bool accept(struct phase *phase, const struct exchange *exchange,
                    const struct page_decision *decision, struct error *err)
 {
-    struct leg *leg = fetch->list;
     const struct proof_page page = proof_page_of(&exchange->listing);
     int64_t fresh;
     bool is_new;
 
-    if (!proof_add(&leg->proof, &page, &fresh, err))
+    if (!proof_add(&phase->proof, &page, &fresh, err))
         return false;
-    leg->is_doubted = false;
+    phase->saw_end_once = false;
     if (decision->step == PAGE_END) {
-        leg->is_done = true;
-        leg->end = decision->why;
+        phase->is_done = true;
+        phase->end = decision->reason;
         return true;
     }
-    leg->state = decision->next;
+    phase->state = decision->next;
     if (decision->next.token.data == NULL)
         return true;
-    return id_set_add(&leg->tokens, id_set_hash(decision->next.token), &is_new, err) &&
-           leg_set_token(leg, decision->next.token, err);
+    return id_set_add(&phase->tokens, id_set_hash(decision->next.token), &is_new, err) &&
+           phase_set_token(phase, decision->next.token, err);
 }
 
-/* ---- phases ---- */
-
-static bool copy_history(struct fetch *fetch, const struct listing *listing, struct error *err)
+/* The first page of a slice shows whether the slice can be walked to its end. */
+static bool is_over_cap(const struct fetch *fetch, const struct listing *listing)
 {
-    struct listing_value *values =
-        ARENA_ARRAY(&fetch->own, struct listing_value, listing->history_count);
+    const struct phase *phase = fetch->list;
 
-    if (values == NULL)
-        return arena_error(&fetch->own, err);
-    for (size_t i = 0; i < listing->history_count; i++) {
-        values[i].name = listing->history[i].name; /* the spec's */
-        values[i].value = arena_copy(&fetch->own, listing->history[i].value);
-        if (values[i].value.data == NULL)
-            return arena_error(&fetch->own, err);
-    }
-    fetch->history = values;
-    fetch->history_count = listing->history_count;
-    return true;
+    return phase == &fetch->phases[0] && phase->state.number == 0 && fetch->order.can_reslice &&
+           listing->has_total &&
+           page_is_over_cap(phase->rules.cap > 0 ? &phase->rules : &fetch->phases[1].rules,
+                            listing->total);
 }
 
-static bool finds_nothing(const struct exchange *search)
+static void end_over_cap(struct fetch *fetch, const struct listing *listing)
 {
-    return search->answer.kind == ANSWER_EMPTY ||
-           (search->listing.has_total && search->listing.total == 0);
+    fetch->list->proof.has_total = true;
+    fetch->list->proof.total_last = listing->total;
+    if (!walk_ends_by_stray_ids(fetch, listing, true))
+        walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });
 }
 
-/* WALK_HISTORY: the search is asked once, and twice where it finds nothing that was expected. */
-static bool look_for_history(struct fetch *fetch, struct exchange **found, struct error *err)
-{
-    const struct exchange_ask ask = { .leg = fetch->list, .ids_only = true };
-    struct exchange *second;
-
-    if (!walk_look(fetch, &ask, found, err))
-        return false;
-    if (!finds_nothing(*found) || (*found)->answer.kind == ANSWER_EMPTY || !is_expected(fetch))
-        return true;
-    if (!look_again(fetch, &ask, found, &second, err))
-        return false;
-    *found = second;
-    return true;
-}
-
-/* What the search captured leads to the records. */
-static bool enter_history(struct fetch *fetch, const struct exchange *exchange, struct error *err)
-{
-    const struct listing *listing = &exchange->listing;
-
-    if (!copy_history(fetch, listing, err))
-        return false;
-    fetch->has_history_total = listing->has_total;
-    fetch->history_total = listing->total;
-    fetch->legs[0].is_done = true;
-    fetch->legs[0].end = PAGE_END_SINGLE;
-    fetch->list = &fetch->legs[1];
-    if (finds_nothing(exchange)) {
-        fetch->legs[1].proof.has_total = listing->has_total;
-        fetch->legs[1].is_done = true;
-        fetch->legs[1].end = PAGE_END_EMPTY;
-    }
-    return true;
-}
-
-/* The first page of a slice tells whether it can be walked to its end. */
-static bool is_over_cap(const struct fetch *fetch, const struct exchange *exchange)
-{
-    return fetch->list == &fetch->legs[0] && fetch->list->state.number == 0 &&
-           fetch->order.can_reslice && exchange->listing.has_total &&
-           page_is_over_cap(fetch->list->rules.cap > 0 ? &fetch->list->rules
-                                                       : &fetch->legs[1].rules,
-                            exchange->listing.total);
-}
-
-/* The sweep is over. Believed, or from the beginning. */
+/* The sweep is over. It is believed, or the walk begins again. */
 static bool end_sweep(struct fetch *fetch, struct error *err)
 {
-    const struct leg *leg = fetch->list;
-    const struct proof_result result = proof_judge(&leg->proof, leg->end);
+    const struct phase *phase = fetch->list;
+    const struct proof_result result = proof_judge(&phase->proof, phase->end);
 
-    /* A scroll that came back to where it was could not be asked a second time. */
-    const bool is_mendable = leg->end == PAGE_CUT_LOOP && !leg->rules.replayable;
+    /* A scroll that came back to where it was could not be requested a second time. */
+    const bool may_mend = phase->end == PAGE_CUT_LOOP && !phase->rules.replayable;
 
-    if (result.verdict == PROOF_COMPLETE || (result.verdict == PROOF_CUT && !is_mendable) ||
-        fetch->sweeps + 1 >= FETCH_SWEEPS_MAX)
+    if (result.verdict == PROOF_COMPLETE || (result.verdict == PROOF_CUT && !may_mend) ||
+        fetch->totals.sweeps + 1 >= FETCH_SWEEPS_MAX)
         return true;
-    fetch->sweeps++;
+    fetch->totals.sweeps++;
     return begin_again(fetch, err);
 }
 
-static void tell_place(const struct fetch *fetch, const struct leg *leg, struct fetch_batch *batch)
-{
-    const struct page_state *state = &leg->state;
+/* ---- a batch ---- */
 
-    batch->has_page_no = leg->rules.type == PAGINATION_PAGE || leg->rules.type == PAGINATION_OFFSET;
-    batch->page_no = leg->rules.type == PAGINATION_PAGE ? state->page_no : state->number;
+static void describe_place(const struct fetch *fetch, struct fetch_batch *batch)
+{
+    const struct phase *phase = fetch->list;
+    const struct page_state *state = &phase->state;
+    const enum pagination_type type = phase->rules.type;
+
+    batch->kind = fetch->mode == WALK_PAGES || phase == &fetch->phases[1] ? FETCH_PAGE : FETCH_IDS;
+    batch->has_page_no = type == PAGINATION_PAGE || type == PAGINATION_OFFSET;
+    batch->page_no = type == PAGINATION_PAGE ? state->page_no : state->number;
     batch->page_size = state->size;
-    if (leg->rules.replayable && fetch->sweeps == 0 && fetch->restarts == 0)
+    if (phase->rules.replayable && fetch->totals.sweeps == 0 && fetch->totals.restarts == 0)
         batch->before = state->token;
 }
 
 static bool take_ids(struct fetch *fetch, const struct listing *listing, struct fetch_batch *batch,
                      struct error *err)
 {
-    const size_t before = fetch->queue.count;
+    const struct id_queue *queue = &fetch->ids.queue;
+    const size_t before = queue->count;
 
-    if (!walk_add_ids(fetch, listing->ids, listing->hash_count, err))
+    if (!id_work_add(&fetch->ids, &fetch->memory.own, listing->ids, listing->hash_count, err))
         return false;
-    batch->id_count = fetch->queue.count - before;
+    batch->id_count = queue->count - before;
     if (batch->id_count > 0)
-        batch->ids = fetch->queue.items + before;
+        batch->ids = queue->items + before;
     return true;
 }
 
-static bool fill(struct fetch *fetch, struct exchange *exchange, struct fetch_batch *batch,
-                 struct error *err)
+void walk_take_records(struct fetch *fetch, const struct listing *listing,
+                       struct fetch_batch *batch)
 {
-    const struct listing *listing = &exchange->listing;
-
     fetch->counts.items = (int64_t)listing->items;
     fetch->counts.dropped = (int64_t)listing->dropped;
-    if (fetch->mode == WALK_IDS)
-        return take_ids(fetch, listing, batch, err);
     batch->records = listing->records.items;
     batch->record_count = listing->records.count;
     batch->bad = listing->bad.items;
     batch->bad_count = listing->bad.count;
-    return true;
 }
 
 bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct page_decision decision;
     struct exchange *found;
-    struct leg *leg;
-    bool opens_history; /* the search before a history's pages: nothing is decided on it */
+    struct phase *phase;
+    bool is_search; /* the one before the pages: nothing is decided on it */
 
     for (;;) {
-        leg = fetch->list;
-        opens_history = fetch->mode == WALK_HISTORY && leg == &fetch->legs[0];
-        batch->kind = fetch->mode == WALK_PAGES || leg == &fetch->legs[1] ? FETCH_PAGE : FETCH_IDS;
-        tell_place(fetch, leg, batch);
-        if (opens_history ? look_for_history(fetch, &found, err)
-                          : look_and_decide(fetch, &found, &decision, err))
+        phase = fetch->list;
+        is_search = fetch->mode == WALK_HISTORY && phase == &fetch->phases[0];
+        describe_place(fetch, batch);
+        if (is_search ? history_search(fetch, &found, err)
+                      : request_and_decide(fetch, &found, &decision, err))
             break;
         fetch->current = found;
         if (!recover(fetch, found, err))
@@ -461,24 +394,21 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
             return true; /* a batch without records */
         if (fetch->list->is_done)
             return end_sweep(fetch, err);
-        exchange_close(found);
-        fetch->has_kept = false;
-        arena_reset(walk_arena(fetch));
+        exchange_discard(fetch, found);
     }
     fetch->current = found;
-    if (is_over_cap(fetch, found)) {
-        fetch->list->proof.has_total = true;
-        fetch->list->proof.total_last = found->listing.total;
-        if (walk_ends_astray(fetch, &found->listing, true))
-            return true;
-        walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });
+    if (is_over_cap(fetch, &found->listing)) {
+        end_over_cap(fetch, &found->listing);
         return true;
     }
-    if (opens_history)
-        return enter_history(fetch, found, err);
-    if (walk_ends_astray(fetch, &found->listing, false))
+    if (is_search)
+        return history_enter(fetch, found, err);
+    if (walk_ends_by_stray_ids(fetch, &found->listing, false))
         return true;
-    if (!fill(fetch, found, batch, err) || !accept(fetch, found, &decision, err))
+    walk_take_records(fetch, &found->listing, batch);
+    if (fetch->mode == WALK_IDS && !take_ids(fetch, &found->listing, batch, err))
         return false;
-    return !leg->is_done || end_sweep(fetch, err);
+    if (!accept(phase, found, &decision, err))
+        return false;
+    return !phase->is_done || end_sweep(fetch, err);
 }

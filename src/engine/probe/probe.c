@@ -1,56 +1,47 @@
 #include "engine/probe/probe.h"
 
-#include "engine/fetch/walk.h"
-
 #define SCRATCH_BYTES_MAX (INT64_C(32) << 20)
 
-static struct window window_of(const struct probe *probe)
+static struct request_input request_input_of(const struct probe *probe)
 {
-    const struct slice *slice = probe->ask.slice;
-
-    return slice->dimension == SLICE_TIME ? slice->query.window : slice->window;
-}
-
-static struct request_ask request_ask_of(const struct probe *probe)
-{
-    return (struct request_ask){
+    return (struct request_input){
         .form = &probe->form,
-        .secrets = probe->ask.secrets,
-        .slice = probe->ask.slice,
+        .secrets = probe->input.secrets,
+        .slice = probe->input.slice,
         .plan_id = STR("0"),
         .state = &probe->state,
-        .window = window_of(probe),
-        .ids = probe->ask.ids,
-        .id_count = probe->ask.id_count,
-        .now_us = probe->ask.now_us,
+        .window = request_window(probe->input.slice),
+        .ids = probe->input.ids,
+        .id_count = probe->input.id_count,
+        .now_us = probe->input.now_us,
     };
 }
 
-bool probe_open(struct probe *probe, struct arena *arena, const struct probe_ask *ask,
+bool probe_open(struct probe *probe, struct arena *arena, const struct probe_input *input,
                 struct error *err)
 {
-    struct request_ask request_ask;
+    struct request_input request_input;
 
-    *probe = (struct probe){ .ask = *ask, .arena = arena, .endpoint = &ask->spec->endpoint };
-    probe->lists_ids = ask->spec->is_two_phase && ask->slice->dimension != SLICE_ID;
-    probe->rules = walk_rules(ask->spec, probe->endpoint);
-    probe->state = page_first(&probe->rules, NULL, window_of(probe));
-    if (!reader_open(&probe->reader, arena, probe->endpoint, ask->xml, err) ||
-        !request_form_open(&probe->form, arena, ask->spec, probe->endpoint, err))
+    *probe = (struct probe){ .input = *input, .arena = arena, .endpoint = &input->spec->endpoint };
+    probe->lists_ids = input->spec->is_two_phase && input->slice->dimension != SLICE_ID;
+    probe->rules = page_rules_of(input->spec, probe->endpoint);
+    probe->state = page_first(&probe->rules, NULL, request_window(probe->input.slice));
+    if (!reader_open(&probe->reader, arena, probe->endpoint, input->xml, err) ||
+        !request_form_open(&probe->form, arena, input->spec, probe->endpoint, err))
         return false;
-    request_ask = request_ask_of(probe);
-    return request_tell(&probe->told, arena, &request_ask, err);
+    request_input = request_input_of(probe);
+    return request_show(&probe->shown, arena, &request_input, err);
 }
 
 bool probe_send(struct probe *probe, struct http *http, struct error *err)
 {
-    const struct request_ask ask = request_ask_of(probe);
+    const struct request_input input = request_input_of(probe);
     struct request request;
     struct arena scratch;
     bool ok;
 
     arena_init(&scratch, SCRATCH_BYTES_MAX);
-    ok = request_render(&request, (struct request_memory){ &scratch, probe->arena }, &ask, err) &&
+    ok = request_render(&request, (struct request_memory){ &scratch, probe->arena }, &input, err) &&
          http_send(http, probe->arena, &request.http, &probe->reply, err);
     arena_wipe(&scratch);
     arena_release(&scratch);
@@ -61,19 +52,19 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err)
 
 static bool read_page(struct probe *probe, struct error *err)
 {
-    const struct spec *spec = probe->ask.spec;
-    const struct slice *slice = probe->ask.slice;
+    const struct spec *spec = probe->input.spec;
+    const struct slice *slice = probe->input.slice;
     const bool is_filtered = spec->endpoint.window.client_filter && slice->dimension == SLICE_TIME;
-    const struct listing_ask ask = {
+    const struct listing_input input = {
         .reader = &probe->reader,
-        .answer = &probe->answer,
+        .response = &probe->response,
         .reply = &probe->reply,
         .request_url = probe->reply.url.len > 0 ? probe->reply.url : probe->endpoint->http.base_url,
         .keep = is_filtered ? slice->query.keep : (struct window){ 0, 0 },
         .ids_only = probe->lists_ids,
     };
 
-    if (!listing_read(&probe->listing, probe->arena, &ask, err))
+    if (!listing_read(&probe->listing, probe->arena, &input, err))
         return false;
     if (probe->rules.type != PAGINATION_URL || probe->listing.next.data == NULL)
         return true;
@@ -91,25 +82,25 @@ static struct page_decision decide(const struct probe *probe)
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
-        .is_declared_empty = probe->answer.kind == ANSWER_EMPTY,
+        .is_declared_empty = probe->response.kind == RESPONSE_EMPTY,
         .has_dates = listing->has_dates,
         .earliest_us = listing->earliest_us,
         .latest_us = listing->latest_us,
     };
 
     return page_decide(&probe->rules, &probe->state, &seen,
-                       &(struct page_facts){ .asked_again = true });
+                       &(struct page_facts){ .is_second = true });
 }
 
 bool probe_read(struct probe *probe, const struct http_reply *reply, struct error *err)
 {
     probe->reply = *reply;
-    answer_close(&probe->answer);
-    if (!answer_read(&probe->answer, probe->arena,
-                     &(struct answer_ask){ .reader = &probe->reader,
-                                           .reply = &probe->reply,
-                                           .now_us = probe->ask.now_us },
-                     err) ||
+    response_close(&probe->response);
+    if (!response_read(&probe->response, probe->arena,
+                       &(struct response_input){ .reader = &probe->reader,
+                                                 .reply = &probe->reply,
+                                                 .now_us = probe->input.now_us },
+                       err) ||
         !read_page(probe, err))
         return false;
     probe->decision = decide(probe);
@@ -118,6 +109,6 @@ bool probe_read(struct probe *probe, const struct http_reply *reply, struct erro
 
 void probe_close(struct probe *probe)
 {
-    answer_close(&probe->answer);
+    response_close(&probe->response);
     reader_close(&probe->reader);
 }

@@ -16,7 +16,7 @@
 
 struct xml;
 
-struct probe_ask { /* all must outlive the probe */
+struct probe_input { /* all must outlive the probe */
     const struct spec *spec;
     const struct slice *slice;
     const struct str *ids; /* of an operation by id */
@@ -32,18 +32,18 @@ struct probe_warnings {
 };
 
 struct probe {
-    struct probe_ask ask;
+    struct probe_input input;
     struct arena *arena;
     const struct spec_endpoint *endpoint;
     struct reader reader;
     struct request_form form;
     struct page_rules rules;
     struct page_state state;
-    struct request_told told;
+    struct request_shown shown;
     bool lists_ids; /* phase one of two: items are ids, and there are no records */
 
     struct http_reply reply;
-    struct answer answer;
+    struct response response;
     struct listing listing; /* only after probe_read() has said true */
     struct page_decision
         decision; /* likewise; where a walk would ask again, what it would then do */
@@ -51,7 +51,7 @@ struct probe {
 };
 
 /* Errors of request.h and reader.h. Close it in any case. */
-bool probe_open(struct probe *probe, struct arena *arena, const struct probe_ask *ask,
+bool probe_open(struct probe *probe, struct arena *arena, const struct probe_input *input,
                 struct error *err) MUST_CHECK;
 
 /* Puts the request on the wire; reply is what came. Errors of port/http.h. */

@@ -26,14 +26,14 @@ static void warn(struct probe *probe, const char *format, ...)
 
 static bool is_listing(const struct probe *probe)
 {
-    return probe->ask.slice->dimension != SLICE_ID;
+    return probe->input.slice->dimension != SLICE_ID;
 }
 
 static void warn_total(struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
 
-    if (!is_listing(probe) || probe->answer.kind == ANSWER_EMPTY)
+    if (!is_listing(probe) || probe->response.kind == RESPONSE_EMPTY)
         return;
     if (probe->endpoint->response.total.text.len == 0)
         warn(probe, "the source tells no total (response.total): completeness can not be proven");
@@ -42,7 +42,7 @@ static void warn_total(struct probe *probe)
     else if (listing->total < (int64_t)listing->items)
         warn(probe, "the total, %" PRId64 ", is less than the page alone has", listing->total);
     if (listing->has_total && probe->decision.step == PAGE_END &&
-        listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.why))
+        listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.reason))
         warn(probe,
              "the total is %" PRId64 ", %zu came, and nothing leads further: is page.next right?",
              listing->total, listing->items);
@@ -52,15 +52,15 @@ static void warn_total(struct probe *probe)
 static void warn_cap(struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
-    const struct spec *spec = probe->ask.spec;
+    const struct spec *spec = probe->input.spec;
     const int64_t cap = probe->endpoint->page.cap;
     struct reslice out = { 0 };
 
     if (!is_listing(probe) || !listing->has_total ||
         !page_is_over_cap(&probe->rules, listing->total))
         return;
-    if (!id_range_is_valid(probe->ask.slice->part))
-        reslice_time(&(struct reslice_request){ .window = probe->ask.slice->window,
+    if (!id_range_is_valid(probe->input.slice->part))
+        reslice_time(&(struct reslice_request){ .window = probe->input.slice->window,
                                                 .cut = { .max_us = spec->endpoint.window.max_us,
                                                          .min_us = spec->endpoint.window.min_us,
                                                          .align = spec->endpoint.window.align,
@@ -92,7 +92,7 @@ static struct str id_at(const struct probe *probe, size_t i)
 static void warn_range(struct probe *probe)
 {
     const struct spec_page *page = &probe->endpoint->page;
-    const struct id_range part = probe->ask.slice->part;
+    const struct id_range part = probe->input.slice->part;
     const bool is_part = id_range_is_valid(part);
     const struct id_range within =
         is_part ? part : (struct id_range){ page->id_min, page->id_max + 1 };
@@ -146,7 +146,7 @@ static void warn_size(struct probe *probe)
 static void warn_dates(struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
-    const struct window window = probe->ask.slice->query.window;
+    const struct window window = probe->input.slice->query.window;
     size_t coarse = 0, outside = 0, dated = 0;
 
     if (listing->records.count == 0)
@@ -168,7 +168,7 @@ static void warn_dates(struct probe *probe)
     else if (coarse == dated)
         warn(probe, "dates are of day precision or coarser: of two changes on one day only "
                     "response.version can tell which is newer");
-    if (is_listing(probe) && outside > 0 && !probe->ask.spec->endpoint.window.client_filter)
+    if (is_listing(probe) && outside > 0 && !probe->input.spec->endpoint.window.client_filter)
         warn(probe,
              "%zu of %zu records are dated outside of the window that was asked for: does "
              "the filter act, and on this date?",
@@ -236,7 +236,7 @@ static void warn_order(struct probe *probe)
     const bool is_counted =
         probe->rules.type == PAGINATION_OFFSET || probe->rules.type == PAGINATION_PAGE;
     const bool needs_order =
-        probe->rules.type == PAGINATION_TIME || !probe->ask.spec->endpoint.window.updated_since;
+        probe->rules.type == PAGINATION_TIME || !probe->input.spec->endpoint.window.updated_since;
 
     if (!is_listing(probe))
         return;
@@ -250,7 +250,7 @@ static void warn_order(struct probe *probe)
 
 static void warn_rate(struct probe *probe)
 {
-    const int64_t told = probe->answer.hints.provider_rate;
+    const int64_t told = probe->response.hints.provider_rate;
     const double asked = probe->endpoint->rate.limit.per_second;
 
     if (told > 0 && asked * 1e6 > (double)told)

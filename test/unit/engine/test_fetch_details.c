@@ -175,7 +175,7 @@ TEST(a_search_that_finds_nothing_where_records_were_expected_is_made_again)
     rig.slice.expected_records = 50;
     rig_run(&rig);
     played_require_complete(&played, &rig, "found the second time");
-    CHECK(rig.sums.asked_again, "and told");
+    CHECK(rig.sums.repeated, "and told");
     rig_release(&rig);
 
     played_begin(&played, &rig, DETAILS, "history", 0);

@@ -17,7 +17,7 @@ static const struct shape {
     const char *digest; /* its beginning; NULL: not asked for */
     enum fetch_verdict_kind verdict;
     bool is_proven;
-    enum page_why end;
+    enum page_reason end;
 } shapes[] = {
     { "crossref scroll",
       "sources/crossref.yaml",
@@ -31,7 +31,7 @@ static const struct shape {
       "2ec807405d9bbd04",
       FETCH_COMPLETE,
       false,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "crossref, 2 MB page",
       "sources/crossref.yaml",
       "harvest",
@@ -43,7 +43,7 @@ static const struct shape {
       "82ed0b03e7a0ad7e",
       FETCH_COMPLETE,
       false,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "crossref, nothing",
       "sources/crossref.yaml",
       "harvest",
@@ -68,7 +68,7 @@ static const struct shape {
       "327173b45a73c391",
       FETCH_COMPLETE,
       false,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "europe pmc, nothing",
       "sources/europepmc.yaml",
       "harvest",
@@ -129,7 +129,7 @@ static const struct shape {
       "a4cb510d5bf78f7d",
       FETCH_COMPLETE,
       false,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "OAI with tombstones",
       "test/data/fetch/oai.yaml",
       "harvest",
@@ -227,7 +227,7 @@ static const struct shape {
       NULL,
       FETCH_COMPLETE,
       false,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "arXiv Atom, unknown id",
       "test/data/fetch/arxiv.yaml",
       "harvest",
@@ -284,8 +284,8 @@ TEST(recorded_pages_are_read_as_their_sources_describe_them)
         if (shape->stop_after == 0) {
             CHECK_EQ(rig.last.verdict.kind, shape->verdict, shape->label);
             CHECK_EQ(rig.last.verdict.is_proven, shape->is_proven, shape->label);
-            CHECK_STR(str_of(page_why_name(rig.last.verdict.end)),
-                      str_of(page_why_name(shape->end)), shape->label);
+            CHECK_STR(str_of(page_reason_name(rig.last.verdict.end)),
+                      str_of(page_reason_name(shape->end)), shape->label);
         }
         rig_release(&rig);
     }
@@ -308,8 +308,8 @@ static size_t check_reread(const struct rig *rig, const char *label)
 
         arena_reset(&arena);
         REQUIRE_OK(reread_open(&reread, &arena, endpoint, rig->payloads.items[i], &err), err);
-        CHECK_EQ(reread.judgement, RECORD_GOOD, label);
-        if (reread.judgement == RECORD_GOOD) {
+        CHECK(record_is_good(&reread.record), label);
+        if (record_is_good(&reread.record)) {
             CHECK_STR(reread.record.provider_id, rig->ids.items[i], label);
             CHECK_STR(reread.record.payload, rig->payloads.items[i], label);
             CHECK_EQ(reread.record.has_updated_at ? reread.record.updated_at_us : INT64_MIN,
@@ -355,9 +355,9 @@ TEST(bytes_that_are_no_record_are_a_bad_record)
         rig_init(&rig, files[i], "harvest", NULL);
         REQUIRE_OK(reread_open(&reread, &rig.arena, &rig.spec.endpoint, STR("{\"a\":<b"), &err),
                    err);
-        CHECK_EQ(reread.judgement, RECORD_BAD, files[i]);
-        CHECK_STR(str_of(reread.bad.reason), STR("item.syntax"), files[i]);
-        CHECK(reread.bad.detail.len > 0, "and what is wrong");
+        CHECK(!record_is_good(&reread.record), files[i]);
+        CHECK_STR(str_of(reread.record.reason), STR("item.syntax"), files[i]);
+        CHECK(reread.record.detail.len > 0, "and what is wrong");
         reread_close(&reread);
         rig_release(&rig);
     }

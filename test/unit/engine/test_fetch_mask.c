@@ -1,4 +1,4 @@
-#include "engine/fetch/mask.h"
+#include "engine/fetch/request.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static const char *masked(enum auth_type type, const char *text)
     const struct request_form form = { .spec = &spec, .endpoint = &endpoint };
 
     (void)snprintf(out, sizeof(out), "%s", text);
-    out[mask_text(&(struct mask){ &form, &source }, out, strlen(out))] = '\0';
+    out[request_mask_text(&(struct request_mask){ &form, &source }, out, strlen(out))] = '\0';
     return out;
 }
 

@@ -71,43 +71,43 @@ static const struct {
     const struct page_rules *rules;
     struct page_seen seen;
     enum page_step step;
-    enum page_why why;
+    enum page_reason reason;
 } cases[] = {
     /* counted pages */
     { "full, no total", THIRD, &offset_rules, SEEN(.items = 10, .fresh = 10), PAGE_GO_ON,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "full, total not reached", THIRD, &offset_rules,
-      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 31), PAGE_GO_ON, PAGE_WHY_NONE },
+      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 31), PAGE_GO_ON,
+      PAGE_REASON_NONE },
     { "full, total reached", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 30), PAGE_END, PAGE_END_TOTAL },
     { "total reached, has_more says more", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 30, .more = PAGE_MORE_YES),
-      PAGE_GO_ON, PAGE_WHY_NONE },
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "short, total reached", THIRD, &offset_rules,
       SEEN(.items = 4, .fresh = 4, .has_total = true, .total = 24), PAGE_END, PAGE_END_TOTAL },
     { "short, total not reached", THIRD, &offset_rules,
-      SEEN(.items = 4, .fresh = 4, .has_total = true, .total = 90), PAGE_GO_ON, PAGE_WHY_NONE },
+      SEEN(.items = 4, .fresh = 4, .has_total = true, .total = 90), PAGE_GO_ON, PAGE_REASON_NONE },
     { "short, nothing else known", THIRD, &offset_rules, SEEN(.items = 4, .fresh = 4), PAGE_GO_ON,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "has_more is false", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO), PAGE_END, PAGE_END_NO_MORE },
     { "has_more is false, the total says more", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .has_total = true, .total = 50),
-      PAGE_GO_ON, PAGE_WHY_NONE },
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "empty behind a short page", BEHIND_SHORT, &offset_rules, SEEN(0), PAGE_END, PAGE_END_EMPTY },
-    { "empty behind a full page", THIRD, &offset_rules, SEEN(0), PAGE_ASK_AGAIN, PAGE_DOUBT_EMPTY },
+    { "empty behind a full page", THIRD, &offset_rules, SEEN(0), PAGE_REPEAT, PAGE_UNSURE_EMPTY },
     { "empty, asked again", AGAIN, &offset_rules, SEEN(0), PAGE_END, PAGE_END_EMPTY },
     { "empty, the total says more", BEHIND_SHORT, &offset_rules,
-      SEEN(.has_total = true, .total = 50), PAGE_ASK_AGAIN, PAGE_DOUBT_EMPTY },
+      SEEN(.has_total = true, .total = 50), PAGE_REPEAT, PAGE_UNSURE_EMPTY },
     { "empty, the total says all", THIRD, &offset_rules, SEEN(.has_total = true, .total = 20),
       PAGE_END, PAGE_END_EMPTY },
     { "empty first page, total 0", FIRST, &offset_rules, SEEN(.has_total = true), PAGE_END,
       PAGE_END_EMPTY },
-    { "empty first page, no total", FIRST, &offset_rules, SEEN(0), PAGE_ASK_AGAIN,
-      PAGE_DOUBT_EMPTY },
+    { "empty first page, no total", FIRST, &offset_rules, SEEN(0), PAGE_REPEAT, PAGE_UNSURE_EMPTY },
     { "empty by a rule of the source", FIRST, &offset_rules, SEEN(.is_declared_empty = true),
       PAGE_END, PAGE_END_EMPTY },
-    { "all known", THIRD, &offset_rules, SEEN(.items = 10), PAGE_ASK_AGAIN, PAGE_DOUBT_REPEAT },
+    { "all known", THIRD, &offset_rules, SEEN(.items = 10), PAGE_REPEAT, PAGE_UNSURE_REPEAT },
     { "all known, asked again", AGAIN, &offset_rules,
       SEEN(.items = 10, .has_total = true, .total = 90), PAGE_END, PAGE_CUT_LOOP },
     { "page limit", THIRD, &few_pages_rules,
@@ -119,44 +119,44 @@ static const struct {
 
     /* tokens */
     { "a new token", THIRD, &token_rules, SEEN(.items = 10, .fresh = 10, .next = STR_INIT("b")),
-      PAGE_GO_ON, PAGE_WHY_NONE },
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "no token", THIRD, &token_rules, SEEN(.items = 8, .fresh = 8), PAGE_END, PAGE_END_NO_NEXT },
-    { "no token, and a full page", THIRD, &token_rules, SEEN(.items = 10, .fresh = 10),
-      PAGE_ASK_AGAIN, PAGE_DOUBT_TAIL },
+    { "no token, and a full page", THIRD, &token_rules, SEEN(.items = 10, .fresh = 10), PAGE_REPEAT,
+      PAGE_UNSURE_TAIL },
     { "no token, the total says more", THIRD, &token_rules,
-      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 40), PAGE_ASK_AGAIN,
-      PAGE_DOUBT_TAIL },
+      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 40), PAGE_REPEAT,
+      PAGE_UNSURE_TAIL },
     { "no token again", AGAIN, &token_rules,
       SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 40), PAGE_END, PAGE_END_NO_NEXT },
     { "no token, has_more says more", THIRD, &token_rules,
-      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_YES), PAGE_ASK_AGAIN, PAGE_DOUBT_TAIL },
-    { "no token, tail probe", THIRD, &probing_rules, SEEN(.items = 3, .fresh = 3), PAGE_ASK_AGAIN,
-      PAGE_DOUBT_TAIL },
+      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_YES), PAGE_REPEAT, PAGE_UNSURE_TAIL },
+    { "no token, tail probe", THIRD, &probing_rules, SEEN(.items = 3, .fresh = 3), PAGE_REPEAT,
+      PAGE_UNSURE_TAIL },
     { "the token that was sent", THIRD, &token_rules,
-      SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_ASK_AGAIN, PAGE_DOUBT_TAIL },
+      SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_REPEAT, PAGE_UNSURE_TAIL },
     { "the token that was sent, twice", AGAIN, &token_rules,
       SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
     { "the token that was sent, and nothing", BEHIND_SHORT, &token_rules,
       SEEN(.items = 0, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
     { "the token that was sent, the total says more", THIRD, &token_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 40),
-      PAGE_ASK_AGAIN, PAGE_DOUBT_TAIL },
+      PAGE_REPEAT, PAGE_UNSURE_TAIL },
     { "the token that was sent, which is an error", THIRD, &strict_rules,
-      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_ASK_AGAIN, PAGE_DOUBT_LOOP },
+      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_REPEAT, PAGE_UNSURE_LOOP },
     { "the same, asked again", AGAIN, &strict_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_END, PAGE_CUT_LOOP },
     { "a link to where it stands", THIRD, &link_rules,
-      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_ASK_AGAIN, PAGE_DOUBT_LOOP },
+      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_REPEAT, PAGE_UNSURE_LOOP },
     { "a link to where it stands, asked again", AGAIN, &link_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a")), PAGE_END, PAGE_CUT_LOOP },
     { "a link to where it stands, all have come", THIRD, &link_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 30),
       PAGE_END, PAGE_END_SAME_TOKEN },
     { "a token of long ago", THIRD, &token_rules,
-      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("x"), .next_is_known = true), PAGE_ASK_AGAIN,
-      PAGE_DOUBT_LOOP },
+      SEEN(.items = 10, .fresh = 10, .next = STR_INIT("x"), .next_is_known = true), PAGE_REPEAT,
+      PAGE_UNSURE_LOOP },
     { "empty with a token", AGAIN, &token_rules, SEEN(.next = STR_INIT("b")), PAGE_GO_ON,
-      PAGE_WHY_NONE },
+      PAGE_REASON_NONE },
     { "empty with a token, all here", THIRD, &token_rules,
       SEEN(.next = STR_INIT("b"), .has_total = true, .total = 20), PAGE_END, PAGE_END_EMPTY },
     { "short with a token, all here", THIRD, &token_rules,
@@ -164,14 +164,14 @@ static const struct {
       PAGE_END_TOTAL },
     { "full with a token, all here", THIRD, &token_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("b"), .has_total = true, .total = 30),
-      PAGE_GO_ON, PAGE_WHY_NONE },
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "no records by a rule, behind the last page", THIRD, &token_rules,
       SEEN(.is_declared_empty = true), PAGE_END, PAGE_END_NO_NEXT },
 
     /* scrolls: the token stays, and nothing can be asked for twice */
     { "scroll goes on", THIRD, &scroll_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 99),
-      PAGE_GO_ON, PAGE_WHY_NONE },
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "scroll, short and all here", THIRD, &scroll_rules,
       SEEN(.items = 4, .fresh = 4, .next = STR_INIT("a"), .has_total = true, .total = 24), PAGE_END,
       PAGE_END_TOTAL },
@@ -189,7 +189,7 @@ TEST(every_sign_leads_where_the_table_says)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct page_state state = page_first(cases[i].rules, NULL, (struct window){ 0, 0 });
-        const struct page_facts facts = { .asked_again = cases[i].place == AGAIN };
+        const struct page_facts facts = { .is_second = cases[i].place == AGAIN };
         struct page_decision decision;
 
         state.number = cases[i].place == FIRST ? 0 : 2;
@@ -199,8 +199,8 @@ TEST(every_sign_leads_where_the_table_says)
             state.token = STR("a");
         decision = page_decide(cases[i].rules, &state, &cases[i].seen, &facts);
         CHECK_EQ(decision.step, cases[i].step, cases[i].label);
-        CHECK_STR(str_of(page_why_name(decision.why)), str_of(page_why_name(cases[i].why)),
-                  cases[i].label);
+        CHECK_STR(str_of(page_reason_name(decision.reason)),
+                  str_of(page_reason_name(cases[i].reason)), cases[i].label);
     }
 }
 
@@ -239,8 +239,8 @@ TEST(an_expected_slice_is_not_believed_to_be_empty_at_once)
     const struct page_seen seen = { .has_total = true };
     struct page_facts facts = { .is_expected = true };
 
-    CHECK_EQ(page_decide(&offset_rules, &state, &seen, &facts).step, PAGE_ASK_AGAIN, "first");
-    facts.asked_again = true;
+    CHECK_EQ(page_decide(&offset_rules, &state, &seen, &facts).step, PAGE_REPEAT, "first");
+    facts.is_second = true;
     CHECK_EQ(page_decide(&offset_rules, &state, &seen, &facts).step, PAGE_END, "then");
 }
 
@@ -264,7 +264,7 @@ TEST(a_slice_by_page_ends_at_its_end)
     CHECK_EQ(decision.next.size, 6, "34 of 40");
     seen.items = seen.fresh = 6;
     decision = page_decide(&rules, &decision.next, &seen, &facts);
-    CHECK_EQ(decision.why, PAGE_END_RANGE, "40 of 40");
+    CHECK_EQ(decision.reason, PAGE_END_RANGE, "40 of 40");
 
     rules.type = PAGINATION_PAGE;
     state = page_first(&rules, &range, (struct window){ 0, 0 });
@@ -272,7 +272,7 @@ TEST(a_slice_by_page_ends_at_its_end)
     decision = page_decide(&rules, &state, &seen, &facts);
     CHECK_EQ(decision.next.page_no, 4, "the second page");
     decision = page_decide(&rules, &decision.next, &seen, &facts);
-    CHECK_EQ(decision.why, PAGE_END_RANGE, "and no third");
+    CHECK_EQ(decision.reason, PAGE_END_RANGE, "and no third");
 }
 
 /* ---- smaller pages ---- */
@@ -322,15 +322,15 @@ TEST(a_source_that_gives_its_last_page_for_ever_is_a_loop)
     struct page_facts facts = { 0 };
     const struct page_seen seen = { .items = 10, .has_total = true, .total = 1000 };
 
-    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).step, PAGE_ASK_AGAIN, "once more");
-    facts.asked_again = true;
-    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).why, PAGE_CUT_LOOP, "a loop");
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).step, PAGE_REPEAT, "once more");
+    facts.is_second = true;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_LOOP, "a loop");
 }
 
 TEST(empty_pages_with_tokens_do_not_go_on_for_ever)
 {
     struct page_state state = page_first(&token_rules, NULL, (struct window){ 0, 0 });
-    struct page_facts facts = { .asked_again = true };
+    struct page_facts facts = { .is_second = true };
     struct page_decision decision = { 0 };
     char names[PAGE_EMPTY_MAX + 8][8];
     int pages;
@@ -345,7 +345,7 @@ TEST(empty_pages_with_tokens_do_not_go_on_for_ever)
             break;
         state = decision.next;
     }
-    CHECK_EQ(decision.why, PAGE_CUT_VOID, "cut");
+    CHECK_EQ(decision.reason, PAGE_CUT_VOID, "cut");
     CHECK_EQ(pages, PAGE_EMPTY_MAX, "behind as many as allowed");
 }
 
@@ -418,9 +418,10 @@ TEST(by_time_a_source_that_gives_less_than_asked_for_is_not_believed_to_be_at_it
                                           .replayable = true,
                                           .granularity = GRANULARITY_MICROSECOND };
 
-        CHECK_EQ(go_through(&rules, pages, ARRAY_LEN(pages)).why, PAGE_CUT_STUCK,
+        CHECK_EQ(go_through(&rules, pages, ARRAY_LEN(pages)).reason, PAGE_CUT_STUCK,
                  "three were not shown");
-        CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).why, PAGE_END_EMPTY, "these are all");
+        CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).reason, PAGE_END_EMPTY,
+                 "these are all");
     }
 }
 
@@ -433,14 +434,14 @@ TEST(a_full_page_without_a_token_is_asked_for_again_where_nobody_says_that_it_is
     const struct page_seen counted = { .items = 10, .fresh = 10, .has_total = true, .total = 10 };
     const struct page_seen told = { .items = 10, .fresh = 10, .more = PAGE_MORE_NO };
 
-    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ 0 }).why, PAGE_DOUBT_TAIL,
+    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ 0 }).reason, PAGE_UNSURE_TAIL,
              "full");
-    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ .asked_again = true }).why,
+    CHECK_EQ(page_decide(&rules, &state, &full, &(struct page_facts){ .is_second = true }).reason,
              PAGE_END_NO_NEXT, "full, and asked again");
-    CHECK_EQ(page_decide(&rules, &state, &shorter, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
-             "short");
-    CHECK_EQ(page_decide(&rules, &state, &counted, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
-             "the total says so");
-    CHECK_EQ(page_decide(&rules, &state, &told, &(struct page_facts){ 0 }).why, PAGE_END_NO_NEXT,
+    CHECK_EQ(page_decide(&rules, &state, &shorter, &(struct page_facts){ 0 }).reason,
+             PAGE_END_NO_NEXT, "short");
+    CHECK_EQ(page_decide(&rules, &state, &counted, &(struct page_facts){ 0 }).reason,
+             PAGE_END_NO_NEXT, "the total says so");
+    CHECK_EQ(page_decide(&rules, &state, &told, &(struct page_facts){ 0 }).reason, PAGE_END_NO_NEXT,
              "has_more says so");
 }

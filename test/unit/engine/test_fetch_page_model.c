@@ -59,12 +59,12 @@ static int begin_of(const struct source *source, const struct page_rules *rules,
 }
 
 static struct page_seen reply_of(struct source *source, const struct page_rules *rules,
-                                 const struct page_state *state, bool asked_again,
+                                 const struct page_state *state, bool is_second,
                                  struct answer *answer)
 {
     const int size = state->size < source->size_max ? (int)state->size : source->size_max;
     const int from = begin_of(source, rules, state);
-    const bool may_lie = !asked_again && !source->is_scroll;
+    const bool may_lie = !is_second && !source->is_scroll;
     const int until = from + size < source->records ? from + size : source->records;
     struct page_seen seen = { 0 };
     bool is_last = until >= source->records;
@@ -108,7 +108,7 @@ static struct page_seen reply_of(struct source *source, const struct page_rules 
 }
 
 struct outcome {
-    enum page_why why;
+    enum page_reason reason;
     int distinct;
     int requests;
 };
@@ -124,22 +124,22 @@ static struct outcome walk(struct source *source, const struct page_rules *rules
 
     for (;;) {
         struct answer answer;
-        struct page_seen seen = reply_of(source, rules, &state, facts.asked_again, &answer);
+        struct page_seen seen = reply_of(source, rules, &state, facts.is_second, &answer);
         struct page_decision decision;
 
         outcome.requests++;
         for (int i = 0; i < answer.count; i++)
             seen.fresh += !known[answer.from + i];
         decision = page_decide(rules, &state, &seen, &facts);
-        facts.asked_again = decision.step == PAGE_ASK_AGAIN;
-        if (decision.step == PAGE_ASK_AGAIN)
+        facts.is_second = decision.step == PAGE_REPEAT;
+        if (decision.step == PAGE_REPEAT)
             continue;
         for (int i = 0; i < answer.count; i++) {
             outcome.distinct += !known[answer.from + i];
             known[answer.from + i] = true;
         }
         if (decision.step == PAGE_END || outcome.requests >= TOKENS_MAX) {
-            outcome.why = decision.why;
+            outcome.reason = decision.reason;
             return outcome;
         }
         if (decision.next.token.data != NULL) { /* what keeps a token alive is the walk */
@@ -217,13 +217,13 @@ TEST(walks_over_a_model_bring_every_record)
         requests += outcome.requests;
         /* A burst of one instant has to fit a page, or the walk is stuck and says so. */
         if (rules.type == PAGINATION_TIME && source.size_max < 1000 &&
-            (page_is_cut(outcome.why) || may_hide(&source, &rules)))
+            (page_is_cut(outcome.reason) || may_hide(&source, &rules)))
             continue;
-        if (outcome.distinct != source.records || page_is_cut(outcome.why)) {
+        if (outcome.distinct != source.records || page_is_cut(outcome.reason)) {
             test_fail(__FILE__, __LINE__,
                       "seed %" PRIu64 ": type %d: %d of %d records, %d requests, end: %s", seed,
                       (int)rules.type, outcome.distinct, source.records, outcome.requests,
-                      page_why_name(outcome.why));
+                      page_reason_name(outcome.reason));
             return;
         }
     }
@@ -244,8 +244,8 @@ TEST(a_burst_of_one_instant_is_met_with_larger_pages_and_then_told)
         source.dates[i] = 500;
     outcome = walk(&source, &rules);
     CHECK_EQ(outcome.distinct, 100, "pages grow until the instant fits");
-    CHECK(!page_is_cut(outcome.why), "and the end is an end");
+    CHECK(!page_is_cut(outcome.reason), "and the end is an end");
     rules.size_max = 64;
     outcome = walk(&source, &rules);
-    CHECK_EQ(outcome.why, PAGE_CUT_STUCK, "100 do not fit 64");
+    CHECK_EQ(outcome.reason, PAGE_CUT_STUCK, "100 do not fit 64");
 }

@@ -11,7 +11,7 @@ static const struct {
     const char *label;
     const char *pages[4];
     int64_t totals[4];
-    enum page_why end;
+    enum page_reason end;
     enum proof_verdict verdict;
     bool is_proven;
     int64_t missing;

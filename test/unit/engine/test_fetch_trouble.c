@@ -33,7 +33,7 @@ TEST(a_wait_is_slept_or_handed_back)
     CHECK(slept_us >= 30 * US_PER_SECOND, "thirty seconds");
     CHECK_EQ(rig.gate.throttled, 1, "the gate knows");
     CHECK_EQ(rig.gate.retry_after_us, 30 * US_PER_SECOND, "how long");
-    CHECK_EQ(rig.sums.waits_told, 1, "a wait was asked for");
+    CHECK_EQ(rig.sums.retry_afters, 1, "a wait was asked for");
     CHECK_EQ(rig.sums.slowed, 1, "and the rate lowered");
     rig_release(&rig);
 
