@@ -1,3 +1,4 @@
+/* Checkpoints as JSON: a table of members for both directions, and the few that are texts. */
 #include "engine/fetch/checkpoint.h"
 
 #include <assert.h>
@@ -15,7 +16,7 @@ static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids" };
 struct member {
     int scope;
     const char *name;
-    int64_t *number; /* one of these */
+    int64_t *number; /* one of these four */
     int *small;
     size_t *size;
     bool *flag;
@@ -89,7 +90,7 @@ static void write_member(struct json_writer *w, const struct member *member)
         json_write_member_i64(w, name, (int64_t)*member->size);
 }
 
-/* Text that a person can read stays readable. */
+/* A text that people can read stays readable. */
 static bool is_plain(struct str token)
 {
     for (size_t i = 0; i < token.len; i++) {
@@ -146,7 +147,7 @@ static void write_texts(struct json_writer *w, struct arena *arena, const struct
 bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, struct str *json,
                       struct error *err)
 {
-    struct checkpoint copy = *checkpoint; /* the table has pointers to what it may change */
+    struct checkpoint copy = *checkpoint; /* the table of members has pointers that are not const */
     struct proof counts = *checkpoint->proof;
     struct members members;
     struct json_writer w;
@@ -338,10 +339,10 @@ bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct 
 
     *checkpoint = (struct checkpoint){ .proof = proof };
     if (!json_parse(&doc, arena, json, err))
-        return unreadable(err, "no JSON");
+        return unreadable(err, "not JSON");
     if (!json_i64(&doc, json_get(&doc, json_root(&doc), STR("v")), &version) ||
         version != CHECKPOINT_VERSION)
-        return unreadable(err, "another version");
+        return unreadable(err, "not of this version");
     list_members(&members, checkpoint, proof);
     for (int scope = 0; scope < SCOPES; scope++)
         nodes[scope] = scope_names[scope] == NULL

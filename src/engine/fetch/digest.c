@@ -1,3 +1,4 @@
+/* What batch rows keep of responses, and the stats of a batch. */
 #include "engine/fetch/digest.h"
 
 #include <string.h>
@@ -16,12 +17,12 @@ static bool is_address_char(char c)
            (c != '\0' && strchr("._%+-", c) != NULL);
 }
 
-/* A text with what looks like an e-mail address replaced by ***. */
+/* Replaces what looks like an e-mail address by ***. */
 static bool mask_addresses(struct arena *arena, struct str text, struct str *masked,
                            struct error *err)
 {
     struct buf out;
-    size_t kept = 0; /* up to here the text is in out */
+    size_t kept = 0; /* out has the text up to here */
 
     buf_init(&out, arena, 4 * text.len + 16);
     for (size_t at = 0; at < text.len; at++) {
@@ -47,7 +48,8 @@ static bool mask_addresses(struct arena *arena, struct str text, struct str *mas
 
 /* ---- foreign bytes ---- */
 
-/* The beginning of a text of the source's, fit for every store: PostgreSQL's jsonb has no NUL. */
+/* The beginning of a text of the source, in a form that every store takes: PostgreSQL's jsonb has
+ * no NUL. */
 static void write_excerpt(struct json_writer *w, struct str member, struct str text)
 {
     char excerpt[DIGEST_TEXT_BYTES];
@@ -76,7 +78,7 @@ static void write_hints(struct json_writer *w, const struct rate_hints *hints)
     json_write_end(w);
 }
 
-/* Left out where there is none. */
+/* Written only where there is one. */
 static void write_instant(struct json_writer *w, struct str member, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX];
@@ -107,7 +109,7 @@ static void write_rate(struct json_writer *w, const struct permit *permit)
     json_write_end(w);
 }
 
-/* What the provider says itself about what is left. */
+/* What the provider itself says about what is left. */
 static void write_quota(struct json_writer *w, const struct rate_hints *hints)
 {
     if (!hints->has_remaining && hints->limit == 0)
@@ -158,7 +160,7 @@ static bool write_failure(struct json_writer *w, const struct digest_input *inpu
     if (input->response->rule != NULL && input->response->rule->code.len > 0)
         json_write_member_str(w, STR("rule"), input->response->rule->code);
     json_write_end(w);
-    /* Who was refused may find its own key quoted, in whatever form. */
+    /* The body of a refusal may quote our key in a form that cannot be recognised. */
     if (input->response->excerpt.len == 0 || reply->status == 401 || reply->status == 403)
         return true;
     if (!mask_addresses(arena, input->response->excerpt, &text, err))

@@ -1,6 +1,6 @@
-/* digest: what a batch row keeps of a reply, and of how it came. No secrets, no personal data: a
- * success is told by hashes and numbers, a failure also by the beginning of its body, with
- * secrets (mask.h) and what looks like an e-mail address cut out.
+/* digest: what a batch row keeps of a response and of its request's permit. It has no secrets and
+ * no personal data: of a success, hashes and numbers; of a failure also the beginning of the body,
+ * without secrets (request.h) and e-mail addresses.
  *
  *      {"status":200,"bytes":43198,"items":20,"total":1217,"hasNext":true,
  *       "headerHints":{"retryAfterMs":null,"rateLimitRemaining":12},
@@ -8,8 +8,8 @@
  *       "sample":"sha256:...","address":"192.0.2.1:443","httpVersion":20,
  *       "rate":{"limitKey":"crossref","permitCost":1,"waitMs":0,"decision":"ALLOW"}}
  *
- * `sample` is the SHA-256 of the body's first 64 KiB: enough to tell one reply from another, and
- * it costs nothing beside reading the page.
+ * `sample` is the SHA-256 of the body's first 64 KiB: enough to distinguish responses, and cheap
+ * compared with reading the page.
  */
 #ifndef PATRA_ENGINE_FETCH_DIGEST_H
 #define PATRA_ENGINE_FETCH_DIGEST_H
@@ -23,9 +23,9 @@ struct digest_input {
     const struct spec_endpoint *endpoint;
     const struct http_reply *reply;
     const struct response *response;
-    const struct listing *listing; /* NULL: the reply was not read */
+    const struct listing *listing; /* NULL: the response was not read */
     const struct permit *permit;
-    const struct error *error; /* NULL: all went well */
+    const struct error *error; /* NULL: it did not fail */
     bool has_next;
 };
 

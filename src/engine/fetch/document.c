@@ -1,3 +1,4 @@
+/* The same questions of a JSON and of an XML body. */
 #include "engine/fetch/document.h"
 
 #include <assert.h>
@@ -39,33 +40,34 @@ struct str document_raw(const struct document *document, struct document_node no
 
 /* ---- JSON ---- */
 
-bool document_node(const struct document *document, const struct document_path *path,
-                   struct document_node from, struct arena *arena, struct json_node *node,
-                   struct error *err)
+bool document_node(const struct document_place *place, const struct document_path *path,
+                   struct json_node *node, struct error *err)
 {
-    assert(document->format == RESPONSE_JSON);
+    const struct json_doc *doc = &place->document->json;
+
+    assert(place->document->format == RESPONSE_JSON);
     if (jsonpath_is_singular(path->json)) {
-        *node = jsonpath_get(path->json, &document->json, from.json);
+        *node = jsonpath_get(path->json, doc, place->node.json);
         return true;
     }
-    return jsonpath_first(path->json, arena,
-                          (struct jsonpath_target){ &document->json, from.json, NULL }, node, err);
+    return jsonpath_first(path->json, place->arena,
+                          (struct jsonpath_target){ doc, place->node.json, NULL }, node, err);
 }
 
-static bool json_text(const struct document *document, struct json_node node, struct arena *arena,
+static bool json_text(const struct json_doc *doc, struct json_node node, struct arena *arena,
                       struct str *text, struct error *err)
 {
     *text = (struct str){ NULL, 0 };
-    switch (json_type(&document->json, node)) {
+    switch (json_type(doc, node)) {
     case JSON_STRING:
-        if (!json_string(&document->json, node, arena, text, err))
+        if (!json_string(doc, node, arena, text, err))
             return false;
         if (text->data == NULL)
-            *text = STR(""); /* it is there */
+            *text = STR(""); /* an empty text, not a missing one */
         return true;
     case JSON_NUMBER:
     case JSON_BOOL:
-        *text = json_raw(&document->json, node);
+        *text = json_raw(doc, node);
         return true;
     case JSON_NONE:
     case JSON_NULL:
@@ -78,16 +80,16 @@ static bool json_text(const struct document *document, struct json_node node, st
 
 /* ---- both ---- */
 
-bool document_text(const struct document *document, const struct document_path *path,
-                   struct document_node from, struct arena *arena, struct str *text,
-                   struct error *err)
+bool document_text(const struct document_place *place, const struct document_path *path,
+                   struct str *text, struct error *err)
 {
+    const struct document *document = place->document;
     struct json_node node;
 
     if (document->format == RESPONSE_JSON)
-        return document_node(document, path, from, arena, &node, err) &&
-               json_text(document, node, arena, text, err);
-    if (!xml_text(document->xml, path->xml, arena, from.xml, text, err))
+        return document_node(place, path, &node, err) &&
+               json_text(&document->json, node, place->arena, text, err);
+    if (!xml_text(document->xml, path->xml, place->arena, place->node.xml, text, err))
         return false;
     if (text->data != NULL) {
         const struct str trimmed = str_trim(*text);
@@ -97,15 +99,15 @@ bool document_text(const struct document *document, const struct document_path *
     return true;
 }
 
-bool document_is_there(const struct document *document, const struct document_path *path,
-                       struct document_node from, struct arena *arena, bool *result,
-                       struct error *err)
+bool document_is_there(const struct document_place *place, const struct document_path *path,
+                       bool *result, struct error *err)
 {
+    const struct document *document = place->document;
     struct json_node node;
 
     if (document->format == RESPONSE_XML)
-        return xml_test(document->xml, path->xml, from.xml, result, err);
-    if (!document_node(document, path, from, arena, &node, err))
+        return xml_test(document->xml, path->xml, place->node.xml, result, err);
+    if (!document_node(place, path, &node, err))
         return false;
     *result = json_type(&document->json, node) > JSON_NULL;
     return true;
@@ -123,13 +125,13 @@ static bool is_false_word(struct str text)
     return false;
 }
 
-static bool json_is_true(const struct document *document, struct json_node node,
-                         struct arena *arena, bool *result, struct error *err)
+static bool json_is_true(const struct json_doc *doc, struct json_node node, struct arena *arena,
+                         bool *result, struct error *err)
 {
     double number;
     struct str text;
 
-    switch (json_type(&document->json, node)) {
+    switch (json_type(doc, node)) {
     case JSON_NONE:
     case JSON_NULL:
         *result = false;
@@ -139,32 +141,30 @@ static bool json_is_true(const struct document *document, struct json_node node,
         *result = true;
         return true;
     case JSON_NUMBER:
-        *result = json_double(&document->json, node, &number) && number != 0;
+        *result = json_double(doc, node, &number) && number != 0;
         return true;
     case JSON_BOOL:
     case JSON_STRING:
         break;
     }
-    if (!json_text(document, node, arena, &text, err))
+    if (!json_text(doc, node, arena, &text, err))
         return false;
     *result = !is_false_word(text);
     return true;
 }
 
-bool document_is_true(const struct document *document, const struct document_path *path,
-                      struct document_node from, struct arena *arena, bool *result,
-                      struct error *err)
+bool document_is_true(const struct document_place *place, const struct document_path *path,
+                      bool *result, struct error *err)
 {
     struct json_node node;
     struct str text;
 
-    if (document->format == RESPONSE_JSON)
-        return document_node(document, path, from, arena, &node, err) &&
-               json_is_true(document, node, arena, result, err);
-    if (!document_is_there(document, path, from, arena, result, err) ||
-        !document_text(document, path, from, arena, &text, err))
+    if (place->document->format == RESPONSE_JSON)
+        return document_node(place, path, &node, err) &&
+               json_is_true(&place->document->json, node, place->arena, result, err);
+    if (!document_is_there(place, path, result, err) || !document_text(place, path, &text, err))
         return false;
-    /* An element that is there and empty says yes: being there is its message. */
+    /* An empty element is true: it says so by being there. */
     *result = *result && (text.len == 0 || !is_false_word(text));
     return true;
 }
@@ -174,54 +174,45 @@ bool document_is_true(const struct document *document, const struct document_pat
 static bool add_item(struct document_items *items, struct arena *arena, struct document_node node,
                      struct error *err)
 {
-    struct {
-        struct document_node *items;
-        size_t count;
-    } list = { items->nodes, items->count };
-    struct document_node *slot = LIST_ADD(arena, &list);
+    struct document_node *slot = LIST_ADD(arena, items);
 
     if (slot == NULL)
         return arena_error(arena, err);
     *slot = node;
-    items->nodes = list.items;
-    items->count = list.count;
     return true;
 }
 
-static bool add_json(const struct document *document, struct document_items *items,
-                     struct arena *arena, struct json_node node, struct error *err)
+/* Null elements are left out. */
+static bool add_json(const struct json_doc *doc, struct document_items *items, struct arena *arena,
+                     struct json_node node, struct error *err)
 {
-    if (json_type(&document->json, node) == JSON_NULL) {
-        items->nulls++;
-        return true;
-    }
-    return add_item(items, arena, (struct document_node){ .json = node }, err);
+    return json_type(doc, node) == JSON_NULL ||
+           add_item(items, arena, (struct document_node){ .json = node }, err);
 }
 
-static bool json_items(const struct document *document, const struct document_path *path,
-                       struct arena *arena, struct document_items *items, struct error *err)
+static bool json_items(const struct json_doc *doc, const struct jsonpath *path, struct arena *arena,
+                       struct document_items *items, struct error *err)
 {
-    const struct json_doc *doc = &document->json;
     struct jsonpath_nodes found;
     struct json_node list;
 
-    if (!jsonpath_is_singular(path->json)) {
-        items->is_there = true; /* an empty list can not be told from none */
-        if (!jsonpath_run(path->json, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
+    if (!jsonpath_is_singular(path)) {
+        items->is_there = true; /* an empty result may be an empty list or none at all */
+        if (!jsonpath_run(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
                           &found, err))
             return false;
         for (size_t i = 0; i < found.count; i++) {
-            if (!add_json(document, items, arena, found.items[i], err))
+            if (!add_json(doc, items, arena, found.items[i], err))
                 return false;
         }
         return true;
     }
-    list = jsonpath_get(path->json, doc, json_root(doc));
+    list = jsonpath_get(path, doc, json_root(doc));
     items->is_there = json_type(doc, list) > JSON_NULL;
     if (json_type(doc, list) != JSON_ARRAY)
-        return !items->is_there || add_json(document, items, arena, list, err);
+        return !items->is_there || add_json(doc, items, arena, list, err);
     for (struct json_iter it = json_each(doc, list); json_next(&it);) {
-        if (!add_json(document, items, arena, it.value, err))
+        if (!add_json(doc, items, arena, it.value, err))
             return false;
     }
     return true;
@@ -234,7 +225,7 @@ bool document_items(const struct document *document, const struct document_path 
 
     *items = (struct document_items){ 0 };
     if (document->format == RESPONSE_JSON)
-        return json_items(document, path, arena, items, err);
+        return json_items(&document->json, path->json, arena, items, err);
     items->is_there = true;
     if (!xml_nodes(document->xml, path->xml, arena, xml_root(document->xml, document->tree), &found,
                    err))
@@ -248,47 +239,44 @@ bool document_items(const struct document *document, const struct document_path 
 
 /* ---- fields ---- */
 
-static bool write_json_field(const struct document *document, const struct document_field *field,
-                             struct arena *arena, struct json_writer *writer, bool *is_there,
-                             struct error *err)
+static bool write_json_field(const struct document_place *place, const struct document_field *field,
+                             struct json_writer *writer, struct error *err)
 {
+    const struct json_doc *doc = &place->document->json;
+    const struct jsonpath *path = field->path->json;
     struct jsonpath_nodes found = { 0 };
     struct json_node single;
 
-    if (jsonpath_is_singular(field->path->json)) {
-        single = jsonpath_get(field->path->json, &document->json, field->from.json);
-        *is_there = json_type(&document->json, single) > JSON_NULL;
-        if (*is_there) {
+    if (jsonpath_is_singular(path)) {
+        single = jsonpath_get(path, doc, place->node.json);
+        if (json_type(doc, single) > JSON_NULL) {
             json_write_name(writer, field->name);
-            json_write_node(writer, &document->json, single);
+            json_write_node(writer, doc, single);
         }
         return true;
     }
-    if (!jsonpath_run(field->path->json, arena,
-                      (struct jsonpath_target){ &document->json, field->from.json, NULL }, &found,
-                      err))
+    if (!jsonpath_run(path, place->arena, (struct jsonpath_target){ doc, place->node.json, NULL },
+                      &found, err))
         return false;
-    *is_there = found.count > 0;
-    if (!*is_there)
+    if (found.count == 0)
         return true;
     json_write_name(writer, field->name);
     json_write_array(writer);
     for (size_t i = 0; i < found.count; i++)
-        json_write_node(writer, &document->json, found.items[i]);
+        json_write_node(writer, doc, found.items[i]);
     json_write_end(writer);
     return true;
 }
 
-static bool write_xml_field(const struct document *document, const struct document_field *field,
-                            struct arena *arena, struct json_writer *writer, bool *is_there,
-                            struct error *err)
+static bool write_xml_field(const struct document_place *place, const struct document_field *field,
+                            struct json_writer *writer, struct error *err)
 {
     struct xml_text_list found;
 
-    if (!xml_texts(document->xml, field->path->xml, arena, field->from.xml, &found, err))
+    if (!xml_texts(place->document->xml, field->path->xml, place->arena, place->node.xml, &found,
+                   err))
         return false;
-    *is_there = found.count > 1 || (found.count == 1 && str_trim(found.texts[0]).len > 0);
-    if (!*is_there)
+    if (found.count == 0 || (found.count == 1 && str_trim(found.texts[0]).len == 0))
         return true;
     json_write_name(writer, field->name);
     if (found.count == 1) {
@@ -302,11 +290,10 @@ static bool write_xml_field(const struct document *document, const struct docume
     return true;
 }
 
-bool document_write_field(const struct document *document, const struct document_field *field,
-                          struct arena *arena, struct json_writer *writer, bool *is_there,
-                          struct error *err)
+bool document_write_field(const struct document_place *place, const struct document_field *field,
+                          struct json_writer *writer, struct error *err)
 {
-    if (document->format == RESPONSE_JSON)
-        return write_json_field(document, field, arena, writer, is_there, err);
-    return write_xml_field(document, field, arena, writer, is_there, err);
+    if (place->document->format == RESPONSE_JSON)
+        return write_json_field(place, field, writer, err);
+    return write_xml_field(place, field, writer, err);
 }

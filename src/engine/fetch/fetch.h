@@ -1,5 +1,5 @@
-/* fetch: one slice, walked from its first request to a verdict. This is the whole of what the part
- * of the executor that keeps books needs to know of the part that talks to sources.
+/* fetch: one slice, walked from its first request to a verdict. The part of the executor that
+ * writes to the store knows the part that talks to sources by this header only.
  *
  *      struct fetch *fetch;
  *      struct fetch_batch batch;
@@ -8,55 +8,56 @@
  *      do {
  *          if (!fetch_next(fetch, &batch, &err)) {
  *              ... the batch row is FAILED, with batch.request_digest and the error; the run ends,
- *                  or goes on later (batch.retry_at_us) from the last checkpoint that was stored
+ *                  or continues later (batch.retry_at_us) from the last checkpoint that was stored
  *          }
  *          ... one transaction: records, quarantine, ids, batch row, run.checkpoint
  *      } while (!batch.is_last);
  *      ... batch.verdict
  *      fetch_close(fetch);
  *
- * There is no store behind this header: what is handed out is committed by the caller, wholly or
- * not at all. Nothing here decides what happens to a task, a slice or a cursor; the verdict says
- * what was found, and the caller draws the conclusion.
+ * A fetch knows no store: the caller commits what is handed out, all of it or nothing. Nor does it
+ * decide what happens to a task, a slice or a cursor: the verdict says what was found, and the
+ * caller draws the conclusion.
  *
- * Three kinds of batches. A walk over pages gives FETCH_PAGE. In two phases, pages of ids
- * (FETCH_IDS, no records) and detail requests (FETCH_DETAILS) alternate. An operation by id has
- * only FETCH_DETAILS.
+ * There are three kinds of batches. A walk over pages gives FETCH_PAGE. In two phases, pages of ids
+ * (FETCH_IDS, without records) and requests for details (FETCH_DETAILS) alternate. An operation by
+ * id gives FETCH_DETAILS only.
  *
- *      FETCH_PAGE      records, bad records               before/after: page, token or URL
- *      FETCH_IDS       ids: new ones, to be kept durably   likewise
+ *      FETCH_PAGE      records, bad records                before/after: page, token or URL
+ *      FETCH_IDS       ids: new ones, to be kept durably   before/after: the same
  *      FETCH_DETAILS   records, bad records, lost ids
  *
- * Long answers. What has more than order.batch_records records comes in several batches (is_rest on
- * all but the first), so that no transaction lasts long. Until the last of them is stored, the
- * checkpoint is that of the batch before them all: who dies in between asks for the page again, and
- * finds its first records stored. Counts of requests come with the first of them, what is bad or
- * lost and the place in the walk (page, tokens) with the last.
+ * Long responses. A response with more than order.batch_records records is handed out in several
+ * batches (is_rest on all but the first), so that no transaction lasts long. Until the last of them
+ * is stored, the checkpoint is the one before the response: a process that dies in between requests
+ * the page again, and finds its first records stored. The first batch has the counts of requests;
+ * the last one has the bad records, the lost ids and the place in the walk (page, tokens).
  *
- * Resuming. batch.checkpoint (JSON, no secrets) is stored with the batch; given back in the order
- * of the next run, the walk goes on behind that batch: nothing is fetched twice. Sources whose
- * pages can not be asked for again (scrolls, history servers) begin their walk anew, and say so in
- * the verdict's numbers. order.ids must then hold, in order, the ids of all FETCH_IDS batches that
- * were stored in this task; for an operation by id, the same list as before.
+ * Resuming. batch.checkpoint (JSON, no secrets) is stored with the batch. Given back in the order
+ * of the next run, the walk continues after that batch, and nothing is fetched twice. Sources whose
+ * pages cannot be requested again (scrolls, searches that the source keeps) are walked from the
+ * beginning, and the verdict counts that. order.ids must then hold, in order, the ids of all
+ * FETCH_IDS batches that were stored in this task; for an operation by id, the same list as before.
  *
- * Sweeps. Where a walk ends and its own numbers say that something is missing, came twice, or moved
- * while it was read, the pages are walked again from the beginning, FETCH_SWEEPS_MAX times in all;
- * the records come again, in further batches, and the verdict is that of the last sweep. In two
- * phases only ids that are new are handed out again.
+ * Sweeps. When a walk ends and its own numbers say that something is missing, was received twice,
+ * or moved while it was read, the pages are walked again from the beginning, FETCH_SWEEPS_MAX times
+ * in all. The records are handed out again, in further batches, and the verdict is that of the last
+ * sweep. In two phases only new ids are handed out again.
  *
- * Waiting. Every attempt asks the gate first and tells it how it went. Between attempts the walk
- * sleeps on the clock, at most order.wait_max_us at a time: longer waits (a Retry-After of an hour,
- * a quota that is gone) end fetch_next with an error and batch.retry_at_us, so that no lease runs
- * out meanwhile. When wake_fd becomes readable a sleep ends with "fetch.cancelled" (L1).
+ * Waiting. Every attempt needs a permit of the gate, which then hears how the attempt went. Between
+ * attempts the walk sleeps on the clock, at most order.wait_max_us at a time. For a longer wait (a
+ * Retry-After of an hour, a quota that is used up) fetch_next fails and sets batch.retry_at_us, so
+ * that no lease expires in the meantime. When wake_fd becomes readable, a sleep ends with
+ * "fetch.cancelled" (L1).
  *
- * Prefetch. Where the next request is known and the gate allows it at once, it is on its way while
- * the caller stores this batch. So a batch is valid until the next fetch_next or fetch_close, and
- * the http handle is busy in between: it must be used for nothing else.
+ * Prefetch. Where the next request is known and the gate allows it at once, it is sent while the
+ * caller stores this batch. So a batch is valid until the next fetch_next or fetch_close, and the
+ * http handle is busy in between: it must not be used for anything else.
  *
- * Errors, besides those of answer.h, listing.h, request.h and port/http.h: "fetch.cancelled" (L1),
- * "fetch.rejected" (L1: the gate said REJECT), "fetch.checkpoint" (L4: unreadable),
- * "fetch.restarts" (L1: the walk was lost too often), "fetch.refused" (L2: too many ids were).
- * After a failure only fetch_close is allowed.
+ * Errors, besides those of response.h, listing.h, request.h, port/gate.h and port/http.h:
+ * "fetch.rejected" (L1: the gate has no permit in time), "fetch.checkpoint" (L4: unreadable),
+ * "fetch.restarts" (L1: the walk was lost too often), "fetch.refused" (L2: too many ids were
+ * refused). After a failure only fetch_close is allowed.
  *
  * Threads: one at a time. Memory: two arenas of BATCH_BYTES_MAX, and the walk's own.
  */
@@ -80,37 +81,39 @@
 #include "port/secret.h"
 #include "spec/spec.h"
 
-/* Walks over the same pages before the last verdict counts. */
+/* Walks over the same pages until the verdict counts. */
 enum { FETCH_SWEEPS_MAX = 3 };
-/* Walks begun anew because a page was lost (a scroll) or a token had expired. */
+/* Walks started again because a page was lost (a scroll) or a token had expired. */
 enum { FETCH_RESTARTS_MAX = 8 };
-/* Records in one batch, which is one transaction: the time it takes stays short enough for others
- * that wait for the same rows. */
+/* Records in one batch, which is one transaction: short enough for others that wait for the same
+ * rows. */
 enum { FETCH_RECORDS_MAX = 250 };
-/* Pages asked for once more because records on them could not be judged, per walk. (A batch of ids
- * that is answered by nothing at all is always asked for once more.) */
+/* Pages requested again because some of their records are bad, per walk. (A batch of ids that gets
+ * an empty response is always requested again.) */
 enum { FETCH_REPEATS_MAX = 3 };
-/* Ids that the source fails on (5xx) before it is the source that fails. */
+/* Ids that the source fails on (5xx) before the source is taken to be failing. */
 enum { FETCH_FAILED_IDS_MAX = 8 };
-/* Ids that the source refuses (L2), and of all how many, before it is the request that is wrong. */
+/* Ids that the source refuses (L2), and their share of all ids, before the request is taken to be
+ * wrong. */
 enum { FETCH_REFUSED_IDS_MAX = 8, FETCH_REFUSED_IDS_PERMILLE = 100 };
-/* A slice in which history expects at least this many records is not believed to be empty at once.
- */
+/* A slice that is expected, by its history, to have this many records is not believed to be empty
+ * at once. */
 enum { FETCH_EXPECTED_MIN = 10 };
-/* Of at least so many requests, more than this part refused as too fast cuts the slice again. */
+/* When, of at least so many requests, more than this share was refused as too fast, the slice is
+ * re-sliced. */
 enum { FETCH_REFUSED_OF_MIN = 20, FETCH_REFUSED_PERMILLE = 50 };
 
-/* ---- what is asked for ---- */
+/* ---- the order ---- */
 
 struct fetch_parts {   /* all must outlive the fetch */
-    struct http *http; /* with auth in front where the source needs it */
+    struct http *http; /* that adds credentials where the source needs them */
     struct permit_gate *gate;
     struct clock *clock;
     struct random_source *random;
     struct secret_source *secrets;
-    const struct xml *xml;        /* NULL: loaded when a source answers in XML */
-    struct permit_waiter *waiter; /* NULL: nobody watches */
-    struct http_watch *watch;     /* of slow replies; NULL: nobody does */
+    const struct xml *xml;        /* NULL: loaded for a source that responds in XML */
+    struct permit_waiter *waiter; /* hears of waits; NULL: nobody does */
+    struct http_watch *watch;     /* hears of the bytes of slow responses; NULL: nobody does */
     int wake_fd;                  /* CLOCK_NO_WAKE: none */
 };
 
@@ -119,12 +122,13 @@ struct fetch_order { /* views; all must outlive the fetch */
     const struct slice *slice;
     struct str plan_id;
     int64_t run_id;
-    int64_t batch_no;      /* of the first batch: 1, or behind the last one of this run */
+    int64_t batch_no;      /* of the first batch: 1, or after the last one of this run */
     struct str checkpoint; /* empty: from the beginning */
     const struct str *ids; /* by id: all of them; resuming two phases: those stored */
     size_t id_count;
-    bool can_reslice;     /* the slice is long enough to be cut; see the verdict */
-    bool by_ids;          /* it would be cut by ids: they must be within what can be cut */
+    bool can_reslice; /* the slice is long enough to be re-sliced; see the verdict */
+    bool
+        by_ids; /* it would be re-sliced by ids, which must then be within page.id_min and id_max */
     int64_t requests_max; /* budget of the slice; 0: none */
     int64_t records_max;
     int64_t duration_max_us;
@@ -134,21 +138,22 @@ struct fetch_order { /* views; all must outlive the fetch */
     struct str tracestate;
 };
 
-/* ---- what comes ---- */
+/* ---- batches ---- */
 
 enum fetch_kind { FETCH_PAGE, FETCH_IDS, FETCH_DETAILS };
 
-/* An id that was asked for twice and has no record, or that the source refuses to answer for. Kept
- * as a signal, it is looked at again by an UPDATE; what that does not find either is let be. */
+/* An id that was requested twice and has no record, or that the source refuses. It is kept as a
+ * signal for an UPDATE, which requests it again, and gives it up if it has no record then either.
+ */
 enum fetch_lost_reason {
-    FETCH_LOST_MISSING,     /* in no answer */
-    FETCH_LOST_ANSWERED_AS, /* by a record of another id: the source has merged them */
-    FETCH_LOST_REFUSED,     /* L2, asked for alone */
-    FETCH_LOST_FAILED,      /* 5xx, asked for alone */
+    FETCH_LOST_MISSING,     /* in no response */
+    FETCH_LOST_ANSWERED_AS, /* the response is a record of another id: the source has merged them */
+    FETCH_LOST_REFUSED,     /* L2, requested by itself */
+    FETCH_LOST_FAILED,      /* 5xx, requested by itself */
 };
 const char *fetch_lost_reason_name(enum fetch_lost_reason reason); /* "answered-as" */
 
-/* The source has it no more, and says so; all others may yet come. */
+/* True where the source says that it no longer has the id; all others may have a record later. */
 static inline bool fetch_lost_is_gone(enum fetch_lost_reason reason)
 {
     return reason == FETCH_LOST_MISSING || reason == FETCH_LOST_ANSWERED_AS;
@@ -157,33 +162,33 @@ static inline bool fetch_lost_is_gone(enum fetch_lost_reason reason)
 struct fetch_lost_id {
     struct str id;
     enum fetch_lost_reason reason;
-    struct str answered_as; /* the id that came instead */
+    struct str answered_as; /* the id of the record received instead */
 };
 
 struct fetch_counts { /* of this batch */
-    int64_t items;    /* in the replies' lists */
+    int64_t items;    /* in the lists of the responses */
     int64_t dropped;  /* outside of the window */
-    int64_t requests; /* put on the wire */
+    int64_t requests; /* sent */
     int64_t retries;
     int64_t throttled;  /* 429 and the like */
-    int64_t bytes;      /* bodies, as they came over the line */
-    int64_t latency_us; /* of the reply that was used */
+    int64_t bytes;      /* of bodies, as received */
+    int64_t latency_us; /* of the response that was used */
     int64_t latency_max_us;
     int64_t waited_us;    /* for the gate and between attempts */
-    int64_t retry_afters; /* answers with a Retry-After that is to be obeyed */
-    int64_t slowed;       /* answers that made the gate lower its rate */
-    int64_t quota_gone;   /* answers that told so */
-    bool repeated;
+    int64_t retry_afters; /* responses with a Retry-After that is to be obeyed */
+    int64_t slowed;       /* responses that made the gate lower its rate */
+    int64_t quota_gone;   /* responses that said so */
+    bool repeated;        /* a request was sent again to confirm its response */
     bool page_shrunk;
     int status;
 };
 
 enum fetch_verdict_kind {
-    FETCH_COMPLETE,  /* all came; is_proven: the source's own total says so */
+    FETCH_COMPLETE,  /* everything was received; is_proven: by the source's own total */
     FETCH_SHORTFALL, /* sweep after sweep fewer than the source says it has */
-    FETCH_DRIFT,     /* sweep after sweep the list moved: narrower slices may stand still */
-    FETCH_CUT_SHORT, /* by a limit, a budget or a loop: never to be shown as done */
-    FETCH_RESLICE,   /* cut the slice and walk the pieces (only with order.can_reslice) */
+    FETCH_DRIFT,     /* sweep after sweep the list moved: narrower slices may be stable */
+    FETCH_CUT_SHORT, /* by a limit, a budget or a loop: must never be shown as done */
+    FETCH_RESLICE,   /* re-slice, and walk the pieces (only with order.can_reslice) */
 };
 const char *fetch_verdict_name(enum fetch_verdict_kind kind); /* "complete" */
 
@@ -194,32 +199,32 @@ struct fetch_verdict {
     enum reslice_reason reslice; /* RESLICE */
     struct window finished;      /* RESLICE: what is complete; not valid: nothing */
     bool has_total;
-    int64_t total; /* the source's, last told */
+    int64_t total; /* the source's last */
     int64_t distinct;
     int64_t missing; /* of the total */
     int64_t lost_ids;
     int sweeps;
     int restarts;
-    struct str reason; /* for people and record_remarks: "412 of 415 came, on two sweeps" */
+    struct str reason; /* for people and record_remarks: "412 of 415 came; 2 sweeps" */
 };
 
 struct fetch_batch {
     enum fetch_kind kind;
     int64_t batch_no;
-    struct str endpoint; /* whose records these are, and that the digests speak of */
+    struct str endpoint; /* that the records and digests are of */
 
     const struct record *records;
     size_t record_count;
     const struct record *bad;
     size_t bad_count;
-    const struct str *ids; /* FETCH_IDS: those not handed out before */
+    const struct str *ids; /* FETCH_IDS: new ones */
     size_t id_count;
     const struct fetch_lost_id *lost; /* given up with this batch */
     size_t lost_count;
 
-    /* For the batch row. before and after are tokens or URLs, opaque bytes; data NULL: none.
-     * before is unique within the run wherever it is told: pages of later sweeps and of scrolls,
-     * which have the same token again and again, tell none. */
+    /* For the batch row. before and after are tokens or URLs, opaque bytes; data NULL: none. A
+     * before is unique within the run: pages of later sweeps, and of scrolls, which have the same
+     * token again and again, have none. */
     bool has_page_no;
     int64_t page_no;
     int64_t page_size;
@@ -227,15 +232,15 @@ struct fetch_batch {
     struct str after;
     bool after_is_url;
     bool has_next;
-    struct str idempotent_key;  /* lower-case hex: over run, batch number and what was asked for */
+    struct str idempotent_key;  /* lower-case hex: of run, batch number and request */
     struct str request_digest;  /* JSON, see request.h */
     struct str response_digest; /* JSON, see digest.h */
     struct str checkpoint;
     struct fetch_counts counts;
 
-    bool is_rest; /* of the answer that the batch before was made of */
+    bool is_rest; /* of the response that the batch before was made of */
     bool is_last;
-    struct fetch_verdict verdict; /* of the last */
+    struct fetch_verdict verdict; /* of the last batch */
     int64_t retry_at_us;          /* on failure: not before; 0: the caller's own back-off */
     enum wait_why retry_why;      /* of retry_at_us */
 };
@@ -275,14 +280,14 @@ static inline bool fetch_error_is_refused(const struct error *err) /* too many i
     return strcmp(err->code, "fetch.refused") == 0;
 }
 
-/* Of a record of the current batch; see record.h for what is hashed. */
+/* Of a record of the current batch; record.h says what is hashed. */
 bool fetch_record_hash(struct fetch *fetch, const struct record *record, char hex[HASH_HEX_MAX],
                        struct error *err) MUST_CHECK;
 bool fetch_record_fields(struct fetch *fetch, const struct record *record, struct arena *arena,
                          struct str *json, struct error *err) MUST_CHECK;
 
-/* The members of a batch's stats that the walk knows (004 section 14.3.2), into an object that is
- * open: itemsCount, latencyMs, retryCount, 429Count, hasNext, nextHint, http, selfHealing. The
+/* Writes the members of a batch's stats that the walk knows (004 section 14.3.2) into an open
+ * object: itemsCount, latencyMs, retryCount, 429Count, hasNext, nextHint, http, selfHealing. The
  * caller adds inserted, updated, skipped, failed. */
 void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *batch);
 

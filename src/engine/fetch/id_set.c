@@ -1,3 +1,4 @@
+/* A hash table with open addressing, of hashes. */
 #include "engine/fetch/id_set.h"
 
 #include <string.h>
@@ -23,14 +24,14 @@ uint64_t id_set_hash(struct str id)
 {
     uint64_t hash = slice_hash(id);
 
-    /* FNV leaves the low bits of similar ids alike; the table looks at those. */
+    /* FNV gives similar ids similar low bits, and the table uses those. */
     hash ^= hash >> 33;
     hash *= UINT64_C(0xff51afd7ed558ccd);
     hash ^= hash >> 33;
     return hash != 0 ? hash : 1;
 }
 
-/* The slot where it is, or the free one where it belongs. */
+/* The slot that has the hash, or the free one where it belongs. */
 static size_t slot_of(const uint64_t *slots, size_t capacity, uint64_t hash)
 {
     size_t slot = hash & (capacity - 1);

@@ -1,9 +1,8 @@
-/* id_set: which ids have been seen, in bounded memory.
+/* id_set: which ids were seen, in bounded memory.
  *
- * Holds 64-bit hashes, not ids: among a million ids two share a hash with a chance of one in forty
- * million, and then one record counts as a duplicate, which is looked into, not lost. Beyond
- * ID_SET_MAX ids the set is full: from then on every id counts as new, and is_full tells that
- * counts are no proof any more.
+ * It holds 64-bit hashes, not ids. Among a million ids two share a hash with a chance of one in
+ * forty million; one record then counts as a duplicate, which is checked, not lost. At ID_SET_MAX
+ * ids the set is full: every further id counts as new, and with is_full counts prove nothing.
  */
 #ifndef PATRA_ENGINE_FETCH_ID_SET_H
 #define PATRA_ENGINE_FETCH_ID_SET_H
@@ -16,8 +15,8 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-/* 16 MiB of table at most. Slices of more records than this are cut in practice, because every
- * source known has a cap or a window far below. */
+/* At most 16 MiB of table. In practice slices with more records are re-sliced first: all known
+ * sources have a cap or a window far below. */
 #define ID_SET_MAX (UINT32_C(1) << 20)
 
 struct id_set {
@@ -33,7 +32,7 @@ void id_set_clear(struct id_set *set); /* keeps the memory */
 
 uint64_t id_set_hash(struct str id); /* never 0 */
 
-/* *is_new tells whether it was not there before. False when the arena is full. */
+/* *is_new: it was not in the set. False when the arena is full. */
 bool id_set_add(struct id_set *set, uint64_t hash, bool *is_new, struct error *err) MUST_CHECK;
 bool id_set_has(const struct id_set *set, uint64_t hash);
 

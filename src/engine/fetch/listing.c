@@ -60,7 +60,7 @@ static void note_date(struct listing *listing, const struct record *record)
     listing->has_dates = true;
 }
 
-/* All records of a sorted list that come behind this page are outside of the window. */
+/* All records of a sorted list after this page are outside of the window. */
 static bool is_past(const struct reading *reading)
 {
     const struct listing *listing = reading->listing;
@@ -125,10 +125,10 @@ static bool read_items(const struct reading *reading)
         return arena_error(reading->arena, reading->err);
     for (size_t i = 0; i < items->count; i++) {
         if (ids_only) {
-            if (!record_id(&origin, items->nodes[i], &id, reading->err))
+            if (!record_id(&origin, items->items[i], &id, reading->err))
                 return false;
         } else {
-            if (!record_judge(&origin, items->nodes[i], i, &record, reading->err) ||
+            if (!record_judge(&origin, items->items[i], i, &record, reading->err) ||
                 !add_record(reading, &record))
                 return false;
             id = record.provider_id;
@@ -168,8 +168,10 @@ static bool page_text(const struct reading *reading, const struct document_path 
 {
     *text = (struct str){ NULL, 0 };
     return !document_has_path(path) || !reading->input->response->is_open ||
-           document_text(document_of(reading), path, document_root(document_of(reading)),
-                         reading->arena, text, reading->err);
+           document_text(&(struct document_place){ document_of(reading),
+                                                   document_root(document_of(reading)),
+                                                   reading->arena },
+                         path, text, reading->err);
 }
 
 static bool read_total(const struct reading *reading)
@@ -187,14 +189,14 @@ static bool read_more(const struct reading *reading)
 {
     const struct document_path *path = &reading->input->reader->has_more;
     const struct document *document = document_of(reading);
+    struct document_place root = { .document = document, .arena = reading->arena };
     bool is_there, is_true;
 
     if (!document_has_path(path) || !reading->input->response->is_open)
         return true;
-    if (!document_is_there(document, path, document_root(document), reading->arena, &is_there,
-                           reading->err) ||
-        !document_is_true(document, path, document_root(document), reading->arena, &is_true,
-                          reading->err))
+    root.node = document_root(document);
+    if (!document_is_there(&root, path, &is_there, reading->err) ||
+        !document_is_true(&root, path, &is_true, reading->err))
         return false;
     if (is_there)
         reading->listing->more = is_true ? PAGE_MORE_YES : PAGE_MORE_NO;
@@ -233,7 +235,7 @@ static bool follow(const struct reading *reading, struct str reference, struct s
         return false;
     if (!url_same_origin(&ours, &theirs))
         return error_set(err, ERROR_REQUEST, "page.next",
-                         "the next URL leads to %.*s, which is not the source's host %.*s",
+                         "the next URL is on %.*s, not on the source's host %.*s",
                          STR_ARG(theirs.host), STR_ARG(ours.host));
     return true;
 }
@@ -274,7 +276,7 @@ static bool read_history(const struct reading *reading)
             return false;
         if (values[i].value.len == 0)
             return error_set(reading->err, ERROR_TRANSIENT, "listing.history",
-                             "there is no %.*s in the answer, which phase two needs",
+                             "there is no %.*s in the response; phase two needs it",
                              STR_ARG(fields->items[i].path.text));
     }
     reading->listing->history = values;

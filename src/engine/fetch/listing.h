@@ -1,12 +1,11 @@
 /* listing: what a page holds: its records, and what it says about the pages to come.
  *
- * Records that the window does not want are dropped where the source asks for it
- * (window.client_filter), and only when their date, with all its uncertainty, lies outside: a
- * record of "2026-03-01" belongs to every window that touches that day, and one without a date is
- * never dropped.
+ * Where the source says so (window.client_filter), records outside of the window are dropped, and
+ * only when all that their date may mean is outside: a record of "2026-03-01" belongs to every
+ * window that touches that day, and one without a date is never dropped.
  *
- * A page whose records can none of them be judged, for one and the same reason, is no page of bad
- * records but a source that has changed its shape: "listing.schema" (L4).
+ * When all records of a page are bad for the same reason, the source has changed its shape:
+ * "listing.schema" (L4).
  */
 #ifndef PATRA_ENGINE_FETCH_LISTING_H
 #define PATRA_ENGINE_FETCH_LISTING_H
@@ -22,10 +21,10 @@ struct listing_input {
     const struct reader *reader;
     const struct response *response;
     const struct http_reply *reply;
-    struct str request_url;   /* as it was sent: what a relative next URL is relative to */
+    struct str request_url;   /* as it was sent: the base of a relative next URL */
     struct window keep;       /* not valid: no filter */
-    enum listing_order order; /* of the source, where the walk may stop behind the window */
-    bool ids_only;            /* phase one: the items are ids, and are not judged */
+    enum listing_order order; /* of the source: a sorted walk may stop after the window */
+    bool ids_only;            /* phase one: the items are ids, not records */
 };
 
 struct listing_value { /* captured for phase two */
@@ -56,22 +55,22 @@ struct listing {
     bool has_dates;
     int64_t earliest_us;
     int64_t latest_us;
-    bool is_past; /* sorted, and wholly behind the window */
+    bool is_past; /* sorted, and all of it after the window */
     const struct listing_value *history;
     size_t history_count;
 };
 
-/* Errors: "page.next" (L2: a next URL that is none, or of another host; a Link header that is not
- * well-formed), "listing.schema" (L4), "listing.history" (L1: a value to be captured is not there),
+/* Errors: "page.next" (L2: the next URL is not a URL, or on another host; the Link header is not
+ * well-formed), "listing.schema" (L4), "listing.history" (L1: a value to be captured is missing),
  * and those of memory and paths. */
 bool listing_read(struct listing *listing, struct arena *arena, const struct listing_input *input,
                   struct error *err) MUST_CHECK;
 
-/* True for "page.next" and "listing.schema": their level says that a retry is of no use, but a
- * second response to the same request may be in order. */
+/* True for "page.next" and "listing.schema". By their level a retry is of no use, but a second
+ * response to the same request may be in order. */
 bool listing_error_may_pass(const struct error *err);
 
-/* Fewer bad records than this are bad records, whatever their share. */
+/* Fewer bad records than this say nothing about the source. */
 enum { LISTING_SCHEMA_MIN = 5 };
 
 /* The end of what a date may mean: "2026-03" is any instant before April. */

@@ -1,3 +1,4 @@
+/* Counts pages and judges sweeps. */
 #include "engine/fetch/proof.h"
 
 #include <string.h>
@@ -40,8 +41,8 @@ static void keep_total(struct proof *proof, const struct proof_page *page)
     proof->total_last = page->total;
 }
 
-/* An id that was on this page before is not new for the set either, so what the set knew before the
- * page has to be told apart from what the page itself brought. */
+/* The second of two equal ids on this page is not new to the set either. So what the set had before
+ * the page is counted first. */
 static bool add_ids(struct proof *proof, const struct proof_page *page, int64_t *fresh,
                     struct error *err)
 {

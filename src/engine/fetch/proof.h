@@ -1,18 +1,18 @@
-/* proof: whether a walk has brought all there is.
+/* proof: whether a walk received all records there are.
  *
- * It counts while the pages go by, and judges at the end. A walk may take several sweeps over the
- * same pages; each is judged by itself, because a record that slipped away in one sweep can not be
- * made up for by numbers of another:
+ * It counts page by page, and judges at the end. A walk may take several sweeps over the same
+ * pages. Each is judged by itself, because a record that was missed in one sweep is not found by
+ * the numbers of another:
  *
- *      sweep 1   |1 2 3|4 5 6|6 7 8|     total 9, one came twice: which one did not come at all?
+ *      sweep 1   |1 2 3|4 5 6|6 7 8|     total 9, one came twice: which one is missing?
  *      sweep 2   |1 2 3|4 5 6|7 8 9|     total 9 on every page, nine ids, none twice: proven
  *
- * A sweep is clean when the total was the same on every page, no id came on two pages, and as many
- * came as the total says. Without a total it is clean when no id came on two pages; that is no
- * proof, and is_proven tells.
+ * A sweep is clean when the total was the same on every page, no id was on two pages, and as many
+ * ids came as the total says. Without a total it is clean when no id was on two pages; that proves
+ * nothing, and is_proven is false.
  *
- * An id that comes twice on one page is the source's habit and counts as often as it comes; one
- * that could not be read at all came nevertheless.
+ * An id that is twice on one page is a habit of the source and counts twice. An item without a
+ * readable id counts too.
  */
 #ifndef PATRA_ENGINE_FETCH_PROOF_H
 #define PATRA_ENGINE_FETCH_PROOF_H
@@ -27,14 +27,14 @@
 #include "engine/fetch/id_set.h"
 #include "engine/fetch/page.h"
 
-/* Ids at the end of the last page that a checkpoint remembers, so that a walk which goes on after a
- * crash sees records that have moved across the border meanwhile. */
+/* Ids at the end of the last page that a checkpoint keeps, so that a walk that is resumed notices
+ * records that have moved across the border in the meantime. */
 enum { PROOF_TAIL_MAX = 256 };
 
 struct proof {
-    /* What the numbers are good for. */
-    bool counts_total;   /* false: the total speaks of more than this walk (a slice by page) */
-    bool repeats_are_ok; /* TIME: the border's records come twice */
+    /* What the numbers mean. */
+    bool counts_total;   /* false: the total counts more than this walk (a slice by page) */
+    bool repeats_are_ok; /* TIME: the records of a border are on two pages */
 
     /* This sweep. */
     struct id_set ids;
@@ -42,13 +42,13 @@ struct proof {
     int64_t items;
     int64_t distinct;
     int64_t unnamed;      /* items without a readable id */
-    int64_t page_repeats; /* the same id again on one page */
-    int64_t repeats;      /* the same id on another page */
+    int64_t page_repeats; /* ids again on the same page */
+    int64_t repeats;      /* ids again on another page */
     bool has_total;
     bool total_moved;
     int64_t total_first;
     int64_t total_last;
-    uint64_t tail[PROOF_TAIL_MAX]; /* hashes of the ids of the last page, its end */
+    uint64_t tail[PROOF_TAIL_MAX]; /* hashes of the last ids of the last page */
     size_t tail_count;
 };
 
@@ -57,8 +57,8 @@ void proof_init(struct proof *proof, struct arena *arena, bool counts_total, boo
 /* Begins another sweep. */
 void proof_restart(struct proof *proof);
 
-/* One page: `hashes` of its ids (id_set_hash), in order; `unnamed` items besides. *fresh is how
- * many of all did not occur on an earlier page. */
+/* One page: the hashes of its ids (id_set_hash), in order, and the number of items without one.
+ * *fresh is how many of all were not on an earlier page. */
 struct proof_page {
     const uint64_t *hashes;
     size_t count;
@@ -69,7 +69,7 @@ struct proof_page {
 bool proof_add(struct proof *proof, const struct proof_page *page, int64_t *fresh,
                struct error *err) MUST_CHECK;
 
-/* What `fresh` would be, without adding: for a page that may yet be asked for again. */
+/* What fresh would be, without adding the page: it may be requested again. */
 int64_t proof_fresh(const struct proof *proof, const struct proof_page *page);
 
 enum proof_verdict {
@@ -85,7 +85,7 @@ struct proof_result {
     int64_t missing; /* SHORTFALL */
 };
 
-/* Of a sweep that ended so. */
+/* Judges a sweep by its numbers and the way it ended. */
 struct proof_result proof_judge(const struct proof *proof, enum page_reason end);
 
 #endif

@@ -1,3 +1,4 @@
+/* Opens and closes the paths of an endpoint. */
 #include "engine/fetch/reader.h"
 
 #include <assert.h>
@@ -91,7 +92,7 @@ static bool open_fixed(struct opening *opening)
     return true;
 }
 
-/* What XML needs: the module, the namespaces, a list of all that is to be closed. */
+/* What XML needs: the module, the namespaces, the list of paths to close. */
 static bool open_xml(struct opening *opening, const struct xml *xml)
 {
     struct reader *reader = opening->reader;

@@ -1,7 +1,7 @@
-/* reader: all the paths of one endpoint's answers, ready to be run.
+/* reader: all paths into the responses of one endpoint, ready to run.
  *
- * JSONPaths come compiled with the spec; XPaths are compiled here, because libxml2's must not be
- * shared between threads. So: one reader per endpoint and walk.
+ * JSONPaths are compiled with the spec. XPaths are compiled here, because those of libxml2 must not
+ * be shared between threads: each walk has one reader per endpoint.
  */
 #ifndef PATRA_ENGINE_FETCH_READER_H
 #define PATRA_ENGINE_FETCH_READER_H
@@ -24,13 +24,13 @@ struct reader {
     struct document_path *errors;
     struct document_path *history;
     struct document_path *fields;
-    struct xml_path **opened; /* all that must be closed */
+    struct xml_path **opened; /* those to close */
     size_t opened_count;
 };
 
-/* `xml` may be NULL: the module is then loaded when the endpoint answers in XML. The endpoint must
- * outlive the reader. "xpath.syntax" for a path that does not compile, "module.*" where the module
- * is not to be had: both L4, as a checked source has neither. */
+/* xml may be NULL: the module is then loaded for an endpoint that responds in XML. The endpoint
+ * must outlive the reader. Errors: "xpath.syntax" (L4: a path does not compile, which a checked
+ * source does not have), "module.*" (L4: the module cannot be loaded). */
 bool reader_open(struct reader *reader, struct arena *arena, const struct spec_endpoint *endpoint,
                  const struct xml *xml, struct error *err) MUST_CHECK;
 void reader_close(struct reader *reader); /* accepts the zero value */

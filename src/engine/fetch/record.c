@@ -8,8 +8,9 @@
 #include "data/json_canonical.h"
 
 struct judging {
-    const struct record_origin *origin;
+    const struct reader *reader;
     const struct spec_response *response;
+    struct document_place place;
     struct record *record;
     struct error *err;
 };
@@ -21,7 +22,7 @@ static const struct str NOTHING = { NULL, 0 };
 /* Returns true: a bad record is a result, not a failure. */
 static bool refuse(struct judging *judging, const char *reason, struct str path, struct str sample)
 {
-    struct arena *arena = judging->origin->arena;
+    struct arena *arena = judging->place.arena;
     struct record *record = judging->record;
 
     record->reason = reason;
@@ -34,11 +35,8 @@ static bool refuse(struct judging *judging, const char *reason, struct str path,
 static bool find_text(const struct judging *judging, const struct document_path *path,
                       struct str *text)
 {
-    const struct record_origin *origin = judging->origin;
-
     *text = NOTHING;
-    return !document_has_path(path) || document_text(origin->document, path, judging->record->node,
-                                                     origin->arena, text, judging->err);
+    return !document_has_path(path) || document_text(&judging->place, path, text, judging->err);
 }
 
 /* ---- the id ---- */
@@ -70,30 +68,29 @@ bool record_id_normal(const struct spec_endpoint *endpoint, struct arena *arena,
 }
 
 /* Joins the parts; *missing is the number of the first that is not there, or the count. */
-static bool join_id(const struct record_origin *origin, struct document_node node, struct str *id,
+static bool join_id(const struct reader *reader, const struct document_place *place, struct str *id,
                     size_t *missing, struct error *err)
 {
-    const struct spec_endpoint *endpoint = origin->reader->endpoint;
+    const struct spec_endpoint *endpoint = reader->endpoint;
     const struct spec_response *response = &endpoint->response;
     struct buf joined;
     struct str part;
 
-    buf_init(&joined, origin->arena, SIZE_MAX / 2);
+    buf_init(&joined, place->arena, SIZE_MAX / 2);
     *id = NOTHING;
     for (*missing = 0; *missing < response->id_count; (*missing)++) {
-        if (!document_text(origin->document, &origin->reader->id[*missing], node, origin->arena,
-                           &part, err))
+        if (!document_text(place, &reader->id[*missing], &part, err))
             return false;
         if (part.len == 0)
             return true;
         if (response->id_count == 1)
-            return ++*missing > 0 && record_id_normal(endpoint, origin->arena, part, id, err);
+            return ++*missing > 0 && record_id_normal(endpoint, place->arena, part, id, err);
         if (*missing > 0)
             buf_add(&joined, response->id_separator);
         buf_add(&joined, part);
     }
     return buf_ok(&joined, err) &&
-           record_id_normal(endpoint, origin->arena, buf_str(&joined), id, err);
+           record_id_normal(endpoint, place->arena, buf_str(&joined), id, err);
 }
 
 /* What a store can keep as text. */
@@ -111,9 +108,10 @@ static bool is_usable(struct str id)
 bool record_id(const struct record_origin *origin, struct document_node node, struct str *id,
                struct error *err)
 {
+    const struct document_place place = { origin->document, node, origin->arena };
     size_t missing;
 
-    if (!join_id(origin, node, id, &missing, err))
+    if (!join_id(origin->reader, &place, id, &missing, err))
         return false;
     if (!is_usable(*id))
         *id = NOTHING;
@@ -126,7 +124,7 @@ static bool judge_id(struct judging *judging)
     struct str id;
     size_t missing;
 
-    if (!join_id(judging->origin, judging->record->node, &id, &missing, judging->err))
+    if (!join_id(judging->reader, &judging->place, &id, &missing, judging->err))
         return false;
     if (missing < response->id_count)
         return refuse(judging, "id.missing", response->id[missing].text, NOTHING);
@@ -140,20 +138,18 @@ static bool judge_id(struct judging *judging)
 
 static bool judge_tombstone(struct judging *judging)
 {
-    const struct record_origin *origin = judging->origin;
-    const struct reader *reader = origin->reader;
+    const struct reader *reader = judging->reader;
     struct record *record = judging->record;
     struct str text;
 
     if (document_has_path(&reader->deleted) &&
-        !document_is_true(origin->document, &reader->deleted, record->node, origin->arena,
-                          &record->is_deleted, judging->err))
+        !document_is_true(&judging->place, &reader->deleted, &record->is_deleted, judging->err))
         return false;
     if (!find_text(judging, &reader->merged_into, &text))
         return false;
     if (text.len == 0)
         return true;
-    if (!record_id_normal(reader->endpoint, origin->arena, text, &text, judging->err))
+    if (!record_id_normal(reader->endpoint, judging->place.arena, text, &text, judging->err))
         return false;
     /* Some sources say of every record that it was merged into itself. */
     if (str_eq(text, record->provider_id))
@@ -196,18 +192,17 @@ static bool read_date(const struct judging *judging, struct str text, struct dat
 static bool find_date(const struct judging *judging, struct str *raw, struct date *date,
                       bool *is_read)
 {
-    const struct record_origin *origin = judging->origin;
-    const struct document_path *path = &origin->reader->updated_at;
-    const struct json_doc *json = &origin->document->json;
+    const struct document *document = judging->place.document;
+    const struct document_path *path = &judging->reader->updated_at;
+    const struct json_doc *json = &document->json;
     struct json_node node;
 
     if (!find_text(judging, path, raw))
         return false;
     *is_read = raw->len > 0 && read_date(judging, *raw, date);
-    if (raw->data != NULL || origin->document->format != RESPONSE_JSON)
+    if (raw->data != NULL || document->format != RESPONSE_JSON)
         return true;
-    if (!document_node(origin->document, path, judging->record->node, origin->arena, &node,
-                       judging->err))
+    if (!document_node(&judging->place, path, &node, judging->err))
         return false;
     if (json_type(json, node) <= JSON_NULL)
         return true;
@@ -223,7 +218,7 @@ static bool judge_date(struct judging *judging)
     struct str raw;
     bool is_read;
 
-    if (!document_has_path(&judging->origin->reader->updated_at))
+    if (!document_has_path(&judging->reader->updated_at))
         return true;
     if (!find_date(judging, &raw, &date, &is_read))
         return false;
@@ -243,7 +238,6 @@ static bool judge_date(struct judging *judging)
 static bool judge_fields(struct judging *judging)
 {
     const struct spec_field_list *fields = &judging->response->fields;
-    const struct record_origin *origin = judging->origin;
     bool is_there;
 
     if (judging->record->is_deleted)
@@ -251,8 +245,8 @@ static bool judge_fields(struct judging *judging)
     for (size_t i = 0; i < fields->count; i++) {
         if (!fields->items[i].is_required)
             continue;
-        if (!document_is_there(origin->document, &origin->reader->fields[i], judging->record->node,
-                               origin->arena, &is_there, judging->err))
+        if (!document_is_there(&judging->place, &judging->reader->fields[i], &is_there,
+                               judging->err))
             return false;
         if (!is_there)
             return refuse(judging, "field.missing", fields->items[i].path.text, NOTHING);
@@ -264,7 +258,7 @@ static bool judge_version(struct judging *judging)
 {
     struct str version;
 
-    if (!find_text(judging, &judging->origin->reader->version, &version))
+    if (!find_text(judging, &judging->reader->version, &version))
         return false;
     if (!is_storable(version))
         return refuse(judging, "version.invalid", judging->response->version.text, version);
@@ -279,7 +273,8 @@ bool record_judge(const struct record_origin *origin, struct document_node node,
 {
     static bool (*const steps[])(struct judging *) = { judge_id, judge_tombstone, judge_date,
                                                        judge_version, judge_fields };
-    struct judging judging = { .origin = origin,
+    struct judging judging = { .reader = origin->reader,
+                               .place = { origin->document, node, origin->arena },
                                .response = &origin->reader->endpoint->response,
                                .record = record,
                                .err = err };
@@ -323,18 +318,17 @@ bool record_fields(const struct record_origin *origin, const struct record *reco
                    struct str *json, struct error *err)
 {
     const struct spec_field_list *fields = &origin->reader->endpoint->response.fields;
+    const struct document_place place = { origin->document, record->node, origin->arena };
     struct json_writer writer;
     struct buf out;
-    bool is_there;
 
     buf_init(&out, origin->arena, SIZE_MAX / 2);
     json_writer_init(&writer, &out);
     json_write_object(&writer);
     for (size_t i = 0; i < fields->count; i++) {
-        const struct document_field field = { fields->items[i].name, &origin->reader->fields[i],
-                                              record->node };
+        const struct document_field field = { fields->items[i].name, &origin->reader->fields[i] };
 
-        if (!document_write_field(origin->document, &field, origin->arena, &writer, &is_there, err))
+        if (!document_write_field(&place, &field, &writer, err))
             return false;
     }
     json_write_end(&writer);

@@ -12,7 +12,7 @@ struct reading {
     const struct response_input *input;
     struct arena *arena;
     struct response *response;
-    struct error fault; /* why the body could not be read; level NONE when it could */
+    struct error fault; /* of the body; level NONE: it was read */
 };
 
 static const struct spec_response *rules_of(const struct reading *reading)
@@ -32,7 +32,7 @@ static struct str content_type_of(const struct http_reply *reply)
     return http_header_value(reply->headers, STR("Content-Type"));
 }
 
-/* A body that its parser refused: cut off, broken, or beyond a limit. */
+/* The body was refused by its parser: cut off, broken, or beyond a limit. */
 static void judge_fault(const struct reading *reading, struct error *fault)
 {
     const struct http_reply *reply = reading->input->reply;
@@ -48,7 +48,7 @@ static void judge_fault(const struct reading *reading, struct error *fault)
         *fault = charset;
         return;
     }
-    fault->level = ERROR_TRANSIENT; /* a server under load; another try may well be whole */
+    fault->level = ERROR_TRANSIENT; /* a server under load; a retry may bring the whole body */
     fault->code = "answer.syntax";
 }
 
@@ -115,27 +115,32 @@ static bool header_fits(const struct spec_rule *rule, struct http_headers header
     return false;
 }
 
+static struct document_place root_of(const struct reading *reading)
+{
+    const struct document *document = &reading->response->document;
+
+    return (struct document_place){ document, document_root(document), reading->arena };
+}
+
 static bool path_fits(const struct reading *reading, const struct spec_rule *rule,
                       const struct document_path *path, bool *fits, struct error *err)
 {
-    const struct document *document = &reading->response->document;
-    const struct document_node root = document_root(document);
+    const struct document_place root = root_of(reading);
     struct str text;
 
-    if (!document_is_there(document, path, root, reading->arena, fits, err))
+    if (!document_is_there(&root, path, fits, err))
         return false;
     if (!*fits || (!rule->has_equals && rule->contains.len == 0))
         return true;
-    if (!document_text(document, path, root, reading->arena, &text, err))
+    if (!document_text(&root, path, &text, err))
         return false;
     *fits = text.data != NULL && text_fits(rule, text);
     return true;
 }
 
-/* 429, 401 and 407 say what they mean. A rule for any error at all (`path: $.error`) was not
- * written for them: it would hide from the gate that we are too fast, from a person that the key is
- * bad. */
-static bool is_plain_enough(const struct spec_rule *rule, int status)
+/* 429, 401 and 407 need no rule. A rule for errors in general (`path: $.error`) was not written for
+ * them: it would hide from the gate that we are too fast, and from people that the key is bad. */
+static bool is_plain_status(const struct spec_rule *rule, int status)
 {
     return rule->meaning == RULE_ERROR && rule->status_count == 0 &&
            (status == 429 || errors_of_status(status, NULL, 0) == ERROR_FATAL);
@@ -149,7 +154,7 @@ static bool rule_applies(const struct reading *reading, size_t index, bool *appl
     const struct response *response = reading->response;
 
     *applies = false;
-    if (!has_status(rule, reply->status) || is_plain_enough(rule, reply->status))
+    if (!has_status(rule, reply->status) || is_plain_status(rule, reply->status))
         return true;
     if (rule->path.text.len > 0)
         return !response->is_open ||
@@ -164,7 +169,7 @@ static bool rule_applies(const struct reading *reading, size_t index, bool *appl
     return true;
 }
 
-/* What a rule says when it applies. True: there is nothing wrong. */
+/* A rule that applies decides. True: it says that nothing is wrong. */
 static bool obey_rule(struct response *response, const struct spec_rule *rule, int status,
                       struct error *err)
 {
@@ -176,9 +181,9 @@ static bool obey_rule(struct response *response, const struct spec_rule *rule, i
     } meanings[] = {
         [RULE_ERROR] = { RESPONSE_ERROR, ERROR_NONE, "answer.rule", "an error" },
         [RULE_THROTTLED] = { RESPONSE_THROTTLED, ERROR_TRANSIENT, "answer.throttled", "too fast" },
-        [RULE_QUOTA] = { RESPONSE_QUOTA, ERROR_TRANSIENT, "answer.quota", "the quota is gone" },
+        [RULE_QUOTA] = { RESPONSE_QUOTA, ERROR_TRANSIENT, "answer.quota", "the quota is used up" },
         [RULE_EXPIRED] = { RESPONSE_EXPIRED, ERROR_TRANSIENT, "answer.expired",
-                           "the token or history is gone" },
+                           "the token or search has expired" },
         [RULE_TOO_DEEP] = { RESPONSE_TOO_DEEP, ERROR_REQUEST, "answer.too_deep",
                             "beyond what the source hands out" },
         [RULE_EMPTY] = { RESPONSE_EMPTY, ERROR_NONE, NULL, NULL },
@@ -194,7 +199,7 @@ static bool obey_rule(struct response *response, const struct spec_rule *rule, i
                      STR_ARG(rule->code));
 }
 
-/* *is_decided tells whether a rule has spoken. */
+/* *is_decided: a rule applied. */
 static bool apply_error_rules(const struct reading *reading, bool *is_decided, struct error *err)
 {
     const struct spec_rule_list *rules = &rules_of(reading)->error_when;
@@ -224,7 +229,7 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
             continue;
         reading->response->rule = rule;
         return error_set(err, rule->level, "answer.rule",
-                         "status %d: a good answer has %.*s%s%s, this one begins %s",
+                         "status %d: a good response has %.*s%s%s, this one begins %s",
                          reading->input->reply->status, STR_ARG(rule->path.text),
                          rule->has_equals ? " with the value " : "",
                          rule->has_equals ? QUOTE(rule->equals) : "",
@@ -235,40 +240,41 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
 
 /* ---- the status ---- */
 
-/* One that was not followed. Only the origin is told: what stands behind it may hold a key. */
-static bool tell_redirect(const struct http_reply *reply, enum error_level level, struct error *err)
+/* A redirect that was not followed. Only its origin is shown: the rest may hold a key. */
+static bool refuse_redirect(const struct http_reply *reply, enum error_level level,
+                            struct error *err)
 {
     const struct str location = http_header_value(reply->headers, STR("Location"));
-    struct error ignored; /* a path: within the host */
+    struct error ignored; /* a path on the same host */
     struct url url;
 
     if (!url_parse(location, &url, &ignored))
         return error_set(err, level, "answer.status",
-                         "status %d: it redirects within the host; http.redirects lets it be "
-                         "followed",
+                         "status %d: redirects within the host; set http.redirects to follow it",
                          reply->status);
-    return error_set(err, level, "answer.status",
-                     "status %d: it redirects to %.*s://%.*s:%d; http.redirects lets redirects "
-                     "within the host be followed, for another host change http.base_url",
-                     reply->status, STR_ARG(url.scheme), STR_ARG(url.host), url.port);
+    return error_set(
+        err, level, "answer.status",
+        "status %d: redirects to %.*s://%.*s:%d; set http.redirects to follow redirects "
+        "within the host, or http.base_url for another host",
+        reply->status, STR_ARG(url.scheme), STR_ARG(url.host), url.port);
 }
 
-/* The body is not quoted: it may repeat what was sent. Of the credential its reference is told. */
-static bool tell_refusal(const struct http_reply *reply, const struct spec_auth *auth,
-                         enum error_level level, struct error *err)
+/* The body is not quoted: it may repeat what was sent. The credential is named by its reference. */
+static bool refuse_access(const struct http_reply *reply, const struct spec_auth *auth,
+                          enum error_level level, struct error *err)
 {
     const struct str credential = credential_of(auth);
 
     if (reply->status == 407)
         return error_set(err, level, "answer.status",
-                         "status 407: the proxy refuses, see http.proxy");
+                         "status 407: the proxy refuses access, see http.proxy");
     if (credential.len == 0)
         return error_set(err, level, "answer.status",
                          "status %d: access is refused, and nothing was there to show: auth says "
                          "none",
                          reply->status);
     return error_set(err, level, "answer.status",
-                     "status %d: access is refused to whoever shows %.*s", reply->status,
+                     "status %d: access is refused with the credential %.*s", reply->status,
                      STR_ARG(credential));
 }
 
@@ -290,11 +296,11 @@ static bool judge_status(const struct reading *reading, struct error *err)
                          "status 429");
     }
     if (level == ERROR_NONE)
-        level = ERROR_REQUEST; /* 304: nobody asked for that */
+        level = ERROR_REQUEST; /* 304, which was not requested */
     if (http_header_value(reply->headers, STR("Location")).len > 0 && reply->status < 400)
-        return tell_redirect(reply, level, err);
+        return refuse_redirect(reply, level, err);
     if (reply->status == 401 || reply->status == 403 || reply->status == 407)
-        return tell_refusal(reply, &endpoint->auth, level, err);
+        return refuse_access(reply, &endpoint->auth, level, err);
     return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,
                      type.data != NULL ? (int)type.len : 7,
                      type.data != NULL ? type.data : "no type", QUOTE(reply->body));
@@ -302,22 +308,20 @@ static bool judge_status(const struct reading *reading, struct error *err)
 
 /* ---- the list ---- */
 
-/* A list that is not there may mean that there is nothing to list; then the total says so. */
+/* A missing list may mean that there is nothing to list; then the total is 0. */
 static bool check_items(const struct reading *reading, struct error *err)
 {
     const struct reader *reader = reading->input->reader;
-    const struct document *document = &reading->response->document;
+    const struct document_place root = root_of(reading);
     struct str total = { NULL, 0 };
 
     if (reading->response->items.is_there)
         return true;
-    if (document_has_path(&reader->total) &&
-        !document_text(document, &reader->total, document_root(document), reading->arena, &total,
-                       err))
+    if (document_has_path(&reader->total) && !document_text(&root, &reader->total, &total, err))
         return false;
     if (str_eq(total, STR("0")))
         return true;
-    return error_set(err, ERROR_TRANSIENT, "answer.items", "there is no %.*s in the answer: %s",
+    return error_set(err, ERROR_TRANSIENT, "answer.items", "there is no %.*s in the response: %s",
                      STR_ARG(rules_of(reading)->items.text), QUOTE(reading->input->reply->body));
 }
 
@@ -332,7 +336,7 @@ static bool judge(struct reading *reading, struct error *err)
     response->kind = RESPONSE_ERROR;
     if (!apply_error_rules(reading, &is_decided, err))
         return false;
-    if (is_decided) /* the only rule that is no error is EMPTY */
+    if (is_decided) /* without an error: by a rule that means EMPTY */
         return true;
     if (!judge_status(reading, err))
         return false;

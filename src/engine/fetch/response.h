@@ -1,27 +1,27 @@
-/* answer: what a reply is, before anybody reads records from it.
+/* response: what a response is, before records are read from it.
  *
  *      reply ── rules of the source (error_when: the first that applies decides)
  *            ── status
- *            ── the body: is it there, is it the format, is it whole
+ *            ── the body: is there one, is it in the format, is it whole
  *            ── rules of the source (success_when: all must hold)
  *            ── the list of items
  *
- * HTTP 200 does not mean success, and nothing that can not be read is ever "no records":
+ * HTTP 200 does not mean success, and a response that cannot be read never means "no records":
  *
  *      L1  answer.status     429, 5xx, and what retry.statuses adds
- *          answer.throttled  too fast           answer.quota    the quota is gone
- *          answer.expired    the token is gone  answer.syntax   broken or cut off
- *          body.empty  body.html  body.kind  body.charset       (data/media_type.h)
- *          answer.items      well-formed, but the list is not there
- *      L2  answer.status     other 4xx, 3xx     answer.too_deep beyond what the source hands out
+ *          answer.throttled  too fast            answer.quota    the quota is used up
+ *          answer.expired    the token expired   answer.syntax   broken or cut off
+ *          body.empty  body.html  body.kind  body.charset        (data/media_type.h)
+ *          answer.items      well-formed, but without the list
+ *      L2  answer.status     other 4xx, 3xx      answer.too_deep beyond what the source hands out
  *          answer.limit      nested too deep, declares entities, ...
  *      L4  answer.status     401, 407
  *      any answer.rule       as the source's rule says; its name is in the text
  *
- * `contains` without path or header looks into the body only where no records were found: an
- * abstract may well speak of exceeded rate limits.
+ * `contains` without path or header searches the body only where no records were found: an abstract
+ * may well mention exceeded rate limits.
  *
- * 429 has two meanings. A rule may tell which; else rate.meaning_429 does.
+ * 429 has two meanings. A rule may say which; otherwise rate.meaning_429 does.
  */
 #ifndef PATRA_ENGINE_FETCH_RESPONSE_H
 #define PATRA_ENGINE_FETCH_RESPONSE_H
@@ -30,24 +30,25 @@
 #include "data/rate_hints.h"
 #include "engine/fetch/reader.h"
 
-enum response_kind {                     /* what can be done about it */
-                     RESPONSE_PAGE,      /* read it */
-                     RESPONSE_EMPTY,     /* there are no records, by a rule of the source */
-                     RESPONSE_THROTTLED, /* wait */
-                     RESPONSE_QUOTA,     /* wait long: until the quota's reset */
-                     RESPONSE_EXPIRED,   /* walk again from the last stable place */
-                     RESPONSE_TOO_DEEP,  /* cut the slice */
-                     RESPONSE_OVERSIZED, /* ask for less */
-                     RESPONSE_ERROR,     /* as the error's level says */
+/* What to do about it. */
+enum response_kind {
+    RESPONSE_PAGE,      /* read it */
+    RESPONSE_EMPTY,     /* nothing: there are no records, by a rule of the source */
+    RESPONSE_THROTTLED, /* wait */
+    RESPONSE_QUOTA,     /* wait long: until the quota is reset */
+    RESPONSE_EXPIRED,   /* walk again from the beginning */
+    RESPONSE_TOO_DEEP,  /* re-slice */
+    RESPONSE_OVERSIZED, /* request less */
+    RESPONSE_ERROR,     /* as the error's level says */
 };
 
 struct response {
     enum response_kind kind;
-    const struct spec_rule *rule; /* that decided; NULL: none did */
+    const struct spec_rule *rule; /* that decided; NULL: none */
     struct rate_hints hints;
     struct str
         excerpt;  /* of a failure: the beginning of the body, its secrets masked (request.h) */
-    bool is_open; /* the document is, and must be closed */
+    bool is_open; /* the document must be closed */
     struct document document;
     struct document_items items;
 };
