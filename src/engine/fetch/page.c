@@ -87,7 +87,7 @@ struct page_state page_first(const struct page_rules *rules, const struct page_r
     return state;
 }
 
-/* ---- what a page tells ---- */
+/* ---- what a page shows ---- */
 
 struct view { /* one page, and what follows from it */
     const struct page_rules *rules;
@@ -95,7 +95,7 @@ struct view { /* one page, and what follows from it */
     const struct page_seen *seen;
     const struct page_facts *facts;
     int64_t position; /* records of the query up to the end of this page */
-    bool is_short;    /* fewer than asked for */
+    bool is_short;    /* fewer than requested */
     bool is_all;      /* the total says that these were all */
     bool is_missing;  /* the total says that there are more */
 };
@@ -125,7 +125,8 @@ static struct page_decision go_on(const struct view *view)
     next->number++;
     next->offset = view->position;
     next->empty_pages = view->seen->items == 0 ? view->state->empty_pages + 1 : 0;
-    /* Shorter than asked for says nothing: sources clamp. Shorter than their own pages does. */
+    /* A page shorter than requested says nothing: sources clamp. One shorter than their own pages
+     * does. */
     next->was_short = view->seen->items < view->state->largest;
     if (view->seen->items > next->largest)
         next->largest = view->seen->items;
@@ -139,7 +140,7 @@ static struct page_decision end(enum page_reason reason)
     return (struct page_decision){ .step = PAGE_END, .reason = reason };
 }
 
-static struct page_decision again(enum page_reason reason)
+static struct page_decision repeat(enum page_reason reason)
 {
     return (struct page_decision){ .step = PAGE_REPEAT, .reason = reason };
 }
@@ -149,19 +150,19 @@ static bool may_repeat(const struct view *view)
     return view->rules->replayable && !view->facts->is_second;
 }
 
-/* Nothing on the page: is that an answer, or is something wrong? */
-static bool is_empty_doubtful(const struct view *view)
+/* Nothing on the page: is there nothing, or is something wrong? */
+static bool is_unsure_empty(const struct view *view)
 {
     if (view->seen->items > 0 || view->seen->is_declared_empty || !may_repeat(view))
         return false;
     if (view->rules->type == PAGINATION_TIME && view->state->number > 0)
-        return true; /* the last page's last record should have come again */
+        return true; /* the last record of the page before should be here again */
     if (view->seen->has_total)
         return view->is_missing || (view->state->number == 0 && view->facts->is_expected);
     return view->state->number == 0 || !view->state->was_short;
 }
 
-/* What ends a walk although the source has more. NONE: nothing does. */
+/* What ends a walk although the source has more. NONE: nothing. */
 static enum page_reason limit_of(const struct view *view)
 {
     const struct page_rules *rules = view->rules;
@@ -188,7 +189,7 @@ static bool is_range_done(const struct view *view)
     return view->position >= (pages->to - view->rules->base) * view->rules->size;
 }
 
-/* The last request of a slice by page asks for no more than the slice has. */
+/* The last request of a slice by page is for no more than the slice has. */
 static void clamp_to_range(const struct view *view, struct page_state *next)
 {
     const struct page_range *pages = view->facts->pages;
@@ -209,14 +210,14 @@ static struct page_decision decide_counted(const struct view *view)
     if (view->seen->items == 0)
         return end(PAGE_END_EMPTY);
     if (is_known && may_repeat(view))
-        return again(PAGE_UNSURE_REPEAT);
+        return repeat(PAGE_UNSURE_REPEAT);
     if (view->seen->more == PAGE_MORE_NO && !view->is_missing)
         return end(PAGE_END_NO_MORE);
     if (view->is_all && view->seen->more != PAGE_MORE_YES)
         return end(PAGE_END_TOTAL);
     if (is_range_done(view))
         return end(PAGE_END_RANGE);
-    if (is_known) /* DataCite gives its last page for ever */
+    if (is_known) /* DataCite repeats its last page forever */
         return end(view->state->is_probe ? PAGE_END_EMPTY : PAGE_CUT_LOOP);
     if (limit_of(view) != PAGE_REASON_NONE)
         return end(limit_of(view));
@@ -230,23 +231,23 @@ static struct page_decision decide_counted(const struct view *view)
 
 /* ---- TOKEN and URL ---- */
 
-/* There is no way on. Is it believed? */
+/* There is no next page. Is that believed? */
 static struct page_decision end_of_tokens(const struct view *view, enum page_reason reason)
 {
     const bool is_bare = reason == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
-    /* A full page, and nobody says that it is the last: a token may have been forgotten. */
+    /* A full page, and no sign that it is the last: a token may have been forgotten. */
     const bool is_full = view->state->size > 0 && !view->is_short && !view->seen->has_total &&
                          view->seen->more == PAGE_MORE_UNKNOWN;
-    const bool is_doubtful = view->rules->tail_probe || view->is_missing || is_bare || is_full ||
-                             view->seen->more == PAGE_MORE_YES;
+    const bool is_unsure = view->rules->tail_probe || view->is_missing || is_bare || is_full ||
+                           view->seen->more == PAGE_MORE_YES;
 
-    if (is_doubtful && may_repeat(view))
-        return again(PAGE_UNSURE_TAIL);
+    if (is_unsure && may_repeat(view))
+        return repeat(PAGE_UNSURE_TAIL);
     return end(reason);
 }
 
-/* A token may come back as a sign of the end. A link that leads to where it stands is none: whoever
- * has pages to tell from each other by address has lost one of them. */
+/* The token that was sent may be a sign of the end. The URL that was sent is not: a source that has
+ * a URL for each page has lost one of them. */
 static bool is_end_by_same(const struct view *view)
 {
     return view->rules->same_token == SAME_TOKEN_END &&
@@ -263,13 +264,13 @@ static struct page_decision decide_next(const struct view *view)
     struct page_decision decision;
 
     if (is_known && may_repeat(view))
-        return again(PAGE_UNSURE_REPEAT);
+        return repeat(PAGE_UNSURE_REPEAT);
     if (seen->next.data == NULL)
         return end_of_tokens(view, PAGE_END_NO_NEXT);
     if (is_same && is_end_by_same(view))
         return end_of_tokens(view, PAGE_END_SAME_TOKEN);
     if ((is_same && !is_scroll) || (seen->next_is_known && !is_scroll))
-        return may_repeat(view) ? again(PAGE_UNSURE_LOOP) : end(PAGE_CUT_LOOP);
+        return may_repeat(view) ? repeat(PAGE_UNSURE_LOOP) : end(PAGE_CUT_LOOP);
     if (seen->items == 0 &&
         (seen->is_declared_empty || view->is_all || is_scroll || seen->more == PAGE_MORE_NO))
         return end(PAGE_END_EMPTY);
@@ -293,8 +294,8 @@ static int64_t floor_to(int64_t at_us, int64_t step_us)
     return at_us - ((at_us % step_us) + step_us) % step_us;
 }
 
-/* The window that is left behind this page: the last instant is asked for again, for it may have
- * more records than the page showed. */
+/* The window that is left after this page. The last instant is requested again: it may have more
+ * records than the page showed. */
 static struct window rest_of(const struct view *view)
 {
     const int64_t step_us = granularity_us(view->rules->granularity);
@@ -313,8 +314,8 @@ static struct window rest_of(const struct view *view)
     return rest;
 }
 
-/* The most that the source was seen to give, where it gives fewer than it is asked for: a page that
- * looked like the last one was not. 0: it was not seen to. */
+/* The most items on a page of a source that gives fewer than requested, known once a page that
+ * looked like the last was not. 0: unknown. */
 static int64_t clamp_of(const struct view *view)
 {
     const struct page_state *state = view->state;
@@ -324,7 +325,7 @@ static int64_t clamp_of(const struct view *view)
     return state->clamp;
 }
 
-/* This page may be cut off like those. */
+/* This page may be cut off there, too. */
 static bool is_clamped(const struct view *view)
 {
     return clamp_of(view) > 0 && view->seen->items >= clamp_of(view);
@@ -348,7 +349,7 @@ static struct page_decision decide_time(const struct view *view)
         return end(PAGE_CUT_STUCK);
     rest = rest_of(view);
     is_stuck = rest.from_us == state->rest.from_us && rest.to_us == state->rest.to_us;
-    /* The next request would be the same. What has no id may be new each time, for ever. */
+    /* The next request would be the same. Items without an id may seem new each time, forever. */
     if (is_stuck && view->seen->fresh == view->seen->unnamed &&
         (state->size == 0 || view->is_short))
         return end(is_clamped(view) ? PAGE_CUT_STUCK : PAGE_END_EMPTY);
@@ -371,8 +372,8 @@ struct page_decision page_decide(const struct page_rules *rules, const struct pa
     const struct view view = view_of(rules, state, seen, facts);
 
     assert(seen->items >= 0 && seen->fresh >= 0 && seen->fresh <= seen->items);
-    if (is_empty_doubtful(&view))
-        return again(PAGE_UNSURE_EMPTY);
+    if (is_unsure_empty(&view))
+        return repeat(PAGE_UNSURE_EMPTY);
     if (seen->is_past)
         return end(PAGE_END_PAST);
     switch (rules->type) {
@@ -393,7 +394,7 @@ struct page_decision page_decide(const struct page_rules *rules, const struct pa
 
 /* ---- sizes ---- */
 
-/* PAGE: page n of size s is pages 2n and 2n+1 of size s/2, provided that all pages so far had s. */
+/* PAGE: page n of size s is pages 2n and 2n+1 of size s/2, if all pages so far had size s. */
 static bool halve_page_number(const struct page_rules *rules, struct page_state *state)
 {
     const int64_t before = state->page_no - rules->base;
@@ -420,7 +421,7 @@ bool page_shrink(const struct page_rules *rules, struct page_state *state)
         break;
     case PAGINATION_URL:
         if (state->token.data != NULL)
-            return false; /* the size stands in the source's own URL */
+            return false; /* the size is in the source's own URL */
         break;
     case PAGINATION_TOKEN:
         if (!rules->replayable && state->number > 0)

@@ -8,7 +8,7 @@
 #include "data/json_write.h"
 #include "data/url.h"
 
-/* A request as texts, rendered as it goes out or redacted. */
+/* The texts of a request, as it is sent or redacted. */
 struct rendering {
     struct request_values values;
     struct arena *arena;
@@ -18,7 +18,7 @@ struct rendering {
         struct http_header *items;
         size_t count;
     } headers;
-    struct json_writer *query; /* redacted: where the query is told; NULL: not */
+    struct json_writer *query; /* redacted: gets the query's values; NULL: nothing does */
     struct error *err;
 };
 
@@ -27,7 +27,7 @@ static const struct spec_endpoint *endpoint_of(const struct rendering *r)
     return r->values.input->form->endpoint;
 }
 
-/* The source's own URL is followed, instead of one of our making. */
+/* The request is for a URL that the source gave. */
 static bool is_followed(const struct request_input *input)
 {
     return input->form->endpoint->page.type == PAGINATION_URL && input->state->token.data != NULL;
@@ -35,7 +35,7 @@ static bool is_followed(const struct request_input *input)
 
 /* ---- parameters ---- */
 
-/* The value of a parameter for its place; result->is_omitted: it is left out. */
+/* The value of a parameter, encoded for its place. result->is_omitted: it has none. */
 static bool render_param(struct rendering *r, const struct spec_param *param, const char *group,
                          enum template_place place, struct template_result *result)
 {
@@ -65,8 +65,8 @@ static bool render_param(struct rendering *r, const struct spec_param *param, co
     return buf_ok(&encoded, r->err);
 }
 
-/* The digest tells values, not their encoding. */
-static bool tell_param(struct rendering *r, const struct spec_param *param)
+/* The digest has values, not their encoding. */
+static bool digest_param(struct rendering *r, const struct spec_param *param)
 {
     struct template_result raw;
 
@@ -95,7 +95,7 @@ static bool render_query(struct rendering *r)
         if (result.is_omitted)
             continue;
         url_add_encoded(&r->url, param->name, result.text);
-        if (!tell_param(r, param))
+        if (!digest_param(r, param))
             return false;
     }
     return true;
@@ -240,7 +240,7 @@ static bool write_url(struct json_writer *w, struct rendering *r)
     return buf_ok(&url, r->err);
 }
 
-/* Where the path has ids or the like in it; the template alone would not tell which. */
+/* Only where the path is a template, which does not show the ids or the like. */
 static void write_path(struct json_writer *w, const struct rendering *r)
 {
     const struct spec_endpoint *endpoint = endpoint_of(r);
@@ -370,7 +370,7 @@ bool request_render(struct request *request, struct request_memory memory,
     return set_proxy(request, memory.scratch, input, err);
 }
 
-bool request_show(struct request_shown *told, struct arena *arena,
+bool request_show(struct request_shown *shown, struct arena *arena,
                   const struct request_input *input, struct error *err)
 {
     const struct request_form *form = input->form;
@@ -379,7 +379,7 @@ bool request_show(struct request_shown *told, struct arena *arena,
     struct rendering r = { .arena = arena, .err = err };
     struct buf url;
 
-    *told = (struct request_shown){ 0 };
+    *shown = (struct request_shown){ 0 };
     if (!render(&r, input, true))
         return error_wrap(err, "endpoint %.*s", STR_ARG(form->endpoint->name));
     buf_init(&url, arena, HTTP_TOLD_URL_BYTES_MAX);
@@ -388,10 +388,10 @@ bool request_show(struct request_shown *told, struct arena *arena,
         if (request_is_secret_name(form, r.headers.items[i].name))
             r.headers.items[i].value = STR("***");
     }
-    told->method = code_of(&HTTP_METHOD_CODES, (int)form->endpoint->method);
-    told->url = buf_str(&url);
-    told->headers = r.headers.items;
-    told->header_count = r.headers.count;
-    told->body = buf_str(&r.body);
+    shown->method = code_of(&HTTP_METHOD_CODES, (int)form->endpoint->method);
+    shown->url = buf_str(&url);
+    shown->headers = r.headers.items;
+    shown->header_count = r.headers.count;
+    shown->body = buf_str(&r.body);
     return buf_ok(&url, err);
 }

@@ -1,15 +1,15 @@
-/* request: from a spec, a slice and a page state to the HTTP request that asks for it.
+/* request: the HTTP request for a page state of a slice, made from a spec.
  *
  *      request_form_open()   once per endpoint and walk: what does not change
  *      request_render()      for each attempt: URL, headers, body, and the digest of them
- *      arena_wipe(scratch)   when the http port has it, or has answered
+ *      arena_wipe(scratch)   once the http port has the request, or its response
  *
- * Secrets. auth is only described (port/http_auth.h): the http port fetches the credential when the
- * request goes out. Templates may name the credential themselves, and parameters may stand for
- * what an environment variable or a file holds; those are fetched here, for this one request, and
- * overwritten by request_wipe(). Their names are told to the http port as secret (error texts,
- * other hosts), and the digest shows *** in their place: it is rendered a second time, redacted,
- * and not cut out of the first.
+ * Secrets. auth is only described (port/http_auth.h): the http port gets the credential when it
+ * sends the request. Templates may also name the credential themselves, and parameters may refer to
+ * an environment variable or a file. These are read here, for this one request, and overwritten by
+ * the wipe of scratch. The http port is told their names, so that it keeps them out of error texts
+ * and from other hosts. The digest has *** in their place: it is rendered a second time, redacted,
+ * not cut out of the first text.
  *
  * The digest is the request's part of a batch row (JSON):
  *
@@ -17,13 +17,13 @@
  *       "query":{"cursor":"*","mailto":"***","rows":"500"},
  *       "headers":["Accept: application/json"],"bodyHash":"sha256:..."}
  *
- * with "url" in place of "query" where the source's own next URL is followed, and the "path" as it
- * was sent where it is a template. bodyHash is over the
- * redacted body, so that equal requests have equal digests whoever's key they were sent with.
+ * with "url" instead of "query" for a URL that the source gave, and with the "path" as it was sent
+ * where it is a template. bodyHash is of the redacted body, so that equal requests have equal
+ * digests with any key.
  *
- * What templates see: window.* is the query's window of the slice (TIME: what is left of it), with
- * window.last one step of the source's granularity before its end; page.* the state; ids.* the ids
- * of one detail request; history.* what phase one captured.
+ * Variables of templates: window.* is the query's window of the slice (TIME: what is left of it),
+ * and window.last is one step of the source's granularity before its end; page.* is the state;
+ * ids.* the ids of one request for details; history.* what phase one captured.
  */
 #ifndef PATRA_ENGINE_FETCH_REQUEST_H
 #define PATRA_ENGINE_FETCH_REQUEST_H
@@ -36,9 +36,9 @@
 #include "port/secret.h"
 #include "spec/spec.h"
 
-/* A URL longer than this is refused by servers in use (nginx: 8 kB with the whole request line). */
+/* Common servers refuse longer URLs (nginx: 8 kB for the whole request line). */
 enum { REQUEST_GET_URL_MAX = 8000 };
-/* Of a rendered parameter or body: ten thousand ids of a hundred bytes. */
+/* Of a rendered parameter or body: enough for ten thousand ids of a hundred bytes. */
 enum { REQUEST_BYTES_MAX = 1 << 20 };
 
 /* ---- what does not change ---- */
@@ -47,30 +47,31 @@ struct request_form {
     const struct spec *spec;
     const struct spec_endpoint *endpoint;
     struct json_doc body;       /* of endpoint->json */
-    struct template *templates; /* of its texts, in the order of the document */
+    struct template *templates; /* of the body's texts, in the order of the document */
     size_t template_count;
     bool uses_ids;
     bool uses_history;
-    bool uses_credential; /* in templates: the http port attaches none */
+    bool uses_credential; /* in templates: the http port adds none */
     const struct str *secret_names;
     size_t secret_count;
 };
 
-/* The spec must outlive the form. "request.body" (L4) for a body that is no JSON or whose texts are
- * no templates: a checked source has none such. */
+/* The spec must outlive the form. Error: "request.body" (L4: the body is not JSON, or its texts are
+ * not templates), which a checked source does not have. */
 bool request_form_open(struct request_form *form, struct arena *arena, const struct spec *spec,
                        const struct spec_endpoint *endpoint, struct error *err) MUST_CHECK;
 
-/* True for parameters and headers whose values must not be told. */
+/* True for parameters and headers whose values must not be shown. */
 bool request_is_secret_name(const struct request_form *form, struct str name);
 
-/* The source's next URL without the secrets it may echo; they are put back when it is followed. */
+/* The source's next URL without the secrets that it may repeat. They are added again when it is
+ * requested. */
 bool request_clean_url(const struct request_form *form, struct arena *arena, struct str url,
                        struct str *clean, struct error *err) MUST_CHECK;
 
 /* ---- one request ---- */
 
-/* The window that requests of a slice ask for. */
+/* The window of a slice as requests have it. */
 static inline struct window request_window(const struct slice *slice)
 {
     return slice->dimension == SLICE_TIME ? slice->query.window : slice->window;
@@ -95,21 +96,21 @@ struct request_input {
 
 struct request {
     struct http_request http; /* in scratch */
-    struct http_auth auth;    /* http.auth looks at it: keep the request where it is */
+    struct http_auth auth;    /* http.auth points to it: do not move the request */
     struct str digest;        /* in the arena; no secrets */
 };
 
-/* Errors of templates (L2) name the parameter. "request.param" (L4): a required parameter of the
- * installation has no value; "request.required" (L2): a required value of the request has none;
- * secret.* (L4). */
+/* Errors: those of templates (L2), with the parameter; "request.param" (L4: a required parameter of
+ * the installation has no value); "request.required" (L2: a required value of the request has
+ * none); secret.* (L4). */
 struct request_memory {
-    struct arena *scratch; /* holds secrets afterwards, also on failure */
+    struct arena *scratch; /* holds secrets afterwards, on failure too */
     struct arena *arena;
 };
 bool request_render(struct request *request, struct request_memory memory,
                     const struct request_input *input, struct error *err) MUST_CHECK;
 
-/* The same request as it may be shown: *** for every secret. A credential is not in it. */
+/* The same request for people: *** for every secret, and without the credential. */
 struct request_shown {
     struct str method;
     struct str url;
@@ -117,7 +118,7 @@ struct request_shown {
     size_t header_count;
     struct str body;
 };
-bool request_show(struct request_shown *told, struct arena *arena,
+bool request_show(struct request_shown *shown, struct arena *arena,
                   const struct request_input *input, struct error *err) MUST_CHECK;
 
 /* ---- secrets in texts ---- */

@@ -178,12 +178,12 @@ bool request_body_write(struct request_values *values, struct arena *arena, stru
 
 /* ---- what templates use ---- */
 
-/* What a template uses, through expressions too. */
+/* What a template uses, by itself or through expressions. */
 struct uses {
     bool ids;
     bool history;
     bool credential;
-    bool reference; /* a parameter whose value lies outside */
+    bool reference; /* a parameter that refers to a secret */
 };
 
 static bool is_reference_param(const struct spec *spec, struct str name)
@@ -195,8 +195,8 @@ static bool is_reference_param(const struct spec *spec, struct str name)
     return false;
 }
 
-static void look_into(const struct request_form *form, const struct template *template,
-                      struct uses *uses, int depth)
+static void add_uses_of(const struct request_form *form, const struct template *template,
+                        struct uses *uses, int depth)
 {
     const struct spec_endpoint *endpoint = form->endpoint;
 
@@ -210,7 +210,7 @@ static void look_into(const struct request_form *form, const struct template *te
             use->scope == TEMPLATE_PARAMS && is_reference_param(form->spec, use->name);
         for (size_t i = 0; use->scope == TEMPLATE_EXPR && i < endpoint->expr_count; i++) {
             if (depth < REQUEST_EXPR_DEPTH_MAX && str_eq(endpoint->exprs[i].name, use->name))
-                look_into(form, &endpoint->exprs[i].value, uses, depth + 1);
+                add_uses_of(form, &endpoint->exprs[i].value, uses, depth + 1);
         }
     }
 }
@@ -237,14 +237,14 @@ static bool add_name(struct names *names, struct arena *arena, struct str name, 
     return true;
 }
 
-static bool look_at_params(struct request_form *form, struct arena *arena,
-                           const struct spec_param_list *params, struct names *names,
-                           struct error *err)
+static bool collect_from(struct request_form *form, struct arena *arena,
+                         const struct spec_param_list *params, struct names *names,
+                         struct error *err)
 {
     for (size_t i = 0; i < params->count; i++) {
         struct uses uses = { 0 };
 
-        look_into(form, &params->items[i].value, &uses, 0);
+        add_uses_of(form, &params->items[i].value, &uses, 0);
         add_uses(form, uses);
         if ((uses.credential || uses.reference) &&
             !add_name(names, arena, params->items[i].name, err))
@@ -258,9 +258,9 @@ static bool collect_names(struct request_form *form, struct arena *arena, struct
     const struct spec_endpoint *endpoint = form->endpoint;
     struct names names = { 0 };
 
-    if (!look_at_params(form, arena, &endpoint->query, &names, err) ||
-        !look_at_params(form, arena, &endpoint->headers, &names, err) ||
-        !look_at_params(form, arena, &endpoint->form, &names, err))
+    if (!collect_from(form, arena, &endpoint->query, &names, err) ||
+        !collect_from(form, arena, &endpoint->headers, &names, err) ||
+        !collect_from(form, arena, &endpoint->form, &names, err))
         return false;
     for (size_t i = 0; i < endpoint->http.redact_name_count; i++) {
         if (!add_name(&names, arena, endpoint->http.redact_names[i], err))
@@ -281,9 +281,9 @@ bool request_form_open(struct request_form *form, struct arena *arena, const str
     *form = (struct request_form){ .spec = spec, .endpoint = endpoint };
     if (!open_body(form, arena, err) || !collect_names(form, arena, err))
         return error_wrap(err, "endpoint %.*s", STR_ARG(endpoint->name));
-    look_into(form, &endpoint->path, &uses, 0);
+    add_uses_of(form, &endpoint->path, &uses, 0);
     for (size_t i = 0; i < form->template_count; i++)
-        look_into(form, &form->templates[i], &uses, 0);
+        add_uses_of(form, &form->templates[i], &uses, 0);
     add_uses(form, uses);
     return true;
 }
@@ -303,7 +303,7 @@ static bool pair_name(struct arena *arena, struct str pair, struct str *name, st
 {
     struct buf probe;
 
-    /* url_query_find decodes values: let the name be one. */
+    /* url_query_find decodes values, so the name is passed as one. */
     buf_init(&probe, arena, pair.len + 2);
     buf_add(&probe, STR("n="));
     buf_add(&probe, str_cut(&pair, '='));

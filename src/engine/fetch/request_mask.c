@@ -1,4 +1,4 @@
-/* Takes secrets out of texts that a source had a part in. */
+/* Takes secrets out of texts that come from a source. */
 #include "engine/fetch/request.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct text {
     size_t len;
 };
 
-/* The three stars in place of `count` bytes. */
+/* Puts three stars in place of count bytes. */
 static void star(struct text *text, size_t at, size_t count)
 {
     memcpy(text->data + at, "***", 3);
@@ -24,7 +24,7 @@ static void star(struct text *text, size_t at, size_t count)
 
 /* ---- values ---- */
 
-/* Where a text was cut: its end, or where quote_of() says so. */
+/* Where a text was cut: at its end, or where quote_of() marks it. */
 static bool is_cut_at(const struct text *text, size_t at)
 {
     const struct str mark = STR("... (");
@@ -33,7 +33,7 @@ static bool is_cut_at(const struct text *text, size_t at)
            (text->len - at >= mark.len && memcmp(text->data + at, mark.data, mark.len) == 0);
 }
 
-/* How many bytes of the value stand at `at`: all, the first few before a cut, or none. */
+/* How many bytes of the value are at this place: all, the first few before a cut, or none. */
 static size_t match(const struct text *text, size_t at, struct str value)
 {
     size_t count = 0;
@@ -62,7 +62,7 @@ static void mask_value(struct text *text, struct str value)
 
 static void mask_forms(struct text *text, struct str value)
 {
-    /* As an error text quotes it; of a longer one no text has more. */
+    /* As an error text quotes it; error texts quote no more of it. */
     const struct quote quote = quote_of(str_slice(value, 0, QUOTE_BYTES_MAX));
     struct arena arena;
     struct buf encoded;
@@ -80,7 +80,7 @@ static void mask_forms(struct text *text, struct str value)
 static void mask_reference(struct text *text, struct secret_source *secrets, struct str setting)
 {
     struct secret secret;
-    struct error ignored; /* what can not be had was not sent */
+    struct error ignored; /* what cannot be read was not sent */
 
     if (!secret_is_reference(setting) || !secret_get(secrets, setting, &secret, &ignored))
         return;
@@ -105,7 +105,7 @@ static size_t word_at(const struct text *text, size_t at)
     return count;
 }
 
-static bool stands_before(const struct text *text, size_t at, struct str scheme)
+static bool is_before(const struct text *text, size_t at, struct str scheme)
 {
     return at >= scheme.len &&
            str_eq_nocase((struct str){ text->data + at - scheme.len, scheme.len }, scheme);
@@ -116,7 +116,7 @@ static void mask_words(struct text *text, bool all_long_ones)
     for (size_t at = 0; at < text->len; at++) {
         const size_t count = word_at(text, at);
         const bool is_shown =
-            stands_before(text, at, STR("Bearer ")) || stands_before(text, at, STR("Basic "));
+            is_before(text, at, STR("Bearer ")) || is_before(text, at, STR("Basic "));
 
         if (count >= REQUEST_MASK_BYTES_MIN &&
             (is_shown || (all_long_ones && count >= REQUEST_MASK_WORD_MIN))) {

@@ -55,8 +55,8 @@ static bool number_text(struct arena *arena, int64_t number, struct template_val
     return true;
 }
 
-/* The pages or ids of a slice; not valid where it has none. What is open ends where the source's
- * ids do. */
+/* The pages or ids of a slice; not valid where it has none. An open end is the end of the source's
+ * ids. */
 static struct id_range range_of(const struct request_input *input)
 {
     const struct spec_page *page = &input->form->spec->endpoint.page;
@@ -167,7 +167,7 @@ static bool resolve_expr(struct request_values *values, struct arena *arena,
         if (!str_eq(endpoint->exprs[i].name, variable->name))
             continue;
         if (values->depth == REQUEST_EXPR_DEPTH_MAX)
-            return error_set(err, ERROR_FATAL, "request.expr", "expr.%.*s leads back to itself",
+            return error_set(err, ERROR_FATAL, "request.expr", "expr.%.*s refers to itself",
                              STR_ARG(variable->name));
         values->depth++;
         ok = request_values_render(values, arena, &endpoint->exprs[i].value,
@@ -185,7 +185,7 @@ static bool resolve_expr(struct request_values *values, struct arena *arena,
 
 /* ---- what lies outside: parameters of the installation, credentials ---- */
 
-/* The value behind a setting that may be a reference; data NULL when there is none. */
+/* The value of a setting that may be a reference; data NULL when there is none. */
 static bool fetch_value(const struct request_values *values, struct arena *arena,
                         struct str setting, struct str *text, struct error *err)
 {
@@ -220,7 +220,7 @@ static bool resolve_param(const struct request_values *values, struct arena *are
         if (text.data == NULL && param->has_default)
             text = param->default_value.len > 0 ? param->default_value : STR("");
         if (text.data == NULL && param->is_required)
-            return error_set(err, ERROR_FATAL, "request.param", "it has no value: set %.*s",
+            return error_set(err, ERROR_FATAL, "request.param", "no value: set %.*s",
                              STR_ARG(param->value));
         if (text.data != NULL)
             *value = text_value(text);
@@ -261,7 +261,7 @@ static bool has_credential(void *context, struct str name)
 {
     struct request_values *values = context;
     struct secret secret;
-    struct error ignored; /* not to be had is not there */
+    struct error ignored; /* what cannot be read counts as missing */
     const struct str setting = credential_part(&values->input->form->endpoint->auth, name);
 
     if (!secret_is_reference(setting))
