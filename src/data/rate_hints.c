@@ -1,3 +1,4 @@
+/* Reads the rate headers of a response, in the spellings that are in use. */
 #include "data/rate_hints.h"
 
 #include <stdio.h>
@@ -6,14 +7,14 @@
 #include "data/http_date.h"
 #include "data/retry_after.h"
 
-/* Resets beyond this are instants: 1,000,000,000 s ended in 2001, and nobody waits thirty years. */
+/* A larger reset is an instant: 1,000,000,000 s ended in 2001, and no wait is thirty years long. */
 #define RESET_SPAN_MAX_S INT64_C(1000000000)
 #define RESET_AT_MAX_S INT64_C(100000000000)
 #define MILLIONTHS INT64_C(1000000) /* in one request */
 
 static const char *const spellings[] = { "X-RateLimit-", "X-Rate-Limit-", "RateLimit-" };
 
-/* The first of the spellings that is there. */
+/* The value in the first spelling that the response has. */
 static struct str hint(const struct http_reply *reply, const char *what)
 {
     char name[64];
@@ -28,20 +29,20 @@ static struct str hint(const struct http_reply *reply, const char *what)
     return (struct str){ NULL, 0 };
 }
 
-/* "50", or "50, 50;w=1" of an older draft: what stands before the first comma. "-1", which some
- * send for "no limit", tells nothing. */
+/* "50", or "50, 50;w=1" of an older draft: the part before the first comma. "-1", which some send
+ * for "no limit", says nothing. */
 static bool hint_number(const struct http_reply *reply, const char *what, int64_t *number)
 {
     struct str rest = hint(reply, what);
-    int64_t told;
+    int64_t value;
 
-    if (rest.data == NULL || !str_to_i64(str_trim(str_cut(&rest, ',')), &told) || told < 0)
+    if (rest.data == NULL || !str_to_i64(str_trim(str_cut(&rest, ',')), &value) || value < 0)
         return false;
-    *number = told;
+    *number = value;
     return true;
 }
 
-/* What time it is for the server: it tells instants by its own clock, and ours may be wrong. */
+/* The server's time: its instants are by its own clock, and ours may be wrong. */
 static int64_t server_now_us(const struct http_reply *reply, int64_t now_us)
 {
     int64_t at_us;
@@ -64,13 +65,13 @@ static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
     const struct str interval = hint(reply, "Interval");
     int64_t interval_us;
     __int128 rate;
-    struct error ignored; /* an interval that nobody understands tells nothing */
+    struct error ignored; /* an unreadable interval says nothing */
 
     if (limit <= 0 || interval.data == NULL ||
         !duration_parse_us(interval, &interval_us, &ignored) || interval_us <= 0)
         return 0;
     rate = (__int128)limit * MILLIONTHS * US_PER_SECOND / interval_us;
-    return rate < INT64_MAX ? (int64_t)rate : 0; /* as good as no limit */
+    return rate < INT64_MAX ? (int64_t)rate : 0; /* in effect, no limit */
 }
 
 struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us)

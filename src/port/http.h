@@ -1,9 +1,9 @@
-/* http: requests to the world.
+/* http: requests to servers.
  *
  *      if (!http_send(http, arena, &(struct http_request){ .url = url }, &reply, err))
  *          return false;
  *
- * or, to have the next page on its way while this one is stored:
+ * or, to have the next page under way while this one is stored:
  *
  *      struct http_ticket *ticket;
  *
@@ -11,46 +11,46 @@
  *      store the page in arenas[this]
  *      if (!http_wait(ticket, &reply, err)) ...
  *
- * The promises, kept by adapter/curl, adapter/memory and adapter/auth alike (test/contract):
+ * The promises, which all adapters keep (test/contract):
  *
- * Success. A reply with any status is a success: what a status means is the caller's business. A
- * body that came whole is one whose length, chunks and content coding all say so. A status other
- * than 2xx is never lost to a broken body: it is returned with what came of it, and body_cut.
+ * Success. A response with any status is a success: what a status means is for the caller to
+ * decide. A body is complete when its length, its chunks and its content coding all say so. A
+ * status other than 2xx is never lost because of a broken body: it is returned with the part of the
+ * body that was received, and body_cut.
  *
- * Once. A request is put on the wire at most once per call, apart from redirects that were asked
- * for. No library's silent retry makes a second one out of a permit for one; whoever wants to try
- * again asks the rate gate first.
+ * Once. A request is sent at most once per call, apart from redirects that are allowed. No library
+ * retries silently: one permit of the rate gate means one request, and a retry needs another.
  *
- * Failure. The error's text begins with method and URL, its secrets cut, and its level says what
- * may help. reply holds what had arrived: status 0 when nothing had.
+ * Failure. The error's text begins with method and URL, without secrets, and its level says what
+ * may help. reply holds what was received: status 0 when nothing was.
  *
  *      L1  http.timeout.connect  http.timeout.idle  http.timeout.total
- *          http.dns              the name is not known, or nobody could be asked
- *          http.connect          nobody listens, or no way there
- *          http.proxy            the same for the proxy
- *          http.reset            the connection ended before the reply did
+ *          http.dns              the name is unknown, or no name server responds
+ *          http.connect          nothing listens there, or there is no route
+ *          http.proxy            the proxy cannot be reached, or refuses
+ *          http.reset            the connection ended before the response did
  *          http.truncated        the body is shorter than announced, or its coding has no end
- *          http.encoding         the body's content coding is broken, or not one we asked for
- *          http.protocol         what came is no HTTP
- *          http.handshake        TLS could not be agreed upon
- *          http.cancelled        the handle was told to stop (http_interrupt)
+ *          http.encoding         the body's content coding is broken, or was not requested
+ *          http.protocol         the response is not HTTP
+ *          http.handshake        no TLS version or cipher in common
+ *          http.cancelled        the handle was interrupted (http_interrupt)
  *          http.resource         this machine lacks memory, descriptors or threads
  *      L2  http.too_large        more than body_bytes_max
  *          http.inflate_limit    more than inflated_bytes_max
  *          http.header_limit     too many headers, or too long
- *          http.redirect_refused to another origin, for another method, in a circle, or too many
- *          http.url  http.plain  http.method  http.header  http.limit   the request is not sound
- *          memory.limit          the reply does not fit into the arena
- *      L4  http.tls              the certificate is not to be trusted, or the CA file not readable
- *          http.auth             the request wants a credential, and this handle gives none
- *          http.module           the adapter's library is not what it was built for
+ *          http.redirect_refused to another origin, for another method, in a loop, or too many
+ *          http.url  http.plain  http.method  http.header  http.limit   the request is not valid
+ *          memory.limit          the response does not fit into the arena
+ *      L4  http.tls              the certificate is not trusted, or the CA file is not readable
+ *          http.auth             the request needs a credential, and this handle has none
+ *          http.module           the library is not the one that the adapter was built for
  *
- * Memory. All of the reply lives in the arena. The arena of a started request belongs to the
- * handle until http_wait or http_cancel has returned: two pages in turn need two arenas.
+ * Memory. All of the response lives in the arena. The arena of a started request belongs to the
+ * handle until http_wait or http_cancel returns: two pages in turn need two arenas.
  *
  * Threads. A handle is used by one thread at a time, and keeps its connections from call to call; a
- * program has one handle per thread. http_interrupt may be called by any thread. What a started
- * request needs to go on by itself (adapter/curl: a thread of its own) is the handle's affair.
+ * program has one handle per thread. http_interrupt may be called by any thread. The handle itself
+ * keeps a started request going (adapter/curl: in a thread of its own).
  */
 #ifndef PATRA_PORT_HTTP_H
 #define PATRA_PORT_HTTP_H
@@ -94,7 +94,7 @@ static inline bool MUST_CHECK http_send(struct http *http, struct arena *arena,
     return http->ops->send(http, arena, request, reply, err);
 }
 
-/* Puts the request on its way. The request is copied: it need not outlive the call. More than
+/* Starts the request. The request is copied: it need not outlive the call. More than
  * HTTP_TICKETS_MAX at a time are refused ("http.limit"). */
 static inline bool MUST_CHECK http_start(struct http *http, struct arena *arena,
                                          const struct http_request *request,
@@ -103,7 +103,7 @@ static inline bool MUST_CHECK http_start(struct http *http, struct arena *arena,
     return http->ops->start(http, arena, request, ticket, err);
 }
 
-/* Waits for the end of a started request. The ticket is used up, whatever the result. */
+/* Waits for the end of a started request. The ticket is used up in any case. */
 static inline bool MUST_CHECK http_wait(struct http_ticket *ticket, struct http_reply *reply,
                                         struct error *err)
 {
@@ -111,21 +111,21 @@ static inline bool MUST_CHECK http_wait(struct http_ticket *ticket, struct http_
     return ticket->http->ops->wait(ticket, reply, err);
 }
 
-/* Gives a started request up. When this returns, the arena is the caller's again. Accepts NULL. */
+/* Gives up a started request. When this returns, the arena is the caller's again. Accepts NULL. */
 static inline void http_cancel(struct http_ticket *ticket)
 {
     if (ticket != NULL)
         ticket->http->ops->cancel(ticket);
 }
 
-/* Ends what is under way, and all that is asked of the handle later, with "http.cancelled": for a
+/* Ends the requests under way, and all later ones of the handle, with "http.cancelled": for a
  * program that must stop now. Any thread. */
 static inline void http_interrupt(struct http *http)
 {
     http->ops->interrupt(http);
 }
 
-/* Cancels what is under way. Accepts NULL. */
+/* Cancels the requests under way. Accepts NULL. */
 static inline void http_close(struct http *http)
 {
     if (http != NULL)

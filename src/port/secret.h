@@ -1,12 +1,12 @@
-/* secret: the value behind a reference, for as long as it is needed and no longer.
+/* secret: the value that a reference leads to, kept no longer than it is needed.
  *
  * The Registry holds where a secret is, never the secret:
  *
  *      env:NAME     an environment variable
- *      file:PATH    a file's content without the line end behind it
+ *      file:PATH    a file's content without the line end after it
  *
- * Other references are refused. A value is fetched anew for every use, so a file that was replaced
- * takes effect with the next request, and lies in memory that is overwritten when it is released.
+ * Other references are refused. A value is read again for every use, so that a file that was
+ * replaced takes effect with the next request. Its memory is overwritten when it is released.
  *
  * Threads. Any number of threads may use one source.
  */
@@ -61,7 +61,7 @@ static inline void secret_wipe(struct secret *secret)
     secret->len = 0;
 }
 
-/* Settings which may be a value or tell where it is: a user's name, a client's id, a proxy. */
+/* For settings that may be a value or a reference: a user's name, a client's id, a proxy. */
 static inline bool secret_is_reference(struct str text)
 {
     return str_starts(text, STR("env:")) || str_starts(text, STR("file:"));

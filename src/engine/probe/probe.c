@@ -1,3 +1,4 @@
+/* Sends one request and reads its response the way a walk does. */
 #include "engine/probe/probe.h"
 
 #define SCRATCH_BYTES_MAX (INT64_C(32) << 20)

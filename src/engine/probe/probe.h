@@ -1,11 +1,11 @@
-/* probe: one request of a source, looked at from all sides before the source runs.
+/* probe: one request of a source and its response, examined before the source runs.
  *
- *      probe_open()    the request as it would go out, its secrets cut
- *      probe_send()    sends it, once: no second attempt, no second look
- *      probe_read()    reads an answer that came, or that somebody saved
- *      probe_warn()    what a person should know although nothing is wrong
+ *      probe_open()    the request as it would be sent, without its secrets
+ *      probe_send()    sends it once, without retries
+ *      probe_read()    reads the response, or one that was saved
+ *      probe_warn()    what people should know although nothing is wrong
  *
- * Nothing is stored, and no gate is asked: that is the caller's part, before probe_send().
+ * Nothing is stored, and no permit is acquired: that is for the caller to do before probe_send().
  */
 #ifndef PATRA_ENGINE_PROBE_PROBE_H
 #define PATRA_ENGINE_PROBE_PROBE_H
@@ -22,7 +22,7 @@ struct probe_input { /* all must outlive the probe */
     const struct str *ids; /* of an operation by id */
     size_t id_count;
     struct secret_source *secrets;
-    const struct xml *xml; /* NULL: loaded when the source answers in XML */
+    const struct xml *xml; /* NULL: loaded for a source that responds in XML */
     int64_t now_us;
 };
 
@@ -44,24 +44,24 @@ struct probe {
 
     struct http_reply reply;
     struct response response;
-    struct listing listing; /* only after probe_read() has said true */
+    struct listing listing; /* these two only after probe_read() returned true */
     struct page_decision
-        decision; /* likewise; where a walk would ask again, what it would then do */
+        decision; /* where a walk would repeat the request: what it would do then */
     struct probe_warnings warnings;
 };
 
-/* Errors of request.h and reader.h. Close it in any case. */
+/* Errors: those of request.h and reader.h. Close it in any case. */
 bool probe_open(struct probe *probe, struct arena *arena, const struct probe_input *input,
                 struct error *err) MUST_CHECK;
 
-/* Puts the request on the wire; reply is what came. Errors of port/http.h. */
+/* Sends the request; the response is in probe->reply. Errors: those of port/http.h. */
 bool probe_send(struct probe *probe, struct http *http, struct error *err) MUST_CHECK;
 
-/* `reply` may be probe's own. Errors of answer.h and listing.h; probe->answer.kind tells the rest.
+/* reply may be probe->reply. Errors: those of response.h and listing.h, with probe->response.kind.
  */
 bool probe_read(struct probe *probe, const struct http_reply *reply, struct error *err) MUST_CHECK;
 
-/* After probe_read() has said true: fills probe->warnings, a sentence each. */
+/* After probe_read() returned true: fills probe->warnings, a sentence each. */
 bool probe_warn(struct probe *probe, struct error *err) MUST_CHECK;
 
 void probe_close(struct probe *probe); /* accepts the zero value */

@@ -1,4 +1,4 @@
-/* What one page tells about a source, besides its records. Each of these has cost somebody data. */
+/* What one page shows about a source besides its records. Each of these has lost somebody data. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "core/reslice.h"
 #include "engine/probe/probe.h"
 
-/* A page that takes this part of what is allowed will be too large on a bad day. */
+/* A page above this part of the limit may be too large one day. */
 enum { LARGE_PARTS = 2, WARNING_MAX = 512 };
 
 static void warn(struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -36,11 +36,11 @@ static void warn_total(struct probe *probe)
     if (!is_listing(probe) || probe->response.kind == RESPONSE_EMPTY)
         return;
     if (probe->endpoint->response.total.text.len == 0)
-        warn(probe, "the source tells no total (response.total): completeness can not be proven");
+        warn(probe, "the source gives no total (response.total): completeness cannot be proven");
     else if (!listing->has_total)
-        warn(probe, "response.total leads to nothing in this answer");
+        warn(probe, "response.total leads to nothing in this response");
     else if (listing->total < (int64_t)listing->items)
-        warn(probe, "the total, %" PRId64 ", is less than the page alone has", listing->total);
+        warn(probe, "the total, %" PRId64 ", is less than the page itself has", listing->total);
     if (listing->has_total && probe->decision.step == PAGE_END &&
         listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.reason))
         warn(probe,
@@ -48,7 +48,7 @@ static void warn_total(struct probe *probe)
              listing->total, listing->items);
 }
 
-/* More than the source hands out: what will become of it. */
+/* More than the source hands out: what a harvest will do. */
 static void warn_cap(struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
@@ -72,14 +72,13 @@ static void warn_cap(struct probe *probe)
              listing->total);
     else if (probe->endpoint->page.id_max > 0)
         warn(probe,
-             "the total, %" PRId64 ", is above page.cap, and the window can not be shorter: it "
+             "the total, %" PRId64 ", is above page.cap, and the window cannot be shorter: it "
              "will be cut by ids",
              listing->total);
     else
         warn(probe,
-             "the total, %" PRId64 ", is above page.cap, and the window can not be shorter: of "
-             "such a one %" PRId64
-             " records come, and the cursor stays before it (see page.id_max)",
+             "the total, %" PRId64 ", is above page.cap, and the window cannot be shorter: %" PRId64
+             " of its records come, and the cursor stays before it (see page.id_max)",
              listing->total, cap);
 }
 
@@ -88,7 +87,7 @@ static struct str id_at(const struct probe *probe, size_t i)
     return probe->lists_ids ? probe->listing.ids[i] : probe->listing.records.items[i].provider_id;
 }
 
-/* A range of ids that is asked for with its ends mistaken loses what stands at them. */
+/* A range of ids that is requested with wrong ends loses the records at its ends. */
 static void warn_range(struct probe *probe)
 {
     const struct spec_page *page = &probe->endpoint->page;
@@ -107,7 +106,7 @@ static void warn_range(struct probe *probe)
             continue;
         warn(probe,
              is_part
-                 ? "%.*s came, which is outside of the ids that were asked for: does the source "
+                 ? "%.*s came, which is outside of the ids that were requested: does the source "
                    "take ${slice.from} and ${slice.last}?"
                  : "%.*s came, which is not between page.id_min and page.id_max: what is above "
                    "the cap could not be cut by ids",
@@ -115,8 +114,8 @@ static void warn_range(struct probe *probe)
         return;
     }
     if (is_part && count == 0)
-        warn(probe, "none came of the ids that were asked for: are there such in this window, and "
-                    "does the source's range include both its ends?");
+        warn(probe, "none of the requested ids came: are there any in this window, and "
+                    "does the source's range include both ends?");
 }
 
 static void warn_size(struct probe *probe)
@@ -127,19 +126,19 @@ static void warn_size(struct probe *probe)
 
     if (asked > 0 && items > 0 && (int64_t)items < asked && probe->decision.step == PAGE_GO_ON)
         warn(probe,
-             "%zu items came where %" PRId64 " were asked for, and there are more: is "
+             "%zu items came where %" PRId64 " were requested, and there are more: is "
              "page.size above what the source gives?",
              items, asked);
     if (asked > 0 && (int64_t)items > asked)
         warn(probe,
-             "%zu items came where %" PRId64 " were asked for: the source does not take "
+             "%zu items came where %" PRId64 " were requested: the source ignores "
              "page.size",
              items, asked);
     if ((int64_t)probe->reply.body.len > http->inflated_max_bytes / LARGE_PARTS ||
         probe->reply.wire_bytes > http->body_max_bytes / LARGE_PARTS)
         warn(probe,
-             "an answer of %zu bytes is more than half of what is taken (http.body_max): "
-             "ask for smaller pages",
+             "a response of %zu bytes is more than half of http.body_max: request smaller "
+             "pages",
              probe->reply.body.len);
 }
 
@@ -170,8 +169,8 @@ static void warn_dates(struct probe *probe)
                     "response.version can tell which is newer");
     if (is_listing(probe) && outside > 0 && !probe->input.spec->endpoint.window.client_filter)
         warn(probe,
-             "%zu of %zu records are dated outside of the window that was asked for: does "
-             "the filter act, and on this date?",
+             "%zu of %zu records are dated outside of the window that was requested: does "
+             "the filter work, and on this date?",
              outside, dated);
 }
 
@@ -204,13 +203,13 @@ static void warn_ids(struct probe *probe)
         repeated += is_repeated(listing, i);
     if (upper > 0 && upper < listing->records.count &&
         probe->endpoint->response.id_case == LETTER_CASE_KEEP)
-        warn(probe, "some ids have capitals and some have not: where the source takes both for the "
-                    "same (DOIs), say id_case: lower");
+        warn(probe, "some ids have capitals and some do not: where the source treats both as the "
+                    "same (DOIs), set id_case: lower");
     if (repeated > 0)
         warn(probe, "%zu ids come twice on the page: is response.id the whole id?", repeated);
 }
 
-/* Dates that go up and down where the walk counts on an order. */
+/* Dates that go up and down where the walk relies on their order. */
 static bool is_out_of_order(const struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
@@ -244,8 +243,8 @@ static void warn_order(struct probe *probe)
         warn(probe, "pages by number in no stable order (page.order_by): a record that is changed "
                     "during a walk moves others across pages; such slices are read again");
     if (needs_order && is_out_of_order(probe))
-        warn(probe, "records do not come in the order of their dates, and this way of paging "
-                    "counts on it");
+        warn(probe, "records are not in the order of their dates, and this way of paging relies "
+                    "on it");
 }
 
 static void warn_rate(struct probe *probe)
@@ -254,7 +253,7 @@ static void warn_rate(struct probe *probe)
     const double asked = probe->endpoint->rate.limit.per_second;
 
     if (told > 0 && asked * 1e6 > (double)told)
-        warn(probe, "the source says that it takes %.3g requests per second; rate.per_second is %g",
+        warn(probe, "the source allows %.3g requests per second; rate.per_second is %g",
              (double)told / 1e6, asked);
 }
 

@@ -1,3 +1,4 @@
+/* Walks a slice without a rate gate, and compares two walks. */
 #include "engine/probe/trial.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static int by_id(const void *a, const void *b)
     return str_cmp(((const struct trial_record *)a)->id, ((const struct trial_record *)b)->id);
 }
 
-/* A slice of a trial has some hundred records: looking through them all is quick enough. */
+/* A slice of a trial has some hundred records: a linear search is quick enough. */
 static struct trial_record *place_of(struct trial *trial, struct arena *arena, struct str id)
 {
     struct trial_record *slot;

@@ -1,7 +1,7 @@
-/* trial: a slice walked to its end for the sake of the walk. Nothing is kept but what came, as ids
- * and hashes, to be held against another trial of the same slice.
+/* trial: a slice walked to its end to test the walk. Only ids and hashes of the records are kept,
+ * to be compared with another trial of the same slice.
  *
- * It asks no rate gate, so it is for servers of one's own: patra-sim on loopback.
+ * It has no rate gate, so it is only for one's own servers: patra-sim on loopback.
  */
 #ifndef PATRA_ENGINE_PROBE_TRIAL_H
 #define PATRA_ENGINE_PROBE_TRIAL_H
@@ -10,7 +10,7 @@
 
 struct trial_record {
     struct str id;
-    char hash[HASH_HEX_MAX]; /* of the bytes as they came last */
+    char hash[HASH_HEX_MAX]; /* of the bytes received last */
     bool is_deleted;
 };
 
@@ -23,24 +23,24 @@ struct trial {
     int sweeps;
     size_t bad;
     size_t lost;
-    bool failed; /* then err says why; else the verdict stands */
+    bool failed; /* err says why; otherwise verdict is set */
     struct error err;
     struct fetch_verdict verdict;
 };
 
-/* parts.gate is not used. False only for what is wrong with us; a walk that fails is a result. */
+/* parts.gate is not used. False only for a failure of our own; a walk that fails is a result. */
 bool trial_run(struct trial *trial, struct arena *arena, const struct fetch_parts *parts,
                const struct fetch_order *order, struct error *err) MUST_CHECK;
 
 enum trial_outcome {
     TRIAL_WHOLE,   /* the same records as without the fault */
-    TRIAL_PARTIAL, /* not, and it says so: cut short, a shortfall, records in quarantine */
+    TRIAL_PARTIAL, /* not all, and it says so: cut short, a shortfall, records in quarantine */
     TRIAL_FAILED,  /* an error */
-    TRIAL_WRONG,   /* other records, or fewer, and it does not know */
+    TRIAL_WRONG,   /* other records, or fewer, unnoticed */
 };
 enum trial_outcome trial_judge(const struct trial *trial, const struct trial *truth);
 
-/* The same ids, alive and dead, whatever their bytes. */
+/* The same ids, each deleted or not as in the other, with any bytes. */
 bool trial_same_ids(const struct trial *trial, const struct trial *truth);
 
 #endif

@@ -151,7 +151,7 @@ TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
     CHECK(cli_has(run.out, "is split by ids; ids up to 49999999:\nGET "), "says so");
     CHECK(cli_has(run.out, "%20AND%201%3A49999999%5BUID%5D&"), "and shown");
     CHECK(cli_has(run.out,
-                  "is above page.cap, and the window can not be shorter: it will be cut by ids"),
+                  "is above page.cap, and the window cannot be shorter: it will be cut by ids"),
           "what will become of this one");
     run = TEST_PUBMED(
         "--set", "endpoints.search.page.cap=10", "--set", "endpoints.search.page.size=10", "--set",
@@ -164,11 +164,11 @@ TEST(parts_by_ids_are_shown_and_their_ends_can_be_tried)
     CHECK(cli_has(run.out, "2026-01-11T00:00:00Z, ids 30000000 to 30005999\n"), "a range");
     CHECK(!cli_has(run.out, "none came") && !cli_has(run.out, "outside"), "all are in it");
     run = TEST_PUBMED("--id", "1", "--id", "29999999", "--live");
-    CHECK(cli_has(run.out, "none came of the ids that were asked for"), "and none in this one");
+    CHECK(cli_has(run.out, "none of the requested ids came"), "and none in this one");
     run = TEST_PUBMED("--id", "30000000", "--id", "30000000", "--set",
                       "endpoints.search.expr.define.part= AND ${slice.from}:${slice.to}9[UID]",
                       "--live");
-    CHECK(cli_has(run.out, "outside of the ids that were asked for"), "a clause that is not right");
+    CHECK(cli_has(run.out, "outside of the ids that were requested"), "a clause that is not right");
     run = TEST_PUBMED("--id", "7", "--id", "3");
     CHECK_EQ(run.code, 2, "a range that is none");
     CHECK(cli_has(run.talk, "between 1 and 99999999"), "what is");
