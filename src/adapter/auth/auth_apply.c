@@ -1,3 +1,4 @@
+/* Puts a credential into a header, the query or the body, or signs the request. */
 #include "adapter/auth/auth_apply.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ enum { SECRET_TEXT_MAX = 8 * SECRET_BYTES_MAX, URL_BYTES_MAX = 2 * HTTP_URL_BYTE
 static bool is_origin(struct str text, const struct url *url)
 {
     struct url origin;
-    struct error ignored; /* what is no URL is nobody's origin */
+    struct error ignored; /* what is not a URL has no origin */
 
     return url_parse(text, &origin, &ignored) && url_same_origin(&origin, url);
 }
@@ -35,14 +36,14 @@ bool auth_check_origin(const struct http_request *request, struct error *err)
                          http_title(request, request->url).text);
     if (!str_eq_nocase(url.scheme, STR("https")) && !request->allow_plain_http)
         return error_set(err, ERROR_FATAL, "auth.origin",
-                         "%s: a credential goes over https only (or set http.allow_plain_http)",
+                         "%s: a credential is only sent over https (or set http.allow_plain_http)",
                          http_title(request, request->url).text);
     is_home = is_origin(auth->base_url, &url);
     for (size_t i = 0; !is_home && i < auth->origin_count; i++)
         is_home = is_origin(auth->origins[i], &url);
     if (!is_home)
         return error_set(err, ERROR_FATAL, "auth.origin",
-                         "%s: the credential belongs to %.*s and goes nowhere else",
+                         "%s: the credential is for %.*s and is not sent elsewhere",
                          http_title(request, request->url).text, STR_ARG(auth->base_url));
     return true;
 }
@@ -127,7 +128,7 @@ static bool add_to_json(struct arena *scratch, struct http_request *made, struct
     if (!json_parse(&doc, scratch, made->body, err) ||
         json_type(&doc, json_root(&doc)) != JSON_OBJECT)
         return error_set(err, ERROR_FATAL, "auth.place",
-                         "the body is no JSON object that could take the credential");
+                         "the body is not a JSON object, so it cannot hold the credential");
     buf_init(&body, scratch, 2 * made->body.len + SECRET_TEXT_MAX);
     json_writer_init(&writer, &body);
     json_write_object(&writer);
@@ -154,15 +155,16 @@ static bool add_to_body(struct arena *scratch, struct http_request *made, struct
     if (str_eq(made->method, STR("GET")) || str_eq(made->method, STR("HEAD")) ||
         made->method.len == 0)
         return error_set(err, ERROR_FATAL, "auth.place",
-                         "a credential in the body needs a method that has one");
+                         "a credential in the body needs a method with a body");
     (void)media_type_parse(http_header_value(headers, STR("Content-Type")), &media);
     if (media_type_kind(&media) == BODY_JSON)
         return add_to_json(scratch, made, name, value, err);
     if (str_eq_nocase(media.subtype, STR("x-www-form-urlencoded")))
         return add_to_form(scratch, made, name, value, err);
-    return error_set(err, ERROR_FATAL, "auth.place",
-                     "a credential goes into a body of JSON or of a form, and the Content-Type "
-                     "says neither");
+    return error_set(
+        err, ERROR_FATAL, "auth.place",
+        "a credential can be put into a body of JSON or of a form, and the Content-Type "
+        "is neither");
 }
 
 /* ---- the kinds ---- */
@@ -202,7 +204,7 @@ static bool apply_basic(struct arena *scratch, const struct auth_values *values,
 
     if (str_find_char(values->username, ':') < values->username.len)
         return error_set(err, ERROR_FATAL, "auth.value",
-                         "a user's name with a colon is not possible in basic authorization");
+                         "a user's name with a colon is not possible in basic authentication");
     buf_init(&pair, scratch, SECRET_TEXT_MAX);
     buf_add(&pair, values->username);
     buf_add_char(&pair, ':');

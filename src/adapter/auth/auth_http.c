@@ -1,3 +1,4 @@
+/* The http port that adds credentials and passes requests on. */
 #include "adapter/auth/auth_http.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum { SCRATCH_BYTES_MAX = 256 << 20 }; /* a large POST body and its copy with a
 struct auth_http {
     struct http http;
     struct auth_http_parts parts;
-    struct arena scratch; /* holds secrets while a request is handed over, and is wiped then */
+    struct arena scratch; /* holds secrets while a request is passed on; wiped afterwards */
 };
 
 struct auth_ticket {
@@ -18,7 +19,7 @@ struct auth_ticket {
     struct http_ticket *inner;
     struct arena *arena;
     struct http_request request; /* as the caller gave it: without a credential */
-    uint64_t token;              /* the number of the token it carries, when it was a cached one */
+    uint64_t token;              /* the number of the token in it, if that was cached */
 };
 
 static struct auth_http *auth_of(struct http *http)
@@ -56,7 +57,7 @@ static bool get_values(struct auth_http *self, const struct http_request *reques
     return auth_value(self->parts.secrets, auth->username, username, err);
 }
 
-/* A proxy may be told where its address is, which can have a password in it. */
+/* A proxy may be a reference, because its URL can have a password in it. */
 static bool resolve_proxy(struct auth_http *self, struct http_request *request, struct error *err)
 {
     struct secret proxy = { 0 };
@@ -102,8 +103,8 @@ static bool add_credential(struct auth_http *self, const struct http_request *re
     return done || error_wrap(err, "%s", http_title(request, request->url).text);
 }
 
-/* Makes the request that goes out; its parts lie in self->scratch. *token becomes the number of the
- * cached token in it, 0 when it has none. */
+/* Makes the request that is sent; its parts are in self->scratch. *token becomes the number of the
+ * cached token in it, 0 where there is none. */
 static bool prepare(struct auth_http *self, const struct http_request *request, uint64_t refused,
                     struct http_request *made, uint64_t *token, struct error *err)
 {
@@ -120,7 +121,7 @@ static bool prepare(struct auth_http *self, const struct http_request *request, 
 
 /* ---- sending ---- */
 
-/* One time over the wire. */
+/* Sends it once. */
 static bool send_once(struct auth_http *self, struct arena *arena,
                       const struct http_request *request, uint64_t refused, uint64_t *token,
                       struct http_reply *reply, struct error *err)
@@ -133,7 +134,7 @@ static bool send_once(struct auth_http *self, struct arena *arena,
     return done;
 }
 
-/* A cached token that the server does not take any more is replaced, and the request repeated. */
+/* A cached token that the server no longer accepts is replaced, and the request is sent again. */
 static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
                                 const struct http_request *request, uint64_t token,
                                 struct http_reply *reply, struct error *err)

@@ -1,3 +1,4 @@
+/* The cache of OAuth2 tokens, one entry per client. */
 #include "adapter/auth/auth_tokens.h"
 
 #include <assert.h>
@@ -10,19 +11,19 @@
 #include "data/oauth_token.h"
 
 /* More clients than sources would be a leak. */
-enum { CLIENTS_MAX = 256, ANSWER_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
+enum { CLIENTS_MAX = 256, TOKEN_BODY_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
 
-/* A token server in trouble is asked again after this, while the token at hand is good. */
+/* A token server that fails gets the next request after this, while the cached token is valid. */
 #define ASK_AGAIN_US (10 * US_PER_SECOND)
 
 struct client {
     struct client *next;
-    struct hash_sum key;    /* of who asks whom for what */
-    pthread_mutex_t asking; /* of what follows; held while the token server is asked */
+    struct hash_sum key;    /* of the client, its token server and scope */
+    pthread_mutex_t asking; /* of what follows; held during a request to the token server */
     struct secret token;    /* empty: none */
     int64_t until_us;       /* monotonic */
     int64_t lifetime_us;
-    int64_t ask_us; /* monotonic: not before, while the token is good */
+    int64_t ask_us; /* monotonic: no request before this, while the token is valid */
     uint64_t number;
 };
 
@@ -83,7 +84,7 @@ static bool client_key(const struct http_auth *auth, struct hash_sum *key, struc
     hash_init(&hash);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         hash_add(&hash, parts[i]);
-        hash_add(&hash, (struct str){ "", 1 }); /* a NUL: no part runs into the next */
+        hash_add(&hash, (struct str){ "", 1 }); /* with a NUL, so that the parts are separate */
     }
     return hash_end(&hash, key, err);
 }
@@ -119,7 +120,7 @@ static bool judge_answer(struct arena *scratch, const struct http_reply *reply,
         return oauth_token_read(scratch, reply->body, token, err);
     word = oauth_token_refusal(scratch, reply->body);
     return error_set(err, in_trouble ? ERROR_TRANSIENT : ERROR_FATAL, "auth.token",
-                     "the token server answers with status %d%s%.*s", reply->status,
+                     "the token server responds with status %d%s%.*s", reply->status,
                      word.len > 0 ? ", " : "", STR_ARG(word));
 }
 
@@ -146,8 +147,8 @@ static bool send_question(const struct auth_http_parts *parts, const struct http
                          .header_count = ARRAY_LEN(headers),
                          .body = buf_str(&form),
                          .timeouts = request->timeouts,
-                         .limits = { .body_bytes_max = ANSWER_BYTES_MAX,
-                                     .inflated_bytes_max = ANSWER_BYTES_MAX },
+                         .limits = { .body_bytes_max = TOKEN_BODY_BYTES_MAX,
+                                     .inflated_bytes_max = TOKEN_BODY_BYTES_MAX },
                          .allow_plain_http = request->allow_plain_http,
                          .proxy = request->proxy,
                          .ca_file = request->ca_file,
@@ -202,7 +203,7 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
     }
     arena_wipe(&scratch);
     arena_release(&scratch);
-    return done || error_wrap(err, "ask %.*s for a token", STR_ARG(request->auth->token_url));
+    return done || error_wrap(err, "request a token from %.*s", STR_ARG(request->auth->token_url));
 }
 
 /* A token that lives no longer than refresh_before would be replaced with every request. */
@@ -215,8 +216,8 @@ static bool is_near_its_end(const struct client *client, const struct http_auth 
                          (auth->refresh_before_us < half_us ? auth->refresh_before_us : half_us);
 }
 
-/* Makes sure that there is a token to be shown. One that is near its end and can not be replaced,
- * because its server is in trouble, is shown to its end. The client's lock is held. */
+/* Makes sure that there is a token. One that is near its end and cannot be replaced, because its
+ * server fails, is used until its end. The caller holds the client's lock. */
 static bool freshen(const struct auth_http_parts *parts, const struct http_request *request,
                     struct client *client, uint64_t refused, bool *is_new, struct error *err)
 {

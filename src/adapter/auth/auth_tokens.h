@@ -1,4 +1,4 @@
-/* auth_tokens: OAuth2 tokens of this process; who asks for one, and when. See auth_http.h. */
+/* auth_tokens: the OAuth2 tokens of this process, and when they are requested. See auth_http.h. */
 #ifndef PATRA_ADAPTER_AUTH_AUTH_TOKENS_H
 #define PATRA_ADAPTER_AUTH_AUTH_TOKENS_H
 
@@ -6,16 +6,16 @@
 
 struct auth_token {
     struct secret value;
-    uint64_t number; /* counts the tokens of one client, so that a refused one can be named */
-    bool is_new;     /* it was asked for just now */
+    uint64_t number; /* of this client's tokens: names the one that was refused */
+    bool is_new;     /* it was requested just now */
 };
 
-/* A token for `request`, whose auth is OAUTH2: the one at hand, or a new one when there is none, it
- * is near its end, or its number is not above `refused` (0: none was refused). */
+/* A token for request, whose auth is OAUTH2: the cached one, or a new one where there is none, it
+ * is near its end, or its number is not above refused (0: none was refused). */
 bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
                      uint64_t refused, struct auth_token *token, struct error *err) MUST_CHECK;
 
-/* The value a setting stands for: itself, or what its reference leads to. */
+/* The value of a setting: the setting itself, or what its reference leads to. */
 bool auth_value(struct secret_source *secrets, struct str setting, struct secret *value,
                 struct error *err) MUST_CHECK;
 

@@ -1,3 +1,4 @@
+/* What libcurl calls during a transfer: for the request, headers, the body and progress. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@ size_t transfer_on_header(char *bytes, size_t size, size_t count, void *context)
 
     t->has_moved = true;
     if (!http_head_add(&t->head, line, &t->err))
-        return line.len + 1; /* anything but the line's length ends the transfer */
+        return line.len + 1; /* any other return value ends the transfer */
     return line.len;
 }
 
@@ -38,7 +39,7 @@ static bool too_large(struct transfer *t)
                      "the body is larger than %zu bytes", t->body.max);
 }
 
-/* At the first bytes: where the body goes, and how much of it may come. */
+/* At the first bytes: where the body goes, and how large it may be. */
 static bool place_body(struct transfer *t)
 {
     const struct http_limits *limits = &t->request.limits;
@@ -105,8 +106,8 @@ size_t transfer_on_body(char *bytes, size_t size, size_t count, void *context)
 
 /* ---- connection ---- */
 
-/* Called before the request is put on the wire, and called again when the library, finding a kept
- * connection dead, would put it there a second time. The permit was for one. */
+/* libcurl calls this before it sends the request, and again when it finds a kept connection dead
+ * and would send it a second time. The permit was for one request. */
 int transfer_on_connected(void *context, char *remote_ip, char *local_ip, int remote_port,
                           int local_port)
 {
@@ -118,7 +119,7 @@ int transfer_on_connected(void *context, char *remote_ip, char *local_ip, int re
     (void)local_port;
     if (t->has_begun) {
         (void)error_set(&t->err, ERROR_TRANSIENT, "http.reset",
-                        "the server closed a kept connection instead of answering");
+                        "the server closed a kept connection instead of responding");
         return CURL_PREREQFUNC_ABORT;
     }
     t->has_begun = true;

@@ -1,3 +1,4 @@
+/* Loads the module that has libcurl. */
 #include "adapter/curl/curl_http.h"
 
 bool curl_http_open(const struct curl_http_options *options, struct http **http, struct error *err)

@@ -1,13 +1,13 @@
-/* curl_http: the http port by libcurl, which lives in a module of its own (patra-curl.so).
+/* curl_http: the http port over libcurl, in a module of its own (patra-curl.so).
  *
- * Connections are kept alive and used again, HTTP/2 where TLS agrees on it; compressed bodies
- * (gzip, deflate, br, zstd) are undone here, because only then are both sizes limited and the end
- * of the coding seen. TLS is verified, 1.2 or later. Proxies come from the request alone. Redirects
- * are followed by rules of our own (data/http_redirect.h), never by the library.
+ * Connections are kept and reused, with HTTP/2 where TLS negotiates it. Compressed bodies (gzip,
+ * deflate, br, zstd) are decoded here, because only so are both sizes limited and the end of the
+ * coding checked. TLS is verified, 1.2 or later. A proxy is used only where the request names one.
+ * Redirects follow our own rules (data/http_redirect.h), never those of the library.
  *
- * Threads. http_send works in the caller's thread. The first http_start makes the handle a thread,
- * which ends with it; while requests are started it alone touches the library, and http_send hands
- * its request to it. That thread takes no signals.
+ * Threads. http_send works in the caller's thread. The first http_start gives the handle a thread,
+ * which ends with the handle. While requests are started, only that thread calls the library, and
+ * http_send passes its request to it. The thread takes no signals.
  */
 #ifndef PATRA_ADAPTER_CURL_CURL_HTTP_H
 #define PATRA_ADAPTER_CURL_CURL_HTTP_H
@@ -16,7 +16,7 @@
 #include "port/http.h"
 
 struct curl_http_options {
-    struct str user_agent; /* of requests that bring none; empty: "patra/VERSION" */
+    struct str user_agent; /* of requests without one; empty: "patra/VERSION" */
 };
 
 /* What the module exports. */
@@ -25,7 +25,7 @@ struct curl_library {
     bool (*open)(const struct curl_http_options *options, struct http **http, struct error *err);
 };
 
-/* Loads the module where it was not loaded yet. `options` may be NULL. */
+/* Loads the module if it is not loaded yet. options may be NULL. */
 bool curl_http_open(const struct curl_http_options *options, struct http **http,
                     struct error *err) MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* fault: libcurl's results in the port's words. The only place that knows both. */
+/* fault: maps libcurl's results to the faults of the port. The only place that knows both. */
 #ifndef PATRA_ADAPTER_CURL_FAULT_H
 #define PATRA_ADAPTER_CURL_FAULT_H
 
@@ -9,16 +9,16 @@
 
 struct curl_outcome {
     CURLcode result;       /* not CURLE_OK */
-    bool has_proxy;        /* the way goes through one */
-    bool has_begun;        /* the request was put on the wire */
-    bool head_is_complete; /* status and headers have come */
+    bool has_proxy;        /* the connection goes through one */
+    bool has_begun;        /* the request was sent */
+    bool head_is_complete; /* status and headers were received */
 };
 
-/* Never NULL: what libcurl may yet invent is "http.protocol". */
+/* Never NULL: results that later versions of libcurl may add are "http.protocol". */
 const struct http_fault *curl_fault(struct curl_outcome outcome);
 
-/* Whether libcurl's own text may be told besides: it says which certificate or address, and can not
- * hold a part of the URL behind the host. */
+/* Whether libcurl's own text may be shown too: it names the certificate or address, and cannot hold
+ * a part of the URL after the host. */
 bool curl_fault_has_text(CURLcode result);
 
 #endif

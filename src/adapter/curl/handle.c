@@ -1,11 +1,11 @@
-/* Who drives the multi:
+/* A handle: slots for requests, and who drives libcurl's multi interface for them:
  *
- *      nothing started     http_send drives it in its own thread and returns
- *      something started   the handle's thread drives; callers queue, and wait for DONE
+ *      nothing started     http_send drives it in the caller's thread, and returns
+ *      something started   the handle's thread drives it; callers queue requests and wait for DONE
  *
- * A slot's state is guarded by the lock. The multi, and the transfers of slots that are RUNNING,
- * belong to the driver without it: the two drivers follow one another, never meet, and what hands
- * over from one to the other is the lock.
+ * The lock guards the state of the slots. The multi, and the transfers of slots that are RUNNING,
+ * belong to the driver and need no lock: there is one driver at a time, and the lock passes them
+ * from one to the next.
  *
  *      FREE ─prepare─ QUEUED ─ RUNNING ─ DONE ─wait, cancel─ FREE
  */
@@ -23,14 +23,14 @@
 enum {
     CONNECTIONS_KEPT = 16,
     USER_AGENT_MAX = 512,
-    POLL_MS_MAX = 1000, /* the deadlines decide; this is for a clock that jumps */
+    POLL_MS_MAX = 1000, /* the deadlines decide; this is in case the clock jumps */
 };
 
 struct slot {
     struct transfer transfer; /* first: a ticket is a slot */
     enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_RUNNING, SLOT_DONE } state;
     bool is_unwanted; /* cancelled */
-    int64_t moved_us; /* of the transfer, as it was published */
+    int64_t moved_us; /* of the transfer, as its watcher knows it */
 };
 
 struct curl_handle {
@@ -39,12 +39,12 @@ struct curl_handle {
     char user_agent[USER_AGENT_MAX];
     atomic_bool is_interrupted;
     pthread_mutex_t lock;
-    pthread_cond_t queued; /* for the thread: something to do, or the end */
+    pthread_cond_t queued; /* for the thread: there is work, or it must end */
     pthread_cond_t done;   /* for the callers */
     pthread_t thread;
     bool has_thread;
     bool is_closing;
-    size_t under_way; /* slots that are not free; the callers' alone */
+    size_t under_way; /* slots that are not free; only callers use it */
     struct slot slots[HTTP_TICKETS_MAX];
 };
 
@@ -97,7 +97,7 @@ static bool is_wanted(struct curl_handle *handle, struct slot *slot)
     return !is_unwanted && !atomic_load(&handle->is_interrupted);
 }
 
-/* Gives up on what is late or not wanted any more; returns when to look again. */
+/* Gives up transfers that are late or cancelled. Returns when to check again. */
 static int64_t mind_deadlines(struct curl_handle *handle, struct slot *const *running, size_t count)
 {
     const int64_t now_us = transfer_clock_us();
@@ -126,8 +126,8 @@ static int64_t mind_deadlines(struct curl_handle *handle, struct slot *const *ru
     return next_us;
 }
 
-/* One round: lets the library work, takes what is finished, waits for the sockets when nothing is.
- * Returns with at least one settled, or after a wait. */
+/* One round: lets the library work and takes what is finished; when nothing is, waits for the
+ * sockets. Returns with at least one transfer settled, or after a wait. */
 static void drive(struct curl_handle *handle, struct slot *const *running, size_t count)
 {
     int64_t wait_us;
@@ -140,7 +140,7 @@ static void drive(struct curl_handle *handle, struct slot *const *running, size_
         (void)curl_multi_poll(handle->multi, NULL, 0, (int)((wait_us + 999) / 1000), NULL);
 }
 
-/* Tells what was not told yet; returns what is told now. */
+/* Reports the progress that was not reported yet; returns what is reported now. */
 static int64_t tell_moved(const struct transfer *transfer, int64_t moved_us, int64_t told_us)
 {
     struct http_watch *watch = transfer->request.watch;
@@ -152,7 +152,7 @@ static int64_t tell_moved(const struct transfer *transfer, int64_t moved_us, int
 
 /* ---- the thread ---- */
 
-/* The slots that are to be driven, the queued ones begun. Holds the lock. */
+/* The slots to be driven; begins the queued ones. The caller holds the lock. */
 static size_t take_running(struct curl_handle *handle, struct slot **running)
 {
     size_t count = 0;
@@ -204,7 +204,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* A signal is the program's affair: none is taken here. */
+/* Signals are for the program's own threads. */
 static bool start_thread(struct curl_handle *handle, struct error *err)
 {
     sigset_t all, before;
@@ -244,7 +244,7 @@ static struct slot *take_slot(struct curl_handle *handle, struct arena *arena,
 
     if (slot == NULL) {
         (void)error_set(err, ERROR_REQUEST, "http.limit",
-                        "%d requests of this handle are under way already", HTTP_TICKETS_MAX);
+                        "%d requests of this handle are already under way", HTTP_TICKETS_MAX);
         return NULL;
     }
     slot->is_unwanted = false;
@@ -268,7 +268,7 @@ static void queue(struct curl_handle *handle, struct slot *slot)
     (void)curl_multi_wakeup(handle->multi);
 }
 
-/* The driver wakes all who wait after each of its rounds. */
+/* The driver wakes all waiting callers after each round. */
 static void wait_for(struct curl_handle *handle, struct slot *slot)
 {
     int64_t told_us = 0;
@@ -384,7 +384,7 @@ static void handle_close(struct http *http)
     (void)pthread_cond_destroy(&handle->queued);
     (void)pthread_cond_destroy(&handle->done);
     free(handle);
-    curl_global_cleanup(); /* counts: the last handle's does the work */
+    curl_global_cleanup(); /* libcurl counts these: the last one cleans up */
 }
 
 static void init_handle(struct curl_handle *handle, const struct curl_http_options *options)

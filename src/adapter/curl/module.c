@@ -1,4 +1,4 @@
-/* patra-curl.so's one symbol. */
+/* The one symbol of patra-curl.so. */
 #include "adapter/curl/curl_http.h"
 #include "adapter/curl/handle.h"
 

@@ -1,16 +1,17 @@
+/* Sets the options of an easy handle for one request. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "adapter/curl/transfer.h"
 #include "adapter/curl/unpack.h"
 
-/* One read of the socket: with less, large bodies cost more calls than bytes. */
+/* For one read of the socket. With less, large bodies take too many calls. */
 enum { RECEIVE_BYTES = 512 << 10 };
 
 /* ---- headers ---- */
 
-/* The list's nodes lie in the scratch arena, so that no copy of a credential outlives the wiping;
- * the library only reads them. */
+/* The nodes of the list are in the scratch arena, so that no copy of a credential outlives its
+ * wipe. The library only reads them. */
 static bool add_line(struct transfer *t, struct curl_slist ***end, const char *line,
                      struct error *err)
 {
@@ -24,7 +25,7 @@ static bool add_line(struct transfer *t, struct curl_slist ***end, const char *l
     return true;
 }
 
-/* "Name: value", or "Name;", which is how the library is told to send an empty value. */
+/* "Name: value", or "Name;" for an empty value, as the library wants it. */
 static bool add_header(struct transfer *t, struct curl_slist ***end, struct str name,
                        struct str value, struct error *err)
 {
@@ -48,7 +49,7 @@ static bool has_header(const struct http_request *request, struct str name)
     return http_header_find(headers, name, NULL) != NULL;
 }
 
-/* What requests say of themselves besides their own headers; an empty value is not sent. */
+/* Headers that requests have besides their own; an empty value is not sent. */
 static bool add_own(struct transfer *t, struct curl_slist ***end, struct error *err)
 {
     const struct http_request *request = &t->hop;
@@ -65,7 +66,8 @@ static bool add_own(struct transfer *t, struct curl_slist ***end, struct error *
             !add_header(t, end, own[i].name, own[i].value, err))
             return false;
     }
-    /* The library's own ideas: an Expect that costs a second, a form's type for every body. */
+    /* What the library would add: an Expect that costs a second, the type of a form for every body.
+     */
     if (!add_line(t, end, "Expect:", err))
         return false;
     return has_header(request, STR("Content-Type")) || add_line(t, end, "Content-Type:", err);
@@ -90,10 +92,11 @@ static bool set_transport(struct transfer *t)
     CURLcode result = CURLE_OK;
 
     result |= curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
-    /* Names are looked up by a thread of the library's. A request that is given up meanwhile must
-     * not wait for it: the resolver's own patience is longer than any timeout here. */
+    /* A thread of the library looks names up. A request that is given up must not wait for it: the
+     * resolver's own timeout is longer than any of ours. */
     result |= curl_easy_setopt(t->easy, CURLOPT_QUICK_EXIT, 1L);
-    result |= curl_easy_setopt(t->easy, CURLOPT_PATH_AS_IS, 1L); /* what is signed is sent */
+    result |=
+        curl_easy_setopt(t->easy, CURLOPT_PATH_AS_IS, 1L); /* the path is sent as it was signed */
     result |= curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
     result |= curl_easy_setopt(t->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -168,9 +171,8 @@ static bool remember_way(struct transfer *t)
     return t->way.is_set;
 }
 
-/* An easy handle as new. One that served a stream of HTTP/2 may still hold that stream's buffer,
- * and then refuses to hear of its size; another one costs little: the connections are the multi's.
- */
+/* An easy handle as new. One that served an HTTP/2 stream may still hold that stream's buffer and
+ * then refuses a new size. Another one costs little: the connections belong to the multi. */
 static bool make_blank(struct transfer *t)
 {
     transfer_forget_way(t);
@@ -194,7 +196,7 @@ static bool set_method(struct transfer *t)
     const bool is_head = str_eq(request->method, STR("HEAD"));
     CURLcode result = CURLE_OK;
 
-    /* GET first: it takes back whatever the last request made of the handle. */
+    /* GET first: it undoes what the last request set. */
     result |= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, NULL);
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTPGET, 1L);
     result |= curl_easy_setopt(t->easy, CURLOPT_CUSTOMREQUEST,
@@ -218,7 +220,7 @@ static bool set_request(struct transfer *t)
     result |= curl_easy_setopt(t->easy, CURLOPT_URL, t->hop.url.data);
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->lines);
     result |= curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-    /* A long upload is no silence: somebody must count. */
+    /* A long upload is not silence: its progress must be counted. */
     result |= curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, t->hop.body.len > 0 ? 0L : 1L);
     return result == CURLE_OK && set_method(t);
 }

@@ -1,3 +1,4 @@
+/* One request: begun, followed through redirects, settled. */
 #include "adapter/curl/transfer.h"
 
 #include <assert.h>
@@ -11,9 +12,9 @@
 #include "data/http_redirect.h"
 
 enum {
-    /* The request twice over (as asked for, as header lines) and what redirects make of it. */
+    /* The request twice (as given, as header lines), and as redirects change it. */
     SCRATCH_BYTES_MAX = 256 << 20,
-    BUFFER_KEPT_MAX = 8 << 20, /* what a few large pages need must not stay for ever */
+    BUFFER_KEPT_MAX = 8 << 20, /* memory for a few large pages must not be kept forever */
 };
 
 bool transfer_open(struct transfer *t, struct http *http, struct error *err)
@@ -64,7 +65,7 @@ bool transfer_prepare(struct transfer *t, struct arena *arena, const struct http
         return false;
     if (request->auth != NULL)
         return error_set(err, ERROR_FATAL, "http.auth",
-                         "%s: wants a credential, and this handle has none to give",
+                         "%s: needs a credential, and this handle has none",
                          http_title(request, request->url).text);
     t->hop = t->request;
     return true;
@@ -78,7 +79,7 @@ static void settle(struct transfer *t, bool ok)
     t->ok = ok;
 }
 
-/* Puts method and URL in front of what is in t->err; false. */
+/* Puts method and URL in front of the text of t->err. Returns false. */
 static bool tell(struct transfer *t)
 {
     return error_wrap(&t->err, "%s", http_title(&t->request, t->hop.url).text);
@@ -148,7 +149,7 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
     return reply->address.data != NULL || arena_error(t->arena, &t->err);
 }
 
-/* The body, its coding undone. */
+/* The body, decoded. */
 static bool fill_body(struct transfer *t)
 {
     const struct str bytes = { t->body.data, t->body.len };
@@ -163,8 +164,8 @@ static bool fill_body(struct transfer *t)
     return t->reply.body.data != NULL || arena_error(t->arena, &t->err);
 }
 
-/* A failure that came behind the head of a reply which is no success anyway: the status is worth
- * more than the body. What came of the body is given where it can be read. */
+/* A failure after the head of a response whose status is not 2xx: the status is worth more than the
+ * body. The part of the body that was received is returned where it can be read. */
 static bool is_rescued(struct transfer *t)
 {
     if (t->reply.status == 0 || t->reply.status / 100 == 2 ||
@@ -179,7 +180,7 @@ static bool is_rescued(struct transfer *t)
     return true;
 }
 
-/* What the library says, in the port's words, where no callback said it before. */
+/* The library's result as a fault of the port, unless a callback has found one. */
 static void name_fault(struct transfer *t, CURLcode result)
 {
     const struct http_fault *fault;
@@ -199,21 +200,21 @@ static void name_fault(struct transfer *t, CURLcode result)
                         curl_easy_strerror(result));
 }
 
-/* Goes where a redirect leads. True when there is another hop to make. */
+/* Follows a redirect. True when there is another request to send. */
 static bool next_hop(struct transfer *t)
 {
     const struct http_arrival at = { &t->request, t->hop.url, t->followed, &t->reply };
     struct http_hop hop;
 
     if (!http_redirect(&t->scratch, &at, &hop, &t->err)) {
-        settle(t, false); /* its text has method and URL already */
+        settle(t, false); /* its text already has method and URL */
         return false;
     }
     if (hop.url.data == NULL) {
         settle(t, true);
         return false;
     }
-    hop.url = arena_copy(&t->scratch, hop.url); /* the library wants a NUL behind it */
+    hop.url = arena_copy(&t->scratch, hop.url); /* the library needs a NUL after it */
     if (hop.url.data == NULL || !http_hop_request(&t->scratch, &t->hop, &hop, &t->hop, &t->err)) {
         (void)arena_error(&t->scratch, &t->err);
         settle(t, tell(t));
@@ -223,7 +224,7 @@ static bool next_hop(struct transfer *t)
     return true;
 }
 
-/* True when there is a reply to go on with; else it is settled. */
+/* True when there is a response to continue with; otherwise the transfer is settled. */
 static bool finish_hop(struct transfer *t, CURLcode result, int64_t now_us)
 {
     if (fill_reply(t, now_us)) {
@@ -250,7 +251,7 @@ int64_t transfer_deadline_us(struct transfer *t, int64_t now_us)
     const int64_t total_us = t->begun_us + t->request.timeouts.total_us;
     int64_t idle_us;
 
-    if (!t->has_begun) /* the library minds the connection's own */
+    if (!t->has_begun) /* the library minds the connect timeout */
         return total_us;
     if (t->has_moved) {
         t->has_moved = false;

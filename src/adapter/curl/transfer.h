@@ -1,11 +1,11 @@
-/* transfer: one request of a handle, from its check to its reply.
+/* transfer: one request of a handle, from its check to its response.
  *
  *      begin ─ (library: connect, send, receive) ─ end ─┬─ settled: ok or not
  *        ▲                                              │
  *        ╰──────────── a redirect that is followed ─────╯
  *
- * Whoever drives the handle's multi calls these, one thread at a time. A transfer is used again and
- * again: its easy handle, its scratch memory and its buffer stay.
+ * The driver of the handle's multi calls these, one thread at a time. A transfer is reused: it
+ * keeps its easy handle, its scratch memory and its buffer.
  */
 #ifndef PATRA_ADAPTER_CURL_TRANSFER_H
 #define PATRA_ADAPTER_CURL_TRANSFER_H
@@ -18,20 +18,20 @@
 struct transfer {
     struct http_ticket ticket; /* first: what the caller holds */
 
-    struct arena *arena;         /* the caller's: all of the reply */
+    struct arena *arena;         /* the caller's: holds all of the response */
     struct arena scratch;        /* the request's copy, secrets included: wiped at the end */
-    struct http_request request; /* as asked for, with its defaults */
-    struct http_request hop;     /* as it goes out now */
+    struct http_request request; /* as given, with defaults filled in */
+    struct http_request hop;     /* as it is sent now */
     const char *user_agent;
     int followed;
     int64_t begun_us;   /* monotonic */
     int64_t sent_bytes; /* of the body */
-    int64_t moved_us;   /* when a byte was last seen to have gone either way */
-    bool has_begun;     /* the request was put on the wire */
+    int64_t moved_us;   /* when a byte was last seen to move in either direction */
+    bool has_begun;     /* the request was sent */
     bool has_moved;     /* since moved_us was last set */
 
     CURL *easy;
-    struct { /* what the easy handle was last told of it */
+    struct { /* the value last set on the easy handle */
         bool is_set;
         bool allow_plain_http;
         char *proxy;
@@ -45,17 +45,17 @@ struct transfer {
         size_t len;
         size_t room;
         size_t max;
-        bool is_placed; /* it was decided where it goes */
-        bool is_direct; /* data lies in the arena, exactly as long as announced */
+        bool is_placed; /* its place was chosen */
+        bool is_direct; /* data is in the arena, exactly as long as announced */
         bool is_coded;
     } body;
-    char *buffer; /* for bodies whose final size is not known; kept */
+    char *buffer; /* for bodies of unknown size; kept for the next one */
     size_t buffer_room;
 
     bool is_settled;
     bool ok;
     struct http_reply reply;
-    struct error err; /* when it is not ok; also what a callback found wrong */
+    struct error err; /* where it is not ok; also what a callback found */
 };
 
 bool transfer_open(struct transfer *transfer, struct http *http, struct error *err) MUST_CHECK;
@@ -65,23 +65,23 @@ void transfer_close(struct transfer *transfer); /* accepts the zero value */
 bool transfer_prepare(struct transfer *transfer, struct arena *arena,
                       const struct http_request *request, struct error *err) MUST_CHECK;
 
-/* Makes the easy handle ready to be added to a multi; false: it is settled already. */
+/* Prepares the easy handle for a multi. False: the transfer is already settled. */
 bool transfer_begin(struct transfer *transfer, int64_t now_us);
 
-/* The library is done with it, and it was removed from the multi. False when it is settled, true
- * when it is to be added again. */
+/* After the library is done and it was removed from the multi. True: it is to be added again;
+ * false: it is settled. */
 bool transfer_end(struct transfer *transfer, CURLcode result, int64_t now_us);
 
-/* When it has to be given up, unless something moves. */
+/* When it must be given up unless bytes move. */
 int64_t transfer_deadline_us(struct transfer *transfer, int64_t now_us);
-/* Settles it: its deadline has come, or (with "http.cancelled") somebody wants it to end. */
+/* Settles it: its deadline has passed, or it was cancelled ("http.cancelled"). */
 void transfer_expire(struct transfer *transfer, int64_t now_us);
 void transfer_abort(struct transfer *transfer, const char *code, int64_t now_us);
 
-/* Overwrites the request. The reply stays. */
+/* Overwrites the request. The response stays. */
 void transfer_wipe(struct transfer *transfer);
 
-/* setup.c: everything the library must be told about transfer->hop. */
+/* setup.c: sets all options of the library for transfer->hop. */
 bool transfer_setup(struct transfer *transfer, struct error *err) MUST_CHECK;
 void transfer_forget_way(struct transfer *transfer);
 /* callbacks.c */

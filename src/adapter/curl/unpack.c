@@ -1,3 +1,4 @@
+/* Decoders for gzip, deflate, br and zstd, with one limit. */
 #include "adapter/curl/unpack.h"
 
 #include <brotli/decode.h>
@@ -9,7 +10,7 @@
 
 enum {
     ROOM_BYTES_MIN = 4096,
-    INFLATE_RATIO_MAX = 1032, /* what DEFLATE can reach */
+    INFLATE_RATIO_MAX = 1032, /* the most that DEFLATE reaches */
     GZIP_BYTES_MIN = 18,
     ZSTD_WINDOW_LOG_MAX = 23, /* 8 MB: more is not allowed on the web (RFC 9659) */
 };
@@ -30,7 +31,7 @@ static bool limit_met(size_t bytes_max, struct error *err)
                      "the body unpacks to more than %zu bytes", bytes_max);
 }
 
-/* Room for at least one more byte. `first` is how much the first call should make. */
+/* Makes room for at least one more byte; first: how much the first call makes. */
 static bool make_room(struct output *out, size_t first, struct error *err)
 {
     size_t wanted = out->room == 0 ? first : 2 * out->room;
@@ -43,7 +44,7 @@ static bool make_room(struct output *out, size_t first, struct error *err)
     if (wanted < ROOM_BYTES_MIN)
         wanted = ROOM_BYTES_MIN;
     if (wanted > out->bytes_max + 1)
-        wanted = out->bytes_max + 1; /* one more than may be used: only so it shows */
+        wanted = out->bytes_max + 1; /* one byte more than allowed, so that an excess is noticed */
     data = out->room == 0 ? arena_alloc_raw(out->arena, wanted)
                           : arena_grow(out->arena, out->data, out->room, wanted);
     if (data == NULL)
@@ -53,7 +54,7 @@ static bool make_room(struct output *out, size_t first, struct error *err)
     return true;
 }
 
-/* Calls `step` until the coding ends, and makes room whenever it is full. */
+/* Calls step until the coding ends, and makes room whenever the output is full. */
 static bool run(struct output *out, size_t first,
                 enum step (*step)(void *state, struct output *out), void *state, struct error *err)
 {
@@ -87,7 +88,7 @@ static enum step inflate_step(void *state, struct output *out)
     result = inflate(stream, Z_NO_FLUSH);
     out->len = out->room - stream->avail_out;
     if (result == Z_STREAM_END) {
-        /* A gzip file may have several members; what does not begin as one is padding. */
+        /* A gzip file may have several members; anything else after one is padding. */
         if (stream->avail_in < 2 || stream->next_in[0] != 0x1F || stream->next_in[1] != 0x8B)
             return STEP_END;
         return inflateReset(stream) == Z_OK ? STEP_MORE : STEP_BROKEN;
@@ -110,7 +111,7 @@ static bool unpack_zlib(struct output *out, struct str packed, int window_bits, 
     return done;
 }
 
-/* The trailer's size is a hint that may lie: it only chooses how much room is made first. */
+/* The size in the trailer may be wrong: it only decides how much room is made first. */
 static bool unpack_gzip(struct output *out, struct str packed, struct error *err)
 {
     const unsigned char *end = (const unsigned char *)packed.data + packed.len;
@@ -123,7 +124,7 @@ static bool unpack_gzip(struct output *out, struct str packed, struct error *err
     return unpack_zlib(out, packed, MAX_WBITS + 16, hint + 1, err);
 }
 
-/* "deflate" means zlib's format, and some send the bare stream. */
+/* "deflate" means zlib's format, but some servers send the bare stream. */
 static bool unpack_deflate(struct output *out, struct str packed, struct error *err)
 {
     const unsigned char *head = (const unsigned char *)packed.data;
@@ -245,5 +246,5 @@ bool unpack(struct arena *arena, struct str coding, struct str packed, int64_t b
         return true;
     }
     return error_set(err, ERROR_TRANSIENT, "http.encoding",
-                     "the content coding %s was not asked for", QUOTE(coding));
+                     "the content coding %s was not requested", QUOTE(coding));
 }

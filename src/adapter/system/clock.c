@@ -1,3 +1,4 @@
+/* The clocks of the system; a sleep that a file descriptor can end. */
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -29,7 +30,7 @@ static int64_t monotonic_us(struct clock *clock)
 
 static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
 {
-    struct pollfd wake = { .fd = wake_fd, .events = POLLIN }; /* a negative fd is passed over */
+    struct pollfd wake = { .fd = wake_fd, .events = POLLIN }; /* poll ignores a negative fd */
     int64_t left_us;
 
     do {

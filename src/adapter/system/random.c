@@ -1,3 +1,4 @@
+/* Random numbers of the system. */
 #include <assert.h>
 #include <errno.h>
 #include <sys/random.h>
@@ -10,7 +11,7 @@ static void bytes(struct random_source *source, unsigned char *out, size_t count
     while (count > 0) {
         const ssize_t got = getrandom(out, count, 0);
 
-        assert(got > 0 || errno == EINTR); /* nothing else can happen since Linux 3.17 */
+        assert(got > 0 || errno == EINTR); /* since Linux 3.17 it cannot fail */
         if (got > 0) {
             out += got;
             count -= (size_t)got;

@@ -1,3 +1,4 @@
+/* Secrets from the environment and from files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +40,7 @@ static void warn_when_public(struct log *log, struct str reference, int fd)
                   LOG_STR("reference", reference), LOG_STR("hint", STR("chmod o-r")));
 }
 
-/* Reads up to the end or the maximum; false on an error of the system. */
+/* Reads up to the end or the maximum. False on an error of the system. */
 static bool read_all(int fd, struct secret *secret, bool *is_longer)
 {
     char beyond;
@@ -81,7 +82,7 @@ static bool from_file(struct log *log, struct str reference, const char *path,
         return true;
     secret_wipe(secret);
     if (!is_read)
-        return error_set(err, ERROR_FATAL, "secret.unreadable", "%.*s can not be read",
+        return error_set(err, ERROR_FATAL, "secret.unreadable", "%.*s cannot be read",
                          STR_ARG(reference));
     if (is_longer)
         return error_set(err, ERROR_FATAL, "secret.too_long", "%.*s has more than %d bytes",
@@ -105,7 +106,7 @@ static bool get(struct secret_source *source, struct str reference, struct secre
         if (str_eq(kind, STR("file")))
             return from_file(secrets->log, reference, name, secret, err);
     }
-    /* It is not told: somebody may have written the secret itself. */
+    /* The setting is not shown: it may be the secret itself. */
     return error_set(err, ERROR_FATAL, "secret.reference",
                      "a secret is at env:NAME or file:PATH, not in the setting itself");
 }

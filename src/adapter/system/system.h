@@ -1,4 +1,4 @@
-/* system: the machine's own clock, chance and secrets. */
+/* system: clock, random numbers and secrets of the machine. */
 #ifndef PATRA_ADAPTER_SYSTEM_SYSTEM_H
 #define PATRA_ADAPTER_SYSTEM_SYSTEM_H
 
@@ -10,8 +10,8 @@
 struct clock system_clock(void);
 struct random_source system_random(void);
 
-/* Reads the environment and files. `log` (may be NULL) is told of a secret's file that others than
- * its owner and group may read; it must outlive the source. */
+/* Reads the environment and files. log, which may be NULL, gets a warning about a secret's file
+ * that others than its owner and group may read; it must outlive the source. */
 struct system_secrets {
     struct secret_source source;
     struct log *log;
