@@ -18,8 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size == 0)
         return 0;
     arena_init(&arena, 4 << 20);
-    if (unpack(&arena, str_of(codings[bytes[0] % 4]),
-               (struct str){ (const char *)bytes + 1, size - 1 }, OUT_MAX, &body, &err))
+    if (unpack(&arena,
+               &(struct packed_body){
+                   str_of(codings[bytes[0] % 4]), { (const char *)bytes + 1, size - 1 }, OUT_MAX },
+               &body, &err))
         assert(body.len <= OUT_MAX);
     else
         assert(strncmp(err.code, "http.", 5) == 0);

@@ -72,19 +72,23 @@ static bool add_headers(struct arena *scratch, struct http_request *made,
     return true;
 }
 
-static bool add_header(struct arena *scratch, struct http_request *made, struct str name,
-                       const char *prefix, struct str value, struct error *err)
+/* header.value is in the scratch arena; data NULL: the arena is full. */
+static bool add_header(struct arena *scratch, struct http_request *made, struct http_header header,
+                       struct error *err)
 {
-    const struct http_header header = { name,
-                                        arena_printf(scratch, "%s%.*s", prefix, STR_ARG(value)) };
-
     if (header.value.data == NULL)
         return arena_error(scratch, err);
-    if (!http_is_header_value(value))
+    if (!http_is_header_value(header.value))
         return error_set(err, ERROR_FATAL, "auth.value",
                          "the credential for header %.*s has a line end or a control character",
-                         STR_ARG(name));
+                         STR_ARG(header.name));
     return add_headers(scratch, made, &header, 1, err);
+}
+
+static struct http_header authorization(struct arena *scratch, const char *scheme, struct str value)
+{
+    return (struct http_header){ STR("Authorization"),
+                                 arena_printf(scratch, "%s %.*s", scheme, STR_ARG(value)) };
 }
 
 static bool add_query(struct arena *scratch, struct http_request *made, struct str name,
@@ -194,7 +198,7 @@ static bool apply_key(struct arena *scratch, const struct http_auth *auth,
     value = arena_printf(scratch, "%.*s%.*s", STR_ARG(auth->prefix), STR_ARG(value));
     if (value.data == NULL)
         return arena_error(scratch, err);
-    return add_header(scratch, made, auth->name, "", value, err);
+    return add_header(scratch, made, (struct http_header){ auth->name, value }, err);
 }
 
 static bool apply_basic(struct arena *scratch, const struct auth_values *values,
@@ -212,7 +216,7 @@ static bool apply_basic(struct arena *scratch, const struct auth_values *values,
     buf_init(&coded, scratch, SECRET_TEXT_MAX);
     base64_encode(&coded, buf_str(&pair));
     return buf_ok(&pair, err) && buf_ok(&coded, err) &&
-           add_header(scratch, made, STR("Authorization"), "Basic ", buf_str(&coded), err);
+           add_header(scratch, made, authorization(scratch, "Basic", buf_str(&coded)), err);
 }
 
 static bool apply_hook(struct arena *scratch, const struct http_auth *auth,
@@ -256,7 +260,7 @@ bool auth_apply(struct arena *scratch, const struct http_request *request,
         return apply_basic(scratch, values, made, err);
     case AUTH_BEARER:
     case AUTH_OAUTH2:
-        return add_header(scratch, made, STR("Authorization"), "Bearer ", values->secret, err);
+        return add_header(scratch, made, authorization(scratch, "Bearer", values->secret), err);
     case AUTH_CUSTOM:
         return apply_hook(scratch, auth, values, made, err);
     }

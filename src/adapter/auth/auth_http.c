@@ -40,15 +40,22 @@ static struct http_request without_auth(const struct http_request *request)
     return bare;
 }
 
+/* One sending of a request. */
+struct attempt {
+    const struct http_request *request;
+    uint64_t refused; /* the number of the token that was refused; 0: none was */
+    uint64_t token;   /* the number of the cached token that was sent; 0: none was */
+};
+
 /* ---- the credential's values ---- */
 
-static bool get_values(struct auth_http *self, const struct http_request *request, uint64_t refused,
+static bool get_values(struct auth_http *self, const struct attempt *attempt,
                        struct auth_token *secret, struct secret *username, struct error *err)
 {
-    const struct http_auth *auth = request->auth;
+    const struct http_auth *auth = attempt->request->auth;
 
     if (auth->type == AUTH_OAUTH2)
-        return auth_tokens_get(&self->parts, request, refused, secret, err);
+        return auth_tokens_get(&self->parts, attempt->request, attempt->refused, secret, err);
     if (!secret_get(self->parts.secrets, auth->type == AUTH_BASIC ? auth->password : auth->secret,
                     &secret->value, err))
         return false;
@@ -74,17 +81,17 @@ static bool resolve_proxy(struct auth_http *self, struct http_request *request, 
     return request->proxy.data != NULL || arena_error(&self->scratch, err);
 }
 
-static bool add_credential(struct auth_http *self, const struct http_request *request,
-                           uint64_t refused, struct http_request *made, uint64_t *token,
-                           struct error *err)
+static bool add_credential(struct auth_http *self, struct attempt *attempt,
+                           struct http_request *made, struct error *err)
 {
+    const struct http_request *request = attempt->request;
     struct auth_token secret = { 0 };
     struct secret username = { 0 };
     bool done;
 
     if (!auth_check_origin(request, err))
         return false;
-    done = get_values(self, request, refused, &secret, &username, err);
+    done = get_values(self, attempt, &secret, &username, err);
     if (!done && request->auth->optional && secret_error_is_missing(err)) {
         *made = without_auth(request);
         return true;
@@ -97,37 +104,38 @@ static bool add_credential(struct auth_http *self, const struct http_request *re
                               },
                               made, err);
     if (request->auth->type == AUTH_OAUTH2 && !secret.is_new)
-        *token = secret.number;
+        attempt->token = secret.number;
     secret_wipe(&secret.value);
     secret_wipe(&username);
     return done || error_wrap(err, "%s", http_title(request, request->url).text);
 }
 
-/* Makes the request that is sent; its parts are in self->scratch. *token becomes the number of the
- * cached token in it, 0 where there is none. */
-static bool prepare(struct auth_http *self, const struct http_request *request, uint64_t refused,
-                    struct http_request *made, uint64_t *token, struct error *err)
+/* Makes the request that is sent; its parts are in self->scratch. */
+static bool prepare(struct auth_http *self, struct attempt *attempt, struct http_request *made,
+                    struct error *err)
 {
-    struct http_request resolved = *request;
+    struct http_request resolved = *attempt->request;
+    struct attempt inner = { .request = &resolved, .refused = attempt->refused };
+    bool done;
 
-    *token = 0;
     if (!resolve_proxy(self, &resolved, err))
         return false;
-    if (!is_bare(&resolved))
-        return add_credential(self, &resolved, refused, made, token, err);
-    *made = without_auth(&resolved);
-    return true;
+    if (is_bare(&resolved)) {
+        *made = without_auth(&resolved);
+        return true;
+    }
+    done = add_credential(self, &inner, made, err);
+    attempt->token = inner.token;
+    return done;
 }
 
 /* ---- sending ---- */
 
-/* Sends it once. */
-static bool send_once(struct auth_http *self, struct arena *arena,
-                      const struct http_request *request, uint64_t refused, uint64_t *token,
+static bool send_once(struct auth_http *self, struct arena *arena, struct attempt *attempt,
                       struct http_reply *reply, struct error *err)
 {
     struct http_request made;
-    const bool done = prepare(self, request, refused, &made, token, err) &&
+    const bool done = prepare(self, attempt, &made, err) &&
                       http_send(self->parts.inner, arena, &made, reply, err);
 
     arena_wipe(&self->scratch);
@@ -136,15 +144,15 @@ static bool send_once(struct auth_http *self, struct arena *arena,
 
 /* A cached token that the server no longer accepts is replaced, and the request is sent again. */
 static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
-                                const struct http_request *request, uint64_t token,
-                                struct http_reply *reply, struct error *err)
+                                const struct attempt *first, struct http_reply *reply,
+                                struct error *err)
 {
-    uint64_t ignored;
+    struct attempt second = { .request = first->request, .refused = first->token };
 
-    if (reply->status != 401 || token == 0)
+    if (reply->status != 401 || first->token == 0)
         return true;
     *reply = (struct http_reply){ 0 };
-    if (!send_once(self, arena, request, token, &ignored, reply, err))
+    if (!send_once(self, arena, &second, reply, err))
         return false;
     reply->attempts++;
     return true;
@@ -154,10 +162,10 @@ static bool auth_send(struct http *http, struct arena *arena, const struct http_
                       struct http_reply *reply, struct error *err)
 {
     struct auth_http *self = auth_of(http);
-    uint64_t token;
+    struct attempt attempt = { .request = request };
 
-    return send_once(self, arena, request, 0, &token, reply, err) &&
-           repeat_when_refused(self, arena, request, token, reply, err);
+    return send_once(self, arena, &attempt, reply, err) &&
+           repeat_when_refused(self, arena, &attempt, reply, err);
 }
 
 static bool auth_start(struct http *http, struct arena *arena, const struct http_request *request,
@@ -165,6 +173,7 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
 {
     struct auth_http *self = auth_of(http);
     struct auth_ticket *made = ARENA_NEW(arena, struct auth_ticket);
+    struct attempt attempt = { .request = request };
     struct http_request sent;
     bool done;
 
@@ -174,9 +183,10 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
     made->arena = arena;
     if (!http_request_copy(arena, request, &made->request, err))
         return false;
-    done = prepare(self, request, 0, &sent, &made->token, err) &&
+    done = prepare(self, &attempt, &sent, err) &&
            http_start(self->parts.inner, arena, &sent, &made->inner, err);
     arena_wipe(&self->scratch);
+    made->token = attempt.token;
     *ticket = &made->ticket;
     return done;
 }
@@ -184,10 +194,10 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
 static bool auth_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
 {
     struct auth_ticket *made = (struct auth_ticket *)ticket;
+    const struct attempt first = { .request = &made->request, .token = made->token };
 
     return http_wait(made->inner, reply, err) &&
-           repeat_when_refused(auth_of(ticket->http), made->arena, &made->request, made->token,
-                               reply, err);
+           repeat_when_refused(auth_of(ticket->http), made->arena, &first, reply, err);
 }
 
 static void auth_cancel(struct http_ticket *ticket)

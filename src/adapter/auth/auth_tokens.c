@@ -14,16 +14,16 @@
 enum { CLIENTS_MAX = 256, TOKEN_BODY_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
 
 /* A token server that fails gets the next request after this, while the cached token is valid. */
-#define ASK_AGAIN_US (10 * US_PER_SECOND)
+#define RETRY_US (10 * US_PER_SECOND)
 
 struct client {
     struct client *next;
-    struct hash_sum key;    /* of the client, its token server and scope */
-    pthread_mutex_t asking; /* of what follows; held during a request to the token server */
-    struct secret token;    /* empty: none */
-    int64_t until_us;       /* monotonic */
+    struct hash_sum key;  /* of the client, its token server and scope */
+    pthread_mutex_t lock; /* of what follows; held during a request to the token server */
+    struct secret token;  /* empty: none */
+    int64_t until_us;     /* monotonic */
     int64_t lifetime_us;
-    int64_t ask_us; /* monotonic: no request before this, while the token is valid */
+    int64_t retry_us; /* monotonic: no request before this, while the token is valid */
     uint64_t number;
 };
 
@@ -51,7 +51,7 @@ void auth_tokens_close(struct auth_tokens *tokens)
 
         tokens->clients = client->next;
         secret_wipe(&client->token);
-        (void)pthread_mutex_destroy(&client->asking);
+        (void)pthread_mutex_destroy(&client->lock);
         free(client);
     }
     (void)pthread_mutex_destroy(&tokens->lock);
@@ -101,17 +101,24 @@ static struct client *find_client(struct auth_tokens *tokens, const struct hash_
     if (client == NULL)
         return NULL;
     client->key = *key;
-    (void)pthread_mutex_init(&client->asking, NULL);
+    (void)pthread_mutex_init(&client->lock, NULL);
     client->next = tokens->clients;
     tokens->clients = client;
     tokens->count++;
     return client;
 }
 
-/* ---- asking ---- */
+/* ---- requesting a token ---- */
 
-static bool judge_answer(struct arena *scratch, const struct http_reply *reply,
-                         struct oauth_token *token, struct error *err)
+/* One request to a token server, for a request that needs the token. */
+struct token_call {
+    const struct auth_http_parts *parts;
+    const struct http_request *request;
+    struct arena *scratch;
+};
+
+static bool read_response(struct arena *scratch, const struct http_reply *reply,
+                          struct oauth_token *token, struct error *err)
 {
     const bool in_trouble = reply->status >= 500 || reply->status == 429 || reply->status == 408;
     struct str word;
@@ -124,10 +131,10 @@ static bool judge_answer(struct arena *scratch, const struct http_reply *reply,
                      word.len > 0 ? ", " : "", STR_ARG(word));
 }
 
-static bool send_question(const struct auth_http_parts *parts, const struct http_request *request,
-                          struct arena *scratch, struct str authorization, struct http_reply *reply,
-                          struct error *err)
+static bool send_call(const struct token_call *call, struct str authorization,
+                      struct http_reply *reply, struct error *err)
 {
+    const struct http_request *request = call->request;
     const struct http_header headers[] = {
         { STR("Authorization"), authorization },
         { STR("Content-Type"), STR("application/x-www-form-urlencoded") },
@@ -135,11 +142,11 @@ static bool send_question(const struct auth_http_parts *parts, const struct http
     };
     struct buf form;
 
-    buf_init(&form, scratch, SCRATCH_BYTES_MAX);
+    buf_init(&form, call->scratch, SCRATCH_BYTES_MAX);
     oauth_token_form(&form, request->auth->scope);
     if (!buf_ok(&form, err))
         return false;
-    return http_send(parts->inner, scratch,
+    return http_send(call->parts->inner, call->scratch,
                      &(struct http_request){
                          .method = STR("POST"),
                          .url = request->auth->token_url,
@@ -159,22 +166,23 @@ static bool send_question(const struct auth_http_parts *parts, const struct http
                      reply, err);
 }
 
-static bool ask(const struct auth_http_parts *parts, const struct http_request *request,
-                struct arena *scratch, struct oauth_token *token, struct error *err)
+static bool request_token(const struct token_call *call, struct oauth_token *token,
+                          struct error *err)
 {
-    const struct http_auth *auth = request->auth;
+    const struct http_auth *auth = call->request->auth;
+    struct secret_source *secrets = call->parts->secrets;
     struct secret id = { 0 }, secret = { 0 };
     struct str authorization;
     struct http_reply reply;
-    const bool asked = auth_value(parts->secrets, auth->client_id, &id, err) &&
-                       secret_get(parts->secrets, auth->client_secret, &secret, err) &&
-                       oauth_token_authorization(scratch, secret_str(&id), secret_str(&secret),
-                                                 &authorization, err) &&
-                       send_question(parts, request, scratch, authorization, &reply, err);
+    const bool is_sent = auth_value(secrets, auth->client_id, &id, err) &&
+                         secret_get(secrets, auth->client_secret, &secret, err) &&
+                         oauth_token_authorization(call->scratch, secret_str(&id),
+                                                   secret_str(&secret), &authorization, err) &&
+                         send_call(call, authorization, &reply, err);
 
     secret_wipe(&id);
     secret_wipe(&secret);
-    return asked && judge_answer(scratch, &reply, token, err);
+    return is_sent && read_response(call->scratch, &reply, token, err);
 }
 
 static bool renew(const struct auth_http_parts *parts, const struct http_request *request,
@@ -183,10 +191,11 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
     const int64_t ttl_us = request->auth->token_ttl_us;
     struct oauth_token token = { 0 };
     struct arena scratch;
+    const struct token_call call = { parts, request, &scratch };
     bool done;
 
     arena_init(&scratch, SCRATCH_BYTES_MAX);
-    done = ask(parts, request, &scratch, &token, err);
+    done = request_token(&call, &token, err);
     if (done && token.value.len > SECRET_BYTES_MAX)
         done = error_set(err, ERROR_FATAL, "auth.token", "the token has more than %d bytes",
                          SECRET_BYTES_MAX);
@@ -219,22 +228,19 @@ static bool is_near_its_end(const struct client *client, const struct http_auth 
 /* Makes sure that there is a token. One that is near its end and cannot be replaced, because its
  * server fails, is used until its end. The caller holds the client's lock. */
 static bool freshen(const struct auth_http_parts *parts, const struct http_request *request,
-                    struct client *client, uint64_t refused, bool *is_new, struct error *err)
+                    struct client *client, uint64_t refused, struct error *err)
 {
     const int64_t now_us = clock_monotonic_us(parts->clock);
     const bool is_good =
         client->token.len > 0 && client->number > refused && now_us < client->until_us;
 
-    *is_new = false;
-    if (is_good && (now_us < client->ask_us || !is_near_its_end(client, request->auth, now_us)))
+    if (is_good && (now_us < client->retry_us || !is_near_its_end(client, request->auth, now_us)))
         return true;
     if (!is_good)
         secret_wipe(&client->token);
-    if (renew(parts, request, client, err)) {
-        *is_new = true;
+    if (renew(parts, request, client, err))
         return true;
-    }
-    client->ask_us = now_us + ASK_AGAIN_US;
+    client->retry_us = now_us + RETRY_US;
     return is_good && err->level == ERROR_TRANSIENT;
 }
 
@@ -243,6 +249,7 @@ bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_requ
 {
     struct client *client;
     struct hash_sum key;
+    uint64_t before;
     bool is_there;
 
     token->value.len = 0;
@@ -254,13 +261,15 @@ bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_requ
     if (client == NULL)
         return error_set(err, ERROR_TRANSIENT, "http.resource",
                          "no memory for a token, or more than %d clients", CLIENTS_MAX);
-    (void)pthread_mutex_lock(&client->asking);
-    is_there = freshen(parts, request, client, refused, &token->is_new, err);
+    (void)pthread_mutex_lock(&client->lock);
+    before = client->number;
+    is_there = freshen(parts, request, client, refused, err);
     if (is_there) {
+        token->is_new = client->number != before;
         memcpy(token->value.bytes, client->token.bytes, client->token.len);
         token->value.len = client->token.len;
         token->number = client->number;
     }
-    (void)pthread_mutex_unlock(&client->asking);
+    (void)pthread_mutex_unlock(&client->lock);
     return is_there;
 }

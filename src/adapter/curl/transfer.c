@@ -158,8 +158,12 @@ static bool fill_body(struct transfer *t)
     if (t->body.is_direct)
         return true;
     if (t->body.is_coded)
-        return unpack(t->arena, http_header_value(t->head.headers, STR("Content-Encoding")), bytes,
-                      t->request.limits.inflated_bytes_max, &t->reply.body, &t->err);
+        return unpack(t->arena,
+                      &(struct packed_body){
+                          .coding = http_header_value(t->head.headers, STR("Content-Encoding")),
+                          .bytes = bytes,
+                          .bytes_max = t->request.limits.inflated_bytes_max },
+                      &t->reply.body, &t->err);
     t->reply.body = arena_copy(t->arena, bytes);
     return t->reply.body.data != NULL || arena_error(t->arena, &t->err);
 }

@@ -229,22 +229,22 @@ bool unpack_is_identity(struct str coding)
     return coding.len == 0 || str_eq_nocase(coding, STR("identity"));
 }
 
-bool unpack(struct arena *arena, struct str coding, struct str packed, int64_t bytes_max,
-            struct str *body, struct error *err)
+bool unpack(struct arena *arena, const struct packed_body *packed, struct str *body,
+            struct error *err)
 {
-    struct output out = { .arena = arena, .bytes_max = (size_t)bytes_max };
+    struct output out = { .arena = arena, .bytes_max = (size_t)packed->bytes_max };
 
     *body = STR("");
-    if (packed.len == 0)
+    if (packed->bytes.len == 0)
         return true;
     for (size_t i = 0; i < ARRAY_LEN(codings); i++) {
-        if (!str_eq_nocase(str_of(codings[i].name), str_trim(coding)))
+        if (!str_eq_nocase(str_of(codings[i].name), str_trim(packed->coding)))
             continue;
-        if (!codings[i].unpack(&out, packed, err))
+        if (!codings[i].unpack(&out, packed->bytes, err))
             return false;
         *body = (struct str){ (const char *)out.data, out.len };
         return true;
     }
     return error_set(err, ERROR_TRANSIENT, "http.encoding",
-                     "the content coding %s was not requested", QUOTE(coding));
+                     "the content coding %s was not requested", QUOTE(packed->coding));
 }

@@ -23,7 +23,12 @@ bool unpack_is_identity(struct str coding);
 /* Decodes into the arena, at most bytes_max bytes. Errors: "http.truncated" (L1: the coding has no
  * end), "http.encoding" (L1: it is broken, unknown, or more than one), "http.inflate_limit" (L2),
  * "memory.limit" (L2). An empty body is empty in every coding. */
-bool unpack(struct arena *arena, struct str coding, struct str packed, int64_t bytes_max,
-            struct str *body, struct error *err) MUST_CHECK;
+struct packed_body {
+    struct str coding; /* the value of Content-Encoding */
+    struct str bytes;
+    int64_t bytes_max; /* of what it unpacks to */
+};
+bool unpack(struct arena *arena, const struct packed_body *packed, struct str *body,
+            struct error *err) MUST_CHECK;
 
 #endif

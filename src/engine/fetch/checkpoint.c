@@ -229,47 +229,51 @@ static bool read_hex(struct str hex, unsigned char *out, size_t room, size_t *co
     return true;
 }
 
+/* A JSON text that is read into a checkpoint. */
+struct reading {
+    const struct json_doc *doc;
+    struct arena *arena;
+    struct error *err;
+};
+
 /* The decoded text of a member; data NULL where there is none. */
-static bool read_text(const struct json_doc *doc, struct json_node node, const char *name,
-                      struct arena *arena, struct str *text, struct error *err)
+static bool read_text(const struct reading *reading, struct json_node node, const char *name,
+                      struct str *text)
 {
-    const struct json_node member = json_get(doc, node, str_of(name));
+    const struct json_node member = json_get(reading->doc, node, str_of(name));
 
     *text = (struct str){ NULL, 0 };
     if (!json_exists(member))
         return true;
-    if (json_type(doc, member) != JSON_STRING)
-        return unreadable(err, name);
-    if (!json_string(doc, member, arena, text, err))
+    if (json_type(reading->doc, member) != JSON_STRING)
+        return unreadable(reading->err, name);
+    if (!json_string(reading->doc, member, reading->arena, text, reading->err))
         return false;
     if (text->data == NULL)
         *text = STR("");
     return true;
 }
 
-static bool read_token(const struct json_doc *doc, struct json_node page, struct arena *arena,
-                       struct str *token, struct error *err)
+static bool read_token(const struct reading *reading, struct json_node page, struct str *token)
 {
     unsigned char *bytes;
     struct str hex;
     size_t count;
 
-    if (!read_text(doc, page, "token", arena, token, err) ||
-        !read_text(doc, page, "tokenHex", arena, &hex, err))
+    if (!read_text(reading, page, "token", token) || !read_text(reading, page, "tokenHex", &hex))
         return false;
     if (hex.data == NULL)
         return true;
-    bytes = arena_alloc(arena, hex.len / 2);
+    bytes = arena_alloc(reading->arena, hex.len / 2);
     if (bytes == NULL)
-        return arena_error(arena, err);
+        return arena_error(reading->arena, reading->err);
     if (!read_hex(hex, bytes, hex.len / 2, &count))
-        return unreadable(err, "tokenHex");
+        return unreadable(reading->err, "tokenHex");
     *token = (struct str){ (const char *)bytes, count };
     return true;
 }
 
-static bool read_tail(const struct json_doc *doc, struct json_node node, struct arena *arena,
-                      struct proof *proof, struct error *err)
+static bool read_tail(const struct reading *reading, struct json_node node, struct proof *proof)
 {
     unsigned char bytes[8];
     struct str hex;
@@ -277,64 +281,66 @@ static bool read_tail(const struct json_doc *doc, struct json_node node, struct 
     bool is_new;
 
     proof->tail_count = 0;
-    if (!read_text(doc, node, "tail", arena, &hex, err))
+    if (!read_text(reading, node, "tail", &hex))
         return false;
     for (; hex.len > 0; hex = str_slice(hex, 16, hex.len)) {
         uint64_t hash = 0;
 
         if (!read_hex(str_slice(hex, 0, 16), bytes, sizeof(bytes), &count) ||
             count != sizeof(bytes) || proof->tail_count == PROOF_TAIL_MAX)
-            return unreadable(err, "tail");
+            return unreadable(reading->err, "tail");
         for (size_t i = 0; i < count; i++)
             hash = hash << 8 | bytes[i];
         proof->tail[proof->tail_count++] = hash;
-        if (!id_set_add(&proof->ids, hash != 0 ? hash : 1, &is_new, err))
+        if (!id_set_add(&proof->ids, hash != 0 ? hash : 1, &is_new, reading->err))
             return false;
     }
     return true;
 }
 
-static bool read_again(const struct json_doc *doc, struct json_node node, struct arena *arena,
-                       struct checkpoint *checkpoint, struct error *err)
+static bool read_again(const struct reading *reading, struct json_node node,
+                       struct checkpoint *checkpoint)
 {
+    const struct json_doc *doc = reading->doc;
     const struct json_node list = json_get(doc, node, STR("again"));
-    struct str *again = ARENA_ARRAY(arena, struct str, json_count(doc, list));
+    struct str *again = ARENA_ARRAY(reading->arena, struct str, json_count(doc, list));
 
     if (again == NULL)
-        return arena_error(arena, err);
+        return arena_error(reading->arena, reading->err);
     checkpoint->again = again;
     checkpoint->again_count = 0;
     for (struct json_iter it = json_each(doc, list); json_next(&it);) {
         if (json_type(doc, it.value) != JSON_STRING)
-            return unreadable(err, "again");
-        if (!json_string(doc, it.value, arena, &again[checkpoint->again_count++], err))
+            return unreadable(reading->err, "again");
+        if (!json_string(doc, it.value, reading->arena, &again[checkpoint->again_count++],
+                         reading->err))
             return false;
     }
     return true;
 }
 
-static bool read_end(const struct json_doc *doc, struct arena *arena, struct checkpoint *checkpoint,
-                     struct error *err)
+static bool read_end(const struct reading *reading, enum page_reason *end)
 {
     struct str text;
 
-    if (!read_text(doc, json_root(doc), "end", arena, &text, err))
+    if (!read_text(reading, json_root(reading->doc), "end", &text))
         return false;
-    for (int why = 0; why <= PAGE_UNSURE_LOOP; why++) {
-        if (str_eq(text, str_of(page_reason_name((enum page_reason)why)))) {
-            checkpoint->end = (enum page_reason)why;
+    for (int reason = 0; reason <= PAGE_UNSURE_LOOP; reason++) {
+        if (str_eq(text, str_of(page_reason_name((enum page_reason)reason)))) {
+            *end = (enum page_reason)reason;
             return true;
         }
     }
-    return unreadable(err, "end");
+    return unreadable(reading->err, "end");
 }
 
 bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct str json,
                      struct proof *proof, struct error *err)
 {
-    struct members members;
     struct json_node nodes[SCOPES];
     struct json_doc doc;
+    const struct reading reading = { .doc = &doc, .arena = arena, .err = err };
+    struct members members;
     int64_t version;
 
     *checkpoint = (struct checkpoint){ .proof = proof };
@@ -352,8 +358,8 @@ bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct 
         if (!read_member(&doc, nodes[members.items[i].scope], &members.items[i]))
             return unreadable(err, members.items[i].name);
     }
-    return read_end(&doc, arena, checkpoint, err) &&
-           read_token(&doc, nodes[SCOPE_PAGE], arena, &checkpoint->page.token, err) &&
-           read_tail(&doc, nodes[SCOPE_PROOF], arena, proof, err) &&
-           read_again(&doc, nodes[SCOPE_IDS], arena, checkpoint, err);
+    return read_end(&reading, &checkpoint->end) &&
+           read_token(&reading, nodes[SCOPE_PAGE], &checkpoint->page.token) &&
+           read_tail(&reading, nodes[SCOPE_PROOF], proof) &&
+           read_again(&reading, nodes[SCOPE_IDS], checkpoint);
 }

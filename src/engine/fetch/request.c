@@ -44,8 +44,9 @@ static bool render_param(struct rendering *r, const struct spec_param *param, co
 
     if (name.data == NULL)
         return arena_error(r->arena, r->err);
-    if (!request_values_render(&r->values, r->arena, &param->value,
-                               (struct request_place){ name, place }, result, r->err))
+    if (!request_values_render(&r->values, r->arena,
+                               &(struct request_text){ &param->value, name, place }, result,
+                               r->err))
         return false;
     if (!result->is_omitted)
         return true;
@@ -72,8 +73,9 @@ static bool digest_param(struct rendering *r, const struct spec_param *param)
 
     if (r->query == NULL)
         return true;
-    if (!request_values_render(&r->values, r->arena, &param->value,
-                               (struct request_place){ param->name, TEMPLATE_RAW }, &raw, r->err))
+    if (!request_values_render(&r->values, r->arena,
+                               &(struct request_text){ &param->value, param->name, TEMPLATE_RAW },
+                               &raw, r->err))
         return false;
     json_write_member_str(r->query, param->name, raw.is_omitted ? param->default_value : raw.text);
     return true;
@@ -110,9 +112,10 @@ static bool render_url(struct rendering *r)
     if (is_followed(input))
         buf_add(&r->url, input->state->token);
     else {
-        if (!request_values_render(&r->values, r->arena, &endpoint_of(r)->path,
-                                   (struct request_place){ STR("path"), TEMPLATE_PATH }, &path,
-                                   r->err))
+        if (!request_values_render(
+                &r->values, r->arena,
+                &(struct request_text){ &endpoint_of(r)->path, STR("path"), TEMPLATE_PATH }, &path,
+                r->err))
             return false;
         if (path.is_omitted)
             return error_set(r->err, ERROR_REQUEST, "request.required", "path has no value");
@@ -138,8 +141,9 @@ static bool render_headers(struct rendering *r)
     const struct spec_param_list *headers = &endpoint_of(r)->headers;
     struct template_result result;
 
-    if (!request_values_render(&r->values, r->arena, &endpoint_of(r)->http.user_agent,
-                               (struct request_place){ STR("user_agent"), TEMPLATE_HEADER },
+    if (!request_values_render(&r->values, r->arena,
+                               &(struct request_text){ &endpoint_of(r)->http.user_agent,
+                                                       STR("user_agent"), TEMPLATE_HEADER },
                                &result, r->err))
         return false;
     if (!result.is_omitted && result.text.len > 0 && !add_header(r, STR("User-Agent"), result.text))

@@ -121,9 +121,10 @@ static bool write_text(struct writing *w, struct json_node name)
     const struct request_form *form = w->values->input->form;
     struct template_result result;
 
-    if (!request_values_render(w->values, w->arena, &form->templates[w->texts++],
-                               (struct request_place){ STR("json"), TEMPLATE_JSON }, &result,
-                               w->err))
+    if (!request_values_render(
+            w->values, w->arena,
+            &(struct request_text){ &form->templates[w->texts++], STR("json"), TEMPLATE_JSON },
+            &result, w->err))
         return false;
     if (result.is_omitted)
         return true;

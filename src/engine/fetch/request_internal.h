@@ -27,15 +27,16 @@ struct request_values {
 void request_values_init(struct request_values *values, const struct request_input *input,
                          bool redacted);
 
-/* A template in its place. What a placeholder without a value does is the endpoint's null_policy.
- */
-struct request_place {
+/* Renders a template for its place. What a placeholder without a value does is the endpoint's
+ * null_policy. */
+struct request_text {
+    const struct template *template;
     struct str parameter; /* for error texts */
     enum template_place place;
 };
 bool request_values_render(struct request_values *values, struct arena *arena,
-                           const struct template *template, struct request_place place,
-                           struct template_result *result, struct error *err) MUST_CHECK;
+                           const struct request_text *text, struct template_result *result,
+                           struct error *err) MUST_CHECK;
 
 /* ---- request_form.c ---- */
 

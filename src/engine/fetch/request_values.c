@@ -170,9 +170,10 @@ static bool resolve_expr(struct request_values *values, struct arena *arena,
             return error_set(err, ERROR_FATAL, "request.expr", "expr.%.*s refers to itself",
                              STR_ARG(variable->name));
         values->depth++;
-        ok = request_values_render(values, arena, &endpoint->exprs[i].value,
-                                   (struct request_place){ variable->name, TEMPLATE_RAW }, &result,
-                                   err);
+        ok = request_values_render(
+            values, arena,
+            &(struct request_text){ &endpoint->exprs[i].value, variable->name, TEMPLATE_RAW },
+            &result, err);
         values->depth--;
         if (!ok)
             return error_wrap(err, "expr.%.*s", STR_ARG(variable->name));
@@ -321,18 +322,18 @@ void request_values_init(struct request_values *values, const struct request_inp
 }
 
 bool request_values_render(struct request_values *values, struct arena *arena,
-                           const struct template *template, struct request_place place,
-                           struct template_result *result, struct error *err)
+                           const struct request_text *text, struct template_result *result,
+                           struct error *err)
 {
     static const enum template_null policies[] = { [NULL_OMIT] = TEMPLATE_NULL_OMIT,
                                                    [NULL_EMPTY] = TEMPLATE_NULL_EMPTY,
                                                    [NULL_ERROR] = TEMPLATE_NULL_ERROR };
 
-    return template_render(template, arena,
+    return template_render(text->template, arena,
                            &(struct template_request){
                                .resolver = &values->resolver,
-                               .parameter = place.parameter,
-                               .place = place.place,
+                               .parameter = text->parameter,
+                               .place = text->place,
                                .null_policy = policies[values->input->form->endpoint->null_policy],
                                .redacted = values->redacted,
                                .now_us = values->input->now_us,

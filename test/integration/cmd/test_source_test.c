@@ -66,7 +66,7 @@ TEST(recorded_answers_are_shown_as_they_are_read)
               recorded("fixtures/arxiv/oai-listrecords.xml"));
     CHECK_EQ(run.code, 0, "exit code");
     CHECK(cli_has(run.out, "oai:arXiv.org:1412.8544"), "XML");
-    CHECK(cli_has(run.out, "completeness can not be proven"), "no total");
+    CHECK(cli_has(run.out, "completeness cannot be proven"), "no total");
     CHECK(cli_has(run.out, "day precision"), "days");
     run = RUN("patra", "source", "test", "sources/arxiv.yaml", "--operation", "update", "--id",
               "oai:arXiv.org:1810.09584", "--fixture", recorded("fixtures/arxiv/oai-arxivraw.xml"));

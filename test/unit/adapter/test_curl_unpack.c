@@ -86,7 +86,9 @@ static const char *undo(const char *coding, struct str bytes, int64_t max)
     err = (struct error){ 0 };
     arena_release(&arena);
     arena_init(&arena, 16 << 20);
-    return unpack(&arena, str_of(coding), bytes, max, &result, &err) ? "" : err.code;
+    return unpack(&arena, &(struct packed_body){ str_of(coding), bytes, max }, &result, &err)
+               ? ""
+               : err.code;
 }
 
 TEST(every_coding_gives_the_body_back)
