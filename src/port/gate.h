@@ -4,9 +4,9 @@
  *      ... permit.decision is RATE_ALLOW: the request is sent ...
  *      permit_gate_feedback(gate, &feedback)                once for each permit
  *
- * A permit is the right to make one request now. The gate decides when that is; behind it are the
- * limits of the source, which all processes share (engine/gate), or nothing at all (a trial against
- * a server of one's own). A permit that is not used is given back by feedback with requests 0.
+ * A permit is the right to make one request now. The gate decides when that is: by the limits of
+ * the source, which all processes share (engine/gate), or at once (a trial against one's own
+ * server). A permit that is not used is given back by feedback with requests 0.
  *
  * Errors of acquire: "fetch.cancelled" (L1: the worker must stop while it waits), and those of the
  * implementation.

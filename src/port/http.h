@@ -32,7 +32,7 @@
  *          http.truncated        the body is shorter than announced, or its coding has no end
  *          http.encoding         the body's content coding is broken, or was not requested
  *          http.protocol         the response is not HTTP
- *          http.handshake        no TLS version or cipher in common
+ *          http.handshake        the TLS handshake failed
  *          http.cancelled        the handle was interrupted (http_interrupt)
  *          http.resource         this machine lacks memory, descriptors or threads
  *      L2  http.too_large        more than body_bytes_max

@@ -1,4 +1,4 @@
-/* A checkpoint of the store: refused, or one that is written and read again without a change. */
+/* A checkpoint of the store is refused, or it is the same after it was written and read again. */
 #include <assert.h>
 #include <stdint.h>
 

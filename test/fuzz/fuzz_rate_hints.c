@@ -1,4 +1,4 @@
-/* Headers, a line each: whatever they hint at is a number that can be waited for and worked with.
+/* Headers, a line each: all hints are numbers that waits and rates can be computed from.
  */
 #include <assert.h>
 #include <stdint.h>

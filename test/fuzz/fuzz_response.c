@@ -1,6 +1,6 @@
-/* A provider's reply, status and headers and body, as a source reads it: a line with a letter that
- * chooses the source and a status, then what a client receives. Refused with a level, or a page
- * whose records can be stored: ids that fit their column, dates, payloads. */
+/* A provider's response, read by a source: a line with a letter that selects the source and a
+ * status, then headers and body. It is refused with a level, or it is a page whose records can be
+ * stored: ids that fit their column, dates, payloads. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void read_spec(struct arena *arena, const char *file, struct spec *spec)
     assert(spec_read(arena, snapshot.json, spec, &err));
 }
 
-/* Read once, and kept for all inputs. */
+/* Read once, for all inputs. */
 static const struct spec *spec_of(bool is_xml)
 {
     static struct spec specs[2];

@@ -1,4 +1,4 @@
-/* Whatever a body's content coding holds, no more comes out than was allowed. */
+/* No body unpacks to more than allowed. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Makes the parts of a walk and runs it. */
 #include "fetch_rig.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
  *      rig_run(&rig);
  *      CHECK_EQ(rig.ids.count, 2, "records");
  *
- * A source's file may say @BASE@ for its base URL. Virtual time, seeded chance, a gate that always
- * allows and remembers; http is the scripted one unless rig.parts.http is set to another.
+ * A source's file may say @BASE@ for its base URL. Virtual time, seeded random numbers, a gate that
+ * always allows and remembers; http is the scripted one unless rig.parts.http is set to another.
  */
 #ifndef PATRA_TEST_SUPPORT_FETCH_RIG_H
 #define PATRA_TEST_SUPPORT_FETCH_RIG_H
@@ -95,13 +95,13 @@ void rig_release(struct rig *rig);
 /* The slice: a window that is its own query. */
 void rig_window(struct rig *rig, const char *from, const char *to);
 
-/* Adds a recorded reply to the script: its body, status and headers (FILE.head). Skips the test
- * when the fixtures are not there. url_part may be NULL. */
+/* Adds a recorded response to the script: its body, status and headers (FILE.head). Skips the test
+ * without the fixtures. url_part may be NULL. */
 void rig_reply(struct rig *rig, const char *fixture, const char *url_part);
 
 /* Walks until the end, a failure (rig->failed, rig->err) or stop_after. */
 void rig_run(struct rig *rig);
-/* Goes on from the last checkpoint, as another process would: with the ids that were listed. */
+/* Resumes from the last checkpoint, as another process would: with the ids that were listed. */
 void rig_resume(struct rig *rig);
 
 bool rig_has(const struct rig_texts *texts, struct str text);

@@ -80,7 +80,7 @@ static void settle(struct transfer *t, bool ok)
 }
 
 /* Puts method and URL in front of the text of t->err. Returns false. */
-static bool tell(struct transfer *t)
+static bool name_request(struct transfer *t)
 {
     return error_wrap(&t->err, "%s", http_title(&t->request, t->hop.url).text);
 }
@@ -96,7 +96,7 @@ bool transfer_begin(struct transfer *t, int64_t now_us)
     http_head_init(&t->head, t->arena, &t->request.limits);
     if (transfer_setup(t, &t->err))
         return true;
-    settle(t, tell(t));
+    settle(t, name_request(t));
     return false;
 }
 
@@ -221,7 +221,7 @@ static bool next_hop(struct transfer *t)
     hop.url = arena_copy(&t->scratch, hop.url); /* the library needs a NUL after it */
     if (hop.url.data == NULL || !http_hop_request(&t->scratch, &t->hop, &hop, &t->hop, &t->err)) {
         (void)arena_error(&t->scratch, &t->err);
-        settle(t, tell(t));
+        settle(t, name_request(t));
         return false;
     }
     t->followed++;
@@ -239,7 +239,7 @@ static bool finish_hop(struct transfer *t, CURLcode result, int64_t now_us)
     }
     if (t->err.code == NULL || is_rescued(t))
         return true;
-    settle(t, tell(t));
+    settle(t, name_request(t));
     return false;
 }
 

@@ -200,8 +200,8 @@ static enum step zstd_step(void *state, struct output *out)
 
 static bool unpack_zstd(struct output *out, struct str packed, struct error *err)
 {
-    const unsigned long long told = ZSTD_getFrameContentSize(packed.data, packed.len);
-    const size_t first = told <= out->bytes_max ? (size_t)told + 1 : 6 * packed.len;
+    const unsigned long long announced = ZSTD_getFrameContentSize(packed.data, packed.len);
+    const size_t first = announced <= out->bytes_max ? (size_t)announced + 1 : 6 * packed.len;
     struct zstd state = { ZSTD_createDCtx(), { packed.data, packed.len, 0 } };
     bool done;
 

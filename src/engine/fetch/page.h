@@ -143,7 +143,7 @@ enum page_reason {
     PAGE_CUT_CAP,   /* what the source hands out at most */
     PAGE_CUT_LOOP,  /* the same pages or tokens repeat */
     PAGE_CUT_STUCK, /* TIME: more records of one instant than a page holds, or none has a date; by
-                       what was asked for, or by what the source gives at most */
+                       what was requested, or by what the source gives at most */
     PAGE_CUT_VOID,  /* more empty pages in a row than PAGE_EMPTY_MAX */
 
     PAGE_UNSURE_EMPTY,  /* empty where records were expected */

@@ -7,7 +7,7 @@
  * Secrets. auth is only described (port/http_auth.h): the http port gets the credential when it
  * sends the request. Templates may also name the credential themselves, and parameters may refer to
  * an environment variable or a file. These are read here, for this one request, and overwritten by
- * the wipe of scratch. The http port is told their names, so that it keeps them out of error texts
+ * the wipe of scratch. The http port gets their names, so that it keeps them out of error texts
  * and from other hosts. The digest has *** in their place: it is rendered a second time, redacted,
  * not cut out of the first text.
  *
@@ -123,7 +123,7 @@ bool request_show(struct request_shown *shown, struct arena *arena,
 
 /* ---- secrets in texts ---- */
 
-/* Responses may repeat the secrets of a request: NCBI answers one request too many with
+/* Responses may repeat the secrets of a request: NCBI responds to one request too many with
  * {"error":"...","api-key":"THE KEY"}. So what is kept of a response (an error's text, the
  * beginning of a body) is masked first. Taken out are
  *

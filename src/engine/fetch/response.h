@@ -53,7 +53,7 @@ struct response {
     struct document_items items;
 };
 
-/* True for PAGE and EMPTY. Otherwise err tells what it is, without the request's URL, which the
+/* True for PAGE and EMPTY. Otherwise err says what it is, without the request's URL, which the
  * caller knows. Close it in any case. */
 struct response_input {
     const struct reader *reader;

@@ -291,7 +291,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
 
 /* ---- retrying ---- */
 
-/* A scroll has moved on, whatever became of its response. Only a refusal leaves it in place. */
+/* A scroll has moved on even if its response was lost. Only a refusal leaves it in place. */
 static bool is_page_lost(const struct exchange_request *request, const struct exchange *exchange)
 {
     return request->id_count == 0 && !request->phase->rules.replayable &&
@@ -319,7 +319,7 @@ static bool may_retry(const struct exchange_request *request, struct exchange *e
     return retry_may(&policy, err->level, attempts);
 }
 
-/* False where the wait is too long (then err is left alone) or was cancelled. */
+/* False where the wait is too long (err then stays as it is) or was cancelled. */
 static bool wait_before_retry(struct fetch *fetch, const struct exchange_request *request,
                               const struct rate_hints *hints, int attempts, struct error *err)
 {

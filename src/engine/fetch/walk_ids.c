@@ -4,7 +4,7 @@
  *      again   |..|                            missing in a good response: requested once more, at
  *                                              the end, and then given up
  *
- * A batch that is refused is halved until the id that offends is alone. That one is given up, and
+ * A batch that is refused is halved until it is one id. That id is given up, and
  * the sizes double again after it:  200 fails, 100 fails, ... 1 fails: lost; 2, 4, 8, ... 200.
  */
 #include "engine/fetch/walk.h"

@@ -322,7 +322,7 @@ static bool end_sweep(struct fetch *fetch, struct error *err)
     const struct phase *phase = fetch->list;
     const struct proof_result result = proof_judge(&phase->proof, phase->end);
 
-    /* A scroll that came back to where it was could not be requested a second time. */
+    /* A page of a scroll that repeats itself could not be requested a second time. */
     const bool may_mend = phase->end == PAGE_CUT_LOOP && !phase->rules.replayable;
 
     if (result.verdict == PROOF_COMPLETE || (result.verdict == PROOF_CUT && !may_mend) ||

@@ -44,7 +44,7 @@ static void warn_total(struct probe *probe)
     if (listing->has_total && probe->decision.step == PAGE_END &&
         listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.reason))
         warn(probe,
-             "the total is %" PRId64 ", %zu came, and nothing leads further: is page.next right?",
+             "the total is %" PRId64 ", %zu came, and there is no next page: is page.next right?",
              listing->total, listing->items);
 }
 
@@ -121,19 +121,20 @@ static void warn_range(struct probe *probe)
 static void warn_size(struct probe *probe)
 {
     const struct spec_http *http = &probe->endpoint->http;
-    const int64_t asked = probe->state.size;
+    const int64_t requested = probe->state.size;
     const size_t items = probe->listing.items;
 
-    if (asked > 0 && items > 0 && (int64_t)items < asked && probe->decision.step == PAGE_GO_ON)
+    if (requested > 0 && items > 0 && (int64_t)items < requested &&
+        probe->decision.step == PAGE_GO_ON)
         warn(probe,
              "%zu items came where %" PRId64 " were requested, and there are more: is "
              "page.size above what the source gives?",
-             items, asked);
-    if (asked > 0 && (int64_t)items > asked)
+             items, requested);
+    if (requested > 0 && (int64_t)items > requested)
         warn(probe,
              "%zu items came where %" PRId64 " were requested: the source ignores "
              "page.size",
-             items, asked);
+             items, requested);
     if ((int64_t)probe->reply.body.len > http->inflated_max_bytes / LARGE_PARTS ||
         probe->reply.wire_bytes > http->body_max_bytes / LARGE_PARTS)
         warn(probe,
@@ -166,7 +167,7 @@ static void warn_dates(struct probe *probe)
         warn(probe, "no record has a date (response.updated_at)");
     else if (coarse == dated)
         warn(probe, "dates are of day precision or coarser: of two changes on one day only "
-                    "response.version can tell which is newer");
+                    "response.version shows which is newer");
     if (is_listing(probe) && outside > 0 && !probe->input.spec->endpoint.window.client_filter)
         warn(probe,
              "%zu of %zu records are dated outside of the window that was requested: does "
@@ -249,12 +250,12 @@ static void warn_order(struct probe *probe)
 
 static void warn_rate(struct probe *probe)
 {
-    const int64_t told = probe->response.hints.provider_rate;
-    const double asked = probe->endpoint->rate.limit.per_second;
+    const int64_t allowed = probe->response.hints.provider_rate;
+    const double requested = probe->endpoint->rate.limit.per_second;
 
-    if (told > 0 && asked * 1e6 > (double)told)
+    if (allowed > 0 && requested * 1e6 > (double)allowed)
         warn(probe, "the source allows %.3g requests per second; rate.per_second is %g",
-             (double)told / 1e6, asked);
+             (double)allowed / 1e6, requested);
 }
 
 bool probe_warn(struct probe *probe, struct error *err)

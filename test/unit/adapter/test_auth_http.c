@@ -1,3 +1,4 @@
+/* Credentials in requests, and OAuth2 tokens. */
 #include "adapter/auth/auth_http.h"
 
 #include <pthread.h>
@@ -231,7 +232,7 @@ static const struct {
     { "plain, allowed, but the base is not", "http://api.example.org/", true, "auth.origin" },
 };
 
-TEST(a_credential_goes_to_its_own_origin_alone)
+TEST(a_credential_is_sent_to_its_own_origin_only)
 {
     const struct str listed[] = { STR("https://files.example.org") };
     struct http_auth auth = KEY_HEADER;
@@ -286,7 +287,7 @@ TEST(a_missing_secret_stops_the_source_unless_it_was_optional)
     end();
 }
 
-TEST(a_secret_can_not_change_the_message)
+TEST(a_secret_cannot_change_the_message)
 {
     struct http_auth auth = BEARER;
 
@@ -355,7 +356,7 @@ static const char *get_works(void)
     return try(&(struct http_request){ URL, .auth = &OAUTH });
 }
 
-TEST(a_token_is_asked_for_once_and_kept_until_near_its_end)
+TEST(a_token_is_requested_once_and_kept_until_near_its_end)
 {
     begin();
     script_token("t1", 600);
@@ -380,7 +381,7 @@ TEST(a_token_is_asked_for_once_and_kept_until_near_its_end)
     end();
 }
 
-TEST(a_token_is_shown_to_its_end_while_its_server_is_in_trouble)
+TEST(a_token_is_used_to_its_end_while_its_server_fails)
 {
     begin();
     script_token("t1", 600);
@@ -404,7 +405,7 @@ TEST(a_token_is_shown_to_its_end_while_its_server_is_in_trouble)
     end();
 }
 
-TEST(a_token_that_lives_shortly_is_kept_for_half_its_life)
+TEST(a_short_lived_token_is_kept_for_half_its_life)
 {
     begin();
     script_token("t1", 40);
@@ -421,7 +422,7 @@ TEST(a_token_that_lives_shortly_is_kept_for_half_its_life)
     end();
 }
 
-TEST(a_401_on_a_kept_token_makes_one_new_one)
+TEST(a_401_on_a_cached_token_brings_a_new_one)
 {
     begin();
     script_token("t1", 600);
@@ -443,7 +444,7 @@ TEST(a_401_on_a_kept_token_makes_one_new_one)
     end();
 }
 
-TEST(a_401_on_a_new_token_is_the_answer)
+TEST(a_401_on_a_new_token_is_returned)
 {
     begin();
     script_token("t1", 600);
@@ -454,7 +455,7 @@ TEST(a_401_on_a_new_token_is_the_answer)
     end();
 }
 
-TEST(started_requests_heal_too)
+TEST(started_requests_get_a_new_token_too)
 {
     const struct http_request request = { URL, .auth = &OAUTH };
     struct http_ticket *ticket;
@@ -492,7 +493,7 @@ static const struct {
     { "a wrong certificate", 0, "", "http.tls", "http.tls", ERROR_FATAL },
 };
 
-TEST(a_token_server_says_no_in_several_ways)
+TEST(a_token_server_refuses_in_several_ways)
 {
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         begin();
@@ -526,7 +527,7 @@ TEST(a_request_without_a_credential_passes_through)
     end();
 }
 
-TEST(a_proxy_is_looked_up_where_it_was_told_to_be)
+TEST(a_proxy_that_is_a_reference_is_resolved)
 {
     begin();
     script(200, "");
@@ -580,7 +581,7 @@ static void *ask_once(void *context)
     return NULL;
 }
 
-TEST(one_thread_asks_for_a_token_and_all_get_it)
+TEST(one_thread_requests_a_token_and_all_get_it)
 {
     size_t asked = 0;
 

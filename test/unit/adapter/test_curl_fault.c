@@ -1,3 +1,4 @@
+/* libcurl's results as faults. */
 #include "adapter/curl/fault.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static const struct {
     { CURLE_FAILED_INIT, false, false, false, "http.module", ERROR_FATAL },
 };
 
-TEST(what_the_library_says_has_one_meaning)
+TEST(each_result_of_the_library_is_one_fault)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct http_fault *fault = curl_fault((struct curl_outcome){
@@ -43,7 +44,7 @@ TEST(what_the_library_says_has_one_meaning)
     }
 }
 
-TEST(nothing_the_library_may_say_is_without_a_meaning)
+TEST(no_result_of_the_library_is_without_a_fault)
 {
     for (int result = 1; result < CURL_LAST; result++) {
         const struct http_fault *fault =

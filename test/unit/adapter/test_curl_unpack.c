@@ -1,3 +1,4 @@
+/* Content codings, their limits and their ends. */
 #include "adapter/curl/unpack.h"
 
 #include <brotli/encode.h>
@@ -115,7 +116,7 @@ TEST(a_coding_without_its_end_is_truncated_wherever_it_is_cut)
     }
 }
 
-TEST(no_more_comes_out_than_was_allowed)
+TEST(no_more_is_unpacked_than_allowed)
 {
     for (size_t i = 0; i < ARRAY_LEN(codings); i++) {
         codings[i].pack();
@@ -131,7 +132,7 @@ TEST(no_more_comes_out_than_was_allowed)
     }
 }
 
-TEST(a_trailer_that_lies_about_the_size_is_a_broken_coding)
+TEST(a_trailer_with_a_wrong_size_is_a_broken_coding)
 {
     pack_gzip();
     memset(packed + packed_len - 4, 0, 4);
@@ -157,7 +158,7 @@ TEST(members_that_follow_one_another_are_one_body)
     CHECK_EQ(result.len, sizeof(body), "is passed over");
 }
 
-TEST(what_is_broken_or_unknown_is_said_to_be)
+TEST(broken_and_unknown_codings_are_reported)
 {
     static const char *const known[] = { "gzip", "deflate", "br", "zstd" };
 

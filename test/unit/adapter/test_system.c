@@ -1,3 +1,4 @@
+/* Clock, random numbers and secrets of the system. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/instant.h"
 #include "test.h"
 
-TEST(time_goes_forward_and_is_of_this_century)
+TEST(time_goes_forward_and_is_in_this_century)
 {
     struct clock clock = system_clock();
     const int64_t first_us = clock_monotonic_us(&clock);
@@ -36,7 +37,7 @@ TEST(a_sleep_ends_at_its_time_or_when_woken)
     (void)close(fd);
 }
 
-TEST(chance_does_not_repeat)
+TEST(random_numbers_do_not_repeat)
 {
     struct random_source source = system_random();
     unsigned char big[3000] = { 0 };
@@ -91,7 +92,7 @@ TEST(a_secret_comes_from_the_environment_or_a_file)
         CHECK_EQ(secret.bytes[i], 0, "wiped");
 }
 
-TEST(a_secret_that_is_not_there_is_named_by_its_reference)
+TEST(a_missing_secret_is_named_by_its_reference)
 {
     struct system_secrets secrets;
     char big[SECRET_BYTES_MAX + 2];
@@ -117,7 +118,7 @@ TEST(a_secret_that_is_not_there_is_named_by_its_reference)
     CHECK_STR(str_of(get(&secrets, write_file("e", big, 0600))), STR(""), "the longest");
 }
 
-TEST(a_secret_written_into_the_setting_is_refused_and_not_told)
+TEST(a_secret_in_the_setting_is_refused_and_not_shown)
 {
     static const char *const settings[] = {
         "S3CRET", "S3CRET:x", "env:", "file:", "", "ENV:S3CRET"
@@ -137,7 +138,7 @@ static int64_t no_time(void *context)
     return 0;
 }
 
-TEST(a_file_that_everyone_may_read_is_warned_of)
+TEST(a_file_that_everyone_may_read_gets_a_warning)
 {
     struct system_secrets secrets;
     char line[512] = "";

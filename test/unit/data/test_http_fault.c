@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-/* The port's promise, written a second time. */
+/* The promise of the port, written a second time. */
 static const struct {
     const char *code;
     enum error_level level;
@@ -39,7 +39,7 @@ static const struct {
     { "http.module", ERROR_FATAL },
 };
 
-TEST(every_code_has_the_level_that_was_promised)
+TEST(every_code_has_its_promised_level)
 {
     CHECK_EQ(http_faults_count, ARRAY_LEN(promised), "none is missing, none is new");
     for (size_t i = 0; i < ARRAY_LEN(promised); i++) {
@@ -72,4 +72,23 @@ TEST(operators_read_the_same)
                        error_level_name(http_faults[i].level), http_faults[i].meaning);
         CHECK(str_find(manual, str_of(row)) < manual.len, row);
     }
+}
+
+TEST(predicates_match_their_codes)
+{
+    static const char *const oversized[] = { "http.too_large", "http.inflate_limit",
+                                             "memory.limit" };
+    size_t found = 0;
+
+    for (size_t i = 0; i < http_faults_count; i++) {
+        const struct error err = { .code = http_faults[i].code };
+        bool is_listed = false;
+
+        for (size_t k = 0; k < ARRAY_LEN(oversized); k++)
+            is_listed |= strcmp(err.code, oversized[k]) == 0;
+        CHECK_EQ(http_error_is_oversized(&err), is_listed, err.code);
+        CHECK_EQ(http_error_is_cancelled(&err), strcmp(err.code, "http.cancelled") == 0, err.code);
+        found += is_listed;
+    }
+    CHECK_EQ(found, ARRAY_LEN(oversized), "all of them are faults");
 }

@@ -194,6 +194,7 @@ TEST(depth_is_limited_and_the_limit_is_the_callers)
     CHECK_EQ(walk(json_root(&doc)), JSON_DEPTH_MAX, "every level is there");
     CHECK(!parse(nested(JSON_DEPTH_MAX + 1)), "one deeper");
     CHECK_STR(str_of(err.code), STR("json.limit"), "the code of a limit");
+    CHECK(json_error_is_limit(&err), "and its kind");
     CHECK(!parse(nested(200000)), "very deep");
     CHECK(!json_is_valid(nested(JSON_DEPTH_MAX + 1)), "one deeper, validated only");
     CHECK(json_parse_depth(&doc, &arena, STR("[[1]]"), 2, &err), "depth 2 of 2");
@@ -209,6 +210,7 @@ TEST(a_full_arena_is_an_ordinary_error)
     CHECK(json_parse(&doc, &small, nested(100), &err), "grows within the limit");
     CHECK(!json_parse(&doc, &small, nested(400), &err), "more than the limit");
     CHECK_STR(str_of(err.code), STR("memory.limit"), "the code of the arena");
+    CHECK(arena_error_is_limit(&err) && !json_error_is_limit(&err), "and its kind");
     arena_release(&small);
 }
 

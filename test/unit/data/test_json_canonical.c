@@ -80,6 +80,7 @@ TEST(what_has_no_canonical_form_is_refused)
         CHECK(!canonical(str_of(texts[i]), &out), texts[i]);
         CHECK_EQ(err.level, ERROR_DATA, texts[i]);
         CHECK_STR(str_of(err.code), STR("json.canonical"), texts[i]);
+        CHECK(json_error_is_canonical(&err), texts[i]);
     }
 }
 

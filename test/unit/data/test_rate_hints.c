@@ -1,3 +1,4 @@
+/* Rate headers of responses. */
 #include "data/rate_hints.h"
 
 #include "base/instant.h"
@@ -13,7 +14,7 @@ static struct rate_hints hints_of(int status, bool is_refused, struct http_heade
     return rate_hints_of(&reply, is_refused, NOW_US);
 }
 
-TEST(a_wait_is_obeyed_where_it_means_one)
+TEST(a_wait_is_obeyed_where_it_is_one)
 {
     static const struct {
         const char *label;
@@ -41,7 +42,7 @@ TEST(a_wait_is_obeyed_where_it_means_one)
 }
 
 /* The rate in millionths of a request per second. */
-TEST(a_rate_is_told_by_a_limit_and_its_interval)
+TEST(a_rate_is_a_limit_and_its_interval)
 {
     static const struct {
         const char *limit;
@@ -116,8 +117,8 @@ static struct rate_hints hints_at(int64_t skew_us, int status, const char *date,
     return rate_hints_of(&reply, false, SERVER_US + skew_us);
 }
 
-/* Whatever our own clock says, thirty seconds are thirty seconds. */
-TEST(instants_are_told_by_the_servers_clock)
+/* Thirty seconds are thirty seconds by any clock of ours. */
+TEST(instants_are_by_the_servers_clock)
 {
     static const int64_t skews_us[] = { 0, US_PER_HOUR, -US_PER_HOUR, 400 * US_PER_DAY,
                                         -400 * US_PER_DAY };
@@ -137,7 +138,7 @@ TEST(instants_are_told_by_the_servers_clock)
     }
 }
 
-TEST(without_a_date_our_own_clock_has_to_do)
+TEST(without_a_date_our_own_clock_is_used)
 {
     const struct rate_hints hints =
         hints_at(10 * US_PER_SECOND, 503, NULL, "Retry-After", "Sun, 16 Nov 2025 08:50:07 GMT");
@@ -148,7 +149,7 @@ TEST(without_a_date_our_own_clock_has_to_do)
              30 * US_PER_SECOND, "a Date that is none tells nothing");
 }
 
-TEST(a_wait_is_obeyed_where_a_server_is_in_trouble)
+TEST(a_wait_is_obeyed_where_a_server_fails)
 {
     static const int statuses[] = { 429, 500, 502, 503, 504 };
 

@@ -220,6 +220,7 @@ TEST(xml_attribute_defaults_count_as_nodes)
                     &err),
           "half a million attributes");
     CHECK_STR(str_of(err.code), STR("xml.limit"), "limit");
+    CHECK(xml_error_is_limit(&err), "its kind");
 }
 
 /* ---- charsets ---- */

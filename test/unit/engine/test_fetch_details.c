@@ -1,4 +1,4 @@
-/* Walks in two phases: ids first, then the records behind them. */
+/* Walks in two phases: ids first, then their records. */
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +64,7 @@ TEST(a_request_that_is_wrong_for_all_ids_is_not_made_for_each)
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "the request is wrong");
     CHECK_STR(str_of(rig.err.code), STR("fetch.refused"), "its code");
+    CHECK(fetch_error_is_refused(&rig.err), "its kind");
     CHECK_EQ(rig.lost.count, FETCH_REFUSED_IDS_MAX, "a few were tried one by one");
     CHECK(rig.http.sent.count < 40, "not four hundred");
     rig_release(&rig);
@@ -83,7 +84,7 @@ TEST(a_batch_that_must_not_be_split_fails)
     rig_release(&rig);
 }
 
-TEST(ids_that_make_a_url_too_long_are_asked_for_in_smaller_batches)
+TEST(ids_that_make_a_url_too_long_are_requested_in_smaller_batches)
 {
     enum { IDS = 64, LENGTH = 400 };
     struct str ids[IDS];
@@ -107,7 +108,7 @@ TEST(ids_that_make_a_url_too_long_are_asked_for_in_smaller_batches)
     rig_release(&rig);
 }
 
-TEST(an_operation_by_id_asks_for_its_ids)
+TEST(an_operation_by_id_requests_its_ids)
 {
     static const struct str ids[] = { STR_INIT("r001"), STR_INIT("r002"), STR_INIT("r001") };
     struct rig rig;
@@ -141,7 +142,7 @@ static bool find_nothing(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
-TEST(a_digest_tells_the_ids_that_stand_in_the_path)
+TEST(a_digest_has_the_ids_that_are_in_the_path)
 {
     static const struct str ids[] = { STR_INIT("r/1 x") };
     struct rig rig;
@@ -166,7 +167,7 @@ static bool find_nothing_once(struct played *self, int n, struct memory_reply *r
     return n == 1;
 }
 
-TEST(a_search_that_finds_nothing_where_records_were_expected_is_made_again)
+TEST(a_search_that_finds_no_expected_records_is_repeated)
 {
     struct rig rig;
 
@@ -192,7 +193,7 @@ TEST(a_search_that_finds_nothing_where_records_were_expected_is_made_again)
     rig_release(&rig);
 }
 
-TEST(a_history_server_is_asked_with_what_it_gave)
+TEST(pages_of_a_search_are_requested_with_what_it_gave)
 {
     struct rig rig;
 

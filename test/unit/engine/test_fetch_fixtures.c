@@ -1,4 +1,4 @@
-/* Recorded answers of real services, read as their sources describe them. The numbers and digests
+/* Recorded responses of real services, read as their sources describe them. The numbers and digests
  * were taken from the files by Python (json, xml.etree, hashlib): the SHA-256 of the ids of all
  * pages, in order, with a line feed between them.
  */
@@ -294,7 +294,7 @@ TEST(recorded_pages_are_read_as_their_sources_describe_them)
 
 /* ---- their records, read again one by one ---- */
 
-/* Without what stood around it each record is what it was on its page. */
+/* Without its surroundings each record is what it was on its page. */
 static size_t check_reread(const struct rig *rig, const char *label)
 {
     const struct spec_endpoint *endpoint =
@@ -343,7 +343,7 @@ TEST(stored_records_are_read_again_as_they_were_on_their_page)
     test_note("%zu recorded records, one by one", records);
 }
 
-TEST(bytes_that_are_no_record_are_a_bad_record)
+TEST(bytes_that_are_not_a_record_are_a_bad_record)
 {
     static const char *const files[] = { "sources/crossref.yaml", "test/data/fetch/oai.yaml" };
     struct error err = { 0 };
@@ -363,7 +363,7 @@ TEST(bytes_that_are_no_record_are_a_bad_record)
     }
 }
 
-/* ---- answers that are no pages ---- */
+/* ---- responses that are not pages ---- */
 
 static const struct {
     const char *label;
@@ -449,7 +449,7 @@ TEST(retry_after_of_a_recorded_503_is_obeyed)
     rig_release(&rig);
 }
 
-/* ---- the shipped sources, asked for records by their ids ---- */
+/* ---- the shipped sources: records by their ids ---- */
 
 static const struct {
     const char *file;
@@ -494,7 +494,7 @@ static void look_at_first(struct rig *rig, struct fetch *fetch, const struct fet
                err);
 }
 
-TEST(shipped_sources_ask_for_records_by_their_ids)
+TEST(shipped_sources_request_records_by_their_ids)
 {
     for (size_t i = 0; i < ARRAY_LEN(by_id); i++) {
         const struct str id = str_of(by_id[i].id);

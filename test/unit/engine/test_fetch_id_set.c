@@ -1,10 +1,11 @@
+/* The set of ids: hashes, growth, the limit. */
 #include <stdio.h>
 
 #include "engine/fetch/id_set.h"
 #include "random.h"
 #include "test.h"
 
-TEST(a_set_knows_what_it_was_told)
+TEST(a_set_has_what_was_added)
 {
     enum { VALUES = 5000, DRAWS = 20000 };
     static bool model[VALUES];

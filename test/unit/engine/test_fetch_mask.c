@@ -1,3 +1,4 @@
+/* Secrets in texts of a source are masked. */
 #include "engine/fetch/request.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ static const char *masked(enum auth_type type, const char *text)
     return out;
 }
 
-TEST(secrets_are_cut_out_of_texts_in_every_form_they_are_told_in)
+TEST(secrets_are_masked_in_every_form)
 {
     static const struct {
         const char *text, *told;
@@ -70,7 +71,7 @@ TEST(secrets_are_cut_out_of_texts_in_every_form_they_are_told_in)
                   cases[i].text);
 }
 
-TEST(a_token_that_only_the_port_knows_is_cut_out_as_a_long_word)
+TEST(a_token_that_only_the_port_knows_is_masked_as_a_long_word)
 {
     CHECK_STR(str_of(masked(AUTH_OAUTH2, "token eyJhbGciOi.eyJzdWIiOiIxMjM0.abc is bad")),
               STR("token *** is bad"), "OAuth2");

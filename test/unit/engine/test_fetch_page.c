@@ -1,11 +1,11 @@
-/* Paging: what each reply leads to, as a table. */
+/* Paging: the decision on each response, as a table. */
 #include <stdio.h>
 
 #include "engine/fetch/page.h"
 #include "random.h"
 #include "test.h"
 
-/* ---- one reply ---- */
+/* ---- one response ---- */
 
 static const struct page_rules offset_rules = {
     .type = PAGINATION_OFFSET,
@@ -55,8 +55,8 @@ static const struct page_rules capped_rules = {
 };
 static const struct page_rules single_rules = { .type = PAGINATION_SINGLE, .replayable = true };
 
-/* The page that the reply is: the third one, behind 20 records; the same, asked for once more, or
- * behind a page shorter than the one before it; or the first. */
+/* Which page the response is: the third one, after 20 records; the same, requested once more, or
+ * after a page shorter than the one before it; or the first. */
 enum place { THIRD, AGAIN, BEHIND_SHORT, FIRST };
 
 /* Braces that leave a row on few lines. */
@@ -185,7 +185,7 @@ static const struct {
       SEEN(.items = 10, .fresh = 10, .is_past = true), PAGE_END, PAGE_END_PAST },
 };
 
-TEST(every_sign_leads_where_the_table_says)
+TEST(every_sign_leads_to_the_decision_of_the_table)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct page_state state = page_first(cases[i].rules, NULL, (struct window){ 0, 0 });
@@ -204,7 +204,7 @@ TEST(every_sign_leads_where_the_table_says)
     }
 }
 
-TEST(offsets_step_by_what_came)
+TEST(offsets_step_by_the_items_received)
 {
     struct page_state state = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
     const struct page_facts facts = { 0 };
@@ -220,7 +220,7 @@ TEST(offsets_step_by_what_came)
     }
 }
 
-TEST(a_probe_is_asked_only_when_nothing_else_tells)
+TEST(a_probe_is_sent_only_without_other_signs)
 {
     const struct page_facts facts = { 0 };
     const struct page_state state = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
@@ -315,7 +315,7 @@ TEST(a_cap_is_seen_on_the_first_page)
 
 /* ---- walks that would never end ---- */
 
-TEST(a_source_that_gives_its_last_page_for_ever_is_a_loop)
+TEST(a_source_that_repeats_its_last_page_forever_is_a_loop)
 {
     struct page_rules rules = { .type = PAGINATION_PAGE, .size = 10, .replayable = true };
     struct page_state state = { .number = 5, .page_no = 5, .offset = 50, .size = 10 };
@@ -327,7 +327,7 @@ TEST(a_source_that_gives_its_last_page_for_ever_is_a_loop)
     CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_LOOP, "a loop");
 }
 
-TEST(empty_pages_with_tokens_do_not_go_on_for_ever)
+TEST(empty_pages_with_tokens_do_not_go_on_forever)
 {
     struct page_state state = page_first(&token_rules, NULL, (struct window){ 0, 0 });
     struct page_facts facts = { .is_second = true };
@@ -379,7 +379,7 @@ TEST(by_time_a_record_without_an_id_does_not_keep_the_walk_going)
              "the same request would bring the same, and never an id");
 }
 
-/* One page after the other, each as it would come. */
+/* One page after the other, each as it would be received. */
 static struct page_decision go_through(const struct page_rules *rules,
                                        const struct page_seen *pages, size_t count)
 {
@@ -396,8 +396,8 @@ static struct page_decision go_through(const struct page_rules *rules,
     return decision;
 }
 
-/* Asked for 40, it gives 5; eight records are of the instant 150. */
-TEST(by_time_a_source_that_gives_less_than_asked_for_is_not_believed_to_be_at_its_end)
+/* The source gives 5 records where 40 are requested; eight are of the instant 150. */
+TEST(by_time_a_page_shorter_than_requested_is_not_believed_to_be_the_last)
 {
     static const struct page_seen pages[] = {
         { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
@@ -425,7 +425,7 @@ TEST(by_time_a_source_that_gives_less_than_asked_for_is_not_believed_to_be_at_it
     }
 }
 
-TEST(a_full_page_without_a_token_is_asked_for_again_where_nobody_says_that_it_is_the_last)
+TEST(a_full_page_without_a_token_is_requested_again_unless_a_sign_says_it_is_the_last)
 {
     const struct page_rules rules = { .type = PAGINATION_TOKEN, .size = 10, .replayable = true };
     const struct page_state state = page_first(&rules, NULL, (struct window){ 0, 0 });

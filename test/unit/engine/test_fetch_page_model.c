@@ -1,4 +1,4 @@
-/* Paging: whole walks against sources that a model plays, with the oddities and lies of real ones.
+/* Paging: whole walks against sources that a model simulates, with the oddities of real ones.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ enum { RECORDS_MAX = 240, TOKENS_MAX = 400 };
 
 enum ending { ENDS_ABSENT, ENDS_ECHO, ENDS_ONE_EMPTY_MORE };
 
-/* A source that never changes. Faults strike the first answer to a request, never the second. */
+/* A source that never changes. Faults hit the first response to a request, never the second. */
 struct source {
     struct random random;
     int records;
@@ -190,8 +190,8 @@ static void source_init(struct source *source, struct random *random)
     source->fault_percent = random_chance(random, 50) ? 15 : 0;
 }
 
-/* Nobody can tell a page that was cut off within the first instant, or where larger pages were
- * asked for and did not come, from one that was not. */
+/* A page that was cut off within the first instant, or where larger pages were requested and not
+ * given, cannot be distinguished from one that was not. */
 static bool may_hide(const struct source *source, const struct page_rules *rules)
 {
     const int last = source->size_max < source->records ? source->size_max : source->records;
@@ -230,7 +230,7 @@ TEST(walks_over_a_model_bring_every_record)
     test_note("%d walks, %d requests", walks, requests);
 }
 
-TEST(a_burst_of_one_instant_is_met_with_larger_pages_and_then_told)
+TEST(a_burst_of_one_instant_gets_larger_pages_and_is_then_reported)
 {
     struct source source = { .records = 100, .size_max = 1000 };
     struct page_rules rules = { .type = PAGINATION_TIME,

@@ -1,3 +1,4 @@
+/* Sweeps and their verdicts, as tables and against a count by hand. */
 #include "engine/fetch/proof.h"
 
 #include <string.h>
@@ -83,7 +84,7 @@ static bool add(struct proof *proof, const char *ids, int64_t total, int64_t *fr
     return proof_add(proof, &page, fresh, err);
 }
 
-TEST(a_walk_is_judged_by_what_came)
+TEST(a_walk_is_judged_by_what_was_received)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct proof_result result;
@@ -140,7 +141,7 @@ TEST(borders_of_time_come_twice_and_the_first_total_counts)
     arena_release(&arena);
 }
 
-TEST(part_of_a_list_is_not_held_against_the_total)
+TEST(part_of_a_list_is_not_compared_with_the_total)
 {
     struct arena arena;
     struct proof proof;

@@ -1,4 +1,4 @@
-/* PubMed in its two phases, ids and then records, over recorded answers. */
+/* PubMed in its two phases, ids and then records, over recorded responses. */
 #include <stdio.h>
 
 #include "fetch_rig.h"
@@ -36,7 +36,7 @@ TEST(pubmed_ids_lead_to_their_records)
     rig_release(&rig);
 }
 
-TEST(pubmed_ids_without_a_record_are_asked_for_twice_and_listed)
+TEST(pubmed_ids_without_a_record_are_requested_twice_and_listed)
 {
     struct rig rig;
 
@@ -60,7 +60,7 @@ TEST(pubmed_ids_without_a_record_are_asked_for_twice_and_listed)
     rig_release(&rig);
 }
 
-TEST(pubmed_over_its_cap_is_cut_before_anything_is_stored)
+TEST(pubmed_over_its_cap_is_resliced_before_anything_is_stored)
 {
     struct rig rig;
 
@@ -84,8 +84,7 @@ TEST(pubmed_over_its_cap_is_cut_before_anything_is_stored)
     rig_release(&rig);
 }
 
-/* What a search of PubMed asks for, by the slice it is for, and what an answer of two ids makes of
- * it. */
+/* What a search of PubMed requests for a slice, and what a response of two ids makes of it. */
 static void search_part(struct rig *rig, struct id_range part, const char *url_part,
                         const char *answer)
 {
@@ -98,7 +97,7 @@ static void search_part(struct rig *rig, struct id_range part, const char *url_p
     rig_run(rig);
 }
 
-TEST(pubmed_is_asked_for_parts_of_a_day_by_pmid)
+TEST(parts_of_a_day_are_requested_from_pubmed_by_pmid)
 {
     static const struct {
         struct id_range part;
@@ -121,7 +120,7 @@ TEST(pubmed_is_asked_for_parts_of_a_day_by_pmid)
     }
 }
 
-TEST(ids_that_a_cut_by_ids_would_not_find_end_the_walk_with_a_reason)
+TEST(stray_ids_end_the_walk_with_a_reason)
 {
     static const struct {
         struct id_range part;

@@ -1,4 +1,4 @@
-/* Walks that go on: after a crash, with a scroll that lost a page, a token that expired. */
+/* Walks that are resumed: after a crash, with a scroll that lost a page, a token that expired. */
 #include <string.h>
 
 #include "played_source.h"
@@ -6,9 +6,9 @@
 
 static struct played played;
 
-/* ---- going on after a crash ---- */
+/* ---- resuming after a crash ---- */
 
-TEST(a_walk_goes_on_behind_any_batch_and_asks_for_nothing_twice)
+TEST(a_walk_resumes_after_any_batch_and_requests_nothing_twice)
 {
     static const char *const operations[] = { "offset", "page0", "token", "next", "offset_blind" };
 
@@ -42,7 +42,7 @@ TEST(a_walk_goes_on_behind_any_batch_and_asks_for_nothing_twice)
     }
 }
 
-/* ---- long answers ---- */
+/* ---- long responses ---- */
 
 static struct long_answer { /* what the batches of a walk must amount to */
     int64_t requests;
@@ -71,7 +71,7 @@ static void begin_long(struct rig *rig, int records)
     seen_long = (struct long_answer){ 0 };
 }
 
-TEST(a_long_answer_comes_in_even_batches)
+TEST(a_long_response_is_divided_into_even_batches)
 {
     struct rig rig;
 
@@ -87,7 +87,7 @@ TEST(a_long_answer_comes_in_even_batches)
     rig_release(&rig);
 }
 
-TEST(a_long_answer_that_was_not_stored_whole_is_asked_for_again)
+TEST(a_long_response_that_was_not_stored_completely_is_requested_again)
 {
     for (int stop = 1; stop <= 5; stop++) {
         struct rig rig;
@@ -110,7 +110,7 @@ TEST(a_long_answer_that_was_not_stored_whole_is_asked_for_again)
     }
 }
 
-TEST(two_phases_go_on_behind_any_batch)
+TEST(two_phases_resume_after_any_batch)
 {
     for (int stop = 1; stop <= 9; stop++) {
         struct rig rig;
@@ -156,7 +156,7 @@ TEST(a_checkpoint_that_is_damaged_is_refused)
     }
 }
 
-TEST(ids_that_were_not_kept_are_missed)
+TEST(ids_that_were_not_kept_are_noticed)
 {
     struct fetch *fetch = NULL;
     struct rig rig;
@@ -165,7 +165,7 @@ TEST(ids_that_were_not_kept_are_missed)
     rig.stop_after = 3;
     rig_run(&rig);
     rig.order.checkpoint = rig.checkpoint; /* and no ids */
-    CHECK(!fetch_open(&fetch, &rig.parts, &rig.order, &rig.err), "without them it can not go on");
+    CHECK(!fetch_open(&fetch, &rig.parts, &rig.order, &rig.err), "without them it cannot continue");
     CHECK_STR(str_of(rig.err.code), STR("fetch.checkpoint"), "its code");
     rig_release(&rig);
 }
@@ -182,7 +182,7 @@ static bool lose_third(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
-TEST(a_lost_page_of_a_scroll_begins_the_walk_anew)
+TEST(a_lost_page_of_a_scroll_restarts_the_walk)
 {
     struct rig rig;
 
@@ -232,8 +232,9 @@ TEST(a_walk_that_is_lost_too_often_gives_up)
     played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
     played.spoil = lose_each_second;
     rig_run(&rig);
-    CHECK(rig.failed, "it can not succeed");
+    CHECK(rig.failed, "it cannot succeed");
     CHECK_STR(str_of(rig.err.code), STR("fetch.restarts"), "its code");
+    CHECK(fetch_error_is_restarts(&rig.err), "its kind");
     CHECK_EQ(rig.err.level, ERROR_TRANSIENT, "another time, perhaps");
     CHECK_EQ(played.scrolls, FETCH_RESTARTS_MAX + 1, "as often as allowed");
     rig_release(&rig);
@@ -263,7 +264,7 @@ static bool expire_third(struct played *self, int n, struct memory_reply *reply)
     return n == 3;
 }
 
-TEST(an_expired_token_is_no_end)
+TEST(an_expired_token_is_not_an_end)
 {
     struct rig rig;
 

@@ -1,4 +1,4 @@
-/* What a walk does about a source that refuses, fails, or sends what can not be read. */
+/* What a walk does about a source that refuses, fails, or sends what cannot be read. */
 #include <string.h>
 
 #include "played_source.h"
@@ -19,7 +19,7 @@ static bool throttle_second(struct played *self, int n, struct memory_reply *rep
     return n == 2;
 }
 
-TEST(a_wait_is_slept_or_handed_back)
+TEST(a_wait_is_slept_or_given_back)
 {
     struct rig rig;
     int64_t slept_us;
@@ -64,7 +64,7 @@ static bool quota_gone(struct played *self, int n, struct memory_reply *reply)
     return n == 1;
 }
 
-TEST(a_quota_that_is_gone_is_not_asked_again)
+TEST(a_quota_that_is_used_up_gets_no_further_request)
 {
     struct rig rig;
 
@@ -87,7 +87,7 @@ static bool refuse_each_tenth(struct played *self, int n, struct memory_reply *r
     return n % 10 == 0;
 }
 
-TEST(a_slice_that_is_refused_too_often_is_cut_behind_what_was_read)
+TEST(a_slice_that_is_refused_too_often_is_resliced_after_what_was_read)
 {
     struct window finished;
     struct rig rig;
@@ -128,8 +128,8 @@ static bool refuse_in_json(struct played *self, int n, struct memory_reply *repl
     return n == 1;
 }
 
-/* The source has a rule for any answer with an error in it: L1. */
-TEST(a_rule_for_any_error_does_not_explain_away_429_and_401)
+/* The source has a rule for any response with an error in it: L1. */
+TEST(a_rule_for_any_error_does_not_hide_429_and_401)
 {
     struct rig rig;
 
@@ -167,6 +167,7 @@ TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
     rig_run(&rig);
     CHECK(rig.failed, "it ends");
     CHECK_STR(str_of(rig.err.code), STR("fetch.rejected"), "its code");
+    CHECK(fetch_error_is_rejected(&rig.err) && !fetch_error_is_cancelled(&rig.err), "its kind");
     CHECK_EQ(rig.ids.count, 80, "two pages came");
     CHECK(rig.last.retry_at_us > 0, "when to come back");
     rig.gate.reject_after = 0;
@@ -183,7 +184,7 @@ static bool fail_all(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
-/* Virtual time does not look at file descriptors: a clock that is told to stop. */
+/* Virtual time ignores file descriptors, so this clock ends a sleep itself. */
 static bool stopped_sleep(struct clock *clock, int64_t until_us, int wake_fd)
 {
     (void)clock;
@@ -191,7 +192,7 @@ static bool stopped_sleep(struct clock *clock, int64_t until_us, int wake_fd)
     return wake_fd == CLOCK_NO_WAKE;
 }
 
-TEST(a_walk_that_is_told_to_stop_stops_waiting)
+TEST(a_cancelled_walk_stops_waiting)
 {
     struct rig rig;
 
@@ -202,6 +203,7 @@ TEST(a_walk_that_is_told_to_stop_stops_waiting)
     rig_run(&rig);
     CHECK(rig.failed, "it ends");
     CHECK_STR(str_of(rig.err.code), STR("fetch.cancelled"), "its code");
+    CHECK(fetch_error_is_cancelled(&rig.err), "its kind");
     CHECK_EQ(rig.http.sent.count, 1, "at once");
     rig_release(&rig);
 }
@@ -223,9 +225,9 @@ TEST(a_source_that_fails_is_given_up_after_its_attempts)
     rig_release(&rig);
 }
 
-/* ---- answers that repeat what was shown to the source ---- */
+/* ---- responses that repeat secrets ---- */
 
-/* NCBI answers so, with 429 to a request too many and with 400 to a key it does not know. */
+/* NCBI responds like this, with 429 to a request too many and with 400 to an unknown key. */
 static bool echo_key(struct played *self, int n, struct memory_reply *reply)
 {
     (void)n;
@@ -235,7 +237,7 @@ static bool echo_key(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
-TEST(a_key_that_an_answer_repeats_is_not_kept)
+TEST(a_key_that_a_response_repeats_is_not_kept)
 {
     static const int statuses[] = { 200, 400, 404, 429, 500, 503 };
 
@@ -263,7 +265,7 @@ TEST(a_key_that_an_answer_repeats_is_not_kept)
     }
 }
 
-/* ---- records that can not be judged ---- */
+/* ---- bad records ---- */
 
 static bool one_without_id(struct played *self, int n, struct memory_reply *reply)
 {
@@ -274,7 +276,7 @@ static bool one_without_id(struct played *self, int n, struct memory_reply *repl
     return n >= 1;
 }
 
-TEST(bad_records_are_put_away_and_the_rest_goes_on)
+TEST(bad_records_are_quarantined_and_the_walk_continues)
 {
     struct rig rig;
 
@@ -301,7 +303,7 @@ static bool odd_version(struct played *self, int n, struct memory_reply *reply)
     return n >= 1;
 }
 
-/* In a text no store keeps it, and the whole batch would fail for one record. */
+/* No store keeps a NUL in a text, and the whole batch would fail because of one record. */
 TEST(a_version_with_a_nul_in_it_is_one_bad_record)
 {
     struct rig rig;
@@ -321,7 +323,7 @@ static bool bad_once(struct played *self, int n, struct memory_reply *reply)
     return n == 1 && one_without_id(self, n, reply);
 }
 
-TEST(a_second_look_may_mend_a_record)
+TEST(a_second_response_may_have_a_good_record)
 {
     struct rig rig;
 

@@ -25,7 +25,7 @@ TEST(pages_shrink_until_they_fit)
     }
 }
 
-TEST(a_page_that_can_not_be_smaller_cuts_the_slice)
+TEST(a_page_that_cannot_be_smaller_reslices)
 {
     struct rig rig;
 
@@ -68,7 +68,7 @@ TEST(a_page_limit_cuts_short_or_bridges_to_time)
     rig_release(&rig);
 }
 
-TEST(a_cap_that_can_not_be_cut_is_walked_up_to)
+TEST(a_cap_without_a_reslice_is_walked_up_to)
 {
     struct rig rig;
 
@@ -119,7 +119,7 @@ TEST(a_total_that_is_never_reached_is_a_shortfall)
     rig_release(&rig);
 }
 
-TEST(a_list_that_moves_is_walked_again_and_told)
+TEST(a_list_that_moves_is_walked_again_and_reported)
 {
     struct rig rig;
 
@@ -133,7 +133,7 @@ TEST(a_list_that_moves_is_walked_again_and_told)
 
 /* ---- lists in the order of time ---- */
 
-TEST(a_sorted_list_is_left_behind_the_window)
+TEST(a_sorted_list_is_left_after_the_window)
 {
     struct rig rig;
 
@@ -149,7 +149,7 @@ TEST(a_sorted_list_is_left_behind_the_window)
     rig_release(&rig);
 }
 
-/* ---- ahead of time ---- */
+/* ---- prefetch ---- */
 
 static int sent_at_look[16];
 
@@ -160,7 +160,7 @@ static void look_at_sent(struct rig *rig, struct fetch *fetch, const struct fetc
         sent_at_look[batch->batch_no] = (int)rig->http.sent.count;
 }
 
-TEST(the_next_page_is_on_its_way_while_a_batch_is_stored)
+TEST(the_next_page_is_under_way_while_a_batch_is_stored)
 {
     struct rig rig;
 
@@ -190,7 +190,7 @@ static bool not_found_behind_the_end(struct played *self, int n, struct memory_r
     return n > (self->records + 39) / 40;
 }
 
-TEST(an_error_behind_the_last_page_is_an_end)
+TEST(an_error_after_the_last_page_is_an_end)
 {
     struct rig rig;
 
@@ -208,8 +208,8 @@ static bool refuse_third(struct played *self, int n, struct memory_reply *reply)
     return n == 3;
 }
 
-/* The source gives 20 where 40 are asked for, so that every page looks like the last one. */
-TEST(one_error_in_the_middle_is_no_end)
+/* The source gives 20 where 40 are requested, so that every page looks like the last one. */
+TEST(one_error_in_the_middle_is_not_an_end)
 {
     static const int statuses[] = { 403, 404, 406 };
 
@@ -232,7 +232,7 @@ TEST(one_error_in_the_middle_is_no_end)
 
 /* ---- next URLs ---- */
 
-TEST(secrets_that_a_next_url_echoes_are_not_kept)
+TEST(secrets_that_a_next_url_repeats_are_not_kept)
 {
     struct rig rig;
 
@@ -295,7 +295,7 @@ static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
     return true;
 }
 
-/* A source whose every answer is one address further on. */
+/* A source where every response is one redirect away. */
 static bool redirect_first(struct played *self, int n, struct memory_reply *reply)
 {
     static struct http_header location = { STR_INIT("Location"), { NULL, 0 } };
@@ -326,7 +326,7 @@ TEST(the_gate_hears_of_every_redirect_that_was_followed)
     rig_release(&rig);
 }
 
-TEST(a_redirect_is_told_with_its_host_and_no_more)
+TEST(a_redirect_is_reported_with_its_host_only)
 {
     struct rig rig;
 
@@ -340,7 +340,7 @@ TEST(a_redirect_is_told_with_its_host_and_no_more)
     rig_release(&rig);
 }
 
-TEST(a_next_url_of_another_host_is_refused)
+TEST(a_next_url_on_another_host_is_refused)
 {
     struct rig rig;
 

@@ -1,4 +1,4 @@
-/* What a trial is worth beside one without a fault. */
+/* The outcome of a trial with a fault, compared with one without. */
 #include <string.h>
 
 #include "engine/probe/trial.h"
@@ -103,7 +103,7 @@ static const struct {
       false },
 };
 
-TEST(a_walk_that_is_wrong_and_does_not_know_is_found)
+TEST(a_walk_that_is_wrong_without_notice_is_found)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct trial_record records[3];
