@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct error err;
 
     arena_init(&arena, 64 << 20);
-    proof_init(&proof, &arena, true, false);
-    proof_init(&proof_again, &arena, true, false);
+    proof_init(&proof, &arena, (struct proof_rules){ .counts_total = true });
+    proof_init(&proof_again, &arena, (struct proof_rules){ .counts_total = true });
     if (checkpoint_read(&checkpoint, &arena, json, &proof, &err)) {
         assert(checkpoint_write(&checkpoint, &arena, &first, &err));
         assert(checkpoint_read(&again, &arena, first, &proof_again, &err));

@@ -3,19 +3,15 @@
 
 #include <string.h>
 
-void proof_init(struct proof *proof, struct arena *arena, bool counts_total, bool repeats_are_ok)
+void proof_init(struct proof *proof, struct arena *arena, struct proof_rules rules)
 {
-    *proof = (struct proof){ .counts_total = counts_total, .repeats_are_ok = repeats_are_ok };
+    *proof = (struct proof){ .rules = rules };
     id_set_init(&proof->ids, arena);
 }
 
 void proof_restart(struct proof *proof)
 {
-    const struct id_set ids = proof->ids;
-
-    *proof = (struct proof){ .counts_total = proof->counts_total,
-                             .repeats_are_ok = proof->repeats_are_ok,
-                             .ids = ids };
+    *proof = (struct proof){ .rules = proof->rules, .ids = proof->ids };
     id_set_clear(&proof->ids);
 }
 
@@ -87,9 +83,10 @@ int64_t proof_fresh(const struct proof *proof, const struct proof_page *page)
 struct proof_result proof_judge(const struct proof *proof, enum page_reason end)
 {
     const int64_t came = proof->distinct + proof->unnamed + proof->page_repeats;
-    const int64_t total = proof->repeats_are_ok ? proof->total_first : proof->total_last;
-    const bool counts = proof->has_total && proof->counts_total && end != PAGE_END_PAST;
-    const bool has_drifted = !proof->repeats_are_ok && (proof->total_moved || proof->repeats > 0);
+    const int64_t total = proof->rules.repeats_are_ok ? proof->total_first : proof->total_last;
+    const bool counts = proof->has_total && proof->rules.counts_total && end != PAGE_END_PAST;
+    const bool has_drifted =
+        !proof->rules.repeats_are_ok && (proof->total_moved || proof->repeats > 0);
 
     if (page_is_cut(end))
         return (struct proof_result){ .verdict = PROOF_CUT,

@@ -31,10 +31,14 @@
  * records that have moved across the border in the meantime. */
 enum { PROOF_TAIL_MAX = 256 };
 
-struct proof {
-    /* What the numbers mean. */
+/* What the numbers of a walk mean. */
+struct proof_rules {
     bool counts_total;   /* false: the total counts more than this walk (a slice by page) */
     bool repeats_are_ok; /* TIME: the records of a border are on two pages */
+};
+
+struct proof {
+    struct proof_rules rules;
 
     /* This sweep. */
     struct id_set ids;
@@ -52,7 +56,7 @@ struct proof {
     size_t tail_count;
 };
 
-void proof_init(struct proof *proof, struct arena *arena, bool counts_total, bool repeats_are_ok);
+void proof_init(struct proof *proof, struct arena *arena, struct proof_rules rules);
 
 /* Begins another sweep. */
 void proof_restart(struct proof *proof);

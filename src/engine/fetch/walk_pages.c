@@ -67,8 +67,9 @@ bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err
     struct arena *own = &fetch->memory.own;
 
     phase->rules = page_rules_of(fetch->spec, phase->endpoint);
-    proof_init(&phase->proof, own, range_of_phase(fetch, phase) == NULL,
-               phase->rules.type == PAGINATION_TIME);
+    proof_init(&phase->proof, own,
+               (struct proof_rules){ .counts_total = range_of_phase(fetch, phase) == NULL,
+                                     .repeats_are_ok = phase->rules.type == PAGINATION_TIME });
     id_set_init(&phase->tokens, own);
     for (size_t i = 0; i < ARRAY_LEN(phase->token_bufs); i++)
         buf_init(&phase->token_bufs[i], own, HTTP_URL_BYTES_MAX);

@@ -75,7 +75,7 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
 
         verdict->end = phase->end;
         verdict->has_total = proof->has_total;
-        verdict->total = proof->repeats_are_ok ? proof->total_first : proof->total_last;
+        verdict->total = proof->rules.repeats_are_ok ? proof->total_first : proof->total_last;
         verdict->distinct = proof->distinct;
         verdict->missing = result.missing;
         verdict->is_proven = kind == FETCH_COMPLETE && result.is_proven;

@@ -94,7 +94,7 @@ TEST(a_walk_is_judged_by_what_was_received)
         int64_t fresh;
 
         arena_init(&arena, 1 << 20);
-        proof_init(&proof, &arena, true, false);
+        proof_init(&proof, &arena, (struct proof_rules){ .counts_total = true });
         for (size_t p = 0; p < 4 && cases[i].pages[p] != NULL; p++)
             REQUIRE_OK(add(&proof, cases[i].pages[p], cases[i].totals[p], &fresh, &err), err);
         result = proof_judge(&proof, cases[i].end);
@@ -113,7 +113,7 @@ TEST(a_second_sweep_is_judged_by_itself)
     int64_t fresh;
 
     arena_init(&arena, 1 << 20);
-    proof_init(&proof, &arena, true, false);
+    proof_init(&proof, &arena, (struct proof_rules){ .counts_total = true });
     REQUIRE_OK(add(&proof, "abc", 5, &fresh, &err), err);
     REQUIRE_OK(add(&proof, "cd", 5, &fresh, &err), err);
     CHECK_EQ(fresh, 1, "c was there");
@@ -134,7 +134,8 @@ TEST(borders_of_time_come_twice_and_the_first_total_counts)
     int64_t fresh;
 
     arena_init(&arena, 1 << 20);
-    proof_init(&proof, &arena, true, true);
+    proof_init(&proof, &arena,
+               (struct proof_rules){ .counts_total = true, .repeats_are_ok = true });
     REQUIRE_OK(add(&proof, "abc", 5, &fresh, &err), err);
     REQUIRE_OK(add(&proof, "cde", 3, &fresh, &err), err);
     CHECK(proof_judge(&proof, PAGE_END_EMPTY).is_proven, "five of five");
@@ -149,7 +150,7 @@ TEST(part_of_a_list_is_not_compared_with_the_total)
     int64_t fresh;
 
     arena_init(&arena, 1 << 20);
-    proof_init(&proof, &arena, false, false);
+    proof_init(&proof, &arena, (struct proof_rules){ 0 });
     REQUIRE_OK(add(&proof, "abc", 500, &fresh, &err), err);
     CHECK_EQ(proof_judge(&proof, PAGE_END_RANGE).verdict, PROOF_COMPLETE, "pages 3 to 5 of 200");
     arena_release(&arena);
@@ -168,7 +169,7 @@ TEST(counts_are_those_of_a_count_by_hand)
         struct error err;
 
         arena_init(&arena, 1 << 20);
-        proof_init(&proof, &arena, true, false);
+        proof_init(&proof, &arena, (struct proof_rules){ .counts_total = true });
         for (int page = 0; page < 5; page++) {
             bool before[26], here[26] = { false };
             char ids[16] = "";
