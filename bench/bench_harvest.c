@@ -28,8 +28,8 @@
 #include "base/instant.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
-#include "engine/plan.h"
-#include "engine/source_store.h"
+#include "engine/plan/plan.h"
+#include "engine/source/source_store.h"
 #include "postgres.h"
 #include "seconds.h"
 

@@ -19,8 +19,8 @@
 
 #include "adapter/store_open.h"
 #include "base/instant.h"
-#include "engine/plan.h"
-#include "engine/source_store.h"
+#include "engine/plan/plan.h"
+#include "engine/source/source_store.h"
 #include "postgres.h"
 
 enum { ARENA_MAX = 256 << 20, ROUNDS = 5 };

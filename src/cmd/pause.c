@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "cli/who.h"
 #include "data/json_write.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_pause.h"
 
 /* SOURCE or SOURCE/ENDPOINT. */

@@ -7,7 +7,7 @@
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/session.h"
-#include "engine/plan_cancel.h"
+#include "engine/plan/cancel.h"
 #include "view/plan.h"
 
 enum { PLANS_SHOWN = 20, SLICES_SHOWN = 20, SHOWN_MAX = 10000 };

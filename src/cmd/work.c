@@ -3,7 +3,7 @@
 
 #include "cli/log_option.h"
 #include "cli/session.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 

@@ -107,7 +107,7 @@ struct coverage_list {          /* in no order; windows may touch and overlap */
         struct id_part_list lost;
     } parts;
     size_t joined; /* windows at the end of `covered` that no single task covered; see
-                      engine/plan_coverage.h */
+                      engine/coverage/coverage.h */
 };
 
 static inline bool MUST_CHECK coverage_list_put(struct arena *arena, const struct id_part *part,

@@ -2,8 +2,8 @@
 #include "view/gate.h"
 
 #include "base/list.h"
-#include "engine/rate_key.h"
-#include "engine/source_store.h"
+#include "engine/source/rate_key.h"
+#include "engine/source/source_store.h"
 #include "port/store_rate.h"
 #include "port/store_status.h"
 #include "spec/snapshot.h"

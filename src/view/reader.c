@@ -1,7 +1,7 @@
 /* Checks that more than one view needs. */
 #include "view/reader.h"
 
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 
 bool view_source_check(const struct view_reader *reader, struct str source, struct error *err)
 {

@@ -2,7 +2,7 @@
 #include "view/signals.h"
 
 #include "base/list.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "spec/snapshot.h"
 #include "spec/spec.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/instant.h"
 #include "base/list.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_registry.h"
 #include "port/store_run.h"
 #include "view/signals.h"

@@ -3,7 +3,7 @@
 #define PATRA_VIEW_STATUS_H
 
 #include "data/json_write.h"
-#include "engine/schedule_fire.h"
+#include "engine/schedule/fire.h"
 #include "port/store_pause.h"
 #include "port/store_quarantine.h"
 #include "port/store_status.h"

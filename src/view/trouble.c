@@ -3,7 +3,7 @@
 
 #include "base/instant.h"
 #include "core/limits.h"
-#include "engine/plan_coverage.h"
+#include "engine/coverage/coverage.h"
 #include "port/store_plan.h"
 
 static bool is_same(const struct task *a, const struct task *b)

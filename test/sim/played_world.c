@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
 #include "spec/check.h"

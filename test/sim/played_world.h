@@ -20,7 +20,7 @@
 #include "base/instant.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 #include "played_api.h"
 #include "port/store_cursor.h"
 

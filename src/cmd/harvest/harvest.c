@@ -7,7 +7,7 @@
 #include "cli/unset.h"
 #include "cmd/trigger/trigger_request.h"
 #include "data/json_write.h"
-#include "engine/plan_reslice.h"
+#include "engine/reslice/reslice.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
 #include "view/signals.h"

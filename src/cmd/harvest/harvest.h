@@ -12,7 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 #include "port/store_cursor.h"
 #include "port/store_pause.h"
 #include "port/store_status.h"

@@ -8,7 +8,7 @@
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "data/json_write.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_status.h"
 
 #define JSON_OPTION                 \

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "cmd/source/source.h"
 #include "data/date.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "spec/resolve.h"
 #include "spec/setting_value.h"
 #include "spec/snapshot.h"

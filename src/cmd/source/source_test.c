@@ -7,8 +7,8 @@
 #include "adapter/system/system.h"
 #include "base/list.h"
 #include "cli/file.h"
-#include "engine/plan_draft.h"
-#include "engine/source_store.h"
+#include "engine/plan/draft.h"
+#include "engine/source/source_store.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
 

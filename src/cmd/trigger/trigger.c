@@ -2,7 +2,7 @@
 #include "cmd/trigger/trigger.h"
 
 #include "cmd/trigger/trigger_request.h"
-#include "engine/plan_reslice.h"
+#include "engine/reslice/reslice.h"
 
 enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
 

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 
 extern const struct command COMMAND_TRIGGER;
 

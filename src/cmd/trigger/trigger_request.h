@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 
 /* The options that every such command has. */
 #define TRIGGER_OPTIONS                                                                            \

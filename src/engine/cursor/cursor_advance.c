@@ -6,8 +6,8 @@
 #include "core/limits.h"
 #include "core/watermark.h"
 #include "data/date.h"
+#include "engine/coverage/coverage.h"
 #include "engine/cursor/cursor_event.h"
-#include "engine/plan_coverage.h"
 
 /* One attempt, from its begin to its commit. */
 struct step {

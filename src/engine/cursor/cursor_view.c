@@ -3,8 +3,8 @@
 #include "base/instant.h"
 #include "core/coverage.h"
 #include "data/date.h"
+#include "engine/coverage/coverage.h"
 #include "engine/cursor/cursor_event.h"
-#include "engine/plan_coverage.h"
 
 enum { LOOKS_MAX = 200 }; /* tasks before the cursor that are looked through, the newest first */
 

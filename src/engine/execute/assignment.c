@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "data/json.h"
-#include "engine/update_candidates.h"
+#include "engine/update/candidates.h"
 #include "port/store_run.h"
 
 /* ---- the slice ---- */

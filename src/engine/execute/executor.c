@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/limits.h"
-#include "engine/execute/inside.h"
-#include "engine/plan_reslice.h"
+#include "engine/execute/executor_internal.h"
+#include "engine/reslice/reslice.h"
 #include "port/store_rate.h"
 
 /* A task, its plan's snapshot, its spec, and the ids it is about. */

@@ -2,7 +2,7 @@
  * renews the lease when a third of it is over. So do the bytes of a reply, however slowly they
  * come. A walk that stands still asks for no permit and hears nothing, and its lease runs out.
  */
-#include "engine/execute/inside.h"
+#include "engine/execute/executor_internal.h"
 
 /* A run that has not committed for so long is stuck, whatever it asks for. */
 #define STALL_MAX_US (30 * US_PER_MINUTE)

@@ -6,7 +6,7 @@
 
 #include "engine/execute/commit_records.h"
 #include "engine/fetch/reread.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_signal.h"
 #include "port/store_task.h"
 #include "spec/resolve.h"

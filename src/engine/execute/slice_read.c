@@ -6,7 +6,7 @@
 #include "core/reslice.h"
 #include "data/date.h"
 #include "data/json.h"
-#include "engine/plan_draft.h"
+#include "engine/plan/draft.h"
 
 struct reading {
     struct json_doc doc;

@@ -1,4 +1,4 @@
-#include "engine/execute/inside.h"
+#include "engine/execute/executor_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What the end of a task means for others: the crew, who watches, the cursor, a slice to be cut. */
 #include "engine/cursor/cursor_advance.h"
-#include "engine/execute/inside.h"
-#include "engine/plan_reslice.h"
+#include "engine/execute/executor_internal.h"
+#include "engine/reslice/reslice.h"
 
 void task_note_outage(struct task_run *run, const struct ending *ending)
 {

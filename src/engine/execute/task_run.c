@@ -6,13 +6,13 @@
  * that is out of reach is waited for at every step (steady.c); whether the task is still ours by
  * then, the next transaction finds out.
  */
-#include "engine/execute/inside.h"
+#include "engine/execute/executor_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/retry_policy.h"
+#include "engine/source/retry_policy.h"
 
 /* How often a run looks whether it has been paused or cancelled. */
 #define CONTROL_US US_PER_SECOND

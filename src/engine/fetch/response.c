@@ -6,7 +6,7 @@
 #include "data/http_fault.h"
 #include "data/media_type.h"
 #include "data/url.h"
-#include "engine/rate_key.h"
+#include "engine/source/rate_key.h"
 
 struct reading {
     const struct response_input *input;

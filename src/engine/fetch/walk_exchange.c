@@ -14,7 +14,7 @@
 
 #include "data/http_fault.h"
 #include "engine/fetch/digest.h"
-#include "engine/retry_policy.h"
+#include "engine/source/retry_policy.h"
 
 /* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
 #define WAIT_MAX_US US_PER_MINUTE

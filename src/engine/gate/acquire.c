@@ -10,7 +10,7 @@
  */
 #include <assert.h>
 
-#include "engine/gate/alone.h"
+#include "engine/gate/degraded.h"
 #include "engine/gate/worker.h"
 
 #define WAIT_DEFAULT_US US_PER_MINUTE

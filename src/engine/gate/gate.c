@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gate/alone.h"
+#include "engine/gate/degraded.h"
 #include "engine/gate/worker.h"
-#include "engine/rate_key.h"
+#include "engine/source/rate_key.h"
 
 /* Far more than a rate key has. */
 enum { NAME_BYTES_MAX = 65536 };

@@ -2,9 +2,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/gate/alone.h"
+#include "engine/gate/degraded.h"
+#include "engine/gate/quota_left.h"
 #include "engine/gate/worker.h"
-#include "engine/quota_left.h"
 
 /* That all goes well is written so often. */
 #define TELL_OK_US US_PER_SECOND

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/gate/draw.h"
-#include "engine/quota_left.h"
+#include "engine/gate/quota_left.h"
 #include "port/store_rate.h"
 
 /* Others take permits along for this long. */

@@ -7,7 +7,7 @@
 #include "adapter/store_open.h"
 #include "data/date.h"
 #include "data/xml.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
 #include "spec/check.h"

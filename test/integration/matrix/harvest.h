@@ -17,7 +17,7 @@
 #include "adapter/system/system.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 #include "port/store_plan.h"
 #include "sim_shapes.h"
 #include "sim_truth.h"

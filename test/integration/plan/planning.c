@@ -7,7 +7,7 @@
 #include "base/instant.h"
 #include "data/date.h"
 #include "data/json.h"
-#include "engine/source_store.h"
+#include "engine/source/source_store.h"
 #include "port/store_lease.h"
 #include "spec/check.h"
 

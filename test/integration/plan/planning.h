@@ -5,8 +5,8 @@
 #define PATRA_TEST_SUPPORT_PLANNING_H
 
 #include "contract.h"
-#include "engine/plan.h"
-#include "engine/plan_reslice.h"
+#include "engine/plan/plan.h"
+#include "engine/reslice/reslice.h"
 #include "port/store_plan.h"
 #include "port/store_task.h"
 

@@ -1,6 +1,6 @@
 /* The same trigger from many processes at once. */
 #include "base/instant.h"
-#include "engine/schedule_fire.h"
+#include "engine/schedule/fire.h"
 #include "planning.h"
 #include "port/store_signal.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "engine/update_candidates.h"
+#include "engine/update/candidates.h"
 #include "planning.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"

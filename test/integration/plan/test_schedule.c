@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "engine/schedule_fire.h"
-#include "engine/source_store.h"
+#include "engine/schedule/fire.h"
+#include "engine/source/source_store.h"
 #include "planning.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"

@@ -1,0 +1,128 @@
+/* inside: the inside of an executor. Only the .c files of this folder include it.
+ *
+ *      executor.c    choosing, claiming, housekeeping; the loop
+ *      task_run.c    one task: from its lease to its end
+ *      task_end.c    the end as rows
+ *      task_after.c  what it means for others
+ *      lease_gate.c  between the walk and the rate gate: keeps the lease, tells of waiting
+ *      steady.c      a store that comes and goes
+ */
+#ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
+#define PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
+
+#include "core/retry.h"
+#include "engine/execute/assignment.h"
+#include "engine/execute/executor.h"
+#include "engine/execute/partitions.h"
+#include "engine/gate/gate.h"
+#include "port/gate.h"
+
+struct executor {
+    struct executor_parts parts;
+    struct executor_settings settings;
+    struct gate *gate;
+    struct arena arena; /* of one step */
+    struct arena batch; /* of one commit */
+    bool is_synced;
+    int64_t synced_us;       /* what the store's clock said last, */
+    int64_t synced_at_us;    /* and when: monotonic */
+    int64_t housekeeping_us; /* monotonic: when it is due */
+};
+
+/* ---- executor.c ---- */
+
+/* The time that all who share the store share. The store is asked for it now and then; in between
+ * it goes on with the monotonic clock, so that nothing of ours jumps when this machine's calendar
+ * is set: a lease neither ends at once nor lasts for hours. */
+int64_t executor_now_us(const struct executor *executor);
+bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
+
+/* An instant of this machine's calendar by the store's; 0 stays 0. */
+int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
+void executor_tell(const struct executor *executor, const struct executor_event *event);
+
+/* ---- steady.c ---- */
+
+struct steady {
+    unsigned tries;
+};
+
+/* After a call to the store failed: true when it is to be made again, by now with a session that
+ * has been connected anew where it was lost. False when that would not help, or when the executor
+ * was told to stop; err is then what is to be told. */
+bool steady_again(struct executor *executor, struct steady *steady, struct error *err) MUST_CHECK;
+
+/* Whether the failure is the store's own and no fault of a task. */
+bool is_of_store(const struct error *err);
+
+/* ---- lease_gate.c ---- */
+
+struct task_run;
+struct lease_gate {
+    struct permit_gate gate; /* first */
+    struct permit_gate *inner;
+    struct task_run *run;
+    int64_t renewed_us; /* monotonic */
+};
+
+struct run_watch {
+    struct http_watch watch; /* first */
+    struct lease_gate *gate;
+};
+
+struct run_waiter {
+    struct permit_waiter waiter; /* first */
+    const struct task_run *run;
+};
+
+/* ---- task_run.c ---- */
+
+struct task_run {
+    struct executor *executor;
+    const struct task *task;
+    struct lease lease;
+    struct run run;
+    struct assignment assignment;
+    struct retry_policy retry;
+    struct lease_gate lease_gate;
+    struct run_waiter waiter;
+    struct run_watch watch;
+    struct commit_context commit;
+    char traceparent[64];
+    int64_t batches;      /* committed */
+    int64_t batch_no;     /* the last of them */
+    int64_t batch_id;     /* its row */
+    int64_t committed_us; /* monotonic: the last of them, or the start */
+    int64_t control_us;   /* monotonic: when pauses and cancelling are looked at again */
+    bool has_latest;
+    int64_t latest_us;            /* of all records seen */
+    struct fetch_verdict verdict; /* its text is not kept */
+    int64_t next_page;            /* by page: the first that is not finished */
+    bool is_circuit_open;         /* after its end */
+};
+
+void lease_gate_init(struct task_run *run, struct permit_gate *inner);
+
+/* One claimed task, to its end. False only for what the executor itself can not bear. */
+bool task_run(struct executor *executor, const struct task *task, struct error *err) MUST_CHECK;
+
+static inline struct task_partition task_partition_of(const struct task *task)
+{
+    return (struct task_partition){ task->source, task->endpoint, task->operation };
+}
+
+/* ---- task_end.c ---- */
+
+/* The end in one transaction. *held is false, and nothing written, when the lease is gone. */
+bool task_end(struct task_run *run, const struct ending *ending, bool *held,
+              struct error *err) MUST_CHECK;
+
+/* ---- task_after.c ---- */
+
+/* Before the end is written, which tells what became of the circuit. */
+void task_note_outage(struct task_run *run, const struct ending *ending);
+
+/* Once it is written. */
+void task_after(struct task_run *run, const struct ending *ending);
+
+#endif

@@ -1,0 +1,105 @@
+#include "engine/gate/degraded.h"
+
+#include "engine/gate/draw.h"
+
+#define PROBE_US US_PER_SECOND
+#define AGAIN_US (100 * US_PER_MS)
+
+static int64_t part_of(int64_t amount)
+{
+    return amount / GATE_ALONE_PARTS > 0 ? amount / GATE_ALONE_PARTS : 1;
+}
+
+static void begin(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
+{
+    const int64_t rate = key->is_seen ? key->rate : limit->config.rate_max;
+
+    key->is_alone = true;
+    key->alone_config = limit->config;
+    key->alone_config.rate_max = part_of(rate);
+    key->alone_config.rate_min = part_of(limit->config.rate_min);
+    if (key->alone_config.rate_min > key->alone_config.rate_max)
+        key->alone_config.rate_min = key->alone_config.rate_max;
+    key->alone_config.burst = limit->cost;
+    key->alone_config.warmup_us = 0;
+    key->alone = bucket_start(&key->alone_config, now_us);
+    key->alone.tokens = 0;
+    key->alone_left = key->quota_left == INT64_MAX ? INT64_MAX : key->quota_left / GATE_ALONE_PARTS;
+}
+
+void alone_note(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
+{
+    if (!key->is_failing)
+        key->failing_since_us = now_us;
+    key->is_failing = true;
+    if (!key->is_alone && now_us - key->failing_since_us >= GATE_ALONE_AFTER_US)
+        begin(key, limit, now_us);
+    key->probe_at_us = now_us + (key->is_alone ? PROBE_US : AGAIN_US);
+}
+
+bool alone_is_on(const struct gate_key *key, int64_t now_us)
+{
+    return key->is_failing && now_us < key->probe_at_us;
+}
+
+static bool is_slot_free(const struct gate_key *key, const struct gate_limit *limit)
+{
+    return limit->concurrency == 0 || key->flights < part_of(limit->concurrency);
+}
+
+void alone_take(const struct shared_ask *ask, int64_t now_us, struct shared_answer *answer)
+{
+    struct gate_key *key = ask->key;
+    const int64_t silence_us = gate_key_silence(key);
+    const struct draw_ask draw_ask = {
+        .cost = ask->limit->cost,
+        .from_us = silence_us > now_us ? silence_us : now_us,
+        .first_us = now_us + ask->wait_us,
+        .count = 1,
+    };
+    int64_t due_us;
+
+    *answer = (struct shared_answer){ .kind = SHARED_AGAIN,
+                                      .at_us = key->probe_at_us,
+                                      .why = silence_us > now_us ? gate_key_silence_why(key)
+                                                                 : WAIT_STORE };
+    if (!key->is_alone)
+        return;
+    answer->kind = SHARED_LATER;
+    if (key->alone_left <= 0)
+        return;
+    if (ask->needs_slot && !is_slot_free(key, ask->limit)) {
+        answer->kind = SHARED_AGAIN;
+        return;
+    }
+    if (key->alone_config.burst < ask->limit->cost)
+        key->alone_config.burst = ask->limit->cost;
+    if (draw(&key->alone, &key->alone_config, &draw_ask, &due_us, &answer->at_us) == 0)
+        return;
+    answer->kind = SHARED_TAKEN;
+    answer->permit = (struct gate_permit){ due_us, quota_class_of(ask->operation), true };
+}
+
+void alone_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)
+{
+    key->news.is_any = true;
+    key->news.used[rank]++;
+    /* The shared bucket is full after a pause; more than that can not be owed. */
+    if (key->news.debit + limit->cost <= limit->config.burst)
+        key->news.debit += limit->cost;
+    if (key->alone_left != INT64_MAX)
+        key->alone_left--;
+}
+
+void alone_hear(struct gate_key *key, const struct bucket_signal *signal, int64_t now_us)
+{
+    struct bucket_signal told = *signal;
+
+    if (!key->is_alone)
+        return;
+    told.sent_at_us += now_us - signal->now_us;
+    told.reset_at_us = 0; /* known as silence already */
+    told.retry_after_us = 0;
+    told.now_us = now_us;
+    bucket_feedback(&key->alone, &key->alone_config, &told);
+}

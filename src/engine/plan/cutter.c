@@ -1,0 +1,73 @@
+#include "engine/plan/cutter.h"
+
+#include <assert.h>
+
+#include "core/limits.h"
+#include "engine/coverage/coverage.h"
+
+static void show(struct plan_cutter *cutter, const struct plan_cut *cut, bool is_now)
+{
+    const struct plan_shown shown = { .slice = cut->slice,
+                                      .ids = (int64_t)cut->id_count,
+                                      .is_now = is_now,
+                                      .scheduled_us = cut->scheduled_us };
+
+    cutter->viewer->show(cutter->viewer, &shown);
+}
+
+static void add_extent(struct plan_result *result, const struct slice *slice)
+{
+    if (slice->dimension != SLICE_TIME)
+        return;
+    result->span_us += window_length_us(slice->window);
+    result->records += slice->expected_records == SLICE_UNKNOWN ? 0 : slice->expected_records;
+}
+
+bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *taken,
+                      struct error *err)
+{
+    struct plan_result *result = cutter->result;
+    const int64_t requests = cut->slice->expected_requests;
+
+    if (result->stop == BUDGET_GO)
+        result->stop = budget_take(&cutter->draft->budget, cut->slice);
+    *taken = result->stop == BUDGET_GO;
+    if (*taken) {
+        /* A microsecond apart, so that those due at once keep their order whatever their ids. */
+        cut->scheduled_us = spread_next(&cutter->draft->spread, requests) + result->slices++;
+        result->ids += (int64_t)cut->id_count;
+        result->requests += requests == SLICE_UNKNOWN ? 1 : requests;
+        add_extent(result, cut->slice);
+    } else {
+        result->slices_left++;
+    }
+    if (cutter->writer == NULL)
+        show(cutter, cut, *taken);
+    return cutter->writer == NULL || !*taken || plan_writer_add(cutter->writer, cut, err);
+}
+
+bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
+{
+    const struct slice_request request = draft_slices(cutter->draft);
+    const bool is_time = request.dimension == SLICE_TIME;
+    struct slice_iter iter;
+    struct slice slice;
+    bool taken = true;
+
+    assert(request.dimension != SLICE_ID);
+    slice_iter_init(&iter, &request);
+    while ((taken || cutter->writer == NULL) && slice_iter_next(&iter, &slice)) {
+        struct plan_cut cut = { .slice = &slice };
+
+        if (slice.number == PLAN_SLICES_MAX)
+            return error_set(err, ERROR_REQUEST, "plan.request",
+                             "the window has more than %d slices; bound it with --from and --to, "
+                             "or raise window.max",
+                             PLAN_SLICES_MAX);
+        cut.generation = is_time ? coverage_generation(cutter->draft->ended, slice.window)
+                                 : cutter->draft->plan.id;
+        if (!plan_cutter_take(cutter, &cut, &taken, err))
+            return false;
+    }
+    return true;
+}

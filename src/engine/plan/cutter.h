@@ -1,0 +1,25 @@
+/* plan_cutter: slices on their way to becoming tasks, one by one, as far as the budget goes. Either
+ * they are written, or they are shown.
+ */
+#ifndef PATRA_ENGINE_PLAN_CUTTER_H
+#define PATRA_ENGINE_PLAN_CUTTER_H
+
+#include "engine/plan/draft.h"
+#include "engine/plan/writer.h"
+
+struct plan_cutter {
+    struct plan_draft *draft;
+    struct plan_result *result;
+    struct plan_writer *writer; /* NULL: they are shown */
+    struct plan_viewer *viewer;
+};
+
+/* Takes a slice when the budget allows it; *taken is false when it does not, and from then on. The
+ * cut's scheduled_us is filled in. */
+bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *taken,
+                      struct error *err) MUST_CHECK;
+
+/* All slices by time or by page. */
+bool plan_cutter_run(struct plan_cutter *cutter, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,112 @@
+/* plan_draft: a plan while it is being made. The steps of engine/plan/plan.h, in their order; each
+ * fills in what the next one needs. They read, but for the two that say so.
+ */
+#ifndef PATRA_ENGINE_PLAN_DRAFT_H
+#define PATRA_ENGINE_PLAN_DRAFT_H
+
+#include "core/bucket.h"
+#include "core/reslice.h"
+#include "engine/plan/plan.h"
+#include "port/store_cursor.h"
+#include "port/store_plan.h"
+#include "spec/fault.h"
+#include "spec/snapshot.h"
+#include "spec/spec.h"
+
+/* The rate gate as it was found: what the plan's pace and its bookings are made of. */
+struct plan_pace {
+    bool is_learned; /* false: nobody has asked the source yet; all is by its settings */
+    struct bucket_outlook outlook; /* open_us: also behind the instant until which it is parked */
+    int64_t found_us;
+    int64_t learned_rate;    /* millionths of a permit per second, then */
+    int64_t parked_until_us; /* INT64_MIN: it is not */
+    int64_t quota_from_us;   /* the quota is gone until then; INT64_MIN: it is not */
+};
+
+struct plan_draft {
+    const struct plan_request *request;
+
+    /* compiled */
+    struct source source;
+    struct fault_list faults; /* warnings alone, once it is compiled */
+    struct str operation;     /* its name in the source */
+    struct snapshot snapshot;
+    struct spec spec;
+    struct str base;   /* by id: the endpoint whose records are looked at again */
+    struct str target; /* the endpoint under which records are stored */
+
+    /* decided */
+    struct plan plan;    /* the row as it will be written */
+    struct str lock;     /* the namespace that is locked; REPLAY's own comes later */
+    struct str campaign; /* canonical JSON of what the namespace is a hash of; empty: not CUSTOM */
+    struct cursor cursor;
+    struct window_decision decision;
+
+    /* covered: by time */
+    struct window_list pieces;
+    struct window_list ended; /* engine/coverage/coverage.h */
+
+    struct slice_density density; /* by time: what earlier runs found */
+
+    /* to be spent */
+    int64_t queued;
+    struct budget budget;
+    struct str rate_key;
+    struct plan_pace pace;
+    struct spread spread;
+};
+
+/* Loads and compiles. False with the faults in the draft ("spec.invalid"); `draft->plan` then has
+ * source, endpoint (where it is known) and operation for the record of the failed trigger, and
+ * is_known tells whether there is anything to record: a source nobody knows leaves no row. */
+bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
+                   struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* L2 "plan.paused" or "plan.disabled" when the source shall rest. */
+bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                   struct error *err) MUST_CHECK;
+
+/* The namespace: whose cursor, whose coverage, and what to lock. */
+bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* The window, from the namespace's cursor. */
+bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *draft,
+                  struct error *err) MUST_CHECK;
+
+/* Saves where coverage begins as the cursor's first value, event first. The plan must be added
+ * already, in the same transaction. Writes. */
+bool draft_start_cursor(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                        struct error *err) MUST_CHECK;
+
+/* What of the window has to be fetched. */
+bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
+                 struct error *err) MUST_CHECK;
+
+/* What earlier runs found, where slices are cut by time. */
+bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *draft,
+                  struct error *err) MUST_CHECK;
+
+/* Room in the queue. */
+bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* When tasks fall due, by what the rate gate has learned. */
+bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
+                struct error *err) MUST_CHECK;
+
+/* What the provider's quota leaves of the budget, and booking a part of it. The latter writes. */
+bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
+bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
+                struct error *err) MUST_CHECK;
+
+/* True when it is driven by ids rather than by a window. */
+bool draft_is_by_id(const struct plan_draft *draft);
+
+/* How the window is cut, of what is known so far; pieces for time, pages for pages. */
+struct slice_cut draft_cut(const struct spec *spec);
+
+/* How a slice that has these ids, or all, would be cut by ids; false: the source can not be asked
+ * for a range of ids. Reason and total are the caller's. */
+bool draft_ids(const struct spec *spec, struct id_range part, struct reslice_ids_request *request);
+struct slice_request draft_slices(const struct plan_draft *draft);
+
+#endif

@@ -1,0 +1,234 @@
+/* From the rows that are in force to a spec, and who may not be planned at all. */
+#include <assert.h>
+#include <string.h>
+
+#include "engine/plan/draft.h"
+#include "engine/source/source_store.h"
+#include "port/store_pause.h"
+#include "spec/check.h"
+
+static struct registry_value *value_in(const struct registry_row *row, const char *column)
+{
+    const int i = registry_column(row->table, str_of(column));
+
+    assert(i >= 0);
+    return &row->values[i];
+}
+
+static struct str text_in(const struct registry_row *row, const char *column)
+{
+    const struct registry_value *value = value_in(row, column);
+
+    return value->is_set ? value->text : (struct str){ 0 };
+}
+
+/* ---- operations ---- */
+
+static const struct registry_row *only_of(const struct source *source, enum operation operation)
+{
+    const struct registry_row *only = NULL, *row = NULL;
+
+    while ((row = source_next_operation(source, row)) != NULL) {
+        if (source_operation_code(row) != (int)operation)
+            continue;
+        if (only != NULL)
+            return NULL;
+        only = row;
+    }
+    return only;
+}
+
+/* BACKFILL and REPLAY ask for windows where HARVEST does. A source that does not mention them has
+ * them all the same, with all that is built in. */
+static bool add_operation(struct arena *arena, struct source *source, enum operation operation,
+                          const struct registry_row *like, struct error *err)
+{
+    const size_t columns = registry_table(REGISTRY_OPERATION)->column_count;
+    struct registry_row *rows = ARENA_ARRAY(arena, struct registry_row, source->registry.count + 1);
+    struct registry_row *row;
+
+    if (rows == NULL)
+        return arena_error(arena, err);
+    memcpy(rows, source->registry.rows, source->registry.count * sizeof(*rows));
+    row = &rows[source->registry.count++];
+    *row = *like;
+    row->key = operation == OPERATION_BACKFILL ? STR("backfill") : STR("replay");
+    row->values = ARENA_ARRAY(arena, struct registry_value, columns);
+    if (row->values == NULL)
+        return arena_error(arena, err);
+    *value_in(row, "target_endpoint") = *value_in(like, "target_endpoint");
+    source->registry.rows = rows;
+    return true;
+}
+
+static bool find_operation(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const struct str name = draft->request->operation;
+    const int word = code_find_written(&OPERATION_CODES, name);
+    const struct registry_row *row = source_find_operation(&draft->source, name);
+    const struct registry_row *harvest = only_of(&draft->source, OPERATION_HARVEST);
+
+    if (row == NULL && harvest != NULL &&
+        (word == OPERATION_BACKFILL || word == OPERATION_REPLAY) &&
+        only_of(&draft->source, (enum operation)word) == NULL) {
+        if (!add_operation(arena, &draft->source, (enum operation)word, harvest, err))
+            return false;
+        row = source_find_operation(&draft->source, name);
+    }
+    if (row == NULL)
+        return source_lacks_operation(&draft->source, name, err);
+    draft->operation = row->key;
+    draft->plan.endpoint = text_in(row, "target_endpoint");
+    draft->plan.operation = (enum operation)(word >= 0 ? word : source_operation_code(row));
+    return true;
+}
+
+/* ---- whose records ---- */
+
+/* The endpoint that lists what `detail` gives in full; empty when that can not be told. */
+static struct str listed_by(const struct source *source, struct str detail)
+{
+    const struct registry_row *row = NULL;
+    struct str only = { 0 };
+
+    while ((row = source_next_endpoint(source, row)) != NULL) {
+        if (str_eq(text_in(row, "detail_endpoint"), detail))
+            return row->endpoint;
+    }
+    row = NULL;
+    while ((row = source_next_operation(source, row)) != NULL) {
+        const struct str target = text_in(row, "target_endpoint");
+
+        if (source_operation_code(row) != OPERATION_HARVEST)
+            continue;
+        if (only.len > 0 && !str_eq(only, target))
+            return (struct str){ 0 };
+        only = target;
+    }
+    return only;
+}
+
+/* Records belong to the endpoint that lists them, also when another one has been asked for them by
+ * id; numbers about records are records of their own. */
+static void find_records(struct plan_draft *draft)
+{
+    const struct str endpoint = draft->spec.endpoint.name;
+    const struct str lister = listed_by(&draft->source, endpoint);
+
+    draft->base = endpoint;
+    draft->target = endpoint;
+    if (!draft_is_by_id(draft))
+        return;
+    if (lister.len > 0)
+        draft->base = lister;
+    if (draft->spec.operation.operation == OPERATION_UPDATE)
+        draft->target = draft->base;
+}
+
+/* ---- compiling ---- */
+
+/* Every value may be in its range and two of them contradict each other; a trigger's values may
+ * contradict those of a source that is fine by itself. */
+static bool check_source(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const struct plan_check plan = { .source = &draft->source,
+                                     .operation =
+                                         source_find_operation(&draft->source, draft->operation),
+                                     .overrides = draft->request->overrides };
+
+    source_check(arena, NULL, &draft->source, &draft->faults);
+    if (!fault_list_ok(&draft->faults, err))
+        return false;
+    if (plan.overrides.count == 0)
+        return true;
+    fault_list_init(&draft->faults, arena);
+    return source_check_plan(arena, NULL, &plan, &draft->faults, err) ||
+           error_wrap(err, "with these --set");
+}
+
+static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const struct snapshot_request request = { .source = &draft->source,
+                                              .operation = draft->operation,
+                                              .overrides = draft->request->overrides };
+
+    return snapshot_make(arena, &request, &draft->snapshot, err) &&
+           spec_read(arena, draft->snapshot.json, &draft->spec, err);
+}
+
+/* What is asked for and could not act is a misunderstanding: the plan would be another than meant.
+ */
+static bool check_request(const struct plan_draft *draft, struct error *err)
+{
+    const struct plan_request *request = draft->request;
+    const enum operation operation = draft->plan.operation;
+    const bool has_campaign = operation == OPERATION_BACKFILL || operation == OPERATION_REPLAY ||
+                              draft->spec.operation.namespace_scope == NAMESPACE_CUSTOM;
+    const char *idle = request->ids != NULL && !draft_is_by_id(draft)    ? "ids"
+                       : request->stale_us > 0 && !draft_is_by_id(draft) ? "stale"
+                       : request->campaign.len > 0 && !has_campaign      ? "campaign"
+                                                                         : NULL;
+
+    if (idle == NULL)
+        return true;
+    return error_set(
+        err, ERROR_REQUEST, "plan.request", "--%s can not act on %.*s of %.*s: %s", idle,
+        STR_ARG(code_of(&OPERATION_CODES, (int)operation)), STR_ARG(draft->plan.endpoint),
+        strcmp(idle, "campaign") == 0 ? "only backfill and replay are campaigns"
+                                      : "only an update or metrics by id chooses its records");
+}
+
+bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
+                   struct plan_draft *draft, struct error *err)
+{
+    const int word = code_find_written(&OPERATION_CODES, request->operation);
+
+    *draft = (struct plan_draft){ .request = request };
+    fault_list_init(&draft->faults, arena);
+    draft->plan.operation = word >= 0 ? (enum operation)word : OPERATION_HARVEST;
+    if (!source_load(store, arena, request->source, request->now_us, &draft->source, err))
+        return false;
+    draft->plan.source = draft->source.registry.code;
+    if (!find_operation(arena, draft, err))
+        return false;
+    if (!check_source(arena, draft, err) || !make_snapshot(arena, draft, err))
+        return false;
+    draft->plan.endpoint = draft->spec.endpoint.name;
+    draft->plan.operation = draft->spec.operation.operation;
+    draft->plan.expr_proto_hash = str_of(draft->snapshot.expr_proto_hash);
+    draft->plan.expr_proto_snapshot = draft->snapshot.json;
+    draft->plan.spec_fingerprint = str_of(draft->snapshot.fingerprint);
+    find_records(draft);
+    return check_request(draft, err);
+}
+
+/* ---- who may not ---- */
+
+bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                   struct error *err)
+{
+    const struct str source = draft->plan.source;
+    const struct registry_row *row =
+        source_row(&draft->source, REGISTRY_PROVENANCE, STR(""), STR(""));
+    const struct registry_value *enabled = row != NULL ? value_in(row, "enabled") : NULL;
+    struct pause_list pauses;
+
+    if (enabled != NULL && enabled->is_set && enabled->number == 0)
+        return error_set(err, ERROR_REQUEST, "plan.disabled",
+                         "%.*s is disabled: its file says enabled: false", STR_ARG(source));
+    if (!store_pause_list(store, arena, source, &pauses, err))
+        return false;
+    for (size_t i = 0; i < pauses.count; i++) {
+        const struct pause *pause = &pauses.items[i];
+
+        if (pause->endpoint.len > 0 && !str_eq(pause->endpoint, draft->plan.endpoint))
+            continue;
+        return error_set(err, ERROR_REQUEST, "plan.paused",
+                         "%.*s%s%.*s is %s%s%.*s: patra resume %.*s%s%.*s", STR_ARG(source),
+                         pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint),
+                         pause->kind == PAUSE_STOPPED ? "stopped" : "paused",
+                         pause->reason.len > 0 ? ", " : "", STR_ARG(pause->reason), STR_ARG(source),
+                         pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint));
+    }
+    return true;
+}

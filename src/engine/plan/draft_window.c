@@ -1,0 +1,251 @@
+/* Whose progress it is, and which window that leaves to do. */
+#include <assert.h>
+
+#include "core/canon.h"
+#include "engine/cursor/cursor_view.h"
+#include "engine/plan/draft.h"
+
+enum { CAMPAIGN_BYTES_MAX = 4096 };
+
+bool draft_is_by_id(const struct plan_draft *draft)
+{
+    const struct spec_operation *operation = &draft->spec.operation;
+
+    return (operation->operation == OPERATION_UPDATE ||
+            operation->operation == OPERATION_METRICS) &&
+           operation->drive == UPDATE_BY_ID;
+}
+
+/* ---- the namespace ---- */
+
+static bool hash_text(struct arena *arena, struct str text, struct str *hex, struct error *err)
+{
+    char *out = ARENA_ARRAY(arena, char, HASH_HEX_MAX);
+    struct hash_sum sum;
+
+    if (out == NULL)
+        return arena_error(arena, err);
+    if (!hash_of(text, &sum, err))
+        return false;
+    hash_hex(&sum, out);
+    *hex = str_of(out);
+    return true;
+}
+
+static void write_maybe(struct canon *canon, const char *key, struct maybe_instant instant)
+{
+    if (instant.is_set)
+        canon_instant(canon, key, instant.at_us);
+    else
+        canon_null(canon, key);
+}
+
+/* What a campaign is known by: its name, or else what was asked for. The expression is no part of
+ * it, so that a source can be mended in the middle of a campaign; only scope EXPR wants it so. */
+static bool write_campaign(struct arena *arena, const struct plan_draft *draft, struct str *json,
+                           struct error *err)
+{
+    const struct plan_request *request = draft->request;
+    const struct maybe_instant none = { 0 };
+    const bool has_name = request->campaign.len > 0;
+    struct buf out;
+    struct canon canon;
+
+    buf_init(&out, arena, CAMPAIGN_BYTES_MAX);
+    canon = canon_begin(&out);
+    canon_str(&canon, "campaign", request->campaign);
+    canon_str(&canon, "endpoint", draft->plan.endpoint);
+    if (draft->spec.operation.namespace_scope == NAMESPACE_EXPR)
+        canon_str(&canon, "expr", draft->plan.expr_proto_hash);
+    write_maybe(&canon, "from", has_name ? none : request->from);
+    canon_str(&canon, "operation", draft->operation);
+    canon_str(&canon, "source", draft->plan.source);
+    write_maybe(&canon, "to", has_name ? none : request->to);
+    canon_end(&canon);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* An endpoint's own: two endpoints of a source may call their dates alike. */
+static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const bool is_refresh =
+        draft->plan.operation == OPERATION_UPDATE || draft->plan.operation == OPERATION_METRICS;
+    const struct str key = is_refresh ? STR("refresh_checked_at") : draft->spec.endpoint.window.key;
+
+    draft->plan.cursor_key = STR("");
+    if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft))
+        return true;
+    draft->plan.cursor_key = cursor_key_make(arena, draft->plan.endpoint, key);
+    return draft->plan.cursor_key.data != NULL || arena_error(arena, err);
+}
+
+bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const bool is_campaign =
+        draft->plan.operation == OPERATION_BACKFILL || draft->plan.operation == OPERATION_REPLAY;
+
+    draft->plan.scope = draft->spec.operation.namespace_scope;
+    if (!name_cursor(arena, draft, err))
+        return false;
+    if (is_campaign || draft->plan.scope == NAMESPACE_CUSTOM) {
+        if (!write_campaign(arena, draft, &draft->campaign, err) ||
+            !hash_text(arena, draft->campaign, &draft->plan.namespace_key, err))
+            return false;
+    } else if (draft->plan.scope == NAMESPACE_EXPR) {
+        draft->plan.namespace_key = draft->plan.expr_proto_hash;
+    } else {
+        draft->plan.namespace_key = STR(CURSOR_NAMESPACE_GLOBAL);
+    }
+    return true;
+}
+
+/* ---- what is known of it ---- */
+
+static struct cursor_name name_of(const struct plan *plan)
+{
+    return (struct cursor_name){ .source = plan->source,
+                                 .operation = plan->operation,
+                                 .cursor_key = plan->cursor_key,
+                                 .scope = plan->scope,
+                                 .namespace_key = plan->namespace_key };
+}
+
+static bool load_cursor(struct store *store, struct arena *arena, const struct cursor_name *name,
+                        struct cursor *cursor, struct maybe_instant *at, struct error *err)
+{
+    bool found;
+
+    *at = (struct maybe_instant){ 0 };
+    if (!store_cursor_load(store, arena, name, cursor, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (cursor->value.type != CURSOR_TIME)
+        return error_set(err, ERROR_FATAL, "plan.cursor", "the cursor %.*s is not of type TIME",
+                         STR_ARG(name->cursor_key));
+    *at = (struct maybe_instant){ true, cursor->value.instant_us };
+    return true;
+}
+
+/* The forward watermark: the cursor of the HARVEST over the same endpoint. */
+static bool load_forward(struct store *store, struct arena *arena, struct plan_draft *draft,
+                         struct maybe_instant *forward, struct error *err)
+{
+    const struct registry_row *row = NULL;
+    struct plan_draft other;
+    struct cursor cursor;
+
+    while ((row = source_next_operation(&draft->source, row)) != NULL) {
+        const struct snapshot_request request = { .source = &draft->source, .operation = row->key };
+        struct cursor_name name;
+
+        if (source_operation_code(row) != OPERATION_HARVEST)
+            continue;
+        other = *draft;
+        if (!snapshot_make(arena, &request, &other.snapshot, err) ||
+            !spec_read(arena, other.snapshot.json, &other.spec, err))
+            return false;
+        if (!str_eq(other.spec.endpoint.name, draft->plan.endpoint))
+            continue;
+        other.plan.operation = OPERATION_HARVEST;
+        other.plan.expr_proto_hash = str_of(other.snapshot.expr_proto_hash);
+        if (!draft_name(arena, &other, err))
+            return false;
+        name = name_of(&other.plan);
+        return load_cursor(store, arena, &name, &cursor, forward, err);
+    }
+    return true;
+}
+
+/* ---- the decision ---- */
+
+static struct window_request request_of(const struct plan_draft *draft)
+{
+    const struct spec_window *window = &draft->spec.endpoint.window;
+
+    return (struct window_request){
+        .operation = draft->plan.operation,
+        .drive = draft->spec.operation.drive,
+        .now_us = draft->request->now_us,
+        .user_from = draft->request->from,
+        .user_to = draft->request->to,
+        .start = { window->has_start, window->start_us },
+        .beyond = window->beyond_now,
+        .lag_us = window->lag_us,
+        .lookback_us = window->lookback_us,
+        .size_us = window->size_us,
+        .mode = window->mode,
+        .align = window->align,
+    };
+}
+
+bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *draft,
+                  struct error *err)
+{
+    struct window_request request = request_of(draft);
+    const struct cursor_name name = name_of(&draft->plan);
+
+    draft->cursor = (struct cursor){ .name = name };
+    if (draft->plan.cursor_key.len > 0 &&
+        !load_cursor(store, arena, &name, &draft->cursor, &request.cursor, err))
+        return false;
+    if (draft->plan.operation == OPERATION_BACKFILL) {
+        if (!load_forward(store, arena, draft, &request.forward, err))
+            return false;
+        if (request.cursor.is_set &&
+            !cursor_campaign_end(store, arena, &name, &request.campaign_to.is_set,
+                                 &request.campaign_to.at_us, err))
+            return false;
+    }
+    draft->decision = window_decide(&request);
+    draft->plan.window =
+        draft->decision.empty == WINDOW_EMPTY_NOT ? draft->decision.window : (struct window){ 0 };
+    return true;
+}
+
+/* ---- the cursor's first value ---- */
+
+bool draft_start_cursor(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                        struct error *err)
+{
+    const struct window *window = &draft->decision.window;
+    const struct cursor_name *name = &draft->cursor.name;
+    struct cursor_move move = {
+        .to = { .type = CURSOR_TIME, .instant_us = window->from_us },
+        .lineage = { .schedule_instance_id = draft->plan.schedule_instance_id,
+                     .plan_id = draft->plan.id },
+        .expr_hash = draft->plan.expr_proto_hash,
+        .now_us = draft->request->now_us,
+    };
+    const struct cursor_event_identity identity = { .source = name->source,
+                                                    .operation = name->operation,
+                                                    .cursor_key = name->cursor_key,
+                                                    .scope = name->scope,
+                                                    .namespace_key = name->namespace_key,
+                                                    .next = &move.to,
+                                                    .window = window };
+    struct cursor_event event = {
+        .name = *name,
+        .direction = draft->spec.operation.direction,
+        .reason = CURSOR_EVENT_ADVANCE,
+        .next = move.to,
+        .window = *window,
+        .lineage = move.lineage,
+        .expr_hash = move.expr_hash,
+        .remarks = STR("{}"),
+        .created_us = move.now_us,
+    };
+    bool is_done;
+    struct buf out;
+
+    buf_init(&out, arena, CAMPAIGN_BYTES_MAX);
+    cursor_event_identity_write(&identity, &out);
+    if (!buf_ok(&out, err) || !hash_text(arena, buf_str(&out), &event.idempotent_key, err) ||
+        !store_cursor_event_add(store, &event, &is_done, err) ||
+        !store_cursor_move(store, &draft->cursor, &move, &is_done, err))
+        return false;
+    return is_done ||
+           error_set(err, ERROR_TRANSIENT, "plan.conflict",
+                     "the cursor %.*s was started by somebody else", STR_ARG(name->cursor_key));
+}

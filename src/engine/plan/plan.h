@@ -1,0 +1,128 @@
+/* plan: a trigger becomes a plan, the plan becomes slices, each slice a task.
+ *
+ *      compile    the source as the Registry has it in force -> snapshot      spec/snapshot.h
+ *
+ *      decide     cursor, bounds, lag, lookback -> the window, and why   core/window_decision.h
+ *
+ *      cover      the window less what is covered or live -> pieces             core/coverage.h
+ *
+ *      cut        pieces, pages or ids -> slices, one at a time                    core/slice.h
+ *
+ *      write      slices and their tasks, a batch at a time, until the last slice or the
+ *                 budget's end                                                    core/budget.h
+ *
+ * Nothing here talks to a source: a plan is made of what the store knows. What is decided is
+ * decided by src/core; here is the order of reading and writing, and nothing but.
+ *
+ * The promises:
+ *
+ * Once. All of a plan is one transaction, made under the lock of its namespace, so two triggers at
+ * the same instant follow each other, and the second finds the first one's slices live. A trigger
+ * that failed has left nothing, and may be repeated; one whose answer was lost may be, too. Before
+ * it plans, a trigger lets its cursor catch up with what has ended
+ * (engine/cursor/cursor_advance.h), and that alone stays whatever becomes of the plan.
+ *
+ * Nothing silent. A source that does not compile makes no plan: its trigger is recorded, and
+ * record_remarks names every fault. A window that is empty is a plan with zero slices and a reason.
+ * A budget that ends before the slices do makes the plan PARTIAL, with a reason; the next trigger
+ * goes on from there, because coverage knows what is missing.
+ *
+ * Memory. It does not grow with the window, nor with the number of candidates.
+ */
+#ifndef PATRA_ENGINE_PLAN_PLAN_H
+#define PATRA_ENGINE_PLAN_PLAN_H
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "core/budget.h"
+#include "core/codes.h"
+#include "core/slice.h"
+#include "core/window_decision.h"
+#include "port/store.h"
+#include "spec/fault.h"
+#include "spec/resolve.h"
+
+/* Ids of a trigger, handed over one by one. An adapter of a file or a request embeds it first. */
+struct plan_ids {
+    /* *id is valid until the next call; *has is false behind the last one. */
+    bool (*next)(struct plan_ids *ids, struct str *id, bool *has, struct error *err);
+};
+
+/* The tick of a schedule that fires the trigger. It is claimed in the plan's own transaction: of
+ * all who fire it one makes the plan, and a crash leaves the tick for another. */
+struct plan_tick {
+    struct str owner; /* who fires it */
+    int64_t at_us;
+};
+
+struct plan_request {
+    struct str source;
+    struct str operation; /* its name in the source, or its word where only one has it */
+    int64_t now_us;
+    enum trigger_type trigger;
+    struct str scheduler; /* empty: "patra" */
+    struct str job_id;    /* that scheduler's own names for it */
+    struct str log_id;
+    struct maybe_instant from; /* --from, --to */
+    struct maybe_instant to;
+    /* BACKFILL, REPLAY: whose progress is continued. Without a name the bounds are the name. */
+    struct str campaign;
+    int64_t stale_us;               /* UPDATE, METRICS by id: records not checked for this long, and
+                                       no others; 0: as the source says */
+    struct plan_ids *ids;           /* UPDATE, METRICS by id: these become signals; NULL: none */
+    struct override_list overrides; /* --set */
+    const struct plan_tick *tick;   /* NULL: by hand */
+};
+
+enum plan_idle { /* why a plan has no slices */
+                 PLAN_IDLE_NOT,
+                 PLAN_IDLE_WINDOW,     /* the window is empty; the decision says why */
+                 PLAN_IDLE_COVERED,    /* all of it is covered, or under way */
+                 PLAN_IDLE_CANDIDATES, /* no record needs it */
+                 PLAN_IDLE_BUDGET,     /* PARTIAL, stopped before the first slice */
+};
+extern const struct code_table PLAN_IDLE_CODES;
+
+struct plan_result {
+    bool is_fired; /* false: the tick was fired by somebody else, and nothing was done */
+    int64_t schedule_instance_id;
+    int64_t plan_id; /* 0 when previewed */
+    enum plan_status status;
+    struct str endpoint;
+    enum operation operation;
+    struct window_decision decision;
+    enum plan_idle idle;
+    enum budget_stop stop;           /* why it is PARTIAL */
+    int64_t slices;                  /* that became tasks */
+    int64_t slices_left;             /* preview: that wait for the next trigger */
+    int64_t ids;                     /* UPDATE, METRICS by id: records to be looked at again */
+    int64_t requests;                /* expected; unknown ones count as one */
+    int64_t records;                 /* expected, by time; 0 when there is no history */
+    int64_t span_us;                 /* by time: all slices together */
+    struct str remarks;              /* JSON, as in record_remarks */
+    const struct fault_list *faults; /* of the source: warnings, or why it does not compile */
+};
+
+/* Makes the plan. When the source does not compile, is paused or disabled, or when the request can
+ * not be met, the trigger is recorded with the reason and err tells it: "spec.invalid" (L2) quotes
+ * the first fault, "plan.paused", "plan.disabled" and "plan.request" (L2) say what to do. L1 has
+ * written nothing. */
+bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
+                  struct plan_result *result, struct error *err) MUST_CHECK;
+
+/* What plan_trigger() would do, without writing anything. Every slice is shown in order, those that
+ * must wait for room in the queue included. */
+struct plan_shown {
+    const struct slice *slice;
+    int64_t ids;          /* by id: how many */
+    bool is_now;          /* false: left for the next trigger */
+    int64_t scheduled_us; /* when its task would be due */
+};
+struct plan_viewer {
+    void (*show)(struct plan_viewer *viewer, const struct plan_shown *shown);
+};
+bool plan_preview(struct store *store, struct arena *arena, const struct plan_request *request,
+                  struct plan_viewer *viewer, struct plan_result *result,
+                  struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,33 @@
+/* plan_recut: one slice that is being cut again. Only engine/plan_re*.c include this.
+ */
+#ifndef PATRA_ENGINE_RESLICE_RESLICE_INTERNAL_H
+#define PATRA_ENGINE_RESLICE_RESLICE_INTERNAL_H
+
+#include "engine/plan/writer.h"
+#include "port/store_signal.h"
+
+struct recut {
+    struct store *store;
+    struct arena *arena;
+    const struct reslice_ticket *ticket;
+    int64_t now_us;
+    struct task task;
+    struct plan_slice parent;
+    struct plan plan;
+    struct spec spec;
+    struct str target; /* of the parent's expression */
+    int64_t total;     /* of the ticket's detail; 0: not told */
+    int64_t finished_page;
+    int64_t finished_ids;
+    struct plan_writer *writer;
+    int64_t children;
+};
+
+/* Writes a child: due now, behind those before it. */
+bool recut_write(struct recut *recut, struct plan_cut *cut, struct error *err) MUST_CHECK;
+
+/* The children of a slice by time: shorter windows; and where the window can not be cut, but the
+ * source can be asked for ranges of ids, parts of it. */
+bool recut_time(struct recut *recut, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,75 @@
+/* schedule_fire: operations that carry `every` or a cron line, fired when they are due.
+ *
+ * Any number of servers may do this at once. A tick is an instant of the calendar
+ * (core/schedule.h); it is claimed in the transaction that makes its plan, so one server fires it,
+ * and when that one dies half way another does. Ticks that nobody was there for collapse into the
+ * latest: one plan catches up with all of them, for a plan begins where coverage ends.
+ *
+ * A source that is paused, stopped or disabled is passed over, and fires once when it is resumed.
+ * One that does not compile is fired and refused: the trigger is recorded with its faults.
+ */
+#ifndef PATRA_ENGINE_SCHEDULE_FIRE_H
+#define PATRA_ENGINE_SCHEDULE_FIRE_H
+
+#include "base/attr.h"
+#include "core/window_decision.h"
+#include "engine/plan/plan.h"
+#include "port/store.h"
+#include "spec/source.h"
+
+struct schedule_fired {
+    struct str source;
+    struct str operation; /* its name in the source */
+    int64_t tick_us;
+    const struct plan_result *result; /* NULL when it failed */
+    const struct error *err;          /* NULL when it did not; L1 is tried again next time */
+};
+
+/* Told of every tick this call fired or failed to fire. */
+struct schedule_listener {
+    void (*fired)(struct schedule_listener *listener, const struct schedule_fired *fired);
+};
+
+struct schedule_fire_request {
+    struct str owner; /* this server */
+    int64_t now_us;
+    struct schedule_listener *listener; /* NULL: nobody listens */
+};
+
+struct schedule_fire_result {
+    int64_t fired;             /* by this server */
+    int64_t failed;            /* refused, or put off by L1 */
+    struct maybe_instant next; /* the next tick of any schedule */
+};
+
+/* One failing source does not keep the others from firing; false only when the sources can not be
+ * read. */
+bool schedule_fire_due(struct store *store, const struct schedule_fire_request *request,
+                       struct schedule_fire_result *result, struct error *err) MUST_CHECK;
+
+/* ---- for people ---- */
+
+struct schedule_view {
+    struct str operation; /* its name in the source */
+    struct str endpoint;
+    bool has_last;
+    int64_t last_us; /* the tick fired last */
+    bool is_due;     /* a tick has come and nobody has fired it yet: */
+    int64_t due_us;  /* the first such */
+    bool has_next;
+    int64_t next_us;
+};
+
+struct schedule_view_list {
+    struct schedule_view *items;
+    size_t count;
+};
+
+/* False: its file says that nobody shall trigger anything of it. */
+bool schedule_is_enabled(const struct source *source);
+
+/* The operations of a source that fire by themselves, whether it is paused or not. */
+bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
+                   int64_t now_us, struct schedule_view_list *list, struct error *err) MUST_CHECK;
+
+#endif

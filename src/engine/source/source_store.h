@@ -1,0 +1,36 @@
+/* source_store: sources between the Registry and whoever works on their rows.
+ *
+ * The rows in the store are the truth; a file is how people write them. Applying closes the rows
+ * that went or changed and opens those that came or changed, all in one transaction, so that at any
+ * instant a source is in force wholly in one version. Nothing is ever overwritten.
+ */
+#ifndef PATRA_ENGINE_SOURCE_SOURCE_STORE_H
+#define PATRA_ENGINE_SOURCE_SOURCE_STORE_H
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "port/store_registry.h"
+#include "spec/source.h"
+#include "spec/source_diff.h"
+
+/* The source as it is in force at that instant. L2 "source.unknown" when there is none. */
+bool source_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
+                 struct source *source, struct error *err) MUST_CHECK;
+
+struct source_applied {
+    int64_t version;         /* in force afterwards */
+    int64_t at_us;           /* when it came into force */
+    struct source_diff diff; /* empty: it was in force already, and nothing was written */
+};
+
+/* Brings the Registry to these rows, which must have been checked. Two processes applying the same
+ * source follow each other. The new rows are in force from now_us on, or from just after the
+ * latest change where that lies behind now_us (a clock that was set back). */
+bool source_apply(struct store *store, struct arena *arena, const struct source *wanted,
+                  int64_t now_us, struct source_applied *applied, struct error *err) MUST_CHECK;
+
+/* What source_apply would do. */
+bool source_compare(struct store *store, struct arena *arena, const struct source *wanted,
+                    int64_t now_us, struct source_diff *diff, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,410 @@
+#include "engine/update/candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "data/json.h"
+#include "engine/update/id_batch.h"
+#include "engine/update/id_filter.h"
+#include "port/store_record.h"
+#include "port/store_signal.h"
+
+enum {
+    PAGE_IDS = 500, /* read, or signalled, at once */
+    PAGE_ARENA_MAX = 64 << 20,
+    HASHES_MAX = 64, /* expressions in force: one per operation */
+};
+
+#define LAST_ID (INT64_MAX - 1) /* behind every record; stores count on from it */
+
+struct search {
+    struct store *store;
+    struct plan_cutter *cutter;
+    struct id_batch *batch;
+    struct id_filter *seen;
+    struct arena page;
+    bool is_over; /* the budget has ended */
+    char current[HASHES_MAX][HASH_HEX_MAX];
+    size_t current_count;
+};
+
+static const struct plan_draft *draft_of(const struct search *search)
+{
+    return search->cutter->draft;
+}
+
+/* ---- what is live already ---- */
+
+bool update_candidates_ids(struct arena *arena, struct str expr_snapshot, struct str **ids,
+                           size_t *count, struct error *err)
+{
+    struct json_doc doc;
+    struct json_node list;
+    struct json_iter it;
+
+    if (!json_parse(&doc, arena, expr_snapshot, err))
+        return error_wrap(err, "read the ids of a slice");
+    list = json_get(&doc, json_root(&doc), STR("ids"));
+    *count = 0;
+    *ids = ARENA_ARRAY(arena, struct str, json_count(&doc, list) + 1);
+    if (*ids == NULL)
+        return arena_error(arena, err);
+    it = json_each(&doc, list);
+    while (json_next(&it)) {
+        if (json_type(&doc, it.value) != JSON_STRING)
+            return error_set(err, ERROR_FATAL, "plan.slice", "an id of a slice is not a text");
+        if (!json_string(&doc, it.value, arena, &(*ids)[(*count)++], err))
+            return false;
+    }
+    return true;
+}
+
+static bool see_task(struct search *search, const struct task *task, struct error *err)
+{
+    struct plan_slice slice;
+    struct str *ids;
+    size_t count;
+    bool found;
+
+    if (!store_slice_get(search->store, &search->page, task->slice_id, &slice, &found, err))
+        return false;
+    if (!found)
+        return true;
+    if (!update_candidates_ids(&search->page, slice.expr_snapshot, &ids, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        id_filter_add(search->seen, ids[i]);
+    return true;
+}
+
+static bool see_live(struct search *search, struct error *err)
+{
+    const struct plan *plan = &draft_of(search)->plan;
+    const struct task_partition of = { plan->source, plan->endpoint, plan->operation };
+    struct task_list tasks;
+    int64_t after_id = 0;
+
+    do {
+        arena_reset(&search->page);
+        if (!store_task_live(search->store, &search->page, &of, after_id, PAGE_IDS, &tasks, err))
+            return false;
+        for (size_t i = 0; i < tasks.count; i++) {
+            if (!see_task(search, &tasks.items[i], err))
+                return false;
+            after_id = tasks.items[i].id;
+        }
+    } while (tasks.count == PAGE_IDS);
+    return true;
+}
+
+/* ---- taking ---- */
+
+static bool cut_batch(struct search *search, struct error *err)
+{
+    return id_batch_cut(search->batch, search->cutter, &search->is_over, err);
+}
+
+/* signal_id 0: it was not a signal. */
+static bool take(struct search *search, struct str id, int64_t signal_id, struct error *err)
+{
+    if (search->is_over || id_filter_has(search->seen, id))
+        return true;
+    id_filter_add(search->seen, id);
+    return id_batch_add(search->batch, id, signal_id, err) &&
+           (!id_batch_is_full(search->batch) || cut_batch(search, err));
+}
+
+/* ---- signals ---- */
+
+static bool take_signals(struct search *search, struct error *err)
+{
+    struct candidate_query query = { .why = CANDIDATE_SIGNAL,
+                                     .source = draft_of(search)->plan.source,
+                                     .endpoint = draft_of(search)->target,
+                                     .limit = PAGE_IDS };
+    struct candidate last = { 0 };
+    struct candidate_list list;
+
+    do {
+        arena_reset(&search->page);
+        if (!store_candidate_list(search->store, &search->page, &query, &list, err))
+            return false;
+        for (size_t i = 0; i < list.count; i++) {
+            if (!take(search, list.items[i].provider_id, list.items[i].id, err))
+                return false;
+            last.id = list.items[i].id;
+        }
+        query.after = &last;
+    } while (list.count == PAGE_IDS && !search->is_over);
+    return true;
+}
+
+/* ---- ids of the trigger ---- */
+
+static bool normal_id(struct search *search, struct str id, struct str *normal, struct error *err)
+{
+    const struct spec *spec = &draft_of(search)->spec;
+    struct str copy;
+
+    if (id.len == 0 || id.len > PROVIDER_ID_MAX || !store_text_ok(id))
+        return error_set(err, ERROR_REQUEST, "plan.request",
+                         "'%.*s' is no id: 1 to %d bytes of UTF-8", STR_ARG(str_slice(id, 0, 100)),
+                         PROVIDER_ID_MAX);
+    copy = arena_copy(&search->page, id);
+    if (copy.data == NULL)
+        return arena_error(&search->page, err);
+    if (spec->endpoint.response.id_case == LETTER_CASE_LOWER) {
+        char *bytes = (char *)copy.data;
+
+        for (size_t i = 0; i < copy.len; i++)
+            bytes[i] = bytes[i] >= 'A' && bytes[i] <= 'Z' ? (char)(bytes[i] + 32) : bytes[i];
+    }
+    *normal = copy;
+    return true;
+}
+
+static bool add_signals(struct search *search, const struct signal *signals, size_t count,
+                        struct error *err)
+{
+    int64_t added;
+
+    if (search->cutter->writer != NULL)
+        return store_signal_add(search->store, signals, count, &added, err);
+    for (size_t i = 0; i < count; i++) { /* a preview: nobody keeps them */
+        if (!take(search, signals[i].provider_id, 0, err))
+            return false;
+    }
+    return true;
+}
+
+static bool signal_ids(struct search *search, struct plan_ids *ids, struct error *err)
+{
+    struct signal signals[PAGE_IDS];
+    struct str id;
+    size_t count;
+    bool has;
+
+    do {
+        arena_reset(&search->page);
+        for (count = 0; count < PAGE_IDS; count++) {
+            signals[count] = (struct signal){ .source = draft_of(search)->plan.source,
+                                              .endpoint = draft_of(search)->target,
+                                              .reason = STR("asked for by a trigger"),
+                                              .created_by = STR("patra"),
+                                              .created_us = draft_of(search)->request->now_us };
+            if (!ids->next(ids, &id, &has, err))
+                return false;
+            if (!has)
+                break;
+            if (!normal_id(search, id, &signals[count].provider_id, err))
+                return false;
+        }
+        if (count > 0 && !add_signals(search, signals, count, err))
+            return false;
+    } while (count == PAGE_IDS);
+    return true;
+}
+
+/* ---- old expressions ---- */
+
+/* What is in force is what any operation of the source would read a record by: one that was
+ * harvested is as good as one that was updated. */
+static bool find_current(struct search *search, struct error *err)
+{
+    const struct plan_draft *draft = draft_of(search);
+    const struct registry_row *row = NULL;
+
+    memcpy(search->current[0], draft->snapshot.expr_proto_hash, HASH_HEX_MAX);
+    search->current_count = 1;
+    while ((row = source_next_operation(&draft->source, row)) != NULL) {
+        const struct snapshot_request request = { .source = &draft->source, .operation = row->key };
+        struct snapshot snapshot;
+
+        if (search->current_count == HASHES_MAX)
+            return error_set(err, ERROR_REQUEST, "plan.request",
+                             "the source has more than %d operations", HASHES_MAX - 1);
+        arena_reset(&search->page);
+        if (!snapshot_make(&search->page, &request, &snapshot, err))
+            return false;
+        memcpy(search->current[search->current_count++], snapshot.expr_proto_hash, HASH_HEX_MAX);
+    }
+    return true;
+}
+
+static bool is_current(const struct search *search, struct str hash)
+{
+    for (size_t i = 0; i < search->current_count; i++) {
+        if (str_eq(hash, str_of(search->current[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool take_old(struct search *search, struct error *err)
+{
+    char hash[HASH_HEX_MAX];
+    struct candidate last = { .expr_hash = { hash, 0 } };
+    struct candidate_query query = { .why = CANDIDATE_EXPR_CHANGE,
+                                     .source = draft_of(search)->plan.source,
+                                     .endpoint = draft_of(search)->target,
+                                     .expr_hash = str_of(search->current[0]),
+                                     .limit = PAGE_IDS };
+    struct candidate_list list;
+    bool has_more = true;
+
+    while (has_more && !search->is_over) {
+        arena_reset(&search->page);
+        if (!store_candidate_list(search->store, &search->page, &query, &list, err))
+            return false;
+        has_more = list.count == PAGE_IDS;
+        for (size_t i = 0; i < list.count; i++) {
+            const struct candidate *found = &list.items[i];
+            const bool is_good = is_current(search, found->expr_hash);
+
+            if (found->expr_hash.len >= sizeof(hash))
+                return error_set(err, ERROR_FATAL, "plan.record", "a record has no expr_hash");
+            memcpy(hash, found->expr_hash.data, found->expr_hash.len);
+            last = (struct candidate){ .id = is_good ? LAST_ID : found->id,
+                                       .expr_hash = { hash, found->expr_hash.len } };
+            query.after = &last;
+            if (is_good) { /* and so are all others of this hash: they come together */
+                has_more = true;
+                break;
+            }
+            if (!take(search, found->provider_id, 0, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- staleness ---- */
+
+static int64_t stale_before(const struct plan_draft *draft)
+{
+    const int64_t after_us = draft->request->stale_us > 0 ? draft->request->stale_us
+                                                          : draft->spec.operation.stale_after_us;
+
+    return draft->request->now_us - after_us;
+}
+
+/* One Nth of the records has its turn each day. By other bits than those that cut slices. */
+static bool has_turn(const struct plan_draft *draft, struct str id)
+{
+    const int64_t buckets = draft->spec.operation.stale_buckets;
+    const int64_t day = instant_day_number(draft->request->now_us);
+
+    if (buckets <= 1 || draft->request->stale_us > 0)
+        return true;
+    return (int64_t)((slice_hash(id) >> 32) % (uint64_t)buckets) ==
+           ((day % buckets) + buckets) % buckets;
+}
+
+/* METRICS: whether a record's own numbers are missing or stale. */
+static bool are_stale(struct search *search, const struct candidate_list *list, bool *stale,
+                      struct error *err)
+{
+    const struct plan_draft *draft = draft_of(search);
+    const struct record_context context = { .source = draft->plan.source,
+                                            .endpoint = draft->target };
+    struct record_state states[PAGE_IDS];
+    struct str ids[PAGE_IDS];
+
+    for (size_t i = 0; i < list->count; i++)
+        ids[i] = list->items[i].provider_id;
+    if (!store_record_check(search->store, &search->page, &context, ids, list->count, states, err))
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        stale[i] = states[i].id == 0 || states[i].checked_us < stale_before(draft);
+    return true;
+}
+
+static bool take_page(struct search *search, const struct candidate_list *list, struct error *err)
+{
+    const struct plan_draft *draft = draft_of(search);
+    const bool has_own = !str_eq(draft->base, draft->target);
+    bool stale[PAGE_IDS];
+
+    if (has_own && list->count > 0 && !are_stale(search, list, stale, err))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct str id = list->items[i].provider_id;
+
+        if ((!has_own || stale[i]) && has_turn(draft, id) && !take(search, id, 0, err))
+            return false;
+    }
+    return true;
+}
+
+static bool take_stale(struct search *search, struct error *err)
+{
+    const struct plan_draft *draft = draft_of(search);
+    const bool has_own = !str_eq(draft->base, draft->target);
+    struct candidate_query query = { .why = CANDIDATE_STALENESS,
+                                     .source = draft->plan.source,
+                                     .endpoint = draft->base,
+                                     .checked_before_us =
+                                         has_own ? INSTANT_MAX : stale_before(draft),
+                                     .limit = PAGE_IDS };
+    struct candidate last;
+    struct candidate_list list;
+
+    do {
+        arena_reset(&search->page);
+        if (!store_candidate_list(search->store, &search->page, &query, &list, err) ||
+            !take_page(search, &list, err))
+            return false;
+        if (list.count > 0)
+            last = (struct candidate){ .id = list.items[list.count - 1].id,
+                                       .checked_us = list.items[list.count - 1].checked_us };
+        query.after = &last;
+    } while (list.count == PAGE_IDS && !search->is_over);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* What a trigger names is all it gets; else the source says what counts. */
+static bool search_all(struct search *search, struct error *err)
+{
+    const struct plan_draft *draft = draft_of(search);
+    const struct plan_request *request = draft->request;
+    const bool *wanted = draft->spec.operation.candidates;
+    const bool is_named = request->ids != NULL || request->stale_us > 0;
+    const bool has_stale = request->stale_us > 0 || (!is_named && wanted[CANDIDATE_STALENESS] &&
+                                                     draft->spec.operation.stale_after_us > 0);
+
+    if (!see_live(search, err))
+        return false;
+    if (request->ids != NULL && !signal_ids(search, request->ids, err))
+        return false;
+    if ((request->ids != NULL || (!is_named && wanted[CANDIDATE_SIGNAL])) &&
+        !take_signals(search, err))
+        return false;
+    if (!is_named && wanted[CANDIDATE_EXPR_CHANGE] &&
+        (!find_current(search, err) || !take_old(search, err)))
+        return false;
+    if (has_stale && !take_stale(search, err))
+        return false;
+    return cut_batch(search, err);
+}
+
+bool update_candidates_cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,
+                           struct error *err)
+{
+    struct search *search = ARENA_NEW(arena, struct search);
+    struct id_filter *seen = ARENA_NEW(arena, struct id_filter);
+    struct id_batch *batch = ARENA_NEW(arena, struct id_batch);
+    bool ok;
+
+    if (search == NULL || seen == NULL || batch == NULL)
+        return arena_error(arena, err);
+    *search = (struct search){ .store = store, .cutter = cutter, .batch = batch, .seen = seen };
+    arena_init(&search->page, PAGE_ARENA_MAX);
+    id_batch_init(batch, store);
+    ok = search_all(search, err);
+    id_batch_release(batch);
+    arena_release(&search->page);
+    return ok;
+}
