@@ -9,6 +9,7 @@
 #include "cli/who.h"
 #include "engine/reslice/reslice.h"
 #include "engine/schedule/fire.h"
+#include "engine/session/store_retry.h"
 #include "port/store_lease.h"
 #include "port/store_rate.h"
 #include "worker/stop.h"
@@ -30,7 +31,8 @@ struct serve {
     bool is_executor;
     char owner[WHO_PROCESS_MAX];
     int64_t next_us; /* monotonic: of the planner's turns */
-    bool is_lost;    /* the store, at the planner's last turn */
+    bool is_failing; /* the planner, at its last turn */
+    struct store_retry retry;
 };
 
 /* ---- the planner ---- */
@@ -62,7 +64,7 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
     struct plan_reslice_result cut;
     int64_t now_us, reclaimed;
 
-    if ((serve->is_lost && !store_reconnect(store, err)) ||
+    if (!store_retry_ready(&serve->retry, err) ||
         !store_clock(store, clock_now_us(&serve->session->clock), &now_us, err) ||
         !store_lease_reclaim(store, now_us, RECLAIM_MAX, &reclaimed, err) ||
         !plan_reslice(store, &(struct plan_reslice_request){ owner, now_us, RESLICE_MAX }, &cut,
@@ -92,17 +94,17 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
     if (is_ending || !serve->is_planner || monotonic_us < serve->next_us)
         return;
     if (plan_turn(serve, &next_in_us, &err)) {
-        if (serve->is_lost)
+        if (serve->is_failing)
             log_event(serve->log, LOG_INFO, "planner recovered",
                       LOG_STR("owner", str_of(serve->owner)));
-        serve->is_lost = false;
+        serve->is_failing = false;
     } else {
-        store_rollback(serve->session->store);
-        if (!serve->is_lost)
+        (void)store_retry_failed(&serve->retry, &err);
+        if (!serve->is_failing)
             log_event(serve->log, LOG_ERROR, "planner failed", LOG_STR("code", str_of(err.code)),
                       LOG_STR("errorLevel", str_of(error_level_name(err.level))),
                       LOG_STR("why", str_of(err.text)));
-        serve->is_lost = true;
+        serve->is_failing = true;
     }
     serve->next_us = monotonic_us + (next_in_us < TURN_MIN_US ? TURN_MIN_US : next_in_us);
 }
@@ -166,7 +168,10 @@ static bool read_options(const struct invocation *invocation, struct serve *serv
 static bool serve(const struct invocation *invocation, struct session *session,
                   enum exit_code *code, struct error *err)
 {
-    struct serve serve = { .turn = { serve_turn }, .listener = { log_fired }, .session = session };
+    struct serve serve = { .turn = { serve_turn },
+                           .listener = { log_fired },
+                           .session = session,
+                           .retry = { .store = session->store } };
     struct random_source random = system_random();
     struct workers_settings settings = { 0 };
     struct log log;

@@ -46,6 +46,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/attr.h"
@@ -221,6 +222,33 @@ static inline bool MUST_CHECK store_schema_check(struct store *store, struct err
                          "the database's schema is at %lld, this patra needs %lld: run patra init",
                          (long long)schema.version, (long long)schema.latest);
     return true;
+}
+
+/* ---- kinds of failure ---- */
+
+/* Whether the failure is the store's: "store.*", whatever its level. */
+static inline bool store_error_is_own(const struct error *err)
+{
+    return strncmp(err->code, "store.", strlen("store.")) == 0;
+}
+
+/* The session is lost, and the outcome of a commit may be unknown: store_reconnect(), then repeat.
+ */
+static inline bool store_error_is_lost(const struct error *err)
+{
+    return strcmp(err->code, "store.lost") == 0 || strcmp(err->code, "store.commit_unknown") == 0;
+}
+
+/* Another transaction was faster: repeat the transaction at once. */
+static inline bool store_error_is_conflict(const struct error *err)
+{
+    return strcmp(err->code, "store.conflict") == 0;
+}
+
+/* The store waited for a lock until its patience ended. */
+static inline bool store_error_is_busy(const struct error *err)
+{
+    return strcmp(err->code, "store.busy") == 0;
 }
 
 /* What every store can keep as text: UTF-8 without NUL. */

@@ -8,6 +8,7 @@
 #include "cmd/trigger/trigger_request.h"
 #include "data/json_write.h"
 #include "engine/reslice/reslice.h"
+#include "engine/session/store_retry.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
 #include "view/signals.h"
@@ -36,7 +37,8 @@ struct harvest {
     struct stop stop;
     struct arena look_arena; /* of one look */
     int64_t next_look_us;    /* monotonic */
-    bool must_connect;
+    struct store_retry retry;
+    bool is_failing;          /* the store, at the last look */
     int64_t batches_seen;     /* committed, when that was looked at last */
     int64_t well_us;          /* monotonic: when the store was well */
     int64_t succeeded_before; /* the latest trigger */
@@ -233,9 +235,8 @@ static bool look(struct harvest *h, struct error *err)
     bool is_cut;
 
     arena_reset(arena);
-    if (h->must_connect && !store_reconnect(h->session->store, err))
+    if (!store_retry_ready(&h->retry, err))
         return false;
-    h->must_connect = false;
     if (!reslice(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
         return false;
     display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
@@ -259,7 +260,7 @@ static void watch_store(struct harvest *h, int64_t monotonic_us)
 {
     const struct progress_view view = display_view(h->display, now_of(h));
 
-    if ((view.trouble[0] == '\0' && !h->must_connect) || view.sums.batches > h->batches_seen ||
+    if ((view.trouble[0] == '\0' && !h->is_failing) || view.sums.batches > h->batches_seen ||
         h->well_us == 0)
         h->well_us = monotonic_us;
     h->batches_seen = view.sums.batches;
@@ -287,9 +288,9 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
     watch_store(h, monotonic_us);
     if (h->is_over)
         return;
-    if (!look(h, &err)) {
-        store_rollback(h->session->store);
-        h->must_connect = true;
+    h->is_failing = !look(h, &err);
+    if (h->is_failing) {
+        (void)store_retry_failed(&h->retry, &err);
         if (err.level != ERROR_TRANSIENT) {
             h->err = err;
             end(h, HARVEST_INTERRUPTED);
@@ -374,7 +375,7 @@ static bool sum_up(struct harvest *h, struct error *err)
     const struct view_reader reader = session_reader(h->session);
     struct harvest_summary *summary = &h->summary;
 
-    if (h->must_connect && !store_reconnect(h->session->store, err))
+    if (!store_retry_ready(&h->retry, err))
         return false;
     summary->source = h->partition.source;
     summary->first = &h->first;
@@ -455,7 +456,10 @@ static bool read_options(struct harvest *h, struct error *err)
 static bool harvest(const struct invocation *invocation, struct session *session,
                     enum exit_code *code, struct error *err)
 {
-    struct harvest h = { .turn = { harvest_turn }, .invocation = invocation, .session = session };
+    struct harvest h = { .turn = { harvest_turn },
+                         .invocation = invocation,
+                         .session = session,
+                         .retry = { .store = session->store } };
     bool ok;
 
     arena_init(&h.look_arena, LOOK_BYTES_MAX);

@@ -391,9 +391,9 @@ rollback:
 /* Weights of lost tries; 0: the failure is not one that passes by itself. */
 static int weight_of(const struct error *error)
 {
-    if (strcmp(error->code, "store.conflict") == 0)
+    if (store_error_is_conflict(error))
         return 1;
-    return strcmp(error->code, "store.busy") == 0 ? BUSY_WEIGHT : 0;
+    return store_error_is_busy(error) ? BUSY_WEIGHT : 0;
 }
 
 static bool try_until_done(struct attempt *attempt, int64_t now_us, struct error *err)

@@ -13,6 +13,10 @@
 #define LEASE_US US_PER_MINUTE
 #define POLL_US US_PER_SECOND
 
+/* A server that restarts needs a few seconds. */
+#define RETRY_MIN_US (100 * US_PER_MS)
+#define RETRY_MAX_US (5 * US_PER_SECOND)
+
 /* Leases that ran out are put back so many at a time. */
 enum { RECLAIM_MAX = 1000, RESLICE_MAX = 16 };
 
@@ -93,6 +97,31 @@ void executor_tell(const struct executor *executor, const struct executor_event 
         return;
     told.now_us = executor_now_us(executor);
     executor->parts.watch->see(executor->parts.watch, &told);
+}
+
+/* ---- a store that is out of reach ---- */
+
+static void report_trouble(void *context, const struct error *err)
+{
+    executor_tell(context, &(struct executor_event){ .kind = EXECUTOR_TROUBLE, .err = err });
+}
+
+struct store_retry executor_retry(const struct executor *executor)
+{
+    return (struct store_retry){ .store = executor->parts.store };
+}
+
+bool executor_retry_wait(struct executor *executor, struct store_retry *retry, struct error *err)
+{
+    return store_retry_wait(retry,
+                            &(struct store_backoff){ .delay_min_us = RETRY_MIN_US,
+                                                     .delay_max_us = RETRY_MAX_US,
+                                                     .clock = executor->parts.clock,
+                                                     .random = executor->parts.random,
+                                                     .wake_fd = executor->parts.wake_fd,
+                                                     .report = report_trouble,
+                                                     .context = executor },
+                            err);
 }
 
 /* ---- housekeeping ---- */
@@ -275,14 +304,14 @@ static bool look(struct executor *executor, struct outlook *outlook, bool *drain
 bool executor_step(struct executor *executor, enum executor_did *did, int64_t *next_us,
                    struct error *err)
 {
-    struct steady steady = { 0 };
+    struct store_retry retry = executor_retry(executor);
     struct outlook outlook;
     bool drained;
 
     *next_us = executor_now_us(executor);
     *did = EXECUTOR_NOTHING;
     while (!look(executor, &outlook, &drained, err)) {
-        if (!steady_again(executor, &steady, err))
+        if (!executor_retry_wait(executor, &retry, err))
             return err->level == ERROR_TRANSIENT; /* told to stop, or more trouble of the kind */
     }
     if (outlook.tasks.count > 0) {

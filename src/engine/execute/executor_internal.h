@@ -5,7 +5,6 @@
  *      task_end.c    the end as rows
  *      task_after.c  what it means for others
  *      lease_gate.c  between the walk and the rate gate: keeps the lease, tells of waiting
- *      steady.c      a store that comes and goes
  */
 #ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
 #define PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
@@ -15,6 +14,7 @@
 #include "engine/execute/executor.h"
 #include "engine/execute/partitions.h"
 #include "engine/gate/gate.h"
+#include "engine/session/store_retry.h"
 #include "port/gate.h"
 
 struct executor {
@@ -41,19 +41,11 @@ bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
 int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
 void executor_tell(const struct executor *executor, const struct executor_event *event);
 
-/* ---- steady.c ---- */
-
-struct steady {
-    unsigned tries;
-};
-
-/* After a call to the store failed: true when it is to be made again, by now with a session that
- * has been connected anew where it was lost. False when that would not help, or when the executor
- * was told to stop; err is then what is to be told. */
-bool steady_again(struct executor *executor, struct steady *steady, struct error *err) MUST_CHECK;
-
-/* Whether the failure is the store's own and no fault of a task. */
-bool is_of_store(const struct error *err);
+/* After a call to the store failed: waits, and tells who watches (engine/session/store_retry.h).
+ * True when the call should be repeated. */
+struct store_retry executor_retry(const struct executor *executor);
+bool executor_retry_wait(struct executor *executor, struct store_retry *retry,
+                         struct error *err) MUST_CHECK;
 
 /* ---- lease_gate.c ---- */
 
@@ -64,6 +56,9 @@ struct lease_gate {
     struct task_run *run;
     int64_t renewed_us; /* monotonic */
 };
+
+/* The walk ended because another executor holds the task by now. */
+bool lease_error_is_overtaken(const struct error *err);
 
 struct run_watch {
     struct http_watch watch; /* first */

@@ -4,8 +4,17 @@
  */
 #include "engine/execute/executor_internal.h"
 
+#include <string.h>
+
 /* A run that has not committed for so long is stuck, whatever it asks for. */
 #define STALL_MAX_US (30 * US_PER_MINUTE)
+
+static const char OVERTAKEN[] = "execute.overtaken";
+
+bool lease_error_is_overtaken(const struct error *err)
+{
+    return strcmp(err->code, OVERTAKEN) == 0;
+}
 
 static bool keep_lease(struct lease_gate *gate, struct error *err)
 {
@@ -26,7 +35,7 @@ static bool keep_lease(struct lease_gate *gate, struct error *err)
                            err))
         return err->level == ERROR_TRANSIENT;
     if (!held)
-        return error_set(err, ERROR_TRANSIENT, "execute.overtaken", "the lease is gone");
+        return error_set(err, ERROR_TRANSIENT, OVERTAKEN, "the lease is no longer held");
     gate->renewed_us = monotonic_us;
     return true;
 }

@@ -177,8 +177,7 @@ static bool store_record(struct retry *retry, struct quarantine_retried *retried
     if (!records_init(&records, &batch, err))
         return false;
     for (int tries = 0; tries < COMMIT_TRIES_MAX && !is_over; tries++) {
-        if (!store_once(retry, &records, retried, &is_over, err) &&
-            strcmp(err->code, "store.conflict") != 0)
+        if (!store_once(retry, &records, retried, &is_over, err) && !store_error_is_conflict(err))
             return false;
     }
     return is_over || error_set(err, ERROR_TRANSIENT, "quarantine.raced",

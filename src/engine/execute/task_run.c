@@ -3,8 +3,8 @@
  *      begin ── load ── [ look around ── fetch ── commit ]* ── end ── cursor
  *
  * What fails is turned into an ending (ending.h), and the ending into rows (task_end.c). A store
- * that is out of reach is waited for at every step (steady.c); whether the task is still ours by
- * then, the next transaction finds out.
+ * that is out of reach is waited for at every step (engine/session/store_retry.h); whether the task
+ * is still ours by then, the next transaction finds out.
  */
 #include "engine/execute/executor_internal.h"
 
@@ -78,10 +78,10 @@ rollback:
 
 static bool begin(struct task_run *run, bool *held, struct error *err)
 {
-    struct steady steady = { 0 };
+    struct store_retry retry = executor_retry(run->executor);
 
     while (!begin_once(run, held, err)) {
-        if (!steady_again(run->executor, &steady, err))
+        if (!executor_retry_wait(run->executor, &retry, err))
             return false;
     }
     return true;
@@ -90,11 +90,11 @@ static bool begin(struct task_run *run, bool *held, struct error *err)
 static bool load(struct task_run *run, struct error *err)
 {
     struct executor *executor = run->executor;
-    struct steady steady = { 0 };
+    struct store_retry retry = executor_retry(executor);
 
     while (!assignment_load(executor->parts.store, &executor->arena, run->task, &run->assignment,
                             err)) {
-        if (!steady_again(executor, &steady, err))
+        if (!executor_retry_wait(executor, &retry, err))
             return false;
     }
     return true;
@@ -277,12 +277,12 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
 static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
                         bool *held, struct error *err)
 {
-    struct steady steady = { 0 };
+    struct store_retry retry = executor_retry(run->executor);
     struct commit_result result;
 
     while (
         !batch_commit(&run->commit, fetch, batch, executor_now_us(run->executor), &result, err)) {
-        if (!steady_again(run->executor, &steady, err))
+        if (!executor_retry_wait(run->executor, &retry, err))
             return error_wrap(err, "store batch %" PRId64, batch->batch_no);
     }
     *held = result.is_held;
@@ -323,9 +323,9 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
     bool held = false;
 
     if (!fetch_next(fetch, &batch, err)) {
-        if (is_of_store(err))
+        if (store_error_is_own(err))
             return false; /* the gate's; no fault of the source */
-        if (strcmp(err->code, "execute.overtaken") == 0)
+        if (lease_error_is_overtaken(err))
             *ending = ending_overtaken();
         else {
             if (!is_only_waiting(err))
@@ -388,7 +388,7 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
     ask = ask_of(run, 0, WAIT_BACKOFF);
     if (is_told_to_stop(run->executor))
         return ending_told_to_stop(&ask);
-    if (!is_of_store(&err))
+    if (!store_error_is_own(&err))
         return ending_of_failure(&err, &ask);
     if (err.level == ERROR_FATAL)
         *fatal = err; /* ends the executor */
@@ -406,7 +406,7 @@ static bool is_refused(const struct error *err)
 
 static bool end(struct task_run *run, struct ending *ending, struct error *err)
 {
-    struct steady steady = { 0 };
+    struct store_retry retry = executor_retry(run->executor);
     bool held = true;
     bool is_plain = false;
 
@@ -416,7 +416,7 @@ static bool end(struct task_run *run, struct ending *ending, struct error *err)
             if (is_refused(err) && !is_plain) {
                 *ending = ending_unstorable(err);
                 is_plain = true;
-            } else if (!steady_again(run->executor, &steady, err))
+            } else if (!executor_retry_wait(run->executor, &retry, err))
                 return false;
         }
         if (!held)

@@ -83,21 +83,14 @@ struct shared_ask worker_ask(const struct gate *gate, const struct target *targe
 
 /* ---- the session ---- */
 
-static bool is_lost(const struct error *err)
-{
-    return strcmp(err->code, "store.lost") == 0 || strcmp(err->code, "store.commit_unknown") == 0;
-}
-
 bool worker_store(struct gate *gate, worker_call *call, void *argument, struct error *err)
 {
     for (int attempts = 0; attempts < 2; attempts++) {
-        if (gate->is_lost && !store_reconnect(gate->parts.store, err))
+        if (!store_retry_ready(&gate->retry, err))
             return false;
-        gate->is_lost = false;
         if (call(gate, argument, err))
             return true;
-        gate->is_lost = is_lost(err);
-        if (!gate->is_lost)
+        if (!store_retry_failed(&gate->retry, err))
             return false;
     }
     return false;
@@ -131,6 +124,7 @@ bool gate_open(struct gate **gate, const struct gate_parts *parts, struct error 
         return error_set(err, ERROR_TRANSIENT, "memory", "no memory for a gate");
     made->port = (struct permit_gate){ worker_acquire, worker_feedback };
     made->parts = *parts;
+    made->retry = (struct store_retry){ .store = parts->store };
     made->shared = (struct shared){ parts->store, parts->clock, parts->random, parts->owner };
     *gate = made;
     return true;

@@ -352,11 +352,6 @@ give_up:
     return false;
 }
 
-static bool is_conflict(const struct error *err)
-{
-    return strcmp(err->code, "store.conflict") == 0;
-}
-
 bool shared_take(const struct shared *shared, const struct shared_ask *ask,
                  struct shared_answer *answer, struct error *err)
 {
@@ -365,7 +360,7 @@ bool shared_take(const struct shared *shared, const struct shared_ask *ask,
 
         if (take_once(&turn, answer, err))
             return true;
-        if (!is_conflict(err))
+        if (!store_error_is_conflict(err))
             break;
     }
     return error_wrap(err, "take a permit of %.*s", STR_ARG(ask->key->name));
@@ -394,7 +389,7 @@ bool shared_tell(const struct shared *shared, const struct shared_ask *ask, stru
 
         if (tell_once(&turn, err))
             return true;
-        if (!is_conflict(err))
+        if (!store_error_is_conflict(err))
             break;
     }
     return error_wrap(err, "tell how %.*s goes", STR_ARG(ask->key->name));

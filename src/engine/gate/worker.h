@@ -8,6 +8,7 @@
 #include "engine/gate/limit.h"
 #include "engine/gate/pool.h"
 #include "engine/gate/shared.h"
+#include "engine/session/store_retry.h"
 
 /* Endpoints of one task, and requests under way: one, and one ahead of time. */
 enum { TARGETS_MAX = 4, HELD_MAX = 8 };
@@ -33,7 +34,7 @@ struct gate {
     size_t target_count;
     struct held held[HELD_MAX];
     size_t held_count;
-    bool is_lost; /* the session must connect again */
+    struct store_retry retry;
     struct secret secret;
 };
 
@@ -58,7 +59,7 @@ void worker_tell(struct gate *gate, const struct target *target);
 
 typedef bool worker_call(struct gate *gate, void *argument, struct error *err);
 
-/* A connection that broke is made again once, at once. */
+/* Makes the call, and once more with a new session when the session was lost. */
 bool worker_store(struct gate *gate, worker_call *call, void *argument, struct error *err);
 
 /* ---- slots ---- */
