@@ -5,7 +5,8 @@
     cmd -> serve -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
     adapter/sqlite, adapter/postgres -> adapter/sql
 
-and those between the rooms of the simulator (SIM_ROOMS).
+and those between the rooms of the simulator (SIM_ROOMS) and of the engine (ENGINE_ROOMS). The arrows
+of the engine must not form a cycle.
 """
 import pathlib
 import re
@@ -48,6 +49,21 @@ SIM_ROOMS = {  # a folder of sim/, and the others that it may include
     'server': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth'},
     'cmd': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth', 'server', 'verify'},
 }
+ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
+    'source': set(),
+    'session': set(),
+    'slice': set(),
+    'coverage': set(),
+    'cursor': {'coverage'},
+    'gate': {'source', 'session'},
+    'fetch': {'source'},
+    'update': {'slice'},
+    'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate'},
+    'reslice': {'source', 'slice', 'coverage', 'plan'},
+    'schedule': {'source', 'plan'},
+    'housekeeping': {'source', 'reslice'},
+    'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'housekeeping'},
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
@@ -75,11 +91,43 @@ def faults(path):
                 yield f'{path}:{line}: sim/{room} must not see sim/{seen}: "{name}"'
         elif target not in ALLOWED[folder]:
             yield f'{path}:{line}: {folder} must not see {target}: "{name}"'
+        elif folder == target == 'engine':
+            fault = room_fault(path.parts[2:-1], name.split('/')[1:-1], name)
+            if fault:
+                yield f'{path}:{line}: {fault}'
+
+
+def room_fault(home, seen, name):
+    """Why a file of the room `home` must not include a file of the room `seen`; None: it may."""
+    if not home or not seen:
+        return f'each file of the engine belongs to a room: "{name}"'
+    if home[0] not in ENGINE_ROOMS:
+        return f'engine/{home[0]} has no row in ENGINE_ROOMS (scripts/check_arrows.py)'
+    if seen[0] != home[0] and seen[0] not in ENGINE_ROOMS[home[0]]:
+        return f'engine/{home[0]} must not see engine/{seen[0]}: "{name}"'
+    return None
+
+
+def cycle():
+    """Rooms that see each other in a circle, as a text; None: there is no circle."""
+    done = set()
+
+    def walk(room, way):
+        if room in way:
+            return ' -> '.join([*way[way.index(room):], room])
+        found = None if room in done else next(
+            filter(None, (walk(seen, [*way, room]) for seen in sorted(ENGINE_ROOMS[room]))), None)
+        done.add(room)
+        return found
+
+    return next(filter(None, (walk(room, []) for room in sorted(ENGINE_ROOMS))), None)
 
 
 def main():
     files = sorted(f for top in ('src', 'sim') for f in pathlib.Path(top).rglob('*.[ch]'))
     found = [fault for path in files for fault in faults(path)]
+    if cycle():
+        found.append(f'scripts/check_arrows.py: rooms of the engine form a cycle: {cycle()}')
     print('\n'.join(found) if found else f'  {len(files)} files, every arrow points the right way')
     return 1 if found else 0
 

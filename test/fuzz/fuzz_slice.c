@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "engine/execute/slice_read.h"
+#include "engine/slice/slice_read.h"
 
 static const struct window WINDOW = { 0, US_PER_DAY };
 

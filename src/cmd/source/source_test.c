@@ -7,7 +7,7 @@
 #include "adapter/system/system.h"
 #include "base/list.h"
 #include "cli/file.h"
-#include "engine/plan/draft.h"
+#include "engine/slice/slicing.h"
 #include "engine/source/source_store.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
@@ -250,7 +250,7 @@ static bool open_part(struct source_test *test, struct part *part, struct secret
     struct reslice_ids out;
 
     if (test->slice.dimension != SLICE_TIME || id_range_is_valid(test->slice.part) ||
-        !draft_ids(&test->spec, test->slice.part, &request))
+        !slicing_ids(&test->spec, test->slice.part, &request))
         return true;
     reslice_ids(&request, &out);
     part->slice = test->slice;

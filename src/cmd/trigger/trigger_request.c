@@ -11,7 +11,7 @@
 /* ---- ids of a file ---- */
 
 /* One id per line; blank lines are skipped. */
-static bool next_id(struct plan_ids *ids, struct str *id, bool *has, struct error *err)
+static bool next_id(struct id_reader *ids, struct str *id, bool *has, struct error *err)
 {
     struct trigger_ids *from = (struct trigger_ids *)ids;
     ssize_t len;

@@ -20,8 +20,8 @@
         "set", "KEY=VALUE", "Override a setting for this plan; may be repeated."                   \
     }
 
-struct trigger_ids {     /* ids of a file, one per line */
-    struct plan_ids ids; /* first: the iterator */
+struct trigger_ids {      /* ids of a file, one per line */
+    struct id_reader ids; /* first: the iterator */
     FILE *file;
     const char *path;
     char *line;

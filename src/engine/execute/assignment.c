@@ -3,7 +3,8 @@
 #include <inttypes.h>
 
 #include "data/json.h"
-#include "engine/update/candidates.h"
+#include "engine/slice/slice_expr.h"
+#include "engine/slice/slicing.h"
 #include "port/store_run.h"
 
 /* ---- the slice ---- */
@@ -36,25 +37,11 @@ static bool read_params(struct arena *arena, const struct task *task, bool *is_l
            unreadable(task, "lastResort is neither true nor false", err);
 }
 
-static bool read_target(struct arena *arena, struct str expr_snapshot, struct assignment *a,
-                        struct error *err)
-{
-    struct json_doc doc;
-    struct json_node node;
-
-    if (!json_parse(&doc, arena, expr_snapshot, err))
-        return false;
-    node = json_get(&doc, json_root(&doc), STR("records"));
-    a->endpoint = a->plan.endpoint;
-    return json_type(&doc, node) != JSON_STRING ||
-           json_string(&doc, node, arena, &a->endpoint, err);
-}
-
 static bool load_slice(struct store *store, struct arena *arena, const struct task *task,
                        struct assignment *a, struct error *err)
 {
     struct plan_slice row;
-    struct str *ids = NULL;
+    struct str_list ids = { 0 };
     bool has_plan, has_slice, is_last_resort;
 
     if (!store_plan_get(store, arena, task->plan_id, &a->plan, &has_plan, err) ||
@@ -62,19 +49,20 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
         return false;
     if (!has_plan || !has_slice)
         return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice is not there");
+    a->endpoint = a->plan.endpoint;
     if (!spec_read(arena, a->plan.expr_proto_snapshot, &a->spec, err) ||
         !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||
-        !read_target(arena, row.expr_snapshot, a, err) ||
+        !slice_expr_target(arena, row.expr_snapshot, &a->endpoint, err) ||
         !read_params(arena, task, &is_last_resort, err))
         return false;
-    if (a->slice.dimension == SLICE_ID &&
-        !update_candidates_ids(arena, row.expr_snapshot, &ids, &a->id_count, err))
+    if (a->slice.dimension == SLICE_ID && !slice_expr_ids(arena, row.expr_snapshot, &ids, err))
         return false;
-    a->ids = ids;
+    a->ids = ids.items;
+    a->id_count = ids.count;
     if (is_last_resort)
         return true;
-    a->can_cut = slice_can_be_cut(&a->slice, &a->spec, a->id_count);
-    a->can_part = slice_can_be_parted(&a->slice, &a->spec);
+    a->can_cut = slicing_can_cut(&a->slice, &a->spec, a->id_count);
+    a->can_part = slicing_can_cut_ids(&a->slice, &a->spec);
     return true;
 }
 

@@ -9,7 +9,7 @@
 #define PATRA_ENGINE_EXECUTE_ASSIGNMENT_H
 
 #include "core/slice.h"
-#include "engine/execute/slice_read.h"
+#include "engine/slice/slice_read.h"
 #include "port/store_plan.h"
 #include "port/store_task.h"
 #include "spec/spec.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "core/limits.h"
-#include "engine/update/candidates.h"
+#include "engine/slice/slice_expr.h"
 #include "port/store_plan.h"
 #include "port/store_signal.h"
 
@@ -12,14 +12,13 @@ enum { SLICES_PER_PAGE = 100 };
 static bool give_back(struct store *store, struct arena *arena, const struct plan_slice *slice,
                       int64_t now_us, struct error *err)
 {
-    struct str *ids;
-    size_t count;
+    struct str_list ids;
     int64_t added;
 
     if (slice->dimension != SLICE_ID || slice->status != SLICE_CANCELLED)
         return true;
-    return update_candidates_ids(arena, slice->expr_snapshot, &ids, &count, err) &&
-           store_signal_repeat(store, slice->plan_id, ids, count, now_us, &added, err);
+    return slice_expr_ids(arena, slice->expr_snapshot, &ids, err) &&
+           store_signal_repeat(store, slice->plan_id, ids.items, ids.count, now_us, &added, err);
 }
 
 static bool give_all_back(struct store *store, struct arena *arena, int64_t plan_id, int64_t now_us,

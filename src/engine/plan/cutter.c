@@ -1,3 +1,4 @@
+/* Slices against the budget. */
 #include "engine/plan/cutter.h"
 
 #include <assert.h>
@@ -70,4 +71,35 @@ bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
             return false;
     }
     return true;
+}
+
+static bool take_ids(struct update_taker *taker, const struct update_slice *slice, bool *taken,
+                     struct error *err)
+{
+    struct plan_cutter *cutter = (struct plan_cutter *)taker;
+    struct plan_cut cut = { .slice = slice->slice,
+                            .ids = slice->ids,
+                            .id_count = slice->id_count,
+                            .generation = cutter->draft->plan.id };
+
+    return plan_cutter_take(cutter, &cut, taken, err);
+}
+
+bool plan_cutter_run_ids(struct plan_cutter *cutter, struct store *store, struct arena *arena,
+                         struct error *err)
+{
+    const struct plan_draft *draft = cutter->draft;
+    const struct update_request request = { .source = &draft->source,
+                                            .spec = &draft->spec,
+                                            .plan = &draft->plan,
+                                            .base = draft->base,
+                                            .target = draft->target,
+                                            .now_us = draft->request->now_us,
+                                            .stale_us = draft->request->stale_us,
+                                            .ids = draft->request->ids,
+                                            .is_preview = cutter->writer == NULL,
+                                            .taker = &cutter->taker };
+
+    cutter->taker.take = take_ids;
+    return update_candidates_cut(store, arena, &request, err);
 }

@@ -6,8 +6,10 @@
 
 #include "engine/plan/draft.h"
 #include "engine/plan/writer.h"
+#include "engine/update/candidates.h"
 
 struct plan_cutter {
+    struct update_taker taker; /* first */
     struct plan_draft *draft;
     struct plan_result *result;
     struct plan_writer *writer; /* NULL: they are shown */
@@ -21,5 +23,9 @@ bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *ta
 
 /* All slices by time or by page. */
 bool plan_cutter_run(struct plan_cutter *cutter, struct error *err) MUST_CHECK;
+
+/* All slices by id, of the records that need to be looked at again (engine/update). */
+bool plan_cutter_run_ids(struct plan_cutter *cutter, struct store *store, struct arena *arena,
+                         struct error *err) MUST_CHECK;
 
 #endif

@@ -5,7 +5,6 @@
 #define PATRA_ENGINE_PLAN_DRAFT_H
 
 #include "core/bucket.h"
-#include "core/reslice.h"
 #include "engine/plan/plan.h"
 #include "port/store_cursor.h"
 #include "port/store_plan.h"
@@ -101,12 +100,7 @@ bool draft_book(struct store *store, const struct plan_draft *draft, int64_t req
 /* True when it is driven by ids rather than by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);
 
-/* How the window is cut, of what is known so far; pieces for time, pages for pages. */
-struct slice_cut draft_cut(const struct spec *spec);
-
-/* How a slice that has these ids, or all, would be cut by ids; false: the source can not be asked
- * for a range of ids. Reason and total are the caller's. */
-bool draft_ids(const struct spec *spec, struct id_range part, struct reslice_ids_request *request);
+/* All slices of the plan, by time or by page. */
 struct slice_request draft_slices(const struct plan_draft *draft);
 
 #endif

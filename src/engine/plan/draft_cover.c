@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "engine/coverage/coverage.h"
 #include "engine/plan/draft.h"
+#include "engine/slice/slicing.h"
 
 /* ---- what is to be fetched ---- */
 
@@ -106,27 +107,6 @@ bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *dr
 
 /* ---- how it is cut ---- */
 
-struct slice_cut draft_cut(const struct spec *spec)
-{
-    const struct spec_window *window = &spec->endpoint.window;
-
-    return (struct slice_cut){ .max_us = window->max_us,
-                               .min_us = window->min_us,
-                               .overlap_us = window->overlap_us,
-                               .align = window->align,
-                               .granularity = window->granularity };
-}
-
-bool draft_ids(const struct spec *spec, struct id_range part, struct reslice_ids_request *request)
-{
-    const struct spec_page *page = &spec->endpoint.page;
-
-    *request = (struct reslice_ids_request){
-        .ids = part, .id_min = page->id_min, .id_max = page->id_max, .record_cap = page->cap
-    };
-    return page->id_max > 0;
-}
-
 static int64_t least(int64_t cap, int64_t other)
 {
     return cap == 0 || (other > 0 && other < cap) ? other : cap;
@@ -159,10 +139,9 @@ struct slice_request draft_slices(const struct plan_draft *draft)
         .dimension = spec->operation.slice_by,
         .pieces = draft->pieces,
         .window = draft->plan.window,
-        .cut = draft_cut(spec),
+        .cut = slicing_cut(spec),
         .density = draft->density,
-        .cost = { .page_size = page->size,
-                  .id_batch_size = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0 },
+        .cost = slicing_cost(spec),
         .record_cap = records_most(spec),
         .pages = { page->base, page->base + pages },
         /* Without a last page there is nothing to share out: one slice walks to the end. */

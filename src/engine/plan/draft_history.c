@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "data/json.h"
 #include "engine/plan/draft.h"
+#include "engine/slice/slicing.h"
 #include "port/store_run.h"
 
 /* More than any run can be given; the store is outside, and what it says is added up. */
@@ -39,7 +40,7 @@ bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *d
 {
     const struct task_partition of = { draft->plan.source, draft->plan.endpoint,
                                        draft->plan.operation };
-    const struct slice_cut cut = draft_cut(&draft->spec);
+    const struct slice_cut cut = slicing_cut(&draft->spec);
     struct slice_sample samples[HISTORY_RUNS_MAX];
     struct run_list runs;
     size_t count = 0;

@@ -4,7 +4,6 @@
 #include "engine/plan/cutter.h"
 #include "engine/plan/draft.h"
 #include "engine/plan/remarks.h"
-#include "engine/update/candidates.h"
 #include "port/store_schedule.h"
 
 static const struct code_item IDLE_ITEMS[] = {
@@ -133,7 +132,7 @@ static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cu
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
     if (draft_is_by_id(draft))
-        return update_candidates_cut(store, arena, cutter, err);
+        return plan_cutter_run_ids(cutter, store, arena, err);
     return draft->pieces.count == 0 || plan_cutter_run(cutter, err);
 }
 

@@ -38,15 +38,10 @@
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/window_decision.h"
+#include "engine/update/id_reader.h"
 #include "port/store.h"
 #include "spec/fault.h"
 #include "spec/resolve.h"
-
-/* Ids of a trigger, handed over one by one. An adapter of a file or a request embeds it first. */
-struct plan_ids {
-    /* *id is valid until the next call; *has is false behind the last one. */
-    bool (*next)(struct plan_ids *ids, struct str *id, bool *has, struct error *err);
-};
 
 /* The tick of a schedule that fires the trigger. It is claimed in the plan's own transaction: of
  * all who fire it one makes the plan, and a crash leaves the tick for another. */
@@ -69,7 +64,7 @@ struct plan_request {
     struct str campaign;
     int64_t stale_us;               /* UPDATE, METRICS by id: records not checked for this long, and
                                        no others; 0: as the source says */
-    struct plan_ids *ids;           /* UPDATE, METRICS by id: these become signals; NULL: none */
+    struct id_reader *ids;          /* UPDATE, METRICS by id: these become signals; NULL: none */
     struct override_list overrides; /* --set */
     const struct plan_tick *tick;   /* NULL: by hand */
 };

@@ -6,7 +6,7 @@
 #include "core/reslice.h"
 #include "data/json.h"
 #include "engine/reslice/reslice_internal.h"
-#include "engine/update/candidates.h"
+#include "engine/slice/slice_expr.h"
 
 enum { RECUT_ARENA_MAX = 256 << 20 };
 
@@ -31,19 +31,6 @@ static bool read_detail(struct recut *recut, struct error *err)
     return true;
 }
 
-static bool read_target(struct recut *recut, struct error *err)
-{
-    struct json_doc doc;
-    struct json_node node;
-
-    if (!json_parse(&doc, recut->arena, recut->parent.expr_snapshot, err))
-        return error_wrap(err, "expression of slice %" PRId64, recut->parent.id);
-    node = json_get(&doc, json_root(&doc), STR("records"));
-    recut->target = recut->plan.endpoint;
-    return json_type(&doc, node) != JSON_STRING ||
-           json_string(&doc, node, recut->arena, &recut->target, err);
-}
-
 static bool load(struct recut *recut, struct error *err)
 {
     const struct reslice_ticket *ticket = recut->ticket;
@@ -61,8 +48,10 @@ static bool load(struct recut *recut, struct error *err)
         return error_set(err, ERROR_FATAL, "plan.reslice",
                          "re-slice request %" PRId64 " is for a task or slice that is not there",
                          ticket->id);
+    recut->target = recut->plan.endpoint;
     return spec_read(recut->arena, recut->plan.expr_proto_snapshot, &recut->spec, err) &&
-           read_detail(recut, err) && read_target(recut, err);
+           read_detail(recut, err) &&
+           slice_expr_target(recut->arena, recut->parent.expr_snapshot, &recut->target, err);
 }
 
 /* ---- children ---- */
@@ -163,19 +152,19 @@ static bool write_ids(struct recut *recut, const struct str *ids, size_t count, 
 
 static bool cut_ids(struct recut *recut, struct error *err)
 {
-    struct str *ids;
-    size_t count, done, half;
+    struct str_list ids;
+    size_t done, half;
 
-    if (!update_candidates_ids(recut->arena, recut->parent.expr_snapshot, &ids, &count, err))
+    if (!slice_expr_ids(recut->arena, recut->parent.expr_snapshot, &ids, err))
         return false;
-    done = (size_t)recut->finished_ids < count ? (size_t)recut->finished_ids : count;
-    half = (count - done) / 2;
-    if (done == count)
+    done = (size_t)recut->finished_ids < ids.count ? (size_t)recut->finished_ids : ids.count;
+    half = (ids.count - done) / 2;
+    if (done == ids.count)
         return true;
     if (half == 0)
-        return write_ids(recut, ids + done, 1, true, err);
-    return write_ids(recut, ids + done, half, false, err) &&
-           write_ids(recut, ids + done + half, count - done - half, false, err);
+        return write_ids(recut, ids.items + done, 1, true, err);
+    return write_ids(recut, ids.items + done, half, false, err) &&
+           write_ids(recut, ids.items + done + half, ids.count - done - half, false, err);
 }
 
 /* ---- one ticket ---- */

@@ -5,23 +5,14 @@
 #include "core/limits.h"
 #include "core/reslice.h"
 #include "engine/coverage/coverage.h"
-#include "engine/cursor/cursor_event.h"
-#include "engine/plan/draft.h"
 #include "engine/reslice/reslice_internal.h"
+#include "engine/slice/slicing.h"
 #include "port/store_cursor.h"
-
-static struct slice_cost cost_of(const struct recut *recut)
-{
-    return (struct slice_cost){ .page_size = recut->spec.endpoint.page.size,
-                                .id_batch_size = recut->spec.is_two_phase
-                                                     ? recut->spec.detail.batch.id_batch_size
-                                                     : 0 };
-}
 
 static bool write_window(struct recut *recut, struct window window, struct window_list ended,
                          bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = draft_cut(&recut->spec);
+    const struct slice_cut how = slicing_cut(&recut->spec);
     const struct slice_density density = { recut->total,
                                            recut->total > 0 ? window_length_us(recut->parent.window)
                                                             : 0 };
@@ -31,7 +22,7 @@ static bool write_window(struct recut *recut, struct window window, struct windo
                                  .query = slice_query_of(&how, window),
                                  .expected_records = records,
                                  .expected_requests =
-                                     slice_expected_requests(cost_of(recut), records) };
+                                     slice_expected_requests(slicing_cost(&recut->spec), records) };
     struct plan_cut cut = { .slice = &slice,
                             .generation = coverage_generation(ended, window),
                             .is_last_resort = is_last_resort };
@@ -81,14 +72,14 @@ static bool list_since(struct recut *recut, const struct task_list *tasks,
 static bool write_part(struct recut *recut, const struct id_part *part, int64_t records,
                        bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = draft_cut(&recut->spec);
+    const struct slice_cut how = slicing_cut(&recut->spec);
     const struct slice slice = { .dimension = SLICE_TIME,
                                  .window = part->window,
                                  .query = slice_query_of(&how, part->window),
                                  .part = part->ids,
                                  .expected_records = records,
                                  .expected_requests =
-                                     slice_expected_requests(cost_of(recut), records) };
+                                     slice_expected_requests(slicing_cost(&recut->spec), records) };
     struct plan_cut cut = { .slice = &slice,
                             .generation = recut->ticket->id,
                             .is_last_resort = is_last_resort };
@@ -160,7 +151,7 @@ static bool cut_parts(struct recut *recut, const struct task_list *tasks, struct
     struct window_list pieces;
     struct reslice_ids out;
 
-    (void)draft_ids(&recut->spec, recut->task.ids, &request);
+    (void)slicing_ids(&recut->spec, recut->task.ids, &request);
     request.reason = recut->ticket->reason;
     request.total = recut->total;
     reslice_ids(&request, &out);
@@ -229,7 +220,7 @@ bool recut_time(struct recut *recut, struct error *err)
     const struct coverage_namespace of = plan_namespace(&recut->plan);
     const struct reslice_request request = { .window = slice,
                                              .finished = finished,
-                                             .cut = draft_cut(&recut->spec),
+                                             .cut = slicing_cut(&recut->spec),
                                              .reason = recut->ticket->reason,
                                              .total = recut->total,
                                              .record_cap = recut->spec.endpoint.page.cap };

@@ -1,14 +1,17 @@
+/* Which records are candidates, in which order they are taken. */
 #include "engine/update/candidates.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/instant.h"
-#include "data/json.h"
+#include "engine/slice/slice_expr.h"
 #include "engine/update/id_batch.h"
 #include "engine/update/id_filter.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
+#include "spec/snapshot.h"
 
 enum {
     PAGE_IDS = 500, /* read, or signalled, at once */
@@ -20,7 +23,7 @@ enum {
 
 struct search {
     struct store *store;
-    struct plan_cutter *cutter;
+    const struct update_request *request;
     struct id_batch *batch;
     struct id_filter *seen;
     struct arena page;
@@ -29,58 +32,28 @@ struct search {
     size_t current_count;
 };
 
-static const struct plan_draft *draft_of(const struct search *search)
-{
-    return search->cutter->draft;
-}
-
 /* ---- what is live already ---- */
-
-bool update_candidates_ids(struct arena *arena, struct str expr_snapshot, struct str **ids,
-                           size_t *count, struct error *err)
-{
-    struct json_doc doc;
-    struct json_node list;
-    struct json_iter it;
-
-    if (!json_parse(&doc, arena, expr_snapshot, err))
-        return error_wrap(err, "read the ids of a slice");
-    list = json_get(&doc, json_root(&doc), STR("ids"));
-    *count = 0;
-    *ids = ARENA_ARRAY(arena, struct str, json_count(&doc, list) + 1);
-    if (*ids == NULL)
-        return arena_error(arena, err);
-    it = json_each(&doc, list);
-    while (json_next(&it)) {
-        if (json_type(&doc, it.value) != JSON_STRING)
-            return error_set(err, ERROR_FATAL, "plan.slice", "an id of a slice is not a text");
-        if (!json_string(&doc, it.value, arena, &(*ids)[(*count)++], err))
-            return false;
-    }
-    return true;
-}
 
 static bool see_task(struct search *search, const struct task *task, struct error *err)
 {
     struct plan_slice slice;
-    struct str *ids;
-    size_t count;
+    struct str_list ids;
     bool found;
 
     if (!store_slice_get(search->store, &search->page, task->slice_id, &slice, &found, err))
         return false;
     if (!found)
         return true;
-    if (!update_candidates_ids(&search->page, slice.expr_snapshot, &ids, &count, err))
+    if (!slice_expr_ids(&search->page, slice.expr_snapshot, &ids, err))
         return false;
-    for (size_t i = 0; i < count; i++)
-        id_filter_add(search->seen, ids[i]);
+    for (size_t i = 0; i < ids.count; i++)
+        id_filter_add(search->seen, ids.items[i]);
     return true;
 }
 
 static bool see_live(struct search *search, struct error *err)
 {
-    const struct plan *plan = &draft_of(search)->plan;
+    const struct plan *plan = search->request->plan;
     const struct task_partition of = { plan->source, plan->endpoint, plan->operation };
     struct task_list tasks;
     int64_t after_id = 0;
@@ -102,7 +75,7 @@ static bool see_live(struct search *search, struct error *err)
 
 static bool cut_batch(struct search *search, struct error *err)
 {
-    return id_batch_cut(search->batch, search->cutter, &search->is_over, err);
+    return id_batch_cut(search->batch, search->request, &search->is_over, err);
 }
 
 /* signal_id 0: it was not a signal. */
@@ -120,8 +93,8 @@ static bool take(struct search *search, struct str id, int64_t signal_id, struct
 static bool take_signals(struct search *search, struct error *err)
 {
     struct candidate_query query = { .why = CANDIDATE_SIGNAL,
-                                     .source = draft_of(search)->plan.source,
-                                     .endpoint = draft_of(search)->target,
+                                     .source = search->request->plan->source,
+                                     .endpoint = search->request->target,
                                      .limit = PAGE_IDS };
     struct candidate last = { 0 };
     struct candidate_list list;
@@ -144,13 +117,13 @@ static bool take_signals(struct search *search, struct error *err)
 
 static bool normal_id(struct search *search, struct str id, struct str *normal, struct error *err)
 {
-    const struct spec *spec = &draft_of(search)->spec;
+    const struct spec *spec = search->request->spec;
     struct str copy;
 
     if (id.len == 0 || id.len > PROVIDER_ID_MAX || !store_text_ok(id))
         return error_set(err, ERROR_REQUEST, "plan.request",
-                         "'%.*s' is no id: 1 to %d bytes of UTF-8", STR_ARG(str_slice(id, 0, 100)),
-                         PROVIDER_ID_MAX);
+                         "'%.*s' is not an id: 1 to %d bytes of UTF-8",
+                         STR_ARG(str_slice(id, 0, 100)), PROVIDER_ID_MAX);
     copy = arena_copy(&search->page, id);
     if (copy.data == NULL)
         return arena_error(&search->page, err);
@@ -169,16 +142,16 @@ static bool add_signals(struct search *search, const struct signal *signals, siz
 {
     int64_t added;
 
-    if (search->cutter->writer != NULL)
+    if (!search->request->is_preview)
         return store_signal_add(search->store, signals, count, &added, err);
-    for (size_t i = 0; i < count; i++) { /* a preview: nobody keeps them */
+    for (size_t i = 0; i < count; i++) { /* a preview keeps none */
         if (!take(search, signals[i].provider_id, 0, err))
             return false;
     }
     return true;
 }
 
-static bool signal_ids(struct search *search, struct plan_ids *ids, struct error *err)
+static bool signal_ids(struct search *search, struct id_reader *ids, struct error *err)
 {
     struct signal signals[PAGE_IDS];
     struct str id;
@@ -188,11 +161,11 @@ static bool signal_ids(struct search *search, struct plan_ids *ids, struct error
     do {
         arena_reset(&search->page);
         for (count = 0; count < PAGE_IDS; count++) {
-            signals[count] = (struct signal){ .source = draft_of(search)->plan.source,
-                                              .endpoint = draft_of(search)->target,
+            signals[count] = (struct signal){ .source = search->request->plan->source,
+                                              .endpoint = search->request->target,
                                               .reason = STR("asked for by a trigger"),
                                               .created_by = STR("patra"),
-                                              .created_us = draft_of(search)->request->now_us };
+                                              .created_us = search->request->now_us };
             if (!ids->next(ids, &id, &has, err))
                 return false;
             if (!has)
@@ -212,13 +185,15 @@ static bool signal_ids(struct search *search, struct plan_ids *ids, struct error
  * harvested is as good as one that was updated. */
 static bool find_current(struct search *search, struct error *err)
 {
-    const struct plan_draft *draft = draft_of(search);
+    const struct source *source = search->request->source;
+    const struct str hash = search->request->plan->expr_proto_hash;
     const struct registry_row *row = NULL;
 
-    memcpy(search->current[0], draft->snapshot.expr_proto_hash, HASH_HEX_MAX);
+    assert(hash.len == HASH_HEX_MAX - 1);
+    memcpy(search->current[0], hash.data, hash.len);
     search->current_count = 1;
-    while ((row = source_next_operation(&draft->source, row)) != NULL) {
-        const struct snapshot_request request = { .source = &draft->source, .operation = row->key };
+    while ((row = source_next_operation(source, row)) != NULL) {
+        const struct snapshot_request request = { .source = source, .operation = row->key };
         struct snapshot snapshot;
 
         if (search->current_count == HASHES_MAX)
@@ -246,8 +221,8 @@ static bool take_old(struct search *search, struct error *err)
     char hash[HASH_HEX_MAX];
     struct candidate last = { .expr_hash = { hash, 0 } };
     struct candidate_query query = { .why = CANDIDATE_EXPR_CHANGE,
-                                     .source = draft_of(search)->plan.source,
-                                     .endpoint = draft_of(search)->target,
+                                     .source = search->request->plan->source,
+                                     .endpoint = search->request->target,
                                      .expr_hash = str_of(search->current[0]),
                                      .limit = PAGE_IDS };
     struct candidate_list list;
@@ -281,21 +256,21 @@ static bool take_old(struct search *search, struct error *err)
 
 /* ---- staleness ---- */
 
-static int64_t stale_before(const struct plan_draft *draft)
+static int64_t stale_before(const struct update_request *request)
 {
-    const int64_t after_us = draft->request->stale_us > 0 ? draft->request->stale_us
-                                                          : draft->spec.operation.stale_after_us;
+    const int64_t after_us =
+        request->stale_us > 0 ? request->stale_us : request->spec->operation.stale_after_us;
 
-    return draft->request->now_us - after_us;
+    return request->now_us - after_us;
 }
 
 /* One Nth of the records has its turn each day. By other bits than those that cut slices. */
-static bool has_turn(const struct plan_draft *draft, struct str id)
+static bool has_turn(const struct update_request *request, struct str id)
 {
-    const int64_t buckets = draft->spec.operation.stale_buckets;
-    const int64_t day = instant_day_number(draft->request->now_us);
+    const int64_t buckets = request->spec->operation.stale_buckets;
+    const int64_t day = instant_day_number(request->now_us);
 
-    if (buckets <= 1 || draft->request->stale_us > 0)
+    if (buckets <= 1 || request->stale_us > 0)
         return true;
     return (int64_t)((slice_hash(id) >> 32) % (uint64_t)buckets) ==
            ((day % buckets) + buckets) % buckets;
@@ -305,9 +280,9 @@ static bool has_turn(const struct plan_draft *draft, struct str id)
 static bool are_stale(struct search *search, const struct candidate_list *list, bool *stale,
                       struct error *err)
 {
-    const struct plan_draft *draft = draft_of(search);
-    const struct record_context context = { .source = draft->plan.source,
-                                            .endpoint = draft->target };
+    const struct update_request *request = search->request;
+    const struct record_context context = { .source = request->plan->source,
+                                            .endpoint = request->target };
     struct record_state states[PAGE_IDS];
     struct str ids[PAGE_IDS];
 
@@ -316,14 +291,14 @@ static bool are_stale(struct search *search, const struct candidate_list *list, 
     if (!store_record_check(search->store, &search->page, &context, ids, list->count, states, err))
         return false;
     for (size_t i = 0; i < list->count; i++)
-        stale[i] = states[i].id == 0 || states[i].checked_us < stale_before(draft);
+        stale[i] = states[i].id == 0 || states[i].checked_us < stale_before(request);
     return true;
 }
 
 static bool take_page(struct search *search, const struct candidate_list *list, struct error *err)
 {
-    const struct plan_draft *draft = draft_of(search);
-    const bool has_own = !str_eq(draft->base, draft->target);
+    const struct update_request *request = search->request;
+    const bool has_own = !str_eq(request->base, request->target);
     bool stale[PAGE_IDS];
 
     if (has_own && list->count > 0 && !are_stale(search, list, stale, err))
@@ -331,7 +306,7 @@ static bool take_page(struct search *search, const struct candidate_list *list, 
     for (size_t i = 0; i < list->count; i++) {
         const struct str id = list->items[i].provider_id;
 
-        if ((!has_own || stale[i]) && has_turn(draft, id) && !take(search, id, 0, err))
+        if ((!has_own || stale[i]) && has_turn(request, id) && !take(search, id, 0, err))
             return false;
     }
     return true;
@@ -339,13 +314,13 @@ static bool take_page(struct search *search, const struct candidate_list *list, 
 
 static bool take_stale(struct search *search, struct error *err)
 {
-    const struct plan_draft *draft = draft_of(search);
-    const bool has_own = !str_eq(draft->base, draft->target);
+    const struct update_request *request = search->request;
+    const bool has_own = !str_eq(request->base, request->target);
     struct candidate_query query = { .why = CANDIDATE_STALENESS,
-                                     .source = draft->plan.source,
-                                     .endpoint = draft->base,
+                                     .source = request->plan->source,
+                                     .endpoint = request->base,
                                      .checked_before_us =
-                                         has_own ? INSTANT_MAX : stale_before(draft),
+                                         has_own ? INSTANT_MAX : stale_before(request),
                                      .limit = PAGE_IDS };
     struct candidate last;
     struct candidate_list list;
@@ -368,12 +343,11 @@ static bool take_stale(struct search *search, struct error *err)
 /* What a trigger names is all it gets; else the source says what counts. */
 static bool search_all(struct search *search, struct error *err)
 {
-    const struct plan_draft *draft = draft_of(search);
-    const struct plan_request *request = draft->request;
-    const bool *wanted = draft->spec.operation.candidates;
+    const struct update_request *request = search->request;
+    const bool *wanted = request->spec->operation.candidates;
     const bool is_named = request->ids != NULL || request->stale_us > 0;
     const bool has_stale = request->stale_us > 0 || (!is_named && wanted[CANDIDATE_STALENESS] &&
-                                                     draft->spec.operation.stale_after_us > 0);
+                                                     request->spec->operation.stale_after_us > 0);
 
     if (!see_live(search, err))
         return false;
@@ -390,8 +364,8 @@ static bool search_all(struct search *search, struct error *err)
     return cut_batch(search, err);
 }
 
-bool update_candidates_cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,
-                           struct error *err)
+bool update_candidates_cut(struct store *store, struct arena *arena,
+                           const struct update_request *request, struct error *err)
 {
     struct search *search = ARENA_NEW(arena, struct search);
     struct id_filter *seen = ARENA_NEW(arena, struct id_filter);
@@ -400,7 +374,7 @@ bool update_candidates_cut(struct store *store, struct arena *arena, struct plan
 
     if (search == NULL || seen == NULL || batch == NULL)
         return arena_error(arena, err);
-    *search = (struct search){ .store = store, .cutter = cutter, .batch = batch, .seen = seen };
+    *search = (struct search){ .store = store, .request = request, .batch = batch, .seen = seen };
     arena_init(&search->page, PAGE_ARENA_MAX);
     id_batch_init(batch, store);
     ok = search_all(search, err);

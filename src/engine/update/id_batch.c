@@ -1,3 +1,4 @@
+/* A batch of ids, divided by hash or by range. */
 #include "engine/update/id_batch.h"
 
 #include <assert.h>
@@ -57,8 +58,8 @@ static int64_t ids_per_slice(const struct spec *spec)
     return requests < ID_SLICE_MAX / batch ? requests * batch : ID_SLICE_MAX / batch * batch;
 }
 
-/* By hash into this many. What the author says counts, but no slice is made for less than one
- * request, nor for more than a slice may hold. */
+/* How many slices by hash. The source file decides, but no slice is made for less than one request,
+ * nor for more ids than a slice may hold. */
 static uint32_t bucket_count(const struct spec *spec, size_t count)
 {
     const int64_t wanted = spec->operation.slice_buckets > 0
@@ -92,7 +93,7 @@ static bool rank_all(struct id_batch *batch, const struct spec *spec, uint32_t b
             held->rank = slice_bucket(held->id, buckets);
         else if (!str_to_i64(held->id, &held->rank) || held->rank == INT64_MAX)
             return error_set(err, ERROR_REQUEST, "plan.request",
-                             "slice.ids: range needs ids that are numbers, and '%.*s' is none",
+                             "slice.ids: range needs ids that are numbers, and '%.*s' is not one",
                              STR_ARG(held->id));
     }
     qsort(batch->ids, batch->count, sizeof(batch->ids[0]), compare_ranks);
@@ -114,66 +115,75 @@ static size_t end_of(const struct id_batch *batch, const struct spec *spec, size
 
 /* ---- slices ---- */
 
-static bool consume(struct id_batch *batch, int64_t plan_id, int64_t now_us, size_t from, size_t to,
+struct span { /* of the batch: one slice */
+    size_t from;
+    size_t to;
+};
+
+static bool consume(struct id_batch *batch, const struct update_request *request, struct span span,
                     struct error *err)
 {
     int64_t ids[ID_SLICE_MAX], consumed;
     size_t count = 0;
 
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = span.from; i < span.to; i++) {
         if (batch->ids[i].signal_id != 0)
             ids[count++] = batch->ids[i].signal_id;
     }
-    return count == 0 ||
-           store_signal_consume(batch->store, ids, count, plan_id, now_us, &consumed, err);
+    return count == 0 || store_signal_consume(batch->store, ids, count, request->plan->id,
+                                              request->now_us, &consumed, err);
 }
 
-static bool cut_slice(struct id_batch *batch, struct plan_cutter *cutter, uint32_t buckets,
-                      size_t from, size_t to, bool *taken, struct error *err)
+static struct slice_ids bounds_of(const struct id_batch *batch, const struct spec *spec,
+                                  uint32_t buckets, struct span span)
 {
-    const struct plan_draft *draft = cutter->draft;
-    const bool by_range = draft->spec.operation.slice_ids == ID_SLICING_RANGE;
+    if (spec->operation.slice_ids == ID_SLICING_RANGE)
+        return (struct slice_ids){ .slicing = ID_SLICING_RANGE,
+                                   .from = batch->ids[span.from].rank,
+                                   .to = batch->ids[span.to - 1].rank + 1 };
+    return (struct slice_ids){ .slicing = ID_SLICING_HASH,
+                               .bucket = (uint32_t)batch->ids[span.from].rank,
+                               .bucket_count = buckets };
+}
+
+static bool cut_slice(struct id_batch *batch, const struct update_request *request,
+                      struct slice_ids bounds, struct span span, bool *taken, struct error *err)
+{
+    const size_t count = span.to - span.from;
     const struct slice slice = {
         .dimension = SLICE_ID,
-        .window = draft->plan.window,
-        .ids = by_range ? (struct slice_ids){ .slicing = ID_SLICING_RANGE,
-                                              .from = batch->ids[from].rank,
-                                              .to = batch->ids[to - 1].rank + 1 }
-                        : (struct slice_ids){ .slicing = ID_SLICING_HASH,
-                                              .bucket = (uint32_t)batch->ids[from].rank,
-                                              .bucket_count = buckets },
+        .window = request->plan->window,
+        .ids = bounds,
         .number = batch->slice_count++,
-        .expected_records = (int64_t)(to - from),
-        .expected_requests = divide_up((int64_t)(to - from), ids_per_request(&draft->spec)),
+        .expected_records = (int64_t)count,
+        .expected_requests = divide_up((int64_t)count, ids_per_request(request->spec)),
     };
     struct str ids[ID_SLICE_MAX];
-    struct plan_cut cut = {
-        .slice = &slice, .ids = ids, .id_count = to - from, .generation = draft->plan.id
-    };
 
-    for (size_t i = from; i < to; i++)
-        ids[i - from] = batch->ids[i].id;
-    if (!plan_cutter_take(cutter, &cut, taken, err))
+    for (size_t i = 0; i < count; i++)
+        ids[i] = batch->ids[span.from + i].id;
+    if (!request->taker->take(request->taker, &(struct update_slice){ &slice, ids, count }, taken,
+                              err))
         return false;
-    return !*taken || cutter->writer == NULL ||
-           consume(batch, draft->plan.id, draft->request->now_us, from, to, err);
+    return !*taken || request->is_preview || consume(batch, request, span, err);
 }
 
-bool id_batch_cut(struct id_batch *batch, struct plan_cutter *cutter, bool *is_over,
+bool id_batch_cut(struct id_batch *batch, const struct update_request *request, bool *is_over,
                   struct error *err)
 {
-    const struct spec *spec = &cutter->draft->spec;
+    const struct spec *spec = request->spec;
     const uint32_t buckets = bucket_count(spec, batch->count);
+    struct span span = { 0, 0 };
     bool taken = true;
 
     if (batch->count > 0 && !rank_all(batch, spec, buckets, err))
         return false;
-    for (size_t from = 0, to; from < batch->count && (taken || cutter->writer == NULL); from = to) {
-        to = end_of(batch, spec, from);
-        if (!cut_slice(batch, cutter, buckets, from, to, &taken, err))
+    for (; span.from < batch->count && (taken || request->is_preview); span.from = span.to) {
+        span.to = end_of(batch, spec, span.from);
+        if (!cut_slice(batch, request, bounds_of(batch, spec, buckets, span), span, &taken, err))
             return false;
     }
-    *is_over = *is_over || (!taken && cutter->writer != NULL);
+    *is_over = *is_over || (!taken && !request->is_preview);
     batch->count = 0;
     arena_reset(&batch->arena);
     return true;

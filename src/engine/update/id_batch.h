@@ -6,7 +6,7 @@
 #ifndef PATRA_ENGINE_UPDATE_ID_BATCH_H
 #define PATRA_ENGINE_UPDATE_ID_BATCH_H
 
-#include "engine/plan/cutter.h"
+#include "engine/update/candidates.h"
 
 enum { ID_BATCH_MAX = 20000, ID_SLICE_MAX = 5000 };
 static_assert(ID_SLICE_MAX <= ID_BATCH_MAX, "a slice is cut from a batch");
@@ -36,7 +36,7 @@ bool id_batch_is_full(const struct id_batch *batch);
 
 /* Cuts all that was added, and is empty again; consumes the signals of those that became tasks.
  * *is_over is set when the budget ended; ids that it had no room for are dropped. */
-bool id_batch_cut(struct id_batch *batch, struct plan_cutter *cutter, bool *is_over,
+bool id_batch_cut(struct id_batch *batch, const struct update_request *request, bool *is_over,
                   struct error *err) MUST_CHECK;
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "engine/update/candidates.h"
+#include "engine/slice/slice_expr.h"
 #include "planning.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
@@ -69,14 +69,12 @@ static struct id_set ids_of(struct store *store, int64_t plan_id)
     struct error err = { 0 };
 
     for (size_t i = 0; i < slices.count; i++) {
-        struct str *ids;
-        size_t count;
+        struct str_list ids;
 
-        REQUIRE_OK(update_candidates_ids(contract_arena(), slices.items[i].expr_snapshot, &ids,
-                                         &count, &err),
+        REQUIRE_OK(slice_expr_ids(contract_arena(), slices.items[i].expr_snapshot, &ids, &err),
                    err);
-        for (size_t k = 0; k < count; k++)
-            set.ids[set.count++] = ids[k];
+        for (size_t k = 0; k < ids.count; k++)
+            set.ids[set.count++] = ids.items[k];
     }
     return set;
 }
@@ -343,12 +341,12 @@ TEST(candidates_are_read_a_page_at_a_time_into_memory_that_does_not_grow)
 /* ---- ids of a trigger ---- */
 
 struct list_ids {
-    struct plan_ids ids;
+    struct id_reader ids;
     int next, count;
     char text[32];
 };
 
-static bool next_of_list(struct plan_ids *ids, struct str *id, bool *has, struct error *err)
+static bool next_of_list(struct id_reader *ids, struct str *id, bool *has, struct error *err)
 {
     struct list_ids *list = (struct list_ids *)ids;
 

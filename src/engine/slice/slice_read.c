@@ -1,12 +1,11 @@
-#include "engine/execute/slice_read.h"
+/* The slice_spec of a slice's row as a struct. */
+#include "engine/slice/slice_read.h"
 
 #include <inttypes.h>
 
 #include "base/instant.h"
-#include "core/reslice.h"
 #include "data/date.h"
 #include "data/json.h"
-#include "engine/plan/draft.h"
 
 struct reading {
     struct json_doc doc;
@@ -155,37 +154,4 @@ bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_
         return true;
     return error_set(err, ERROR_FATAL, "slice.unreadable",
                      "slice %" PRId64 ": its slice_spec is not one this patra can read", row->id);
-}
-
-bool slice_can_be_cut(const struct slice *slice, const struct spec *spec, size_t id_count)
-{
-    struct page_range children[2];
-    struct reslice out;
-
-    switch (slice->dimension) {
-    case SLICE_TIME:
-        if (id_range_is_valid(slice->part))
-            return false; /* its window was too short before */
-        reslice_time(&(struct reslice_request){ .window = slice->window,
-                                                .cut = draft_cut(spec),
-                                                .record_cap = spec->endpoint.page.cap },
-                     &out);
-        return out.count > 1;
-    case SLICE_PAGE:
-        return reslice_pages(slice->pages, slice->pages.from, children);
-    case SLICE_ID:
-        break;
-    }
-    return id_count > 1;
-}
-
-bool slice_can_be_parted(const struct slice *slice, const struct spec *spec)
-{
-    struct reslice_ids_request request;
-    struct reslice_ids out;
-
-    if (slice->dimension != SLICE_TIME || !draft_ids(spec, slice->part, &request))
-        return false;
-    reslice_ids(&request, &out);
-    return out.count > 0;
 }
