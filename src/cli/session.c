@@ -26,7 +26,8 @@ static bool connect(struct session *session, const struct invocation *invocation
     *session = (struct session){ .clock = system_clock() };
     arena_init(&session->arena, COMMAND_BYTES_MAX);
     session->dsn = store_dsn_redact(&session->arena, dsn);
-    return store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
+    return spec_cache_open(&session->specs, err) &&
+           store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
 }
 
 bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
@@ -44,6 +45,7 @@ bool session_open(struct session *session, const struct invocation *invocation, 
 void session_close(struct session *session)
 {
     store_close(session->store);
+    spec_cache_close(session->specs);
     arena_release(&session->arena);
     *session = (struct session){ 0 };
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "cli/command.h"
+#include "engine/source/spec_cache.h"
 #include "port/clock.h"
 #include "port/store.h"
 #include "view/reader.h"
@@ -20,6 +21,7 @@ struct session {
     struct clock clock;
     struct str dsn; /* without its password, for printing */
     struct store *store;
+    struct spec_cache *specs; /* for all threads of the process */
 };
 
 /* Opens the store that --store, $PATRA_STORE or the default names, and checks its schema. */

@@ -7,10 +7,9 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "cli/who.h"
-#include "engine/reslice/reslice.h"
+#include "engine/housekeeping/housekeeping.h"
 #include "engine/schedule/fire.h"
 #include "engine/session/store_retry.h"
-#include "port/store_lease.h"
 #include "port/store_rate.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
@@ -61,22 +60,30 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
     struct store *store = serve->session->store;
     const struct str owner = str_of(serve->owner);
     struct schedule_fire_result fired;
-    struct plan_reslice_result cut;
-    int64_t now_us, reclaimed;
+    struct housekeeping_request chores = { .owner = owner,
+                                           .leases_max = RECLAIM_MAX,
+                                           .tickets_max = RESLICE_MAX,
+                                           .specs = serve->session->specs };
+    struct housekeeping_result done;
+    int64_t now_us;
 
     if (!store_retry_ready(&serve->retry, err) ||
-        !store_clock(store, clock_now_us(&serve->session->clock), &now_us, err) ||
-        !store_lease_reclaim(store, now_us, RECLAIM_MAX, &reclaimed, err) ||
-        !plan_reslice(store, &(struct plan_reslice_request){ owner, now_us, RESLICE_MAX }, &cut,
-                      err) ||
-        !schedule_fire_due(
-            store, &(struct schedule_fire_request){ owner, now_us, &serve->listener }, &fired, err))
+        !store_clock(store, clock_now_us(&serve->session->clock), &now_us, err))
         return false;
-    if (reclaimed > 0)
-        log_event(serve->log, LOG_WARN, "leases expired", LOG_I64("tasks", reclaimed));
-    if (cut.tickets > 0)
-        log_event(serve->log, LOG_INFO, "slices re-sliced", LOG_I64("slices", cut.tickets),
-                  LOG_I64("pieces", cut.children));
+    chores.now_us = now_us;
+    if (!housekeeping_run(store, &chores, &done, err) ||
+        !schedule_fire_due(store,
+                           &(struct schedule_fire_request){ .owner = owner,
+                                                            .now_us = now_us,
+                                                            .listener = &serve->listener,
+                                                            .specs = serve->session->specs },
+                           &fired, err))
+        return false;
+    if (done.leases > 0)
+        log_event(serve->log, LOG_WARN, "leases expired", LOG_I64("tasks", done.leases));
+    if (done.tickets > 0)
+        log_event(serve->log, LOG_INFO, "slices re-sliced", LOG_I64("slices", done.tickets),
+                  LOG_I64("pieces", done.children));
     *next_in_us = TURN_MAX_US;
     if (fired.next.is_set && fired.next.at_us - now_us < TURN_MAX_US)
         *next_in_us = fired.next.at_us - now_us;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "data/json.h"
-#include "engine/execute/slice_read.h"
+#include "engine/slice/slice_read.h"
 #include "view/members.h"
 
 /* ---- a list ---- */

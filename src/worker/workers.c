@@ -44,6 +44,7 @@ struct workers {
     struct auth_tokens *tokens;
     struct gate_pool *gates;
     struct crew *crew;
+    struct spec_cache *specs; /* the session's */
     atomic_int running;
     int count;
     struct worker worker[WORKERS_MAX];
@@ -91,6 +92,7 @@ static bool open_executor(struct worker *worker, const struct workers_settings *
                                                    .gates = all->gates,
                                                    .gate_store = worker->gate_store,
                                                    .crew = all->crew,
+                                                   .specs = all->specs,
                                                    .clock = &all->clock,
                                                    .random = &all->random,
                                                    .secrets = &all->secrets.source,
@@ -142,6 +144,7 @@ static bool open_all(struct workers *all, struct session *session,
 {
     uint64_t start;
 
+    all->specs = session->specs;
     if (!open_shared(all, settings, err))
         return false;
     start = random_source_u64(&all->random);

@@ -207,7 +207,9 @@ static bool call_engine(struct world *w, const struct plan_request *request)
      * nothing to catch up with. */
     const bool is_even = catch_up(w);
     const uint64_t before = memory_store_hash(w->store);
-    const struct plan_reslice_request again = { STR("sim"), w->now_us, 100 };
+    const struct plan_reslice_request again = { .owner = STR("sim"),
+                                                .now_us = w->now_us,
+                                                .limit = 100 };
     struct plan_reslice_result cut;
     struct plan_result result;
     struct error err = { 0 };

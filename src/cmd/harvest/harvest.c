@@ -7,7 +7,7 @@
 #include "cli/unset.h"
 #include "cmd/trigger/trigger_request.h"
 #include "data/json_write.h"
-#include "engine/reslice/reslice.h"
+#include "engine/housekeeping/housekeeping.h"
 #include "engine/session/store_retry.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
@@ -70,21 +70,26 @@ static void print_plan(struct harvest *h)
         fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
 }
 
+static bool reslice_all(struct harvest *h, struct error *err)
+{
+    const struct housekeeping_request request = { .owner = STR("patra harvest"),
+                                                  .now_us = now_of(h),
+                                                  .tickets_max = RESLICES_MAX,
+                                                  .specs = h->session->specs };
+    struct housekeeping_result done;
+
+    return housekeeping_run(h->session->store, &request, &done, err);
+}
+
 /* Slices that executors want re-sliced go first; else they would be planned as they were. */
 static bool plan_once(struct harvest *h, struct error *err)
 {
     struct store *store = h->session->store;
     struct plan_request *plan = &h->request.plan;
-    struct plan_reslice_result cut;
 
     plan->now_us = now_of(h);
     h->latest = (struct plan_result){ 0 };
-    if (!plan_reslice(store,
-                      &(struct plan_reslice_request){ .owner = STR("patra harvest"),
-                                                      .now_us = plan->now_us,
-                                                      .limit = RESLICES_MAX },
-                      &cut, err) ||
-        !plan_trigger(store, &h->session->arena, plan, &h->latest, err)) {
+    if (!reslice_all(h, err) || !plan_trigger(store, &h->session->arena, plan, &h->latest, err)) {
         trigger_print_faults(h->invocation, h->session, &h->latest);
         return false;
     }
@@ -150,21 +155,15 @@ static void end(struct harvest *h, enum harvest_end reason)
 /* Re-slices what executors asked for; *left is false when there was nothing. */
 static bool reslice(struct harvest *h, bool *left, struct error *err)
 {
-    struct store *store = h->session->store;
-    struct plan_reslice_result result;
     struct open_count open;
 
     *left = false;
-    if (!store_status_open(store, h->partition.source, &open, err))
+    if (!store_status_open(h->session->store, h->partition.source, &open, err))
         return false;
     if (open.tickets == 0)
         return true;
     *left = true;
-    return plan_reslice(store,
-                        &(struct plan_reslice_request){ .owner = STR("patra harvest"),
-                                                        .now_us = now_of(h),
-                                                        .limit = RESLICES_MAX },
-                        &result, err);
+    return reslice_all(h, err);
 }
 
 /* For a plan of which nothing is left. */
@@ -386,21 +385,11 @@ static bool sum_up(struct harvest *h, struct error *err)
            load_cursor(h, &summary->after, err);
 }
 
-/* Checked here, because a worker that finds it out stops the source for all processes. */
-static bool check_secrets(struct harvest *h, struct error *err)
+static bool check_secrets_of(struct harvest *h, const struct spec *spec, struct error *err)
 {
-    struct arena *arena = &h->session->arena;
     struct unset_list unset;
-    struct plan plan;
-    struct spec spec;
-    bool found;
 
-    if (!store_plan_get(h->session->store, arena, h->first.plan_id, &plan, &found, err))
-        return false;
-    if (!found)
-        return true;
-    if (!spec_read(arena, plan.expr_proto_snapshot, &spec, err) ||
-        !unset_find(arena, &spec, &unset, err))
+    if (!unset_find(&h->session->arena, spec, &unset, err))
         return false;
     for (size_t i = 0; i < unset.count; i++) {
         if (unset.items[i].is_required)
@@ -411,6 +400,25 @@ static bool check_secrets(struct harvest *h, struct error *err)
                 STR_ARG(h->partition.source), STR_ARG(unset.items[i].reference));
     }
     return true;
+}
+
+/* Checked here, because a worker that finds it out stops the source for all processes. */
+static bool check_secrets(struct harvest *h, struct error *err)
+{
+    const struct spec *spec;
+    struct plan plan;
+    bool found, ok;
+
+    if (!store_plan_get(h->session->store, &h->session->arena, h->first.plan_id, &plan, &found,
+                        err))
+        return false;
+    if (!found)
+        return true;
+    if (!spec_cache_hold(h->session->specs, plan.expr_proto_snapshot, &spec, err))
+        return false;
+    ok = check_secrets_of(h, spec, err);
+    spec_cache_release(h->session->specs, spec);
+    return ok;
 }
 
 static bool run(struct harvest *h, enum exit_code *code, struct error *err)

@@ -154,6 +154,7 @@ static bool retry_all(struct report *report, struct session *session, const stru
         .by = who_am_i(&session->arena),
         .note = str_of(invocation_value(report->invocation, "note")),
         .is_dry = invocation_flag(report->invocation, "dry-run"),
+        .specs = session->specs,
     };
 
     for (size_t i = 0; i < chosen->count; i++) {

@@ -2,18 +2,19 @@
 #include "cmd/trigger/trigger.h"
 
 #include "cmd/trigger/trigger_request.h"
-#include "engine/reslice/reslice.h"
+#include "engine/housekeeping/housekeeping.h"
 
 enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
 
 static bool fire(const struct invocation *invocation, struct session *session,
                  const struct plan_request *request, int64_t limit, struct error *err)
 {
-    const struct plan_reslice_request first = { .owner = STR("patra trigger"),
+    const struct housekeeping_request first = { .owner = STR("patra trigger"),
                                                 .now_us = request->now_us,
-                                                .limit = RESLICES_MAX };
+                                                .tickets_max = RESLICES_MAX,
+                                                .specs = session->specs };
     const bool is_dry = invocation_flag(invocation, "dry-run");
-    struct plan_reslice_result again;
+    struct housekeeping_result done;
     struct trigger_preview preview;
     struct trigger_shown shown;
     struct plan_result result = { 0 };
@@ -24,7 +25,7 @@ static bool fire(const struct invocation *invocation, struct session *session,
         ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
     } else {
         /* First re-slice what executors asked for; else it would be planned as it was. */
-        ok = plan_reslice(session->store, &first, &again, err) &&
+        ok = housekeeping_run(session->store, &first, &done, err) &&
              plan_trigger(session->store, &session->arena, request, &result, err);
     }
     if (!ok) {

@@ -95,6 +95,7 @@ bool trigger_request_read(struct trigger_request *request, const struct invocati
         .plan = { .source = str_of(invocation->operands[0]),
                   .operation = operation,
                   .now_us = clock_now_us(&session->clock),
+                  .specs = session->specs,
                   .trigger = TRIGGER_MANUAL,
                   .campaign = str_of(invocation_value(invocation, "campaign")) },
     };

@@ -50,7 +50,7 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
     if (!has_plan || !has_slice)
         return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice is not there");
     a->endpoint = a->plan.endpoint;
-    if (!spec_read(arena, a->plan.expr_proto_snapshot, &a->spec, err) ||
+    if (!spec_cache_hold(a->specs, a->plan.expr_proto_snapshot, &a->spec, err) ||
         !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||
         !slice_expr_target(arena, row.expr_snapshot, &a->endpoint, err) ||
         !read_params(arena, task, &is_last_resort, err))
@@ -61,8 +61,8 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
     a->id_count = ids.count;
     if (is_last_resort)
         return true;
-    a->can_cut = slicing_can_cut(&a->slice, &a->spec, a->id_count);
-    a->can_part = slicing_can_cut_ids(&a->slice, &a->spec);
+    a->can_cut = slicing_can_cut(&a->slice, a->spec, a->id_count);
+    a->can_part = slicing_can_cut_ids(&a->slice, a->spec);
     return true;
 }
 
@@ -111,7 +111,7 @@ static bool load_listed(struct store *store, struct arena *arena, const struct t
 {
     struct listed_list all = { 0 }, page;
 
-    if (!a->spec.is_two_phase || a->slice.dimension == SLICE_ID || a->checkpoint.len == 0)
+    if (!a->spec->is_two_phase || a->slice.dimension == SLICE_ID || a->checkpoint.len == 0)
         return true;
     do {
         if (!store_listed_list(store, arena, task->id, (int64_t)all.count, LISTED_PAGE, &page,
@@ -124,12 +124,21 @@ static bool load_listed(struct store *store, struct arena *arena, const struct t
     return true;
 }
 
-bool assignment_load(struct store *store, struct arena *arena, const struct task *task,
+bool assignment_load(const struct assignment_parts *parts, const struct task *task,
                      struct assignment *assignment, struct error *err)
 {
-    *assignment = (struct assignment){ 0 };
+    struct store *store = parts->store;
+    struct arena *arena = parts->arena;
+
+    *assignment = (struct assignment){ .specs = parts->specs };
     return (load_slice(store, arena, task, assignment, err) &&
             load_runs(store, arena, task, assignment, err) &&
             load_listed(store, arena, task, assignment, err)) ||
            error_wrap(err, "load task %" PRId64, task->id);
+}
+
+void assignment_release(struct assignment *assignment)
+{
+    spec_cache_release(assignment->specs, assignment->spec);
+    assignment->spec = NULL;
 }

@@ -10,13 +10,15 @@
 
 #include "core/slice.h"
 #include "engine/slice/slice_read.h"
+#include "engine/source/spec_cache.h"
 #include "port/store_plan.h"
 #include "port/store_task.h"
 #include "spec/spec.h"
 
 struct assignment {
     struct plan plan;
-    struct spec spec;
+    const struct spec *spec;  /* held; NULL: it could not be read */
+    struct spec_cache *specs; /* of which it is */
     struct slice slice;
     struct slice_limits limits;
     struct str endpoint;   /* under which the records are stored */
@@ -31,7 +33,15 @@ struct assignment {
 /* Errors: those of the store; L4 where plan or slice do not say what they must: they are patra's
  * own, and whatever follows from them would be wrong too; L2 ("task.params") where only this task's
  * params can not be read. */
-bool assignment_load(struct store *store, struct arena *arena, const struct task *task,
+struct assignment_parts {
+    struct store *store;
+    struct spec_cache *specs;
+    struct arena *arena; /* for all but the spec */
+};
+bool assignment_load(const struct assignment_parts *parts, const struct task *task,
                      struct assignment *assignment, struct error *err) MUST_CHECK;
+
+/* After a load that failed, too: the spec may have been read. Accepts the zero value. */
+void assignment_release(struct assignment *assignment);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/limits.h"
 #include "engine/execute/executor_internal.h"
-#include "engine/reslice/reslice.h"
+#include "engine/housekeeping/housekeeping.h"
 #include "port/store_rate.h"
 
 /* A task, its plan's snapshot, its spec, and the ids it is about. */
@@ -17,8 +17,7 @@
 #define RETRY_MIN_US (100 * US_PER_MS)
 #define RETRY_MAX_US (5 * US_PER_SECOND)
 
-/* Leases that ran out are put back so many at a time. */
-enum { RECLAIM_MAX = 1000, RESLICE_MAX = 16 };
+enum { LEASES_MAX = 1000, TICKETS_MAX = 16 }; /* of one round of housekeeping */
 
 bool executor_open(struct executor **out, const struct executor_parts *parts,
                    const struct executor_settings *settings, struct error *err)
@@ -126,32 +125,36 @@ bool executor_retry_wait(struct executor *executor, struct store_retry *retry, s
 
 /* ---- housekeeping ---- */
 
-/* What some executor has to do now and then: look at the clock all share, put back what the dead
- * have left, cut what was asked to be cut. */
-static bool keep_house(struct executor *executor, struct error *err)
+bool executor_keep_house(struct executor *executor, struct executor_chores chores,
+                         struct error *err)
 {
-    struct store *store = executor->parts.store;
+    const struct housekeeping_request request = { .owner = executor->settings.owner,
+                                                  .now_us = executor_now_us(executor),
+                                                  .leases_max = chores.leases ? LEASES_MAX : 0,
+                                                  .tickets_max = chores.tickets ? TICKETS_MAX : 0,
+                                                  .specs = executor->parts.specs };
+    struct housekeeping_result result;
+
+    if (housekeeping_run(executor->parts.store, &request, &result, err))
+        return true;
+    if (result.reached != HOUSEKEEPING_TICKETS)
+        return false;
+    log_event(executor->parts.log, LOG_WARN, "slice not re-sliced",
+              LOG_STR("why", str_of(err->text)));
+    return true;
+}
+
+/* Now and then: reads the clock that all share, and does the chores. */
+static bool keep_house_when_due(struct executor *executor, struct error *err)
+{
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
-    struct plan_reslice_result cut;
-    struct error why;
-    int64_t now_us, count;
 
     if (executor->housekeeping_us != 0 && monotonic_us < executor->housekeeping_us)
         return true;
-    if (!executor_sync(executor, err))
-        return false;
-    now_us = executor_now_us(executor);
-    if (!store_lease_reclaim(store, now_us, RECLAIM_MAX, &count, err))
+    if (!executor_sync(executor, err) ||
+        !executor_keep_house(executor, (struct executor_chores){ true, true }, err))
         return false;
     executor->housekeeping_us = monotonic_us + executor->settings.lease_us / 4;
-    /* A ticket that can not be served is dropped by plan_reslice, which tells of it. */
-    if (!plan_reslice(store,
-                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
-                                                      .now_us = now_us,
-                                                      .limit = RESLICE_MAX },
-                      &cut, &why))
-        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
-                  LOG_STR("why", str_of(why.text)));
     return true;
 }
 
@@ -173,8 +176,8 @@ static bool learn(struct executor *executor, const struct task_partition *partit
 {
     struct store *store = executor->parts.store;
     struct task_list tasks;
+    const struct spec *spec;
     struct plan plan;
-    struct spec spec;
     bool found;
 
     if (crew_knows(executor->parts.crew, partition))
@@ -185,11 +188,12 @@ static bool learn(struct executor *executor, const struct task_partition *partit
         return true;
     if (!store_plan_get(store, &executor->arena, tasks.items[0].plan_id, &plan, &found, err))
         return false;
-    if (found && spec_read(&executor->arena, plan.expr_proto_snapshot, &spec, err)) {
-        struct crew_rules rules = { .running_max = spec.operation.running_max,
+    if (found && spec_cache_hold(executor->parts.specs, plan.expr_proto_snapshot, &spec, err)) {
+        struct crew_rules rules = { .running_max = spec->operation.running_max,
                                     .health = health_default() };
 
-        rules.health.open_us = 2 * spec.endpoint.retry.max_delay_us;
+        rules.health.open_us = 2 * spec->endpoint.retry.max_delay_us;
+        spec_cache_release(executor->parts.specs, spec);
         crew_learn(executor->parts.crew, partition, &rules);
     }
     return true;
@@ -297,7 +301,7 @@ static bool look(struct executor *executor, struct outlook *outlook, bool *drain
     arena_reset(&executor->arena);
     *outlook = (struct outlook){ 0 };
     *drained = false;
-    return keep_house(executor, err) && claim(executor, outlook, err) &&
+    return keep_house_when_due(executor, err) && claim(executor, outlook, err) &&
            (outlook->tasks.count > 0 || is_drained(executor, outlook, drained, err));
 }
 

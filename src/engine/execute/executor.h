@@ -32,6 +32,7 @@
 #include "engine/execute/commit.h"
 #include "engine/execute/ending.h"
 #include "engine/fetch/fetch.h"
+#include "engine/source/spec_cache.h"
 #include "port/store_task.h"
 
 /* ---- what the executors of one process share: how each partition is doing, whose turn it is ----
@@ -77,6 +78,7 @@ struct executor_parts {  /* all must outlive the executor */
     struct gate_pool *gates;
     struct store *gate_store; /* a session for the rate gate alone */
     struct crew *crew;
+    struct spec_cache *specs; /* NULL: none */
     struct clock *clock;
     struct random_source *random;
     struct secret_source *secrets;

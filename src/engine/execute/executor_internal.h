@@ -41,6 +41,15 @@ bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
 int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
 void executor_tell(const struct executor *executor, const struct executor_event *event);
 
+/* What is done for all who work on the store (engine/housekeeping). Tickets that could not be
+ * served are logged: that is no failure of this executor. */
+struct executor_chores {
+    bool leases;
+    bool tickets;
+};
+bool executor_keep_house(struct executor *executor, struct executor_chores chores,
+                         struct error *err) MUST_CHECK;
+
 /* After a call to the store failed: waits, and tells who watches (engine/session/store_retry.h).
  * True when the call should be repeated. */
 struct store_retry executor_retry(const struct executor *executor);

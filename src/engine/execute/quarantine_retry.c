@@ -20,7 +20,7 @@ struct retry {
     const struct quarantine_retry_ask *ask;
     struct quarantined row;
     struct snapshot snapshot;
-    struct spec spec;
+    const struct spec *spec; /* held */
     struct reread reread;
 };
 
@@ -72,7 +72,7 @@ static bool load_spec(struct retry *retry, struct error *err)
     return snapshot_make(retry->arena,
                          &(struct snapshot_request){ .source = &source, .operation = operation },
                          &retry->snapshot, err) &&
-           spec_read(retry->arena, retry->snapshot.json, &retry->spec, err);
+           spec_cache_hold(retry->ask->specs, retry->snapshot.json, &retry->spec, err);
 }
 
 /* ---- storing ---- */
@@ -200,6 +200,20 @@ static bool judge_and_store(struct retry *retry, struct quarantine_retried *retr
     return true;
 }
 
+static bool reread_and_store(struct retry *retry, struct quarantine_retried *retried,
+                             struct error *err)
+{
+    const struct spec *spec = retry->spec;
+    bool ok;
+
+    if (!reread_open(&retry->reread, retry->arena,
+                     spec->is_two_phase ? &spec->detail : &spec->endpoint, retry->row.payload, err))
+        return false;
+    ok = judge_and_store(retry, retried, err);
+    reread_close(&retry->reread);
+    return ok;
+}
+
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
                       const struct quarantine_retry_ask *ask, struct quarantine_retried *retried,
                       struct error *err)
@@ -219,12 +233,7 @@ bool quarantine_retry(struct store *store, struct arena *arena, struct random_so
     retried->outcome = QUARANTINE_SETTLED;
     if (retry.row.resolution != QUARANTINE_OPEN)
         return true;
-    if (!load_spec(&retry, err) ||
-        !reread_open(&retry.reread, arena,
-                     retry.spec.is_two_phase ? &retry.spec.detail : &retry.spec.endpoint,
-                     retry.row.payload, err))
-        return error_wrap(err, "quarantined record %" PRId64, ask->id);
-    ok = judge_and_store(&retry, retried, err);
-    reread_close(&retry.reread);
+    ok = load_spec(&retry, err) && reread_and_store(&retry, retried, err);
+    spec_cache_release(ask->specs, retry.spec);
     return ok || error_wrap(err, "quarantined record %" PRId64, ask->id);
 }

@@ -14,6 +14,7 @@
 #ifndef PATRA_ENGINE_EXECUTE_QUARANTINE_RETRY_H
 #define PATRA_ENGINE_EXECUTE_QUARANTINE_RETRY_H
 
+#include "engine/source/spec_cache.h"
 #include "port/random.h"
 #include "port/store_quarantine.h"
 
@@ -29,7 +30,8 @@ struct quarantine_retry_ask {
     struct str by;
     struct str note;
     int64_t now_us;
-    bool is_dry; /* all but the commit */
+    bool is_dry;              /* all but the commit */
+    struct spec_cache *specs; /* NULL: none */
 };
 
 struct quarantine_retried { /* texts in the arena */

@@ -1,7 +1,6 @@
 /* What the end of a task means for others: the crew, who watches, the cursor, a slice to be cut. */
 #include "engine/cursor/cursor_advance.h"
 #include "engine/execute/executor_internal.h"
-#include "engine/reslice/reslice.h"
 
 void task_note_outage(struct task_run *run, const struct ending *ending)
 {
@@ -45,28 +44,21 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     struct executor *executor = run->executor;
     struct cursor_advance_request request;
     struct cursor_advance_result moved;
-    struct plan_reslice_result cut;
     struct error err;
 
-    if (ending->kind != ENDING_FINAL || run->assignment.spec.source.len == 0)
-        return; /* how far its source looks back can not be told */
+    if (ending->kind != ENDING_FINAL || run->assignment.spec == NULL)
+        return; /* how far its source looks back is unknown */
     arena_reset(&executor->batch);
     request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
-    request.of.late_us = spec_late_us(&run->assignment.spec);
+    request.of.late_us = spec_late_us(run->assignment.spec);
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
     request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
         log_event(executor->parts.log, LOG_WARN, "cursor not moved",
                   LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
-    if (ending->is_cut &&
-        !plan_reslice(executor->parts.store,
-                      &(struct plan_reslice_request){ .owner = executor->settings.owner,
-                                                      .now_us = executor_now_us(executor),
-                                                      .limit = 16 },
-                      &cut, &err))
-        log_event(executor->parts.log, LOG_WARN, "slice not cut again",
-                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+    if (ending->is_cut)
+        (void)!executor_keep_house(executor, (struct executor_chores){ .tickets = true }, &err);
 }
 
 void task_after(struct task_run *run, const struct ending *ending)

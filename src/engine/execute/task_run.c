@@ -90,12 +90,14 @@ static bool begin(struct task_run *run, bool *held, struct error *err)
 static bool load(struct task_run *run, struct error *err)
 {
     struct executor *executor = run->executor;
+    const struct assignment_parts parts = { executor->parts.store, executor->parts.specs,
+                                            &executor->arena };
     struct store_retry retry = executor_retry(executor);
 
-    while (!assignment_load(executor->parts.store, &executor->arena, run->task, &run->assignment,
-                            err)) {
+    while (!assignment_load(&parts, run->task, &run->assignment, err)) {
         if (!executor_retry_wait(executor, &retry, err))
             return false;
+        assignment_release(&run->assignment);
     }
     return true;
 }
@@ -117,7 +119,7 @@ static struct fetch_order order_of(struct task_run *run)
     const struct assignment *a = &run->assignment;
 
     return (struct fetch_order){
-        .spec = &a->spec,
+        .spec = a->spec,
         .slice = &a->slice,
         .plan_id = arena_printf(&run->executor->arena, "%" PRId64, run->task->plan_id),
         .run_id = run->run.id,
@@ -129,7 +131,7 @@ static struct fetch_order order_of(struct task_run *run)
         .by_ids = a->can_part && !a->can_cut,
         .requests_max = a->limits.requests_max,
         .batch_records = run->executor->settings.batch_records,
-        .records_max = a->spec.operation.budget_records,
+        .records_max = a->spec->operation.budget_records,
         .duration_max_us = a->limits.duration_max_us,
         .wait_max_us = run->executor->settings.lease_us / 3,
         .traceparent = str_of(run->traceparent),
@@ -380,7 +382,7 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
     *fatal = (struct error){ 0 };
     run->retry = retry_default();
     if (load(run, &err)) {
-        run->retry = retry_policy_of(&run->assignment.spec.endpoint.retry);
+        run->retry = retry_policy_of(&run->assignment.spec->endpoint.retry);
         make_traceparent(run);
         if (walk(run, &ending, &err))
             return ending;
@@ -445,6 +447,7 @@ bool task_run(struct executor *executor, const struct task *task, struct error *
     ending = carry_out(&run, &fatal);
     ok = end(&run, &ending, err);
     commit_context_release(&run.commit);
+    assignment_release(&run.assignment);
     if (ok && fatal.level != ERROR_NONE) {
         *err = fatal;
         return false;

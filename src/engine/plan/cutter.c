@@ -90,7 +90,7 @@ bool plan_cutter_run_ids(struct plan_cutter *cutter, struct store *store, struct
 {
     const struct plan_draft *draft = cutter->draft;
     const struct update_request request = { .source = &draft->source,
-                                            .spec = &draft->spec,
+                                            .spec = draft->spec,
                                             .plan = &draft->plan,
                                             .base = draft->base,
                                             .target = draft->target,

@@ -30,9 +30,9 @@ struct plan_draft {
     struct fault_list faults; /* warnings alone, once it is compiled */
     struct str operation;     /* its name in the source */
     struct snapshot snapshot;
-    struct spec spec;
-    struct str base;   /* by id: the endpoint whose records are looked at again */
-    struct str target; /* the endpoint under which records are stored */
+    const struct spec *spec; /* held until draft_release() */
+    struct str base;         /* by id: the endpoint whose records are looked at again */
+    struct str target;       /* the endpoint under which records are stored */
 
     /* decided */
     struct plan plan;    /* the row as it will be written */
@@ -60,6 +60,9 @@ struct plan_draft {
  * is_known tells whether there is anything to record: a source nobody knows leaves no row. */
 bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
                    struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* The draft, also one that did not compile, is no longer used. */
+void draft_release(struct plan_draft *draft);
 
 /* L2 "plan.paused" or "plan.disabled" when the source shall rest. */
 bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,

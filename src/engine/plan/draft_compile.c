@@ -112,7 +112,7 @@ static struct str listed_by(const struct source *source, struct str detail)
  * id; numbers about records are records of their own. */
 static void find_records(struct plan_draft *draft)
 {
-    const struct str endpoint = draft->spec.endpoint.name;
+    const struct str endpoint = draft->spec->endpoint.name;
     const struct str lister = listed_by(&draft->source, endpoint);
 
     draft->base = endpoint;
@@ -121,7 +121,7 @@ static void find_records(struct plan_draft *draft)
         return;
     if (lister.len > 0)
         draft->base = lister;
-    if (draft->spec.operation.operation == OPERATION_UPDATE)
+    if (draft->spec->operation.operation == OPERATION_UPDATE)
         draft->target = draft->base;
 }
 
@@ -153,7 +153,7 @@ static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct 
                                               .overrides = draft->request->overrides };
 
     return snapshot_make(arena, &request, &draft->snapshot, err) &&
-           spec_read(arena, draft->snapshot.json, &draft->spec, err);
+           spec_cache_hold(draft->request->specs, draft->snapshot.json, &draft->spec, err);
 }
 
 /* What is asked for and could not act is a misunderstanding: the plan would be another than meant.
@@ -163,7 +163,7 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
     const struct plan_request *request = draft->request;
     const enum operation operation = draft->plan.operation;
     const bool has_campaign = operation == OPERATION_BACKFILL || operation == OPERATION_REPLAY ||
-                              draft->spec.operation.namespace_scope == NAMESPACE_CUSTOM;
+                              draft->spec->operation.namespace_scope == NAMESPACE_CUSTOM;
     const char *idle = request->ids != NULL && !draft_is_by_id(draft)    ? "ids"
                        : request->stale_us > 0 && !draft_is_by_id(draft) ? "stale"
                        : request->campaign.len > 0 && !has_campaign      ? "campaign"
@@ -193,13 +193,22 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
         return false;
     if (!check_source(arena, draft, err) || !make_snapshot(arena, draft, err))
         return false;
-    draft->plan.endpoint = draft->spec.endpoint.name;
-    draft->plan.operation = draft->spec.operation.operation;
+    /* The result has it when the spec is no longer held. */
+    draft->plan.endpoint = arena_copy(arena, draft->spec->endpoint.name);
+    if (draft->plan.endpoint.data == NULL)
+        return arena_error(arena, err);
+    draft->plan.operation = draft->spec->operation.operation;
     draft->plan.expr_proto_hash = str_of(draft->snapshot.expr_proto_hash);
     draft->plan.expr_proto_snapshot = draft->snapshot.json;
     draft->plan.spec_fingerprint = str_of(draft->snapshot.fingerprint);
     find_records(draft);
     return check_request(draft, err);
+}
+
+void draft_release(struct plan_draft *draft)
+{
+    spec_cache_release(draft->request->specs, draft->spec);
+    draft->spec = NULL;
 }
 
 /* ---- who may not ---- */

@@ -37,8 +37,8 @@ static bool cover_once(struct store *store, struct arena *arena, struct plan_dra
 {
     struct coverage_namespace of = plan_namespace(&draft->plan);
 
-    of.late_us = spec_late_us(&draft->spec);
-    return plan_coverage(store, arena, &of, draft->spec.operation.slice_by,
+    of.late_us = spec_late_us(draft->spec);
+    return plan_coverage(store, arena, &of, draft->spec->operation.slice_by,
                          draft->decision.window.from_us, list, err) &&
            subtract(arena, draft, list, err);
 }
@@ -99,7 +99,7 @@ bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *dr
                   : !cover_once(store, arena, draft, &list, err))
         return false;
     /* Pages are walked for the whole of what is missing: they know nothing of dates. */
-    if (draft->spec.operation.slice_by == SLICE_PAGE && draft->pieces.count > 0)
+    if (draft->spec->operation.slice_by == SLICE_PAGE && draft->pieces.count > 0)
         draft->plan.window = (struct window){ draft->pieces.items[0].from_us,
                                               draft->pieces.items[draft->pieces.count - 1].to_us };
     return true;
@@ -130,7 +130,7 @@ static int64_t records_most(const struct spec *spec)
 
 struct slice_request draft_slices(const struct plan_draft *draft)
 {
-    const struct spec *spec = &draft->spec;
+    const struct spec *spec = draft->spec;
     const struct spec_page *page = &spec->endpoint.page;
     const int64_t pages = page->max_pages > 0 ? page->max_pages : PLAN_PAGES_OPEN;
 

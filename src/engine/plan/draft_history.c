@@ -40,13 +40,13 @@ bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *d
 {
     const struct task_partition of = { draft->plan.source, draft->plan.endpoint,
                                        draft->plan.operation };
-    const struct slice_cut cut = slicing_cut(&draft->spec);
+    const struct slice_cut cut = slicing_cut(draft->spec);
     struct slice_sample samples[HISTORY_RUNS_MAX];
     struct run_list runs;
     size_t count = 0;
 
     draft->density = (struct slice_density){ 0 };
-    if (draft->spec.operation.slice_by != SLICE_TIME)
+    if (draft->spec->operation.slice_by != SLICE_TIME)
         return true;
     if (!store_run_recent(store, arena, &of, HISTORY_RUNS_MAX, &runs, err))
         return false;

@@ -43,13 +43,13 @@ static struct spread spread_of(const struct plan_pace *pace, const struct spec_r
 bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
                 struct error *err)
 {
-    const struct spec_rate *rate = &draft->spec.endpoint.rate;
+    const struct spec_rate *rate = &draft->spec->endpoint.rate;
     const struct bucket_config config = gate_limit_of(rate, true).config;
     const int64_t now_us = draft->request->now_us;
     struct plan_pace *pace = &draft->pace;
     struct rate_gate gate;
 
-    if (!rate_key(arena, draft->plan.source, &draft->spec.endpoint, &draft->rate_key, err) ||
+    if (!rate_key(arena, draft->plan.source, &draft->spec->endpoint, &draft->rate_key, err) ||
         !store_rate_peek(store, draft->rate_key, &gate, err))
         return false;
     *pace = (struct plan_pace){ .is_learned = gate.version > 0,

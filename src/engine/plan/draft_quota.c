@@ -12,7 +12,7 @@
 
 static bool has_quota(const struct plan_draft *draft)
 {
-    const struct spec_rate *rate = &draft->spec.endpoint.rate;
+    const struct spec_rate *rate = &draft->spec->endpoint.rate;
 
     return rate->quota_hour > 0 || rate->quota_day > 0;
 }
@@ -35,7 +35,7 @@ static void note_gone(struct plan_draft *draft, enum quota_window window)
 
 bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err)
 {
-    const struct spec_rate *rate = &draft->spec.endpoint.rate;
+    const struct spec_rate *rate = &draft->spec->endpoint.rate;
 
     if (!has_quota(draft))
         return true;
@@ -66,7 +66,7 @@ static int64_t sendable(const struct plan_draft *draft, enum quota_window window
 {
     const int64_t permits =
         bucket_estimate(&draft->pace.outlook, quota_end_us(window, draft->request->now_us));
-    const int64_t count = permits * MICRO / gate_limit_of(&draft->spec.endpoint.rate, true).cost;
+    const int64_t count = permits * MICRO / gate_limit_of(&draft->spec->endpoint.rate, true).cost;
 
     return requests < count ? requests : count;
 }
@@ -82,7 +82,7 @@ bool draft_book(struct store *store, const struct plan_draft *draft, int64_t req
 
         const int64_t booked = sendable(draft, window, requests);
 
-        if (quota_limit_of(&draft->spec.endpoint.rate, window) == 0 || booked == 0)
+        if (quota_limit_of(&draft->spec->endpoint.rate, window) == 0 || booked == 0)
             continue;
         if (!store_quota_add(store, &key, rank, 0, booked, err))
             return false;

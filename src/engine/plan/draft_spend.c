@@ -21,11 +21,11 @@ bool draft_spend(struct store *store, struct plan_draft *draft, struct error *er
     if (!store_task_queued(store, &partition, &draft->queued, err))
         return false;
     draft->budget = (struct budget){
-        .tasks_left = budget_room(draft->queued, draft->spec.operation.queued_max),
+        .tasks_left = budget_room(draft->queued, draft->spec->operation.queued_max),
         .requests_left = BUDGET_UNLIMITED,
         .records_left = BUDGET_UNLIMITED,
     };
-    if (draft->spec.operation.slice_by == SLICE_PAGE)
+    if (draft->spec->operation.slice_by == SLICE_PAGE)
         keep_whole(draft);
     return true;
 }

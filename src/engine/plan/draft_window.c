@@ -9,7 +9,7 @@ enum { CAMPAIGN_BYTES_MAX = 4096 };
 
 bool draft_is_by_id(const struct plan_draft *draft)
 {
-    const struct spec_operation *operation = &draft->spec.operation;
+    const struct spec_operation *operation = &draft->spec->operation;
 
     return (operation->operation == OPERATION_UPDATE ||
             operation->operation == OPERATION_METRICS) &&
@@ -55,7 +55,7 @@ static bool write_campaign(struct arena *arena, const struct plan_draft *draft, 
     canon = canon_begin(&out);
     canon_str(&canon, "campaign", request->campaign);
     canon_str(&canon, "endpoint", draft->plan.endpoint);
-    if (draft->spec.operation.namespace_scope == NAMESPACE_EXPR)
+    if (draft->spec->operation.namespace_scope == NAMESPACE_EXPR)
         canon_str(&canon, "expr", draft->plan.expr_proto_hash);
     write_maybe(&canon, "from", has_name ? none : request->from);
     canon_str(&canon, "operation", draft->operation);
@@ -71,7 +71,8 @@ static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct er
 {
     const bool is_refresh =
         draft->plan.operation == OPERATION_UPDATE || draft->plan.operation == OPERATION_METRICS;
-    const struct str key = is_refresh ? STR("refresh_checked_at") : draft->spec.endpoint.window.key;
+    const struct str key =
+        is_refresh ? STR("refresh_checked_at") : draft->spec->endpoint.window.key;
 
     draft->plan.cursor_key = STR("");
     if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft))
@@ -85,7 +86,7 @@ bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err
     const bool is_campaign =
         draft->plan.operation == OPERATION_BACKFILL || draft->plan.operation == OPERATION_REPLAY;
 
-    draft->plan.scope = draft->spec.operation.namespace_scope;
+    draft->plan.scope = draft->spec->operation.namespace_scope;
     if (!name_cursor(arena, draft, err))
         return false;
     if (is_campaign || draft->plan.scope == NAMESPACE_CUSTOM) {
@@ -128,6 +129,29 @@ static bool load_cursor(struct store *store, struct arena *arena, const struct c
     return true;
 }
 
+/* *harvest is the draft of that HARVEST, as far as its name; *is_same is false when it is one of
+ * another endpoint. */
+static bool name_harvest(struct arena *arena, const struct plan_draft *draft, struct str operation,
+                         struct plan_draft *harvest, bool *is_same, struct error *err)
+{
+    const struct snapshot_request request = { .source = &draft->source, .operation = operation };
+    bool ok = true;
+
+    *harvest = *draft;
+    harvest->spec = NULL;
+    if (!snapshot_make(arena, &request, &harvest->snapshot, err) ||
+        !spec_cache_hold(draft->request->specs, harvest->snapshot.json, &harvest->spec, err))
+        return false;
+    *is_same = str_eq(harvest->spec->endpoint.name, draft->plan.endpoint);
+    if (*is_same) {
+        harvest->plan.operation = OPERATION_HARVEST;
+        harvest->plan.expr_proto_hash = str_of(harvest->snapshot.expr_proto_hash);
+        ok = draft_name(arena, harvest, err);
+    }
+    draft_release(harvest);
+    return ok;
+}
+
 /* The forward watermark: the cursor of the HARVEST over the same endpoint. */
 static bool load_forward(struct store *store, struct arena *arena, struct plan_draft *draft,
                          struct maybe_instant *forward, struct error *err)
@@ -137,21 +161,15 @@ static bool load_forward(struct store *store, struct arena *arena, struct plan_d
     struct cursor cursor;
 
     while ((row = source_next_operation(&draft->source, row)) != NULL) {
-        const struct snapshot_request request = { .source = &draft->source, .operation = row->key };
         struct cursor_name name;
+        bool is_same;
 
         if (source_operation_code(row) != OPERATION_HARVEST)
             continue;
-        other = *draft;
-        if (!snapshot_make(arena, &request, &other.snapshot, err) ||
-            !spec_read(arena, other.snapshot.json, &other.spec, err))
+        if (!name_harvest(arena, draft, row->key, &other, &is_same, err))
             return false;
-        if (!str_eq(other.spec.endpoint.name, draft->plan.endpoint))
+        if (!is_same)
             continue;
-        other.plan.operation = OPERATION_HARVEST;
-        other.plan.expr_proto_hash = str_of(other.snapshot.expr_proto_hash);
-        if (!draft_name(arena, &other, err))
-            return false;
         name = name_of(&other.plan);
         return load_cursor(store, arena, &name, &cursor, forward, err);
     }
@@ -162,11 +180,11 @@ static bool load_forward(struct store *store, struct arena *arena, struct plan_d
 
 static struct window_request request_of(const struct plan_draft *draft)
 {
-    const struct spec_window *window = &draft->spec.endpoint.window;
+    const struct spec_window *window = &draft->spec->endpoint.window;
 
     return (struct window_request){
         .operation = draft->plan.operation,
-        .drive = draft->spec.operation.drive,
+        .drive = draft->spec->operation.drive,
         .now_us = draft->request->now_us,
         .user_from = draft->request->from,
         .user_to = draft->request->to,
@@ -227,7 +245,7 @@ bool draft_start_cursor(struct store *store, struct arena *arena, const struct p
                                                     .window = window };
     struct cursor_event event = {
         .name = *name,
-        .direction = draft->spec.operation.direction,
+        .direction = draft->spec->operation.direction,
         .reason = CURSOR_EVENT_ADVANCE,
         .next = move.to,
         .window = *window,

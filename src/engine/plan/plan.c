@@ -159,7 +159,7 @@ static bool write_slices(struct store *store, struct arena *arena, struct plan_d
                          struct plan_result *result, struct error *err)
 {
     const struct plan_origin origin = { .plan = &draft->plan,
-                                        .spec = &draft->spec,
+                                        .spec = draft->spec,
                                         .target = draft->target,
                                         .now_us = draft->request->now_us,
                                         .first_number = 1 };
@@ -230,12 +230,12 @@ static bool catch_up(struct store *store, struct arena *arena, const struct plan
 {
     struct cursor_advance_request request = {
         .of = plan_namespace(&draft->plan),
-        .dimension = draft->spec.operation.slice_by,
+        .dimension = draft->spec->operation.slice_by,
         .now_us = draft->request->now_us,
     };
     struct cursor_advance_result result;
 
-    request.of.late_us = spec_late_us(&draft->spec);
+    request.of.late_us = spec_late_us(draft->spec);
     return cursor_advance(store, arena, &request, &result, err);
 }
 
@@ -243,16 +243,18 @@ bool plan_trigger(struct store *store, struct arena *arena, const struct plan_re
                   struct plan_result *result, struct error *err)
 {
     struct plan_draft *draft = ARENA_NEW(arena, struct plan_draft);
+    bool ok;
 
     *result = (struct plan_result){ .is_fired = true };
     if (draft == NULL)
         return arena_error(arena, err);
     result->faults = &draft->faults;
-    if (draft_compile(store, arena, request, draft, err) &&
-        draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
-        catch_up(store, arena, draft, err) && make_plan(store, arena, draft, result, err))
-        return true;
-    return refuse(store, arena, draft, result, err);
+    ok = (draft_compile(store, arena, request, draft, err) &&
+          draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
+          catch_up(store, arena, draft, err) && make_plan(store, arena, draft, result, err)) ||
+         refuse(store, arena, draft, result, err);
+    draft_release(draft);
+    return ok;
 }
 
 /* ---- a plan that is only shown ---- */
@@ -262,13 +264,16 @@ static bool preview(struct store *store, struct arena *arena, const struct plan_
 {
     struct plan_draft *draft = ARENA_NEW(arena, struct plan_draft);
     struct plan_cutter cutter = { .draft = draft, .result = result, .viewer = viewer };
+    bool ok;
 
     if (draft == NULL)
         return arena_error(arena, err);
     result->faults = &draft->faults;
-    return draft_compile(store, arena, request, draft, err) && draft_name(arena, draft, err) &&
-           prepare(store, arena, draft, result, err) && cut(store, arena, &cutter, err) &&
-           conclude(arena, draft, result, err);
+    ok = draft_compile(store, arena, request, draft, err) && draft_name(arena, draft, err) &&
+         prepare(store, arena, draft, result, err) && cut(store, arena, &cutter, err) &&
+         conclude(arena, draft, result, err);
+    draft_release(draft);
+    return ok;
 }
 
 bool plan_preview(struct store *store, struct arena *arena, const struct plan_request *request,

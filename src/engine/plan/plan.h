@@ -38,6 +38,7 @@
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/window_decision.h"
+#include "engine/source/spec_cache.h"
 #include "engine/update/id_reader.h"
 #include "port/store.h"
 #include "spec/fault.h"
@@ -67,6 +68,7 @@ struct plan_request {
     struct id_reader *ids;          /* UPDATE, METRICS by id: these become signals; NULL: none */
     struct override_list overrides; /* --set */
     const struct plan_tick *tick;   /* NULL: by hand */
+    struct spec_cache *specs;       /* NULL: none */
 };
 
 enum plan_idle { /* why a plan has no slices */

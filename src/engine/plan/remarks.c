@@ -51,9 +51,9 @@ static void write_degradation(struct json_writer *w, const struct plan_draft *dr
         if (word.len > 0 && !is_told(faults, i, word))
             json_write_str(w, word);
     }
-    if (!draft_is_by_id(draft) && !draft->spec.endpoint.window.updated_since)
+    if (!draft_is_by_id(draft) && !draft->spec->endpoint.window.updated_since)
         json_write_str(w, STR("clientFilter"));
-    if (draft->spec.operation.slice_by == SLICE_PAGE && draft->spec.endpoint.page.max_pages == 0)
+    if (draft->spec->operation.slice_by == SLICE_PAGE && draft->spec->endpoint.page.max_pages == 0)
         json_write_str(w, STR("noPageLimit"));
     json_write_end(w);
 }
@@ -85,7 +85,7 @@ static void write_gate(struct json_writer *w, const struct plan_pace *pace)
 static void write_budget(struct json_writer *w, const struct plan_draft *draft,
                          const struct plan_result *result)
 {
-    const struct spec_operation *operation = &draft->spec.operation;
+    const struct spec_operation *operation = &draft->spec->operation;
 
     json_write_name(w, STR("budget"));
     json_write_object(w);
@@ -95,7 +95,7 @@ static void write_budget(struct json_writer *w, const struct plan_draft *draft,
     if (draft->pace.is_learned)
         write_gate(w, &draft->pace);
     json_write_name(w, STR("qps"));
-    json_write_double(w, draft->spec.endpoint.rate.limit.per_second);
+    json_write_double(w, draft->spec->endpoint.rate.limit.per_second);
     json_write_member_i64(w, STR("queued"), draft->queued);
     json_write_member_i64(w, STR("queuedMax"), operation->queued_max);
     json_write_member_i64(w, STR("requestsExpected"), result->requests);
@@ -148,7 +148,7 @@ static bool write_window(struct json_writer *w, struct arena *arena, const struc
     canon = canon_begin(&bounds);
     if (has_window)
         canon_instant(&canon, "from", draft->plan.window.from_us);
-    canon_duration(&canon, "safetyLag", draft->spec.endpoint.window.lag_us);
+    canon_duration(&canon, "safetyLag", draft->spec->endpoint.window.lag_us);
     if (has_window)
         canon_instant(&canon, "to", draft->plan.window.to_us);
     canon_end(&canon);

@@ -49,7 +49,7 @@ static bool load(struct recut *recut, struct error *err)
                          "re-slice request %" PRId64 " is for a task or slice that is not there",
                          ticket->id);
     recut->target = recut->plan.endpoint;
-    return spec_read(recut->arena, recut->plan.expr_proto_snapshot, &recut->spec, err) &&
+    return spec_cache_hold(recut->specs, recut->plan.expr_proto_snapshot, &recut->spec, err) &&
            read_detail(recut, err) &&
            slice_expr_target(recut->arena, recut->parent.expr_snapshot, &recut->target, err);
 }
@@ -79,7 +79,7 @@ static bool write_pages(struct recut *recut, struct page_range pages, bool is_la
 
 static bool cut_pages(struct recut *recut, struct error *err)
 {
-    const int64_t size = recut->spec.endpoint.page.size;
+    const int64_t size = recut->spec->endpoint.page.size;
     struct page_range pages, children[2];
     struct json_doc doc;
     struct json_node bounds;
@@ -92,8 +92,8 @@ static bool cut_pages(struct recut *recut, struct error *err)
                                  number_in(&doc, bounds, STR("toPage")) };
     /* The source's own count tells the last page where nobody knew it before. */
     if (recut->total > 0 && size > 0 &&
-        recut->spec.endpoint.page.base + (recut->total + size - 1) / size < pages.to)
-        pages.to = recut->spec.endpoint.page.base + (recut->total + size - 1) / size;
+        recut->spec->endpoint.page.base + (recut->total + size - 1) / size < pages.to)
+        pages.to = recut->spec->endpoint.page.base + (recut->total + size - 1) / size;
     first = recut->finished_page > pages.from ? recut->finished_page : pages.from;
     if (first >= pages.to)
         return true;
@@ -133,7 +133,7 @@ static bool bounds_of(struct recut *recut, const struct str *ids, size_t count,
 static bool write_ids(struct recut *recut, const struct str *ids, size_t count, bool is_last_resort,
                       struct error *err)
 {
-    const int64_t per_request = recut->spec.endpoint.batch.id_batch_size;
+    const int64_t per_request = recut->spec->endpoint.batch.id_batch_size;
     struct slice slice = {
         .dimension = SLICE_ID,
         .window = recut->plan.window,
@@ -173,7 +173,7 @@ static bool write_children(struct recut *recut, struct error *err)
 {
     struct plan_progress progress;
     struct plan_origin origin = { .plan = &recut->plan,
-                                  .spec = &recut->spec,
+                                  .spec = recut->spec,
                                   .target = recut->target,
                                   .now_us = recut->now_us,
                                   .parent_id = recut->parent.id };
@@ -222,8 +222,11 @@ static bool reslice_next(struct store *store, struct arena *arena,
                          const struct plan_reslice_request *request,
                          struct plan_reslice_result *result, bool *found, struct error *err)
 {
-    struct recut recut = { .store = store, .arena = arena, .now_us = request->now_us };
+    struct recut recut = {
+        .store = store, .arena = arena, .specs = request->specs, .now_us = request->now_us
+    };
     struct reslice_ticket_list tickets;
+    bool ok;
 
     if (!store_begin(store, err))
         return false;
@@ -235,7 +238,9 @@ static bool reslice_next(struct store *store, struct arena *arena,
         return true;
     }
     recut.ticket = &tickets.items[0];
-    if (!cut_one(&recut, err) || !store_commit(store, err))
+    ok = cut_one(&recut, err);
+    spec_cache_release(recut.specs, recut.spec);
+    if (!ok || !store_commit(store, err))
         goto rollback;
     result->tickets++;
     result->children += recut.children;
@@ -277,5 +282,5 @@ bool plan_reslice(struct store *store, const struct plan_reslice_request *reques
     if (!ok && err->level != ERROR_TRANSIENT && !drop_next(store, &arena, request, &why))
         *err = why;
     arena_release(&arena);
-    return ok || error_wrap(err, "cut slices again");
+    return ok || error_wrap(err, "re-slice");
 }

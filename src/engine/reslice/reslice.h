@@ -20,12 +20,14 @@
 #define PATRA_ENGINE_RESLICE_RESLICE_H
 
 #include "base/attr.h"
+#include "engine/source/spec_cache.h"
 #include "port/store.h"
 
 struct plan_reslice_request {
     struct str owner; /* who does it */
     int64_t now_us;
-    int64_t limit; /* tickets at most */
+    int64_t limit;            /* tickets at most */
+    struct spec_cache *specs; /* NULL: none */
 };
 
 struct plan_reslice_result {

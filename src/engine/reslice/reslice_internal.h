@@ -4,19 +4,21 @@
 #define PATRA_ENGINE_RESLICE_RESLICE_INTERNAL_H
 
 #include "engine/plan/writer.h"
+#include "engine/source/spec_cache.h"
 #include "port/store_signal.h"
 
 struct recut {
     struct store *store;
     struct arena *arena;
+    struct spec_cache *specs;
     const struct reslice_ticket *ticket;
     int64_t now_us;
     struct task task;
     struct plan_slice parent;
     struct plan plan;
-    struct spec spec;
-    struct str target; /* of the parent's expression */
-    int64_t total;     /* of the ticket's detail; 0: not told */
+    const struct spec *spec; /* held */
+    struct str target;       /* of the parent's expression */
+    int64_t total;           /* of the ticket's detail; 0: not told */
     int64_t finished_page;
     int64_t finished_ids;
     struct plan_writer *writer;

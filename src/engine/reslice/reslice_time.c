@@ -12,7 +12,7 @@
 static bool write_window(struct recut *recut, struct window window, struct window_list ended,
                          bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = slicing_cut(&recut->spec);
+    const struct slice_cut how = slicing_cut(recut->spec);
     const struct slice_density density = { recut->total,
                                            recut->total > 0 ? window_length_us(recut->parent.window)
                                                             : 0 };
@@ -22,7 +22,7 @@ static bool write_window(struct recut *recut, struct window window, struct windo
                                  .query = slice_query_of(&how, window),
                                  .expected_records = records,
                                  .expected_requests =
-                                     slice_expected_requests(slicing_cost(&recut->spec), records) };
+                                     slice_expected_requests(slicing_cost(recut->spec), records) };
     struct plan_cut cut = { .slice = &slice,
                             .generation = coverage_generation(ended, window),
                             .is_last_resort = is_last_resort };
@@ -72,14 +72,14 @@ static bool list_since(struct recut *recut, const struct task_list *tasks,
 static bool write_part(struct recut *recut, const struct id_part *part, int64_t records,
                        bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = slicing_cut(&recut->spec);
+    const struct slice_cut how = slicing_cut(recut->spec);
     const struct slice slice = { .dimension = SLICE_TIME,
                                  .window = part->window,
                                  .query = slice_query_of(&how, part->window),
                                  .part = part->ids,
                                  .expected_records = records,
                                  .expected_requests =
-                                     slice_expected_requests(slicing_cost(&recut->spec), records) };
+                                     slice_expected_requests(slicing_cost(recut->spec), records) };
     struct plan_cut cut = { .slice = &slice,
                             .generation = recut->ticket->id,
                             .is_last_resort = is_last_resort };
@@ -108,7 +108,7 @@ static bool list_held(struct recut *recut, struct window window, const struct co
     struct coverage_namespace of = plan_namespace(&recut->plan);
     struct coverage_list all;
 
-    of.late_us = spec_late_us(&recut->spec);
+    of.late_us = spec_late_us(recut->spec);
     if (!plan_coverage(recut->store, recut->arena, &of, SLICE_TIME, window.from_us, &all, err))
         return false;
     *held = (struct id_part_list){ 0 };
@@ -151,7 +151,7 @@ static bool cut_parts(struct recut *recut, const struct task_list *tasks, struct
     struct window_list pieces;
     struct reslice_ids out;
 
-    (void)slicing_ids(&recut->spec, recut->task.ids, &request);
+    (void)slicing_ids(recut->spec, recut->task.ids, &request);
     request.reason = recut->ticket->reason;
     request.total = recut->total;
     reslice_ids(&request, &out);
@@ -220,10 +220,10 @@ bool recut_time(struct recut *recut, struct error *err)
     const struct coverage_namespace of = plan_namespace(&recut->plan);
     const struct reslice_request request = { .window = slice,
                                              .finished = finished,
-                                             .cut = slicing_cut(&recut->spec),
+                                             .cut = slicing_cut(recut->spec),
                                              .reason = recut->ticket->reason,
                                              .total = recut->total,
-                                             .record_cap = recut->spec.endpoint.page.cap };
+                                             .record_cap = recut->spec->endpoint.page.cap };
     struct reslice out = { 0 };
     struct task_list tasks;
 
@@ -232,7 +232,7 @@ bool recut_time(struct recut *recut, struct error *err)
         return false;
     if (!id_range_is_valid(recut->task.ids))
         reslice_time(&request, &out);
-    if (out.count == 0 && recut->spec.endpoint.page.id_max > 0)
+    if (out.count == 0 && recut->spec->endpoint.page.id_max > 0)
         return cut_parts(recut, &tasks, err);
     return cut_windows(recut, &out, finished, &tasks, err);
 }

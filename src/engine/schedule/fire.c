@@ -82,7 +82,8 @@ static void fire_tick(struct fire *fire, struct str source, struct str operation
                                           .operation = operation,
                                           .now_us = fire->request->now_us,
                                           .trigger = TRIGGER_SCHEDULE,
-                                          .tick = &tick };
+                                          .tick = &tick,
+                                          .specs = fire->request->specs };
     struct plan_result result;
     struct error err = { 0 };
 

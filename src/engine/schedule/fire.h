@@ -34,6 +34,7 @@ struct schedule_fire_request {
     struct str owner; /* this server */
     int64_t now_us;
     struct schedule_listener *listener; /* NULL: nobody listens */
+    struct spec_cache *specs;           /* NULL: none */
 };
 
 struct schedule_fire_result {

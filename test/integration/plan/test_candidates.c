@@ -444,7 +444,9 @@ TEST(a_range_of_what_is_no_number_is_refused_and_nothing_is_consumed)
 TEST(a_slice_of_ids_is_halved_behind_what_it_finished)
 {
     struct store *store = contract_store();
-    const struct plan_reslice_request again = { STR("test"), NOW_US, 10 };
+    const struct plan_reslice_request again = { .owner = STR("test"),
+                                                .now_us = NOW_US,
+                                                .limit = 10 };
     const struct plan_request request = planning_request("update");
     struct reslice_ticket ticket = { .reason = RESLICE_SLOW,
                                      .detail = STR("{\"finishedIds\":4}"),
