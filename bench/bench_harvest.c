@@ -214,7 +214,7 @@ struct team {
     struct random_source random;
     struct system_secrets secrets;
     struct gate_pool *gates;
-    struct crew *crew;
+    struct partitions *partitions;
     struct hand hands[EXECUTORS_MAX];
 };
 
@@ -232,7 +232,7 @@ static void open_hand(struct team *team, struct hand *hand, struct store *store,
                                                  .http = hand->http,
                                                  .gates = team->gates,
                                                  .gate_store = hand->gate_store,
-                                                 .crew = team->crew,
+                                                 .partitions = team->partitions,
                                                  .clock = &team->clock,
                                                  .random = &team->random,
                                                  .secrets = &team->secrets.source,
@@ -266,7 +266,7 @@ static int work(const char *dsn, int count)
     system_secrets_init(&team.secrets, NULL);
     must(store_open(str_of(dsn), NULL, &store, &err), &err);
     must(gate_pool_open(&team.gates, &err), &err);
-    must(crew_open(&team.crew, &err), &err);
+    must(partitions_open(&team.partitions, &err), &err);
     for (int i = 0; i < count; i++)
         open_hand(&team, &team.hands[i], store, i);
     start_s = now_s();
@@ -283,7 +283,7 @@ static int work(const char *dsn, int count)
     }
     (void)printf("%.6f %" PRId64 " %" PRId64 " %" PRId64 " %ld\n", start_s, created, tasks, failed,
                  peak_kib());
-    crew_close(team.crew);
+    partitions_close(team.partitions);
     gate_pool_close(team.gates);
     store_close(store);
     return 0;

@@ -287,7 +287,7 @@ static void say_ending(struct display *display, const struct executor_event *eve
                     STR_ARG(ending->kind == ENDING_FINAL
                                 ? code_of(&TASK_STATUS_CODES, (int)ending->status)
                                 : STR("put off")),
-                    ending->is_cut ? ", will be re-sliced" : "", ending->text);
+                    ending->needs_reslice ? ", will be re-sliced" : "", ending->text);
     say(display, (struct str){ line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1 });
 }
 

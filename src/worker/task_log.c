@@ -127,7 +127,7 @@ static void log_final(const struct task_log *mine, const struct executor_event *
               LOG_I64("created", mine->created), LOG_I64("updated", mine->updated),
               LOG_I64("deleted", mine->deleted), LOG_I64("quarantined", mine->quarantined),
               LOG_I64("took_us", event->now_us - mine->started_us),
-              LOG_BOOL("resliced", ending->is_cut), LOG_STR("why", str_of(ending->text)));
+              LOG_BOOL("resliced", ending->needs_reslice), LOG_STR("why", str_of(ending->text)));
     if (ending->is_stop)
         log_stop(mine, event);
 }

@@ -43,7 +43,7 @@ struct workers {
     struct system_secrets secrets;
     struct auth_tokens *tokens;
     struct gate_pool *gates;
-    struct crew *crew;
+    struct partitions *partitions;
     struct spec_cache *specs; /* the session's */
     atomic_int running;
     int count;
@@ -91,7 +91,7 @@ static bool open_executor(struct worker *worker, const struct workers_settings *
                                                    .http = worker->http,
                                                    .gates = all->gates,
                                                    .gate_store = worker->gate_store,
-                                                   .crew = all->crew,
+                                                   .partitions = all->partitions,
                                                    .specs = all->specs,
                                                    .clock = &all->clock,
                                                    .random = &all->random,
@@ -136,7 +136,7 @@ static bool open_shared(struct workers *all, const struct workers_settings *sett
     all->random = system_random();
     system_secrets_init(&all->secrets, settings->log);
     return auth_tokens_open(&all->tokens, err) && gate_pool_open(&all->gates, err) &&
-           crew_open(&all->crew, err);
+           partitions_open(&all->partitions, err);
 }
 
 static bool open_all(struct workers *all, struct session *session,
@@ -166,7 +166,7 @@ static void close_all(struct workers *all)
 {
     for (int i = 0; i < all->count; i++)
         close_worker(&all->worker[i]);
-    crew_close(all->crew);
+    partitions_close(all->partitions);
     gate_pool_close(all->gates);
     auth_tokens_close(all->tokens);
     free(all);

@@ -35,7 +35,7 @@ static void open_hand(struct world *w, int i)
                                                        .http = &w->api.http.http,
                                                        .gates = w->gates,
                                                        .gate_store = hand->gate_session,
-                                                       .crew = w->crew,
+                                                       .partitions = w->partitions,
                                                        .clock = &w->clock.clock,
                                                        .random = &w->chance.source,
                                                        .secrets = &w->secrets.source,
@@ -86,7 +86,7 @@ void world_open(struct world *w, uint64_t seed, const char *source)
     REQUIRE_OK(memory_store_open(&w->store, &err), err);
     REQUIRE_OK(store_migrate(w->store, START_US, &taken, &err), err);
     REQUIRE_OK(gate_pool_open(&w->gates, &err), err);
-    REQUIRE_OK(crew_open(&w->crew, &err), err);
+    REQUIRE_OK(partitions_open(&w->partitions, &err), err);
     apply_source(w, source);
     for (int i = 0; i < EXECUTORS; i++)
         open_hand(w, i);
@@ -101,7 +101,7 @@ void world_release(struct world *w)
 {
     for (int i = 0; i < EXECUTORS; i++)
         close_hand(&w->hands[i]);
-    crew_close(w->crew);
+    partitions_close(w->partitions);
     gate_pool_close(w->gates);
     store_close(w->store);
     arena_release(&w->arena);

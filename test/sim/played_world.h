@@ -37,7 +37,7 @@ struct world {
     struct played_api api;
     struct store *store;
     struct gate_pool *gates;
-    struct crew *crew;
+    struct partitions *partitions;
     struct arena arena;
     struct hand {
         struct store *session;

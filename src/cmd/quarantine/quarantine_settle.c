@@ -150,7 +150,7 @@ static bool retry_all(struct report *report, struct session *session, const stru
                       struct error *err)
 {
     struct random_source random = system_random();
-    struct quarantine_retry_ask ask = {
+    struct quarantine_retry_request ask = {
         .by = who_am_i(&session->arena),
         .note = str_of(invocation_value(report->invocation, "note")),
         .is_dry = invocation_flag(report->invocation, "dry-run"),

@@ -61,8 +61,8 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
     a->id_count = ids.count;
     if (is_last_resort)
         return true;
-    a->can_cut = slicing_can_cut(&a->slice, a->spec, a->id_count);
-    a->can_part = slicing_can_cut_ids(&a->slice, a->spec);
+    a->can_reslice = slicing_can_cut(&a->slice, a->spec, a->id_count);
+    a->can_reslice_ids = slicing_can_cut_ids(&a->slice, a->spec);
     return true;
 }
 

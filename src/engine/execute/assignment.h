@@ -22,8 +22,8 @@ struct assignment {
     struct slice slice;
     struct slice_limits limits;
     struct str endpoint;   /* under which the records are stored */
-    bool can_cut;          /* what it asks for may be cut again */
-    bool can_part;         /* against the source's cap it may be cut by ids */
+    bool can_reslice;      /* what it asks for may be cut again */
+    bool can_reslice_ids;  /* against the source's cap it may be cut by ids */
     const struct str *ids; /* by id: all of them; in two phases: those listed and stored so far */
     size_t id_count;
     struct str checkpoint; /* where to go on; '' = at the beginning */

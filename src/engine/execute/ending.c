@@ -62,10 +62,10 @@ static struct ending partial(enum partial_reason reason, struct window covered, 
     return ending;
 }
 
-static struct ending cut_again(struct ending ending, enum reslice_reason reason)
+static struct ending reslice_later(struct ending ending, enum reslice_reason reason)
 {
-    ending.is_cut = true;
-    ending.cut = reason;
+    ending.needs_reslice = true;
+    ending.reslice = reason;
     return ending;
 }
 
@@ -82,7 +82,7 @@ static bool is_code(const struct error *err, const char *code)
 
 /* ---- what the walk found ---- */
 
-struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_ask *ask)
+struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_input *ask)
 {
     const struct window nothing = { 0, 0 };
     struct ending ending;
@@ -98,21 +98,21 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struc
         return partial(PARTIAL_HOLES, nothing, verdict->reason);
     case FETCH_DRIFT:
         ending = partial(PARTIAL_HOLES, nothing, verdict->reason);
-        return ask->can_cut ? cut_again(ending, RESLICE_TOO_DEEP) : ending;
+        return ask->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
     case FETCH_CUT_SHORT:
         ending = partial(PARTIAL_CUT_SHORT, nothing, verdict->reason);
-        return ask->can_cut ? cut_again(ending, RESLICE_TOO_DEEP) : ending;
+        return ask->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
     case FETCH_RESLICE:
         break;
     }
-    return cut_again(partial(PARTIAL_CUT_SHORT, verdict->finished, verdict->reason),
-                     verdict->reslice);
+    return reslice_later(partial(PARTIAL_CUT_SHORT, verdict->finished, verdict->reason),
+                         verdict->reslice);
 }
 
 /* ---- what went wrong ---- */
 
 /* Runs wait longer than requests do: from the source's longest delay on, up to 16 of them. */
-static int64_t next_run_us(const struct ending_ask *ask)
+static int64_t next_run_us(const struct ending_input *ask)
 {
     struct retry_policy policy = *ask->retry;
 
@@ -122,23 +122,24 @@ static int64_t next_run_us(const struct ending_ask *ask)
 }
 
 /* A wait that the source or the gate asked for is no failure of the task. */
-static bool is_asked_to_wait(const struct error *err, const struct ending_ask *ask)
+static bool is_asked_to_wait(const struct error *err, const struct ending_input *ask)
 {
     return ask->retry_at_us > ask->now_us || is_code(err, "fetch.rejected");
 }
 
 /* A walk that begins anew commits its first pages in every run: batches say nothing about how far
  * it gets. A shorter one may reach its end. */
-static struct ending lost_for_good(const struct error *err, const struct ending_ask *ask)
+static struct ending lost_for_good(const struct error *err, const struct ending_input *ask)
 {
     const struct window nothing = { 0, 0 };
 
-    if (ask->batches > 0 && ask->can_cut)
-        return cut_again(partial(PARTIAL_CUT_SHORT, nothing, str_of(err->text)), RESLICE_TOO_DEEP);
+    if (ask->batches > 0 && ask->can_reslice)
+        return reslice_later(partial(PARTIAL_CUT_SHORT, nothing, str_of(err->text)),
+                             RESLICE_TOO_DEEP);
     return final(TASK_FAILED, err->text);
 }
 
-static struct ending transient(const struct error *err, const struct ending_ask *ask)
+static struct ending transient(const struct error *err, const struct ending_input *ask)
 {
     const int64_t idle_runs = ask->batches > 0 ? 0 : ask->idle_runs + 1;
     struct ending ending;
@@ -161,7 +162,7 @@ static struct ending transient(const struct error *err, const struct ending_ask 
     return ending;
 }
 
-struct ending ending_of_failure(const struct error *err, const struct ending_ask *ask)
+struct ending ending_of_failure(const struct error *err, const struct ending_input *ask)
 {
     const struct window nothing = { 0, 0 };
     struct ending ending;
@@ -173,8 +174,8 @@ struct ending ending_of_failure(const struct error *err, const struct ending_ask
     case ERROR_REQUEST:
     case ERROR_DATA:
         /* Behind the first page a shorter walk may get where a long one is refused. */
-        if (ask->batches > 0 && ask->can_cut && !is_code(err, "fetch.refused"))
-            return cut_again(
+        if (ask->batches > 0 && ask->can_reslice && !is_code(err, "fetch.refused"))
+            return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
                 RESLICE_TOO_DEEP);
         return final(TASK_FAILED, err->text);
@@ -186,7 +187,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_ask
     return ending;
 }
 
-struct ending ending_of_store(const struct error *err, const struct ending_ask *ask)
+struct ending ending_of_store(const struct error *err, const struct ending_input *ask)
 {
     if (err->level == ERROR_REQUEST || err->level == ERROR_DATA)
         return ending_of_failure(err, ask);
@@ -195,12 +196,12 @@ struct ending ending_of_store(const struct error *err, const struct ending_ask *
 
 /* ---- between batches ---- */
 
-struct ending ending_told_to_stop(const struct ending_ask *ask)
+struct ending ending_told_to_stop(const struct ending_input *ask)
 {
     return later(ask->now_us, "told to stop");
 }
 
-struct ending ending_paused(const struct ending_ask *ask)
+struct ending ending_paused(const struct ending_input *ask)
 {
     return later(ask->now_us, "paused");
 }

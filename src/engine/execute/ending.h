@@ -38,8 +38,8 @@ struct ending {
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
     struct window covered; /* PARTIAL: what was finished; not valid: nothing */
-    bool is_cut;           /* ask for its rest to be cut again */
-    enum reslice_reason cut;
+    bool needs_reslice;    /* ask for its rest to be cut again */
+    enum reslice_reason reslice;
     bool is_stop;   /* the source must not go on */
     bool is_outage; /* the source fails: a failure for core/health.h */
     int64_t retry_at_us;
@@ -47,10 +47,10 @@ struct ending {
     char text[ERROR_TEXT_MAX]; /* for people; of a failure the error's words */
 };
 
-struct ending_ask {
+struct ending_input {
     const struct slice *slice;
     const struct retry_policy *retry; /* of the source */
-    bool can_cut;
+    bool can_reslice;
     int64_t batches;     /* committed by this run */
     int64_t idle_runs;   /* runs before this one, in a row, that committed none */
     int64_t runs;        /* of the task, with this one */
@@ -60,18 +60,19 @@ struct ending_ask {
     uint64_t random;
 };
 
-struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_ask *ask);
-struct ending ending_of_failure(const struct error *err, const struct ending_ask *ask);
+struct ending ending_of_verdict(const struct fetch_verdict *verdict,
+                                const struct ending_input *ask);
+struct ending ending_of_failure(const struct error *err, const struct ending_input *ask);
 
 /* The store's failure: no fault of the source, nor (L1, L4) of the task. */
-struct ending ending_of_store(const struct error *err, const struct ending_ask *ask);
+struct ending ending_of_store(const struct error *err, const struct ending_input *ask);
 
 /* The store refuses the end itself (L2, L3): then it is an end without particulars. */
 struct ending ending_unstorable(const struct error *err);
 
 /* Between two batches. */
-struct ending ending_told_to_stop(const struct ending_ask *ask);
-struct ending ending_paused(const struct ending_ask *ask);
+struct ending ending_told_to_stop(const struct ending_input *ask);
+struct ending ending_paused(const struct ending_input *ask);
 struct ending ending_cancelled(void);
 struct ending ending_overtaken(void);
 

@@ -180,7 +180,7 @@ static bool learn(struct executor *executor, const struct task_partition *partit
     struct plan plan;
     bool found;
 
-    if (crew_knows(executor->parts.crew, partition))
+    if (partitions_know(executor->parts.partitions, partition))
         return true;
     if (!store_task_live(store, &executor->arena, partition, 0, 1, &tasks, err))
         return false;
@@ -189,12 +189,12 @@ static bool learn(struct executor *executor, const struct task_partition *partit
     if (!store_plan_get(store, &executor->arena, tasks.items[0].plan_id, &plan, &found, err))
         return false;
     if (found && spec_cache_hold(executor->parts.specs, plan.expr_proto_snapshot, &spec, err)) {
-        struct crew_rules rules = { .running_max = spec->operation.running_max,
-                                    .health = health_default() };
+        struct partition_rules rules = { .running_max = spec->operation.running_max,
+                                         .health = health_default() };
 
         rules.health.open_us = 2 * spec->endpoint.retry.max_delay_us;
         spec_cache_release(executor->parts.specs, spec);
-        crew_learn(executor->parts.crew, partition, &rules);
+        partitions_learn(executor->parts.partitions, partition, &rules);
     }
     return true;
 }
@@ -212,9 +212,9 @@ static bool learn_all(struct executor *executor, const struct partition_list *pa
 
 /* What an executor finds when it looks at the queue. */
 struct outlook {
-    struct task_list tasks; /* claimed: one or none */
-    bool has_waiting;       /* tasks that could run, now or later */
-    struct crew_rest rest;  /* without a task: until when, and why */
+    struct task_list tasks;     /* claimed: one or none */
+    bool has_waiting;           /* tasks that could run, now or later */
+    struct partition_rest rest; /* without a task: until when, and why */
 };
 
 static bool claim(struct executor *executor, struct outlook *outlook, struct error *err)
@@ -223,8 +223,8 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
     const int64_t now_us = executor_now_us(executor);
     struct partition_list partitions;
     struct pause_list pauses;
-    struct crew_choice choice;
-    struct crew_ask ask;
+    struct partition_choice choice;
+    struct partition_query ask;
 
     if (!store_partition_list(store, &executor->arena, now_us, &partitions, err) ||
         !store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
@@ -236,13 +236,13 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
         if (is_wanted(&executor->settings, p) && !pause_list_has(&pauses, p->source, p->endpoint))
             outlook->has_waiting = true;
     }
-    ask = (struct crew_ask){ .partitions = &partitions,
-                             .pauses = &pauses,
-                             .wanted = is_wanted,
-                             .context = &executor->settings,
-                             .now_us = now_us };
-    choice = crew_choose(executor->parts.crew, &ask);
-    outlook->rest = crew_rest_of(executor->parts.crew, &ask);
+    ask = (struct partition_query){ .partitions = &partitions,
+                                    .pauses = &pauses,
+                                    .wanted = is_wanted,
+                                    .context = &executor->settings,
+                                    .now_us = now_us };
+    choice = partitions_choose(executor->parts.partitions, &ask);
+    outlook->rest = partitions_rest(executor->parts.partitions, &ask);
     if (choice.partition == NULL)
         return true;
     return store_task_claim(store, &executor->arena,

@@ -22,8 +22,8 @@
  * a person lifts it (`patra resume`).
  *
  * Threads. An executor is used by one thread, and has a store session and an http handle of its
- * own. The executors of a process share a crew. wake_fd tells them to stop: the batch at hand is
- * finished, the task given back, and executor_run returns.
+ * own. The executors of a process share a partitions. wake_fd tells them to stop: the batch at hand
+ * is finished, the task given back, and executor_run returns.
  */
 #ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_H
 #define PATRA_ENGINE_EXECUTE_EXECUTOR_H
@@ -38,9 +38,9 @@
 /* ---- what the executors of one process share: how each partition is doing, whose turn it is ----
  */
 
-struct crew;
-bool crew_open(struct crew **crew, struct error *err) MUST_CHECK;
-void crew_close(struct crew *crew); /* accepts NULL */
+struct partitions;
+bool partitions_open(struct partitions **partitions, struct error *err) MUST_CHECK;
+void partitions_close(struct partitions *partitions); /* accepts NULL */
 
 /* ---- what is seen from outside ---- */
 
@@ -77,7 +77,7 @@ struct executor_parts {  /* all must outlive the executor */
     struct http *http;   /* a handle for this executor alone */
     struct gate_pool *gates;
     struct store *gate_store; /* a session for the rate gate alone */
-    struct crew *crew;
+    struct partitions *partitions;
     struct spec_cache *specs; /* NULL: none */
     struct clock *clock;
     struct random_source *random;

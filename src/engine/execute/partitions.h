@@ -1,5 +1,5 @@
-/* crew: what the executors of one process know together: how each partition of the queue is doing
- * and whose turn it is. Any number of threads.
+/* partitions: what the executors of one process know together: how each partition of the queue is
+ * doing and whose turn it is. Any number of threads.
  */
 #ifndef PATRA_ENGINE_EXECUTE_PARTITIONS_H
 #define PATRA_ENGINE_EXECUTE_PARTITIONS_H
@@ -10,50 +10,52 @@
 #include "port/store_pause.h"
 
 /* Where nothing else is said, by source file or by history. */
-enum { CREW_RUNNING_MAX = 4 };
+enum { PARTITION_RUNNING_MAX = 4 };
 /* More partitions than this are served, but not remembered. */
-enum { CREW_PARTITIONS_MAX = 4096 };
+enum { PARTITIONS_MAX = 4096 };
 
-struct crew_choice {
+struct partition_choice {
     const struct partition_state *partition; /* NULL: nobody's turn */
     int64_t live_max;
 };
 
 /* Whose turn it is; taking a turn is remembered. `wanted` decides for each partition whether the
  * caller may serve it. */
-struct crew_ask {
+struct partition_query {
     const struct partition_list *partitions;
     const struct pause_list *pauses;
     bool (*wanted)(const void *context, const struct task_partition *partition);
     const void *context;
     int64_t now_us;
 };
-struct crew_choice crew_choose(struct crew *crew, const struct crew_ask *ask);
+struct partition_choice partitions_choose(struct partitions *partitions,
+                                          const struct partition_query *ask);
 
 /* When it is nobody's turn: until when, and why; until_us 0: nothing waits, or nobody knows when
  * the others, who hold all lanes, will be done. */
-struct crew_rest {
+struct partition_rest {
     int64_t until_us;
     enum wait_why why;
 };
-struct crew_rest crew_rest_of(struct crew *crew, const struct crew_ask *ask);
+struct partition_rest partitions_rest(struct partitions *partitions,
+                                      const struct partition_query *ask);
 
 /* The source has asked for silence, or its quota is gone: until then no task of the partition would
  * get a permit, and none is taken from the queue. */
-void crew_rest_note(struct crew *crew, const struct task_partition *partition,
-                    const struct crew_rest *rest);
+void partitions_note_rest(struct partitions *partitions, const struct task_partition *partition,
+                          const struct partition_rest *rest);
 
 /* What a source's file says of a partition, once it was read. */
-struct crew_rules {
+struct partition_rules {
     int64_t running_max; /* 0: it says nothing */
     struct health_policy health;
 };
-void crew_learn(struct crew *crew, const struct task_partition *partition,
-                const struct crew_rules *rules);
-bool crew_knows(struct crew *crew, const struct task_partition *partition);
+void partitions_learn(struct partitions *partitions, const struct task_partition *partition,
+                      const struct partition_rules *rules);
+bool partitions_know(struct partitions *partitions, const struct task_partition *partition);
 
 /* Returns whether the circuit is open by now. */
-bool crew_note(struct crew *crew, const struct task_partition *partition,
-               const struct health_sample *sample);
+bool partitions_note(struct partitions *partitions, const struct task_partition *partition,
+                     const struct health_sample *sample);
 
 #endif

@@ -17,7 +17,7 @@ struct retry {
     struct store *store;
     struct arena *arena;
     struct random_source *random;
-    const struct quarantine_retry_ask *ask;
+    const struct quarantine_retry_request *ask;
     struct quarantined row;
     struct snapshot snapshot;
     const struct spec *spec; /* held */
@@ -215,8 +215,8 @@ static bool reread_and_store(struct retry *retry, struct quarantine_retried *ret
 }
 
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
-                      const struct quarantine_retry_ask *ask, struct quarantine_retried *retried,
-                      struct error *err)
+                      const struct quarantine_retry_request *ask,
+                      struct quarantine_retried *retried, struct error *err)
 {
     struct retry retry = {
         .reader = { hash, fields }, .store = store, .arena = arena, .random = random, .ask = ask

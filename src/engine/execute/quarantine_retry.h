@@ -25,7 +25,7 @@ enum quarantine_outcome {
     QUARANTINE_SETTLED,   /* somebody resolved it before */
 };
 
-struct quarantine_retry_ask {
+struct quarantine_retry_request {
     int64_t id;
     struct str by;
     struct str note;
@@ -46,7 +46,7 @@ struct quarantine_retried { /* texts in the arena */
 /* L2: "quarantine.unknown", "source.unknown", "quarantine.operation" when nothing of the source
  * reads such records any more. */
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
-                      const struct quarantine_retry_ask *ask, struct quarantine_retried *retried,
-                      struct error *err) MUST_CHECK;
+                      const struct quarantine_retry_request *ask,
+                      struct quarantine_retried *retried, struct error *err) MUST_CHECK;
 
 #endif

@@ -54,8 +54,8 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_bool(writer, STR("hasNextLast"), stats->has_next);
     json_write_member_bool(writer, STR("rateAdjusted"), stats->slowed > 0);
     json_write_member_str(writer, STR("remarks"),
-                          stats->is_cut ? STR("online-reslice-suggested:true")
-                                        : STR("online-reslice-suggested:false"));
+                          stats->needs_reslice ? STR("online-reslice-suggested:true")
+                                               : STR("online-reslice-suggested:false"));
     json_write_member_i64(writer, STR("permitsTotal"), stats->requests);
     json_write_member_i64(writer, STR("waitTotalMs"), stats->waited_us / US_PER_MS);
     json_write_member_i64(writer, STR("retryAfterHits"), stats->waits_told);

@@ -1,4 +1,5 @@
-/* What the end of a task means for others: the crew, who watches, the cursor, a slice to be cut. */
+/* What the end of a task means for others: the partitions, who watches, the cursor, a slice to be
+ * cut. */
 #include "engine/cursor/cursor_advance.h"
 #include "engine/execute/executor_internal.h"
 
@@ -9,11 +10,11 @@ void task_note_outage(struct task_run *run, const struct ending *ending)
 
     if (!ending->is_outage)
         return;
-    run->is_circuit_open =
-        crew_note(executor->parts.crew, &partition,
-                  &(struct health_sample){ .now_us = executor_now_us(executor),
-                                           .is_failure = true,
-                                           .random = random_source_u64(executor->parts.random) });
+    run->is_circuit_open = partitions_note(
+        executor->parts.partitions, &partition,
+        &(struct health_sample){ .now_us = executor_now_us(executor),
+                                 .is_failure = true,
+                                 .random = random_source_u64(executor->parts.random) });
 }
 
 /* Who has no place in the line for now (WAIT_RATE) stops nobody else. */
@@ -29,8 +30,8 @@ static void tell_end(struct task_run *run, const struct ending *ending)
     const struct task_partition partition = task_partition_of(run->task);
 
     if (is_silence(ending))
-        crew_rest_note(executor->parts.crew, &partition,
-                       &(struct crew_rest){ ending->retry_at_us, ending->why });
+        partitions_note_rest(executor->parts.partitions, &partition,
+                             &(struct partition_rest){ ending->retry_at_us, ending->why });
     executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
                                                       .task = run->task,
                                                       .run_id = run->run.id,
@@ -57,7 +58,7 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
         log_event(executor->parts.log, LOG_WARN, "cursor not moved",
                   LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
-    if (ending->is_cut)
+    if (ending->needs_reslice)
         (void)!executor_keep_house(executor, (struct executor_chores){ .tickets = true }, &err);
 }
 

@@ -37,7 +37,7 @@ static bool close_stats(struct task_run *run, const struct ending *ending, struc
     struct json_writer writer;
     struct buf out;
 
-    stats.is_cut = ending->is_cut;
+    stats.needs_reslice = ending->needs_reslice;
     stats.is_circuit_open = run->is_circuit_open;
     buf_init(&out, &run->executor->arena, PAGE_BYTES_MAX);
     json_writer_init(&writer, &out);
@@ -80,13 +80,13 @@ static struct window remaining_of(struct window window, struct window covered)
     return (struct window){ window.from_us, covered.from_us };
 }
 
-static bool ask_for_cut(struct task_run *run, const struct ending *ending, int64_t now_us,
-                        struct error *err)
+static bool add_ticket(struct task_run *run, const struct ending *ending, int64_t now_us,
+                       struct error *err)
 {
     const struct slice *slice = &run->assignment.slice;
     struct reslice_ticket ticket = { .task_id = run->task->id,
                                      .slice_id = run->task->slice_id,
-                                     .reason = ending->cut,
+                                     .reason = ending->reslice,
                                      .created_us = now_us };
     char detail[128];
     bool added;
@@ -122,7 +122,7 @@ static bool give_signals_back(struct task_run *run, const struct ending *ending,
                          (ending->status == TASK_PARTIAL && ending->reason == PARTIAL_HOLES);
     int64_t added;
 
-    if (is_done || ending->is_cut || a->slice.dimension != SLICE_ID || a->id_count == 0)
+    if (is_done || ending->needs_reslice || a->slice.dimension != SLICE_ID || a->id_count == 0)
         return true;
     return store_signal_repeat(run->executor->parts.store, run->task->plan_id, a->ids, a->id_count,
                                now_us, &added, err);
@@ -148,7 +148,7 @@ static bool finish(struct task_run *run, const struct ending *ending, int64_t no
         return true;
     return store_slice_move(store, run->task->slice_id, slice_status_of(ending->status), now_us,
                             err) &&
-           (!ending->is_cut || ask_for_cut(run, ending, now_us, err)) &&
+           (!ending->needs_reslice || add_ticket(run, ending, now_us, err)) &&
            give_signals_back(run, ending, now_us, err) &&
            (!ending->is_stop || stop_source(run, ending, now_us, err));
 }

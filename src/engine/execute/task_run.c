@@ -127,8 +127,8 @@ static struct fetch_order order_of(struct task_run *run)
         .checkpoint = a->checkpoint,
         .ids = a->ids,
         .id_count = a->id_count,
-        .can_reslice = a->can_cut || a->can_part,
-        .by_ids = a->can_part && !a->can_cut,
+        .can_reslice = a->can_reslice || a->can_reslice_ids,
+        .by_ids = a->can_reslice_ids && !a->can_reslice,
         .requests_max = a->limits.requests_max,
         .batch_records = run->executor->settings.batch_records,
         .records_max = a->spec->operation.budget_records,
@@ -180,12 +180,12 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
-static struct ending_ask ask_of(struct task_run *run, int64_t retry_at_us, enum wait_why why)
+static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enum wait_why why)
 {
-    return (struct ending_ask){
+    return (struct ending_input){
         .slice = &run->assignment.slice,
         .retry = &run->retry,
-        .can_cut = run->assignment.can_cut,
+        .can_reslice = run->assignment.can_reslice,
         .batches = run->batches,
         .idle_runs = run->assignment.idle_runs,
         .runs = run->run.attempt,
@@ -209,7 +209,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
 {
     struct executor *executor = run->executor;
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
-    const struct ending_ask ask = ask_of(run, 0, WAIT_BACKOFF);
+    const struct ending_input ask = ask_of(run, 0, WAIT_BACKOFF);
     struct pause_list pauses;
     struct plan plan;
     struct error ignored;
@@ -267,7 +267,7 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
         run->latest_us = result->latest_us;
     }
     if (!batch->is_rest)
-        (void)crew_note(run->executor->parts.crew, &partition, &sample);
+        (void)partitions_note(run->executor->parts.partitions, &partition, &sample);
     executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
                                                            .task = run->task,
                                                            .run_id = run->run.id,
@@ -321,7 +321,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
                  struct error *err)
 {
     struct fetch_batch batch;
-    struct ending_ask ask;
+    struct ending_input ask;
     bool held = false;
 
     if (!fetch_next(fetch, &batch, err)) {
@@ -361,7 +361,7 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
     bool is_last = false, ok = true;
 
     if (!open_walk(run, &fetch, err)) {
-        const struct ending_ask ask = ask_of(run, 0, WAIT_BACKOFF);
+        const struct ending_input ask = ask_of(run, 0, WAIT_BACKOFF);
 
         *ending = ending_of_failure(err, &ask);
         return true;
@@ -376,7 +376,7 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
 static struct ending carry_out(struct task_run *run, struct error *fatal)
 {
     struct ending ending = { 0 };
-    struct ending_ask ask;
+    struct ending_input ask;
     struct error err;
 
     *fatal = (struct error){ 0 };

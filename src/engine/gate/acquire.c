@@ -30,8 +30,8 @@ static bool call_look(struct gate *gate, void *argument, struct error *err)
 }
 
 struct taking {
-    const struct shared_ask *ask;
-    struct shared_answer *answer;
+    const struct shared_request *ask;
+    struct shared_result *answer;
 };
 
 static bool call_take(struct gate *gate, void *argument, struct error *err)
@@ -61,7 +61,7 @@ struct attempt {
     enum wait_why told_why;
 };
 
-static void take_answer(struct attempt *attempt, const struct shared_answer *answer)
+static void take_answer(struct attempt *attempt, const struct shared_result *answer)
 {
     attempt->why = answer->why;
     switch (answer->kind) {
@@ -83,9 +83,9 @@ static void take_answer(struct attempt *attempt, const struct shared_answer *ans
     }
 }
 
-static struct shared_ask ask_for(const struct attempt *attempt, int64_t now_us)
+static struct shared_request ask_for(const struct attempt *attempt, int64_t now_us)
 {
-    struct shared_ask ask = worker_ask(attempt->gate, attempt->target);
+    struct shared_request ask = worker_ask(attempt->gate, attempt->target);
 
     ask.wait_us = attempt->deadline_us > now_us ? attempt->deadline_us - now_us : 0;
     ask.needs_slot = attempt->target->limit.concurrency > 0 && !attempt->has_slot;
@@ -93,11 +93,11 @@ static struct shared_ask ask_for(const struct attempt *attempt, int64_t now_us)
 }
 
 /* Without the store. Under the lock; false: the store must be asked. */
-static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t now_us)
+static bool find_here(struct attempt *attempt, struct shared_request *ask, int64_t now_us)
 {
     struct gate_key *key = attempt->target->key;
     const enum quota_class rank = quota_class_of(ask->operation);
-    struct shared_answer answer;
+    struct shared_result answer;
 
     if (gate_key_silence(key) > attempt->deadline_us) {
         attempt->found = NOT_IN_TIME;
@@ -114,8 +114,8 @@ static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t n
     if (!ask->needs_slot &&
         gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
         return true;
-    if (alone_is_on(key, now_us)) {
-        alone_take(ask, now_us, &answer);
+    if (degraded_is_on(key, now_us)) {
+        degraded_take(ask, now_us, &answer);
         take_answer(attempt, &answer);
         return true;
     }
@@ -127,11 +127,11 @@ static bool find_here(struct attempt *attempt, struct shared_ask *ask, int64_t n
     return false;
 }
 
-static bool find_in_store(struct attempt *attempt, struct shared_ask *ask, struct error *err)
+static bool find_in_store(struct attempt *attempt, struct shared_request *ask, struct error *err)
 {
     struct gate *gate = attempt->gate;
     struct gate_key *key = attempt->target->key;
-    struct shared_answer answer;
+    struct shared_result answer;
     bool ok, is_block;
 
     gate_key_lock(key);
@@ -146,9 +146,9 @@ static bool find_in_store(struct attempt *attempt, struct shared_ask *ask, struc
     if (is_block)
         key->is_taking = false;
     if (!ok && err->level == ERROR_TRANSIENT) {
-        alone_note(key, &attempt->target->limit, worker_now(gate));
+        degraded_note(key, &attempt->target->limit, worker_now(gate));
         *ask = ask_for(attempt, worker_now(gate));
-        alone_take(ask, worker_now(gate), &answer);
+        degraded_take(ask, worker_now(gate), &answer);
         ok = true;
     }
     gate_key_unlock(key);
@@ -161,7 +161,7 @@ static bool find(struct attempt *attempt, struct error *err)
 {
     struct gate_key *key = attempt->target->key;
     const int64_t now_us = worker_now(attempt->gate);
-    struct shared_ask ask = ask_for(attempt, now_us);
+    struct shared_request ask = ask_for(attempt, now_us);
     bool is_found;
 
     gate_key_lock(key);
@@ -222,7 +222,7 @@ static bool must_look(struct gate_key *key, const struct gate_permit *permit)
     bool must;
 
     gate_key_lock(key);
-    must = !permit->is_alone && permit->due_us - key->seen_at_us > GATE_LOOK_AGE_US;
+    must = !permit->is_degraded && permit->due_us - key->seen_at_us > GATE_LOOK_AGE_US;
     gate_key_unlock(key);
     return must;
 }
@@ -240,7 +240,7 @@ static bool look(struct attempt *attempt, struct error *err)
     if (err->level != ERROR_TRANSIENT)
         return false;
     gate_key_lock(key);
-    alone_note(key, &attempt->target->limit, worker_now(attempt->gate));
+    degraded_note(key, &attempt->target->limit, worker_now(attempt->gate));
     attempt->permit.due_us = INT64_MIN / 2; /* who knows what was said meanwhile: it is lost */
     gate_key_unlock(key);
     return true;
@@ -262,8 +262,8 @@ static bool use(struct attempt *attempt)
     } else {
         gate_key_count_use(key, now_us);
         key->flights++;
-        if (permit->is_alone)
-            alone_count(key, limit, permit->rank);
+        if (permit->is_degraded)
+            degraded_count(key, limit, permit->rank);
     }
     gate_key_unlock(key);
     return is_good;
@@ -279,7 +279,7 @@ static bool wait_and_use(struct attempt *attempt, bool *is_used, struct error *e
         (worker_now(attempt->gate) < attempt->permit.due_us && /* else it may be silence already */
          !sleep_until(attempt, attempt->permit.due_us, err))) {
         gate_key_lock(key);
-        if (attempt->permit.is_alone)
+        if (attempt->permit.is_degraded)
             gate_key_lose(key, &attempt->permit);
         else
             gate_key_push(key, &attempt->permit); /* somebody else may be in time for it */

@@ -7,37 +7,38 @@
 
 static int64_t part_of(int64_t amount)
 {
-    return amount / GATE_ALONE_PARTS > 0 ? amount / GATE_ALONE_PARTS : 1;
+    return amount / GATE_DEGRADED_PARTS > 0 ? amount / GATE_DEGRADED_PARTS : 1;
 }
 
 static void begin(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
 {
     const int64_t rate = key->is_seen ? key->rate : limit->config.rate_max;
 
-    key->is_alone = true;
-    key->alone_config = limit->config;
-    key->alone_config.rate_max = part_of(rate);
-    key->alone_config.rate_min = part_of(limit->config.rate_min);
-    if (key->alone_config.rate_min > key->alone_config.rate_max)
-        key->alone_config.rate_min = key->alone_config.rate_max;
-    key->alone_config.burst = limit->cost;
-    key->alone_config.warmup_us = 0;
-    key->alone = bucket_start(&key->alone_config, now_us);
-    key->alone.tokens = 0;
-    key->alone_left = key->quota_left == INT64_MAX ? INT64_MAX : key->quota_left / GATE_ALONE_PARTS;
+    key->is_degraded = true;
+    key->degraded_config = limit->config;
+    key->degraded_config.rate_max = part_of(rate);
+    key->degraded_config.rate_min = part_of(limit->config.rate_min);
+    if (key->degraded_config.rate_min > key->degraded_config.rate_max)
+        key->degraded_config.rate_min = key->degraded_config.rate_max;
+    key->degraded_config.burst = limit->cost;
+    key->degraded_config.warmup_us = 0;
+    key->degraded = bucket_start(&key->degraded_config, now_us);
+    key->degraded.tokens = 0;
+    key->degraded_left =
+        key->quota_left == INT64_MAX ? INT64_MAX : key->quota_left / GATE_DEGRADED_PARTS;
 }
 
-void alone_note(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
+void degraded_note(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
 {
     if (!key->is_failing)
         key->failing_since_us = now_us;
     key->is_failing = true;
-    if (!key->is_alone && now_us - key->failing_since_us >= GATE_ALONE_AFTER_US)
+    if (!key->is_degraded && now_us - key->failing_since_us >= GATE_DEGRADED_AFTER_US)
         begin(key, limit, now_us);
-    key->probe_at_us = now_us + (key->is_alone ? PROBE_US : AGAIN_US);
+    key->probe_at_us = now_us + (key->is_degraded ? PROBE_US : AGAIN_US);
 }
 
-bool alone_is_on(const struct gate_key *key, int64_t now_us)
+bool degraded_is_on(const struct gate_key *key, int64_t now_us)
 {
     return key->is_failing && now_us < key->probe_at_us;
 }
@@ -47,11 +48,11 @@ static bool is_slot_free(const struct gate_key *key, const struct gate_limit *li
     return limit->concurrency == 0 || key->flights < part_of(limit->concurrency);
 }
 
-void alone_take(const struct shared_ask *ask, int64_t now_us, struct shared_answer *answer)
+void degraded_take(const struct shared_request *ask, int64_t now_us, struct shared_result *answer)
 {
     struct gate_key *key = ask->key;
     const int64_t silence_us = gate_key_silence(key);
-    const struct draw_ask draw_ask = {
+    const struct draw_request draw_request = {
         .cost = ask->limit->cost,
         .from_us = silence_us > now_us ? silence_us : now_us,
         .first_us = now_us + ask->wait_us,
@@ -59,47 +60,47 @@ void alone_take(const struct shared_ask *ask, int64_t now_us, struct shared_answ
     };
     int64_t due_us;
 
-    *answer = (struct shared_answer){ .kind = SHARED_AGAIN,
+    *answer = (struct shared_result){ .kind = SHARED_AGAIN,
                                       .at_us = key->probe_at_us,
                                       .why = silence_us > now_us ? gate_key_silence_why(key)
                                                                  : WAIT_STORE };
-    if (!key->is_alone)
+    if (!key->is_degraded)
         return;
     answer->kind = SHARED_LATER;
-    if (key->alone_left <= 0)
+    if (key->degraded_left <= 0)
         return;
     if (ask->needs_slot && !is_slot_free(key, ask->limit)) {
         answer->kind = SHARED_AGAIN;
         return;
     }
-    if (key->alone_config.burst < ask->limit->cost)
-        key->alone_config.burst = ask->limit->cost;
-    if (draw(&key->alone, &key->alone_config, &draw_ask, &due_us, &answer->at_us) == 0)
+    if (key->degraded_config.burst < ask->limit->cost)
+        key->degraded_config.burst = ask->limit->cost;
+    if (draw(&key->degraded, &key->degraded_config, &draw_request, &due_us, &answer->at_us) == 0)
         return;
     answer->kind = SHARED_TAKEN;
     answer->permit = (struct gate_permit){ due_us, quota_class_of(ask->operation), true };
 }
 
-void alone_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)
+void degraded_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)
 {
     key->news.is_any = true;
     key->news.used[rank]++;
     /* The shared bucket is full after a pause; more than that can not be owed. */
     if (key->news.debit + limit->cost <= limit->config.burst)
         key->news.debit += limit->cost;
-    if (key->alone_left != INT64_MAX)
-        key->alone_left--;
+    if (key->degraded_left != INT64_MAX)
+        key->degraded_left--;
 }
 
-void alone_hear(struct gate_key *key, const struct bucket_signal *signal, int64_t now_us)
+void degraded_hear(struct gate_key *key, const struct bucket_signal *signal, int64_t now_us)
 {
     struct bucket_signal told = *signal;
 
-    if (!key->is_alone)
+    if (!key->is_degraded)
         return;
     told.sent_at_us += now_us - signal->now_us;
     told.reset_at_us = 0; /* known as silence already */
     told.retry_after_us = 0;
     told.now_us = now_us;
-    bucket_feedback(&key->alone, &key->alone_config, &told);
+    bucket_feedback(&key->degraded, &key->degraded_config, &told);
 }

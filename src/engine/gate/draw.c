@@ -12,7 +12,7 @@ static int64_t later(int64_t a, int64_t b)
 /* One permit, at the bucket's own time. The second question is asked at the instant that the first
  * one told. */
 static bool draw_one(struct bucket *bucket, const struct bucket_config *config,
-                     const struct draw_ask *ask, int64_t until_us, int64_t *due_us)
+                     const struct draw_request *ask, int64_t until_us, int64_t *due_us)
 {
     struct bucket next = *bucket;
     struct bucket_ask question = {
@@ -34,8 +34,8 @@ static bool draw_one(struct bucket *bucket, const struct bucket_config *config,
     return true;
 }
 
-size_t draw(struct bucket *bucket, const struct bucket_config *config, const struct draw_ask *ask,
-            int64_t *dues_us, int64_t *at_us)
+size_t draw(struct bucket *bucket, const struct bucket_config *config,
+            const struct draw_request *ask, int64_t *dues_us, int64_t *at_us)
 {
     size_t count = 0;
 

@@ -12,7 +12,7 @@
 
 #include "core/bucket.h"
 
-struct draw_ask {
+struct draw_request {
     int64_t cost;
     int64_t from_us;  /* nothing is due before */
     int64_t first_us; /* the first permit may be due until here, */
@@ -22,8 +22,8 @@ struct draw_ask {
 
 /* Returns how many permits were taken, and when each is due. With none *at_us is when the first
  * would have been due, and the bucket is as it was. */
-size_t draw(struct bucket *bucket, const struct bucket_config *config, const struct draw_ask *ask,
-            int64_t *dues_us, int64_t *at_us);
+size_t draw(struct bucket *bucket, const struct bucket_config *config,
+            const struct draw_request *ask, int64_t *dues_us, int64_t *at_us);
 
 /* Where the clock was set back, a bucket lives further ahead than anybody was ever told to wait;
  * it begins again, empty, now. */

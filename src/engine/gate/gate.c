@@ -70,9 +70,9 @@ struct target *worker_target(struct gate *gate, const struct spec_endpoint *endp
     return target;
 }
 
-struct shared_ask worker_ask(const struct gate *gate, const struct target *target)
+struct shared_request worker_ask(const struct gate *gate, const struct target *target)
 {
-    return (struct shared_ask){
+    return (struct shared_request){
         .key = target->key,
         .limit = &target->limit,
         .rate = &target->rate,
@@ -103,14 +103,14 @@ static bool call_tell(struct gate *gate, void *argument, struct error *err)
 
 void worker_tell(struct gate *gate, const struct target *target)
 {
-    struct shared_ask ask = worker_ask(gate, target);
+    struct shared_request ask = worker_ask(gate, target);
     struct error failure; /* what could not be written is written later */
 
     if (worker_store(gate, call_tell, &ask, &failure))
         return;
     gate_key_lock(target->key);
     if (failure.level == ERROR_TRANSIENT)
-        alone_note(target->key, &target->limit, worker_now(gate));
+        degraded_note(target->key, &target->limit, worker_now(gate));
     gate_key_unlock(target->key);
 }
 
@@ -154,7 +154,7 @@ void gate_close(struct gate *gate)
 
         slot_sweep(gate, key);
         gate_key_lock(key);
-        is_any = key->news.is_any && !key->is_alone;
+        is_any = key->news.is_any && !key->is_degraded;
         gate_key_unlock(key);
         if (is_any)
             worker_tell(gate, &gate->targets[i]);

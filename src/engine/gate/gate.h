@@ -41,11 +41,11 @@
  * the answer is REJECT, with the instant at which to come back.
  *
  * The store out of reach (L1). A failing call is tried again every 100 ms, and nothing is sent
- * meanwhile. After GATE_ALONE_AFTER_US the process goes on by itself with a GATE_ALONE_PARTS'th of
- * the rate last seen, from an empty bucket of one request, and of the quota last seen; it tries the
- * store every second, and hands in then what it has used and heard. With more processes than
- * GATE_ALONE_PARTS, or where others still reach the store, the sum of all may exceed the rate by
- * these parts for that time.
+ * meanwhile. After GATE_DEGRADED_AFTER_US the process goes on by itself with a
+ * GATE_DEGRADED_PARTS'th of the rate last seen, from an empty bucket of one request, and of the
+ * quota last seen; it tries the store every second, and hands in then what it has used and heard.
+ * With more processes than GATE_DEGRADED_PARTS, or where others still reach the store, the sum of
+ * all may exceed the rate by these parts for that time.
  *
  * A redirect that was followed, and a request repeated with a fresh token, had no permit of their
  * own: they are owed, and paid before the next permit is given.
@@ -72,8 +72,8 @@
 #define GATE_LOOK_AGE_US (50 * US_PER_MS)
 
 /* When the store is out of reach for so long, each process has this part of the rate. */
-#define GATE_ALONE_AFTER_US (2 * US_PER_SECOND)
-enum { GATE_ALONE_PARTS = 8 };
+#define GATE_DEGRADED_AFTER_US (2 * US_PER_SECOND)
+enum { GATE_DEGRADED_PARTS = 8 };
 
 /* ---- the process ---- */
 

@@ -102,9 +102,9 @@ static void hear(struct gate *gate, const struct target *target,
     const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
 
     gate_key_hear(key, &news);
-    if (key->is_alone) {
-        key->alone.tokens -= news.debit;
-        if (key->news.debit > target->limit.config.burst) /* see alone_count() */
+    if (key->is_degraded) {
+        key->degraded.tokens -= news.debit;
+        if (key->news.debit > target->limit.config.burst) /* see degraded_count() */
             key->news.debit = target->limit.config.burst;
     }
     if (silence_us != 0 && until_us > key->heard_until_us)
@@ -112,13 +112,13 @@ static void hear(struct gate *gate, const struct target *target,
     if (feedback->is_quota && until_us > key->parked_until_us)
         key->parked_until_us = until_us;
     if (news.has_bad)
-        alone_hear(key, &news.bad, now_us);
+        degraded_hear(key, &news.bad, now_us);
     key->flights--;
 }
 
 static bool must_tell(const struct gate_key *key, int64_t now_us)
 {
-    if (alone_is_on(key, now_us) || !key->news.is_any)
+    if (degraded_is_on(key, now_us) || !key->news.is_any)
         return false;
     return key->news.has_bad || key->news.park_until_us != 0 ||
            now_us - key->told_at_us >= TELL_OK_US;

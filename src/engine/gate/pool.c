@@ -103,7 +103,7 @@ static void drop_permit(struct gate_key *key, size_t at)
 void gate_key_lose(struct gate_key *key, const struct gate_permit *permit)
 {
     key->uses_before = 0; /* we thought we would use it, and did not */
-    if (permit->is_alone)
+    if (permit->is_degraded)
         return;
     key->news.used[permit->rank]--;
     key->news.is_any = true;

@@ -22,7 +22,7 @@ enum { GATE_SLOTS_MAX = 64 };
 struct gate_permit {
     int64_t due_us; /* good from here on, for limit.late_us */
     enum quota_class rank;
-    bool is_alone; /* not out of the shared bucket */
+    bool is_degraded; /* not out of the shared bucket */
 };
 
 /* Heard and not written yet. */
@@ -77,11 +77,11 @@ struct gate_key {
 
     bool is_failing; /* the last call of the store failed */
     int64_t failing_since_us;
-    bool is_alone; /* for too long */
+    bool is_degraded; /* for too long */
     int64_t probe_at_us;
-    struct bucket alone;
-    struct bucket_config alone_config;
-    int64_t alone_left;
+    struct bucket degraded;
+    struct bucket_config degraded_config;
+    int64_t degraded_left;
 };
 
 /* The key of this name, made if it is not there; NULL: no memory. */

@@ -21,7 +21,7 @@ enum { TURNS_MAX = 4 };
 
 struct turn {
     const struct shared *shared;
-    const struct shared_ask *ask;
+    const struct shared_request *ask;
     struct rate_gate row;
     int64_t now_us;  /* by the store's clock */
     int64_t mono_us; /* the same instant here */
@@ -96,7 +96,7 @@ static void hand_in(struct turn *turn)
 
 static bool hand_in_used(const struct turn *turn, struct error *err)
 {
-    const struct shared_ask *ask = turn->ask;
+    const struct shared_request *ask = turn->ask;
 
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
@@ -118,7 +118,7 @@ static bool hand_in_used(const struct turn *turn, struct error *err)
  * a window has nothing, *until_us is its end. */
 static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
 {
-    const struct shared_ask *ask = turn->ask;
+    const struct shared_request *ask = turn->ask;
     const enum quota_class rank = quota_class_of(ask->operation);
 
     turn->quota_left = INT64_MAX;
@@ -148,7 +148,7 @@ static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
 
 static bool spend_quota(struct turn *turn, int64_t count, struct error *err)
 {
-    const struct shared_ask *ask = turn->ask;
+    const struct shared_request *ask = turn->ask;
 
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
@@ -238,7 +238,7 @@ static void learn_turn(const struct turn *turn)
     key->lead_us = took_us > key->lead_us ? took_us : key->lead_us - (key->lead_us - took_us) / 16;
     if (key->lead_us > LEAD_MAX_US)
         key->lead_us = LEAD_MAX_US;
-    key->is_alone = false;
+    key->is_degraded = false;
     key->is_failing = false;
 }
 
@@ -268,12 +268,12 @@ static int64_t lead_of(const struct gate_limit *limit, int64_t lead_us)
     return lead_us * 4 > limit->late_us ? lead_us + lead_us / 2 : 0;
 }
 
-static bool take_permits(struct turn *turn, struct haul *haul, struct shared_answer *answer,
+static bool take_permits(struct turn *turn, struct haul *haul, struct shared_result *answer,
                          struct error *err)
 {
-    const struct shared_ask *ask = turn->ask;
+    const struct shared_request *ask = turn->ask;
     const int64_t lead_us = lead_of(ask->limit, answer->at_us);
-    struct draw_ask draw_ask = {
+    struct draw_request draw_request = {
         .cost = ask->limit->cost,
         .from_us = turn->now_us + lead_us,
         .first_us = turn->now_us + (ask->wait_us > lead_us ? ask->wait_us : lead_us),
@@ -292,9 +292,9 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
     if (turn->quota_left <= 0)
         return true;
     if (turn->quota_left < ask->count)
-        draw_ask.count = (size_t)turn->quota_left;
+        draw_request.count = (size_t)turn->quota_left;
     answer->why = turn->row.bucket.cooldown_until_us > turn->now_us ? WAIT_RETRY_AFTER : WAIT_RATE;
-    haul->count = draw(&bucket, &ask->limit->config, &draw_ask, haul->dues_us, &answer->at_us);
+    haul->count = draw(&bucket, &ask->limit->config, &draw_request, haul->dues_us, &answer->at_us);
     if (haul->count == 0)
         return true;
     if (ask->needs_slot && !take_slot(turn, &answer->slot.id, err))
@@ -311,7 +311,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_ans
 
 /* Instants of the store become ours; what is more than one permit goes to the others. */
 static void keep_haul(const struct turn *turn, const struct haul *haul,
-                      struct shared_answer *answer)
+                      struct shared_result *answer)
 {
     struct gate_key *key = turn->ask->key;
     const enum quota_class rank = quota_class_of(turn->ask->operation);
@@ -327,14 +327,14 @@ static void keep_haul(const struct turn *turn, const struct haul *haul,
         gate_key_push(key, &(struct gate_permit){ haul->dues_us[i] - key->offset_us, rank, false });
 }
 
-static bool take_once(struct turn *turn, struct shared_answer *answer, struct error *err)
+static bool take_once(struct turn *turn, struct shared_result *answer, struct error *err)
 {
     struct store *store = turn->shared->store;
     struct gate_key *key = turn->ask->key;
     struct haul haul;
 
     gate_key_lock(key);
-    *answer = (struct shared_answer){ .at_us = key->lead_us };
+    *answer = (struct shared_result){ .at_us = key->lead_us };
     gate_key_unlock(key);
     haul.count = 0;
     if (!turn_open(turn, err) || !take_permits(turn, &haul, answer, err))
@@ -352,8 +352,8 @@ give_up:
     return false;
 }
 
-bool shared_take(const struct shared *shared, const struct shared_ask *ask,
-                 struct shared_answer *answer, struct error *err)
+bool shared_take(const struct shared *shared, const struct shared_request *ask,
+                 struct shared_result *answer, struct error *err)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
         struct turn turn = { .shared = shared, .ask = ask };
@@ -382,7 +382,7 @@ static bool tell_once(struct turn *turn, struct error *err)
     return true;
 }
 
-bool shared_tell(const struct shared *shared, const struct shared_ask *ask, struct error *err)
+bool shared_tell(const struct shared *shared, const struct shared_request *ask, struct error *err)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
         struct turn turn = { .shared = shared, .ask = ask };

@@ -19,7 +19,7 @@ struct shared { /* the gate's own */
     struct str owner;
 };
 
-struct shared_ask {
+struct shared_request {
     struct gate_key *key;
     const struct gate_limit *limit;
     const struct spec_rate *rate;
@@ -35,7 +35,7 @@ enum shared_kind {
     SHARED_AGAIN, /* all slots are taken, or the store fails: in a moment */
 };
 
-struct shared_answer {
+struct shared_result {
     enum shared_kind kind;
     int64_t at_us;             /* monotonic */
     enum wait_why why;         /* it is not now */
@@ -43,10 +43,10 @@ struct shared_answer {
     struct gate_slot slot;
 };
 
-bool shared_take(const struct shared *shared, const struct shared_ask *ask,
-                 struct shared_answer *answer, struct error *err) MUST_CHECK;
+bool shared_take(const struct shared *shared, const struct shared_request *ask,
+                 struct shared_result *answer, struct error *err) MUST_CHECK;
 
-bool shared_tell(const struct shared *shared, const struct shared_ask *ask,
+bool shared_tell(const struct shared *shared, const struct shared_request *ask,
                  struct error *err) MUST_CHECK;
 
 bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err) MUST_CHECK;

@@ -50,7 +50,7 @@ static inline int64_t worker_now(const struct gate *gate)
 /* What an endpoint means; lives until the next call. */
 struct target *worker_target(struct gate *gate, const struct spec_endpoint *endpoint,
                              struct error *err) MUST_CHECK;
-struct shared_ask worker_ask(const struct gate *gate, const struct target *target);
+struct shared_request worker_ask(const struct gate *gate, const struct target *target);
 
 /* Writes what was heard. What can not be written now stays for later. */
 void worker_tell(struct gate *gate, const struct target *target);

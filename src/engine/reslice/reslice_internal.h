@@ -7,7 +7,7 @@
 #include "engine/source/spec_cache.h"
 #include "port/store_signal.h"
 
-struct recut {
+struct reslicing {
     struct store *store;
     struct arena *arena;
     struct spec_cache *specs;
@@ -26,10 +26,11 @@ struct recut {
 };
 
 /* Writes a child: due now, behind those before it. */
-bool recut_write(struct recut *recut, struct plan_cut *cut, struct error *err) MUST_CHECK;
+bool reslicing_write(struct reslicing *reslicing, struct plan_cut *cut,
+                     struct error *err) MUST_CHECK;
 
 /* The children of a slice by time: shorter windows; and where the window can not be cut, but the
  * source can be asked for ranges of ids, parts of it. */
-bool recut_time(struct recut *recut, struct error *err) MUST_CHECK;
+bool reslicing_time(struct reslicing *reslicing, struct error *err) MUST_CHECK;
 
 #endif

@@ -9,25 +9,25 @@
 #include "engine/slice/slicing.h"
 #include "port/store_cursor.h"
 
-static bool write_window(struct recut *recut, struct window window, struct window_list ended,
-                         bool is_last_resort, struct error *err)
+static bool write_window(struct reslicing *reslicing, struct window window,
+                         struct window_list ended, bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = slicing_cut(recut->spec);
-    const struct slice_density density = { recut->total,
-                                           recut->total > 0 ? window_length_us(recut->parent.window)
-                                                            : 0 };
+    const struct slice_cut how = slicing_cut(reslicing->spec);
+    const struct slice_density density = {
+        reslicing->total, reslicing->total > 0 ? window_length_us(reslicing->parent.window) : 0
+    };
     const int64_t records = slice_expected_records(density, window_length_us(window));
     const struct slice slice = { .dimension = SLICE_TIME,
                                  .window = window,
                                  .query = slice_query_of(&how, window),
                                  .expected_records = records,
-                                 .expected_requests =
-                                     slice_expected_requests(slicing_cost(recut->spec), records) };
+                                 .expected_requests = slice_expected_requests(
+                                     slicing_cost(reslicing->spec), records) };
     struct plan_cut cut = { .slice = &slice,
                             .generation = coverage_generation(ended, window),
                             .is_last_resort = is_last_resort };
 
-    return recut_write(recut, &cut, err);
+    return reslicing_write(reslicing, &cut, err);
 }
 
 /* What is finished, at the start or at the end of the slice. Of a remainder in its middle the end
@@ -55,36 +55,36 @@ static struct window rest_of(struct window slice, struct window finished)
 /* What spares the children of a slice: windows that others have taken on since it was planned. When
  * it was, it had its window for itself, or reached back on purpose for what was covered before: the
  * first look must not spare the second. `tasks` are all that share an instant with the window. */
-static bool list_since(struct recut *recut, const struct task_list *tasks,
+static bool list_since(struct reslicing *reslicing, const struct task_list *tasks,
                        struct coverage_list *since, struct error *err)
 {
     *since = (struct coverage_list){ 0 };
     for (size_t i = 0; i < tasks->count; i++) {
-        if (tasks->items[i].id > recut->task.id &&
-            !coverage_list_add(recut->arena, &tasks->items[i], 0, INSTANT_MIN, since))
-            return arena_error(recut->arena, err);
+        if (tasks->items[i].id > reslicing->task.id &&
+            !coverage_list_add(reslicing->arena, &tasks->items[i], 0, INSTANT_MIN, since))
+            return arena_error(reslicing->arena, err);
     }
     return true;
 }
 
 /* ---- by ids, where time can not be cut ---- */
 
-static bool write_part(struct recut *recut, const struct id_part *part, int64_t records,
+static bool write_part(struct reslicing *reslicing, const struct id_part *part, int64_t records,
                        bool is_last_resort, struct error *err)
 {
-    const struct slice_cut how = slicing_cut(recut->spec);
+    const struct slice_cut how = slicing_cut(reslicing->spec);
     const struct slice slice = { .dimension = SLICE_TIME,
                                  .window = part->window,
                                  .query = slice_query_of(&how, part->window),
                                  .part = part->ids,
                                  .expected_records = records,
-                                 .expected_requests =
-                                     slice_expected_requests(slicing_cost(recut->spec), records) };
+                                 .expected_requests = slice_expected_requests(
+                                     slicing_cost(reslicing->spec), records) };
     struct plan_cut cut = { .slice = &slice,
-                            .generation = recut->ticket->id,
+                            .generation = reslicing->ticket->id,
                             .is_last_resort = is_last_resort };
 
-    return recut_write(recut, &cut, err);
+    return reslicing_write(reslicing, &cut, err);
 }
 
 static bool add_parts(struct arena *arena, struct id_part_list parts, struct id_part_list *held)
@@ -102,38 +102,41 @@ static bool add_parts(struct arena *arena, struct id_part_list parts, struct id_
 /* The ids of the window that need not be asked for: what others have taken on since, and what an
  * earlier cut of the window had finished before another part of it failed, unless that was so early
  * that it is owed a second look. */
-static bool list_held(struct recut *recut, struct window window, const struct coverage_list *since,
-                      struct id_part_list *held, struct error *err)
+static bool list_held(struct reslicing *reslicing, struct window window,
+                      const struct coverage_list *since, struct id_part_list *held,
+                      struct error *err)
 {
-    struct coverage_namespace of = plan_namespace(&recut->plan);
+    struct coverage_namespace of = plan_namespace(&reslicing->plan);
     struct coverage_list all;
 
-    of.late_us = spec_late_us(recut->spec);
-    if (!plan_coverage(recut->store, recut->arena, &of, SLICE_TIME, window.from_us, &all, err))
+    of.late_us = spec_late_us(reslicing->spec);
+    if (!plan_coverage(reslicing->store, reslicing->arena, &of, SLICE_TIME, window.from_us, &all,
+                       err))
         return false;
     *held = (struct id_part_list){ 0 };
-    if (!add_parts(recut->arena, all.parts.settled, held) ||
-        !add_parts(recut->arena, since->parts.covered, held) ||
-        !add_parts(recut->arena, since->parts.live, held))
-        return arena_error(recut->arena, err);
+    if (!add_parts(reslicing->arena, all.parts.settled, held) ||
+        !add_parts(reslicing->arena, since->parts.covered, held) ||
+        !add_parts(reslicing->arena, since->parts.live, held))
+        return arena_error(reslicing->arena, err);
     id_parts_sort(*held);
     return true;
 }
 
-static bool write_missing(struct recut *recut, const struct reslice_ids *out, struct window window,
-                          struct id_part_list held, struct error *err)
+static bool write_missing(struct reslicing *reslicing, const struct reslice_ids *out,
+                          struct window window, struct id_part_list held, struct error *err)
 {
     const int64_t count = (int64_t)out->count;
-    const int64_t records = recut->total > 0 ? (recut->total + count - 1) / count : SLICE_UNKNOWN;
+    const int64_t records =
+        reslicing->total > 0 ? (reslicing->total + count - 1) / count : SLICE_UNKNOWN;
     struct id_range_list missing;
 
     for (size_t i = 0; i < out->count; i++) {
-        if (!id_parts_missing(recut->arena, held, (struct id_part){ window, out->children[i] },
+        if (!id_parts_missing(reslicing->arena, held, (struct id_part){ window, out->children[i] },
                               &missing, err))
             return false;
         for (size_t k = 0; k < missing.count; k++) {
-            if (!write_part(recut, &(struct id_part){ window, missing.items[k] }, records, false,
-                            err))
+            if (!write_part(reslicing, &(struct id_part){ window, missing.items[k] }, records,
+                            false, err))
                 return false;
         }
     }
@@ -142,21 +145,21 @@ static bool write_missing(struct recut *recut, const struct reslice_ids *out, st
 
 /* Each child has the whole window, so that parts fit together whichever plan and cut they are of.
  */
-static bool cut_parts(struct recut *recut, const struct task_list *tasks, struct error *err)
+static bool cut_parts(struct reslicing *reslicing, const struct task_list *tasks, struct error *err)
 {
-    const struct window window = recut->parent.window;
+    const struct window window = reslicing->parent.window;
     struct reslice_ids_request request;
     struct coverage_list since;
     struct id_part_list held;
     struct window_list pieces;
     struct reslice_ids out;
 
-    (void)slicing_ids(recut->spec, recut->task.ids, &request);
-    request.reason = recut->ticket->reason;
-    request.total = recut->total;
+    (void)slicing_ids(reslicing->spec, reslicing->task.ids, &request);
+    request.reason = reslicing->ticket->reason;
+    request.total = reslicing->total;
     reslice_ids(&request, &out);
-    if (!list_since(recut, tasks, &since, err) ||
-        !coverage_plan(recut->arena,
+    if (!list_since(reslicing, tasks, &since, err) ||
+        !coverage_plan(reslicing->arena,
                        &(struct coverage_request){ .wanted = window,
                                                    .cursor_us = window.from_us,
                                                    .covered = since.covered,
@@ -166,15 +169,15 @@ static bool cut_parts(struct recut *recut, const struct task_list *tasks, struct
     if (pieces.count == 0)
         return true; /* somebody else has it in one piece */
     if (out.count == 0 || tasks->count >= RESLICE_PARTS_MAX)
-        return write_part(recut, &(struct id_part){ window, recut->task.ids }, SLICE_UNKNOWN, true,
-                          err);
-    return list_held(recut, window, &since, &held, err) &&
-           write_missing(recut, &out, window, held, err);
+        return write_part(reslicing, &(struct id_part){ window, reslicing->task.ids },
+                          SLICE_UNKNOWN, true, err);
+    return list_held(reslicing, window, &since, &held, err) &&
+           write_missing(reslicing, &out, window, held, err);
 }
 
 /* ---- by time ---- */
 
-static bool write_pieces(struct recut *recut, struct window child,
+static bool write_pieces(struct reslicing *reslicing, struct window child,
                          const struct coverage_list *since, struct window_list ended,
                          bool is_last_resort, struct error *err)
 {
@@ -183,56 +186,57 @@ static bool write_pieces(struct recut *recut, struct window child,
     };
     struct window_list pieces;
 
-    if (!coverage_plan(recut->arena, &missing, &pieces, err))
+    if (!coverage_plan(reslicing->arena, &missing, &pieces, err))
         return false;
     for (size_t i = 0; i < pieces.count; i++) {
-        if (!write_window(recut, pieces.items[i], ended, is_last_resort, err))
+        if (!write_window(reslicing, pieces.items[i], ended, is_last_resort, err))
             return false;
     }
     return true;
 }
 
-static bool cut_windows(struct recut *recut, const struct reslice *out, struct window finished,
-                        const struct task_list *tasks, struct error *err)
+static bool cut_windows(struct reslicing *reslicing, const struct reslice *out,
+                        struct window finished, const struct task_list *tasks, struct error *err)
 {
-    const struct coverage_namespace of = plan_namespace(&recut->plan);
-    const struct window slice = recut->parent.window;
+    const struct coverage_namespace of = plan_namespace(&reslicing->plan);
+    const struct window slice = reslicing->parent.window;
     struct coverage_list all, since;
     struct window_list ended;
 
-    if (!plan_coverage(recut->store, recut->arena, &of, SLICE_TIME, slice.from_us, &all, err) ||
-        !coverage_ended(recut->arena, &all, &ended, err) ||
-        !list_since(recut, tasks, &since, err) || !coverage_join(recut->arena, &since, err))
+    if (!plan_coverage(reslicing->store, reslicing->arena, &of, SLICE_TIME, slice.from_us, &all,
+                       err) ||
+        !coverage_ended(reslicing->arena, &all, &ended, err) ||
+        !list_since(reslicing, tasks, &since, err) || !coverage_join(reslicing->arena, &since, err))
         return false;
     if (out->count == 0)
-        return write_pieces(recut, rest_of(slice, finished), &since, ended, true, err);
+        return write_pieces(reslicing, rest_of(slice, finished), &since, ended, true, err);
     for (size_t i = 0; i < out->count; i++) {
-        if (!write_pieces(recut, out->children[i], &since, ended, false, err))
+        if (!write_pieces(reslicing, out->children[i], &since, ended, false, err))
             return false;
     }
     return true;
 }
 
-bool recut_time(struct recut *recut, struct error *err)
+bool reslicing_time(struct reslicing *reslicing, struct error *err)
 {
-    const struct window slice = recut->parent.window;
-    const struct window finished = finished_of(slice, recut->ticket->remaining);
-    const struct coverage_namespace of = plan_namespace(&recut->plan);
+    const struct window slice = reslicing->parent.window;
+    const struct window finished = finished_of(slice, reslicing->ticket->remaining);
+    const struct coverage_namespace of = plan_namespace(&reslicing->plan);
     const struct reslice_request request = { .window = slice,
                                              .finished = finished,
-                                             .cut = slicing_cut(recut->spec),
-                                             .reason = recut->ticket->reason,
-                                             .total = recut->total,
-                                             .record_cap = recut->spec->endpoint.page.cap };
+                                             .cut = slicing_cut(reslicing->spec),
+                                             .reason = reslicing->ticket->reason,
+                                             .total = reslicing->total,
+                                             .record_cap = reslicing->spec->endpoint.page.cap };
     struct reslice out = { 0 };
     struct task_list tasks;
 
-    if (!store_coverage_tasks(recut->store, recut->arena, &of, slice, RESLICE_PARTS_MAX, &tasks,
-                              err))
+    if (!store_coverage_tasks(reslicing->store, reslicing->arena, &of, slice, RESLICE_PARTS_MAX,
+                              &tasks, err))
         return false;
-    if (!id_range_is_valid(recut->task.ids))
+    if (!id_range_is_valid(reslicing->task.ids))
         reslice_time(&request, &out);
-    if (out.count == 0 && recut->spec->endpoint.page.id_max > 0)
-        return cut_parts(recut, &tasks, err);
-    return cut_windows(recut, &out, finished, &tasks, err);
+    if (out.count == 0 && reslicing->spec->endpoint.page.id_max > 0)
+        return cut_parts(reslicing, &tasks, err);
+    return cut_windows(reslicing, &out, finished, &tasks, err);
 }

@@ -207,14 +207,14 @@ void harvest_open(struct harvest *h, struct stage *stage, const char *dsn,
     arena_init(&h->arena, ARENA_MAX);
     open_sessions(h);
     REQUIRE_OK(gate_pool_open(&h->gates, &err), err);
-    REQUIRE_OK(crew_open(&h->crew, &err), err);
+    REQUIRE_OK(partitions_open(&h->partitions, &err), err);
     REQUIRE_OK(executor_open(
                    &h->executor,
                    &(struct executor_parts){ .store = h->session,
                                              .http = stage->worker,
                                              .gates = h->gates,
                                              .gate_store = h->gate_session,
-                                             .crew = h->crew,
+                                             .partitions = h->partitions,
                                              .clock = &stage->clock.clock,
                                              .random = &stage->random,
                                              .secrets = &stage->secrets.source,
@@ -229,7 +229,7 @@ void harvest_open(struct harvest *h, struct stage *stage, const char *dsn,
 void harvest_close(struct harvest *h)
 {
     executor_close(h->executor);
-    crew_close(h->crew);
+    partitions_close(h->partitions);
     gate_pool_close(h->gates);
     store_close(h->gate_session);
     store_close(h->session);

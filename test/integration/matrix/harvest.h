@@ -63,7 +63,7 @@ struct harvest {
     struct store *session;
     struct store *gate_session;
     struct gate_pool *gates;
-    struct crew *crew;
+    struct partitions *partitions;
     struct executor *executor;
     struct executor_watch watch;
     struct harvest_counts counts;

@@ -29,10 +29,10 @@ TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
         store, &(struct memory_fault){ .call = 2, /* the first is that of reading the source */
                                        .name = "commit",
                                        .code = "store.conflict" });
-    REQUIRE_OK(quarantine_retry(
-                   store, contract_arena(), &random.source,
-                   &(struct quarantine_retry_ask){ .id = 1, .by = STR("ada"), .now_us = NOW_US },
-                   &retried, &err),
+    REQUIRE_OK(quarantine_retry(store, contract_arena(), &random.source,
+                                &(struct quarantine_retry_request){
+                                    .id = 1, .by = STR("ada"), .now_us = NOW_US },
+                                &retried, &err),
                err);
     CHECK_EQ(retried.outcome, QUARANTINE_STORED, "told as stored");
     REQUIRE_OK(store_record_get(store, contract_arena(),

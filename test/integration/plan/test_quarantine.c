@@ -34,7 +34,7 @@ static int64_t put_aside(struct store *store, const char *payload)
 
 static struct quarantine_retried retry(struct store *store, int64_t id, bool is_dry)
 {
-    const struct quarantine_retry_ask ask = {
+    const struct quarantine_retry_request ask = {
         .id = id, .by = STR("ada"), .note = STR("mended"), .now_us = NOW_US + 9, .is_dry = is_dry
     };
     struct quarantine_retried retried;
@@ -179,7 +179,7 @@ TEST(an_older_state_does_not_overwrite_a_newer_one)
 TEST(a_number_nobody_has_and_a_source_that_is_gone_are_refused)
 {
     struct store *store = contract_store();
-    struct quarantine_retry_ask ask = { .id = 4711, .by = STR("ada"), .now_us = NOW_US };
+    struct quarantine_retry_request ask = { .id = 4711, .by = STR("ada"), .now_us = NOW_US };
     struct quarantine_retried retried;
     struct memory_random random;
     struct error err = { 0 };

@@ -8,17 +8,17 @@
 
 static const struct slice SLICE = { .dimension = SLICE_TIME, .window = { 100, 200 } };
 
-static struct ending_ask ask_with(bool can_cut, int64_t batches, int64_t idle_runs)
+static struct ending_input ask_with(bool can_reslice, int64_t batches, int64_t idle_runs)
 {
     static struct retry_policy policy;
 
     policy = retry_default();
-    return (struct ending_ask){ .slice = &SLICE,
-                                .retry = &policy,
-                                .can_cut = can_cut,
-                                .batches = batches,
-                                .idle_runs = idle_runs,
-                                .now_us = NOW };
+    return (struct ending_input){ .slice = &SLICE,
+                                  .retry = &policy,
+                                  .can_reslice = can_reslice,
+                                  .batches = batches,
+                                  .idle_runs = idle_runs,
+                                  .now_us = NOW };
 }
 
 TEST(what_a_walk_found_decides_what_the_task_covers)
@@ -26,9 +26,9 @@ TEST(what_a_walk_found_decides_what_the_task_covers)
     const struct {
         const char *label;
         struct fetch_verdict verdict;
-        bool can_cut;
+        bool can_reslice;
         enum task_status status;
-        bool covers_all, covers_some, is_cut;
+        bool covers_all, covers_some, needs_reslice;
     } rows[] = {
         { "all came", { .kind = FETCH_COMPLETE }, true, TASK_SUCCEEDED, false, false, false },
         { "but for ids without a record",
@@ -71,12 +71,12 @@ TEST(what_a_walk_found_decides_what_the_task_covers)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct ending_ask ask = ask_with(rows[i].can_cut, 1, 0);
+        const struct ending_input ask = ask_with(rows[i].can_reslice, 1, 0);
         const struct ending ending = ending_of_verdict(&rows[i].verdict, &ask);
 
         CHECK_EQ(ending.kind, ENDING_FINAL, rows[i].label);
         CHECK_EQ(ending.status, rows[i].status, rows[i].label);
-        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK_EQ(ending.needs_reslice, rows[i].needs_reslice, rows[i].label);
         CHECK_EQ(window_is_valid(ending.covered), rows[i].covers_some, rows[i].label);
         if (rows[i].covers_all)
             CHECK_EQ(ending.covered.to_us, SLICE.window.to_us, rows[i].label);
@@ -90,11 +90,11 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
         const char *label;
         enum error_level level;
         const char *code;
-        bool can_cut;
+        bool can_reslice;
         int64_t batches, idle_runs;
         enum ending_kind kind;
         enum task_status status; /* of FINAL */
-        bool is_stop, is_cut, is_outage;
+        bool is_stop, needs_reslice, is_outage;
     } rows[] = {
         { "L1, first time", ERROR_TRANSIENT, "http.reset", true, 0, 0, ENDING_LATER, 0, false,
           false, true },
@@ -117,7 +117,8 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct ending_ask ask = ask_with(rows[i].can_cut, rows[i].batches, rows[i].idle_runs);
+        const struct ending_input ask =
+            ask_with(rows[i].can_reslice, rows[i].batches, rows[i].idle_runs);
         const struct error err = { .level = rows[i].level, .code = rows[i].code, .text = "why" };
         const struct ending ending = ending_of_failure(&err, &ask);
 
@@ -125,7 +126,7 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
         if (ending.kind == ENDING_FINAL)
             CHECK_EQ(ending.status, rows[i].status, rows[i].label);
         CHECK_EQ(ending.is_stop, rows[i].is_stop, rows[i].label);
-        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK_EQ(ending.needs_reslice, rows[i].needs_reslice, rows[i].label);
         CHECK_EQ(ending.is_outage, rows[i].is_outage, rows[i].label);
         CHECK(!window_is_valid(ending.covered), rows[i].label);
     }
@@ -135,11 +136,11 @@ TEST(a_walk_that_is_lost_in_every_run_ends_although_its_first_pages_came)
 {
     const struct {
         const char *label;
-        bool can_cut;
+        bool can_reslice;
         int64_t runs, batches;
         enum ending_kind kind;
         enum task_status status; /* of FINAL */
-        bool is_cut;
+        bool needs_reslice;
     } rows[] = {
         { "first run", true, 1, 3, ENDING_LATER, 0, false },
         { "last run but one", true, ENDING_IDLE_RUNS_MAX - 1, 3, ENDING_LATER, 0, false },
@@ -150,7 +151,7 @@ TEST(a_walk_that_is_lost_in_every_run_ends_although_its_first_pages_came)
     const struct error err = { .level = ERROR_TRANSIENT, .code = "fetch.restarts", .text = "why" };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct ending_ask ask = ask_with(rows[i].can_cut, rows[i].batches, 0);
+        struct ending_input ask = ask_with(rows[i].can_reslice, rows[i].batches, 0);
         struct ending ending;
 
         ask.runs = rows[i].runs;
@@ -158,7 +159,7 @@ TEST(a_walk_that_is_lost_in_every_run_ends_although_its_first_pages_came)
         CHECK_EQ(ending.kind, rows[i].kind, rows[i].label);
         if (ending.kind == ENDING_FINAL)
             CHECK_EQ(ending.status, rows[i].status, rows[i].label);
-        CHECK_EQ(ending.is_cut, rows[i].is_cut, rows[i].label);
+        CHECK_EQ(ending.needs_reslice, rows[i].needs_reslice, rows[i].label);
         CHECK(ending.is_outage, rows[i].label);
         CHECK(!window_is_valid(ending.covered), rows[i].label);
     }
@@ -170,7 +171,7 @@ TEST(runs_wait_longer_than_requests_and_longer_each_time)
     int64_t last_us = 0;
 
     for (int64_t i = 0; i < ENDING_IDLE_RUNS_MAX - 1; i++) {
-        const struct ending_ask ask = ask_with(true, 0, i);
+        const struct ending_input ask = ask_with(true, 0, i);
         const struct ending ending = ending_of_failure(&err, &ask);
 
         CHECK(ending.retry_at_us - NOW >= ask.retry->delay_max_us * 8 / 10, "at least a delay");
@@ -181,7 +182,7 @@ TEST(runs_wait_longer_than_requests_and_longer_each_time)
 
 TEST(a_wait_that_the_source_asks_for_is_kept_exactly)
 {
-    struct ending_ask ask = ask_with(true, 0, 4);
+    struct ending_input ask = ask_with(true, 0, 4);
     const struct error err = { .level = ERROR_TRANSIENT, .code = "answer.quota", .text = "why" };
 
     ask.retry_at_us = NOW + US_PER_HOUR;
@@ -202,7 +203,7 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct ending_ask ask = ask_with(true, 0, 4);
+        const struct ending_input ask = ask_with(true, 0, 4);
         const struct error err = { .level = rows[i].level, .code = "store.x", .text = "why" };
         const struct ending ending = ending_of_store(&err, &ask);
 
@@ -215,13 +216,13 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
 
 TEST(a_request_that_is_refused_for_most_ids_is_not_made_again_in_pieces)
 {
-    const struct ending_ask ask = ask_with(true, 3, 0);
+    const struct ending_input ask = ask_with(true, 3, 0);
     struct error err;
 
     (void)error_set(&err, ERROR_REQUEST, "answer.status", "status 400");
-    CHECK(ending_of_failure(&err, &ask).is_cut, "of a page a shorter walk may get further");
+    CHECK(ending_of_failure(&err, &ask).needs_reslice, "of a page a shorter walk may get further");
     (void)error_set(&err, ERROR_REQUEST, "fetch.refused", "9 of the first 9 ids were refused");
-    CHECK(!ending_of_failure(&err, &ask).is_cut, "of ids it would not");
+    CHECK(!ending_of_failure(&err, &ask).needs_reslice, "of ids it would not");
     CHECK_EQ(ending_of_failure(&err, &ask).status, TASK_FAILED, "failed");
 }
 
@@ -236,7 +237,7 @@ TEST(an_end_is_told_in_words_that_can_be_stored)
         { "Latin-1", "caf\xe9 au lait", "caf? au lait" },
         { "a surrogate", "\xed\xa0\x80", "???" },
     };
-    const struct ending_ask ask = ask_with(false, 0, 0);
+    const struct ending_input ask = ask_with(false, 0, 0);
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error err;

@@ -21,21 +21,22 @@ static bool want(const void *context, const struct task_partition *partition)
     return true;
 }
 
-static struct crew_ask ask_at(int64_t now_us, size_t count)
+static struct partition_query ask_at(int64_t now_us, size_t count)
 {
     static struct partition_list partitions;
     static const struct pause_list pauses;
 
     partitions = (struct partition_list){ (struct partition_state *)states, count };
-    return (struct crew_ask){
+    return (struct partition_query){
         .partitions = &partitions, .pauses = &pauses, .wanted = want, .now_us = now_us
     };
 }
 
-static const struct partition_state *chosen(struct crew *crew, int64_t now_us, size_t count)
+static const struct partition_state *chosen(struct partitions *partitions, int64_t now_us,
+                                            size_t count)
 {
-    const struct crew_ask ask = ask_at(now_us, count);
-    const struct partition_state *state = crew_choose(crew, &ask).partition;
+    const struct partition_query ask = ask_at(now_us, count);
+    const struct partition_state *state = partitions_choose(partitions, &ask).partition;
 
     return state;
 }
@@ -43,38 +44,39 @@ static const struct partition_state *chosen(struct crew *crew, int64_t now_us, s
 TEST(partitions_of_one_priority_take_turns)
 {
     const struct partition_state *first, *second;
-    struct crew *crew;
+    struct partitions *partitions;
     struct error err;
 
-    REQUIRE_OK(crew_open(&crew, &err), err);
-    first = chosen(crew, T0, 2);
-    second = chosen(crew, T0, 2);
+    REQUIRE_OK(partitions_open(&partitions, &err), err);
+    first = chosen(partitions, T0, 2);
+    second = chosen(partitions, T0, 2);
     CHECK(first != NULL && second != NULL &&
               !str_eq(first->partition.source, second->partition.source),
           "one after the other");
-    CHECK(str_eq(chosen(crew, T0, 2)->partition.source, first->partition.source), "and again");
-    crew_close(crew);
+    CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, first->partition.source),
+          "and again");
+    partitions_close(partitions);
 }
 
 TEST(a_partition_that_wants_silence_is_left_alone_until_then)
 {
-    const struct crew_rest rest = { T0 + US_PER_MINUTE, WAIT_RETRY_AFTER };
-    const struct crew_rest shorter = { T0 + US_PER_SECOND, WAIT_QUOTA };
-    struct crew_ask ask;
-    struct crew *crew;
+    const struct partition_rest rest = { T0 + US_PER_MINUTE, WAIT_RETRY_AFTER };
+    const struct partition_rest shorter = { T0 + US_PER_SECOND, WAIT_QUOTA };
+    struct partition_query ask;
+    struct partitions *partitions;
     struct error err;
 
-    REQUIRE_OK(crew_open(&crew, &err), err);
-    CHECK(chosen(crew, T0, 1) != NULL, "before");
-    crew_rest_note(crew, &states[0].partition, &rest);
-    crew_rest_note(crew, &states[0].partition, &shorter);
-    CHECK(chosen(crew, T0, 1) == NULL, "its tasks stay in the queue");
-    CHECK(chosen(crew, T0 + US_PER_MINUTE - 1, 1) == NULL, "to the end");
+    REQUIRE_OK(partitions_open(&partitions, &err), err);
+    CHECK(chosen(partitions, T0, 1) != NULL, "before");
+    partitions_note_rest(partitions, &states[0].partition, &rest);
+    partitions_note_rest(partitions, &states[0].partition, &shorter);
+    CHECK(chosen(partitions, T0, 1) == NULL, "its tasks stay in the queue");
+    CHECK(chosen(partitions, T0 + US_PER_MINUTE - 1, 1) == NULL, "to the end");
     ask = ask_at(T0, 1);
-    CHECK_EQ(crew_rest_of(crew, &ask).until_us, T0 + US_PER_MINUTE, "until when");
-    CHECK_EQ(crew_rest_of(crew, &ask).why, WAIT_RETRY_AFTER, "and why");
-    CHECK(str_eq(chosen(crew, T0, 2)->partition.source, STR("pubmed")), "others go on");
-    CHECK(str_eq(chosen(crew, T0, 2)->partition.source, STR("pubmed")), "alone");
-    CHECK(chosen(crew, T0 + US_PER_MINUTE, 1) != NULL, "then it is its turn again");
-    crew_close(crew);
+    CHECK_EQ(partitions_rest(partitions, &ask).until_us, T0 + US_PER_MINUTE, "until when");
+    CHECK_EQ(partitions_rest(partitions, &ask).why, WAIT_RETRY_AFTER, "and why");
+    CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "others go on");
+    CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "alone");
+    CHECK(chosen(partitions, T0 + US_PER_MINUTE, 1) != NULL, "then it is its turn again");
+    partitions_close(partitions);
 }

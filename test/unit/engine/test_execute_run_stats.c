@@ -68,7 +68,7 @@ TEST(what_healed_itself_is_told)
                                      .slowed = 2,
                                      .waits_told = 1,
                                      .waited_us = 4500000,
-                                     .is_cut = true,
+                                     .needs_reslice = true,
                                      .is_circuit_open = true };
     struct json_doc doc;
 
