@@ -57,6 +57,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'cursor': {'coverage'},
     'gate': {'source', 'session'},
     'fetch': {'source'},
+    'probe': {'fetch'},
     'update': {'slice'},
     'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate'},
     'reslice': {'source', 'slice', 'coverage', 'plan'},

@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/limits.h"
 #include "data/hash.h"

@@ -1,7 +1,6 @@
 #include "engine/execute/commit_records.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/lane.h"
 #include "core/overwrite.h"

@@ -75,11 +75,6 @@ static struct window own_window(const struct slice *slice)
     return slice->dimension == SLICE_TIME ? slice->window : (struct window){ 0, 0 };
 }
 
-static bool is_code(const struct error *err, const char *code)
-{
-    return strcmp(err->code, code) == 0;
-}
-
 /* ---- what the walk found ---- */
 
 struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_input *ask)
@@ -124,7 +119,7 @@ static int64_t next_run_us(const struct ending_input *ask)
 /* A wait that the source or the gate asked for is no failure of the task. */
 static bool is_asked_to_wait(const struct error *err, const struct ending_input *ask)
 {
-    return ask->retry_at_us > ask->now_us || is_code(err, "fetch.rejected");
+    return ask->retry_at_us > ask->now_us || fetch_error_is_rejected(err);
 }
 
 /* A walk that begins anew commits its first pages in every run: batches say nothing about how far
@@ -144,7 +139,7 @@ static struct ending transient(const struct error *err, const struct ending_inpu
     const int64_t idle_runs = ask->batches > 0 ? 0 : ask->idle_runs + 1;
     struct ending ending;
 
-    if (is_code(err, "fetch.cancelled") || is_code(err, "http.cancelled"))
+    if (fetch_error_is_cancelled(err))
         return ending_told_to_stop(ask);
     if (is_asked_to_wait(err, ask)) {
         ending =
@@ -152,7 +147,7 @@ static struct ending transient(const struct error *err, const struct ending_inpu
         ending.why = ask->retry_why;
         return ending;
     }
-    if (is_code(err, "fetch.restarts") && ask->runs >= ENDING_IDLE_RUNS_MAX)
+    if (fetch_error_is_restarts(err) && ask->runs >= ENDING_IDLE_RUNS_MAX)
         ending = lost_for_good(err, ask);
     else if (idle_runs >= ENDING_IDLE_RUNS_MAX)
         ending = final(TASK_FAILED, err->text);
@@ -174,7 +169,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
     case ERROR_REQUEST:
     case ERROR_DATA:
         /* Behind the first page a shorter walk may get where a long one is refused. */
-        if (ask->batches > 0 && ask->can_reslice && !is_code(err, "fetch.refused"))
+        if (ask->batches > 0 && ask->can_reslice && !fetch_error_is_refused(err))
             return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
                 RESLICE_TOO_DEEP);

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "engine/execute/commit_records.h"
 #include "engine/fetch/reread.h"

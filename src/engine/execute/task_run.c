@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/source/retry_policy.h"
 
@@ -313,8 +312,7 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
  */
 static bool is_only_waiting(const struct error *err)
 {
-    return strcmp(err->code, "fetch.rejected") == 0 || strcmp(err->code, "fetch.cancelled") == 0 ||
-           strcmp(err->code, "http.cancelled") == 0;
+    return fetch_error_is_rejected(err) || fetch_error_is_cancelled(err);
 }
 
 static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struct ending *ending,

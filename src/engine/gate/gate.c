@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/gate/degraded.h"
 #include "engine/gate/worker.h"

@@ -1,7 +1,6 @@
 #include "engine/gate/shared.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "engine/gate/draw.h"
 #include "engine/gate/quota_left.h"
