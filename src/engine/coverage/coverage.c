@@ -1,3 +1,4 @@
+/* What is covered, joined from rows of the store. */
 #include "engine/coverage/coverage.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static bool is_of(const struct plan *plan, const struct coverage_namespace *of)
            plan->scope == of->scope && str_eq(plan->namespace_key, of->namespace_key);
 }
 
-/* The slices that were cut again: what they did not finish is their children's. */
+/* The slices that were re-sliced: what they did not finish belongs to their children. */
 static bool list_parents(struct store *store, struct arena *arena, int64_t plan_id,
                          struct id_list *parents, struct error *err)
 {
@@ -138,7 +139,7 @@ static bool by_pages(struct store *store, struct arena *arena, const struct cove
                 return false;
         }
     } while (plans.count == PLANS_PER_PAGE);
-    /* A plan by pages reaches back as a whole: it is done with its lookback, or not at all. */
+    /* A plan by pages looks back as a whole: it has finished its lookback, or none of it. */
     list->settled = list->covered;
     return true;
 }
@@ -194,7 +195,7 @@ bool coverage_holds(struct arena *arena, const struct coverage_list *list, struc
                     bool *holds, struct error *err)
 {
     const bool is_part = id_range_is_valid(part.ids);
-    /* Of a part, that its siblings are live says nothing. */
+    /* Live siblings say nothing about a part. */
     const size_t live = list->live.count - (is_part ? list->parts.live.count : 0);
     struct window_list covered, under_way;
 
@@ -211,7 +212,7 @@ bool coverage_holds(struct arena *arena, const struct coverage_list *list, struc
     return true;
 }
 
-/* ---- whatever it is ---- */
+/* ---- by time or by pages ---- */
 
 bool plan_coverage(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
@@ -237,7 +238,7 @@ static int compare_windows(const void *a, const void *b)
 bool coverage_ended(struct arena *arena, const struct coverage_list *list,
                     struct window_list *ended, struct error *err)
 {
-    /* What was joined is no task's window: none has ended with it. */
+    /* A window that was joined is not the window of one task, so no task has ended with it. */
     const size_t covered = list->covered.count - list->joined;
     const size_t count = covered + list->lost.count;
 
@@ -252,7 +253,7 @@ bool coverage_ended(struct arena *arena, const struct coverage_list *list,
     return true;
 }
 
-/* The first place at which the window could stand. */
+/* The first place at which the window could be. */
 static size_t first_of(struct window_list sorted, const struct window *window)
 {
     size_t from = 0, to = sorted.count;

@@ -1,10 +1,9 @@
-/* plan_coverage: what a namespace has behind it and what is under way, whatever its plans are cut
- * by.
+/* coverage: what a namespace has covered and what is under way, by time or by pages.
  *
- * By time, every task covers its own window; one that was cut by ids covers it together with
- * others, when they hold all ids (core/id_range.h). By pages it takes all tasks of a plan to cover
- * the plan's window: a record of any date may stand on any page. Planners subtract this from what
- * they want; whoever moves the cursor gives it to watermark_low().
+ * By time, each task covers its own window. Tasks whose window was cut by ids cover it together,
+ * when they hold all ids (core/id_range.h). By pages, all tasks of a plan together cover the
+ * plan's window, because a record of any date may be on any page. The planner subtracts coverage
+ * from what it wants; cursor_advance() passes it to watermark_low().
  */
 #ifndef PATRA_ENGINE_COVERAGE_COVERAGE_H
 #define PATRA_ENGINE_COVERAGE_COVERAGE_H
@@ -13,14 +12,14 @@
 #include "port/store_plan.h"
 #include "port/store_task.h"
 
-/* What parts by id make of whole windows: those whose parts are all there stand at the end of
- * `covered`, `joined` of them; those with a part that is live are live. `settled` likewise: parts
- * that were settled at different times may not fit together, and are then looked at once more. The
- * parts stay in the list, sorted. */
+/* Makes whole windows of parts by id. A window whose parts are all covered is added to the end of
+ * `covered`, `joined` of them in all; a window with a live part is live. `settled` is joined in
+ * the same way; parts that were settled at different times may not fit together, and the window is
+ * then read once more. The parts stay in the list, sorted. */
 bool coverage_join(struct arena *arena, struct coverage_list *list, struct error *err) MUST_CHECK;
 
-/* Whether what a task has, a window or some ids of one, is covered or under way. The list is one
- * that was joined. */
+/* Whether the window of a task, or its ids of a window, is covered or under way. The list must
+ * have been joined. */
 bool coverage_holds(struct arena *arena, const struct coverage_list *list, struct id_part part,
                     bool *holds, struct error *err) MUST_CHECK;
 
@@ -29,8 +28,8 @@ bool plan_coverage(struct store *store, struct arena *arena, const struct covera
                    enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
                    struct error *err) MUST_CHECK;
 
-/* How often a window's task has ended before is the generation of its next one
- * (core/slice_spec.h). `ended` is sorted, and made once for many questions. */
+/* The generation of a window's next task is how many of its tasks have ended (core/slice_spec.h).
+ * coverage_ended() lists the windows of ended tasks, sorted, once for many calls. */
 bool coverage_ended(struct arena *arena, const struct coverage_list *list,
                     struct window_list *ended, struct error *err) MUST_CHECK;
 int64_t coverage_generation(struct window_list ended, struct window window);

@@ -1,3 +1,4 @@
+/* One move of a cursor: load, decide, write the event, move the value. */
 #include "engine/cursor/cursor_advance.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@ struct step {
     struct cursor cursor;
     bool found;
     struct cursor_value candidate;
-    size_t beyond;           /* TIME: stretches that are covered, and wait behind a gap */
+    size_t beyond;           /* TIME: covered windows that wait after a gap */
     struct str observed_max; /* '' = nothing new */
 };
 
@@ -44,7 +45,7 @@ struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t
 
 /* ---- what it may move to ---- */
 
-/* What was covered, and what of that is not settled: it must be looked at once more. */
+/* What was covered, and which part of it is not settled and must be read again. */
 static bool read_coverage(struct step *step, struct window_list *covered, struct window_list *owed,
                           struct error *err)
 {
@@ -128,7 +129,7 @@ static bool write_remarks(struct step *step, bool is_forward, struct str *remark
     if (!is_forward)
         canon_str(&canon, "candidate", candidate);
     if (step->request->lineage.task_id == 0)
-        canon_bool(&canon, "caughtUp", true); /* not by an executor, but by whoever came next */
+        canon_bool(&canon, "caughtUp", true); /* not by the executor of the task */
     canon_code(&canon, "reason", &OPERATION_CODES, (int)step->request->of.operation);
     canon_end(&canon);
     *remarks = buf_str(&out);
@@ -174,8 +175,8 @@ static bool move(struct step *step, bool *moved, struct error *err)
            store_cursor_move(step->store, &step->cursor, &to, moved, err);
 }
 
-/* Not forward. To stand where it stood is what most calls find, and worth no event; a candidate
- * that fell back is. A low watermark can not. */
+/* Not forward. Most calls find the cursor where it was, which needs no event. A candidate before
+ * the cursor does; a low watermark is never before it. */
 static bool stay(struct step *step, bool *no_forward, struct error *err)
 {
     *no_forward = !cursor_value_eq(&step->candidate, &step->cursor.value);

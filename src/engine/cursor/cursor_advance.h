@@ -3,10 +3,10 @@
  *      task ends --commit--> cursor_advance(its namespace) --commit--> the next trigger
  *
  * An executor calls it after each task that has ended, however it ended; a planner at the start of
- * each trigger. Nothing is handed over but the name: what the cursor may move to is read anew,
- * under the lock of the namespace, from the tasks that have ended. So it may be called any number
- * of times, by any number of processes at once, and a call that never came (a crash between the
- * task's commit and this) is made good by the next one, whoever's it is. There is one history.
+ * each trigger. The caller passes only the name: where the cursor may move to is read from the
+ * tasks that have ended, under the lock of the namespace. So any number of processes may call it
+ * at once, any number of times. A call that was never made (a crash after the task's commit) is
+ * made up by the next one.
  *
  * What the cursor means, and how it moves:
  *
@@ -16,18 +16,18 @@
  *              from the newest slice to the oldest, so its cursor rests at the campaign's first
  *              instant until the oldest slice is done, and then passes all that are done already.
  *      ID      a walk over a list. It moves to the candidate that the caller brings (the last id of
- *              the batches done, core/watermark.h); a candidate behind the cursor is recorded as
+ *              the batches done, core/watermark.h); a candidate before the cursor is recorded as
  *              NO_FORWARD and moves nothing.
  *      TOKEN   has no order: the candidate replaces it. One that replaces a token which the
- *              source no longer takes is recorded as TOKEN_COMPENSATE.
+ *              source no longer accepts is recorded as TOKEN_COMPENSATE.
  *
  * UPDATE and METRICS by id, and REPLAY, have no cursor (cursor_key is ''): for them this does
  * nothing. Nor does it start a TIME cursor: the planner does, together with the first plan.
  *
  * The event is written first, then the value moves by compare-and-set, both in one transaction.
- * Under the lock nobody else can have moved it; should it happen all the same, the transaction is
- * undone and tried again, at most CURSOR_RETRIES_MAX times, and then left to the next call: the
- * other one has moved it as far. A call that finds nothing to do writes nothing.
+ * Under the lock no other process can have moved it. If it was moved all the same, the transaction
+ * is rolled back and repeated, at most CURSOR_RETRIES_MAX times, and then left to the next call. A
+ * call that finds nothing to do writes nothing.
  */
 #ifndef PATRA_ENGINE_CURSOR_CURSOR_ADVANCE_H
 #define PATRA_ENGINE_CURSOR_CURSOR_ADVANCE_H
@@ -45,7 +45,7 @@ struct cursor_advance_request {
     struct str expr_hash;                 /* '' keeps the cursor's */
     struct maybe_instant observed_max;    /* TIME: the latest record seen, for lag */
     const struct cursor_value *candidate; /* ID and TOKEN; NULL for TIME */
-    bool is_compensation;                 /* TOKEN: the old one is no longer taken */
+    bool is_compensation;                 /* TOKEN: the old one is no longer accepted */
     int64_t now_us;
 };
 
@@ -55,7 +55,7 @@ struct cursor_advance_result {
     bool no_forward;           /* cursor.no_forward.count */
     bool compensated;          /* cursor.token.compensate.count */
     int64_t conflicts;         /* cursor.cas.conflict.count */
-    struct cursor_value value; /* as it stands now */
+    struct cursor_value value; /* the current one */
 };
 
 /* The request of an executor whose run of the task has ended and is committed. */

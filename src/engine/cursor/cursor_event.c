@@ -1,10 +1,11 @@
+/* Events of cursors as rows. */
 #include "engine/cursor/cursor_event.h"
 
 #include "data/hash.h"
 
 enum { IDENTITY_BYTES_MAX = 16384 }; /* two values of CURSOR_VALUE_MAX, each byte escaped */
 
-/* BACKFILL's cursors are about history; all others lead towards now. */
+/* Cursors of BACKFILL are about history; all others lead towards now. */
 static enum direction direction_of(enum operation operation)
 {
     return operation == OPERATION_BACKFILL ? DIRECTION_BACKFILL : DIRECTION_FORWARD;

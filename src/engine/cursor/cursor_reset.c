@@ -1,3 +1,4 @@
+/* A cursor set by a person, in one transaction with its event. */
 #include "engine/cursor/cursor_reset.h"
 
 #include "engine/cursor/cursor_event.h"
@@ -13,14 +14,14 @@ static bool check_value(const struct cursor *cursor, const struct cursor_reset_r
                          STR_ARG(code_of(&CURSOR_TYPE_CODES, (int)to->type)));
     if (to->type == CURSOR_TIME && to->instant_us > request->now_us)
         return error_set(err, ERROR_REQUEST, "cursor.value",
-                         "it can not be set beyond now: nothing can be complete there");
+                         "it cannot be set to an instant after now: nothing can be complete there");
     if (to->type == CURSOR_ID && !cursor_id_is_valid(to->text))
-        return error_set(err, ERROR_REQUEST, "cursor.value", "'%.*s' is no whole number",
+        return error_set(err, ERROR_REQUEST, "cursor.value", "'%.*s' is not a whole number",
                          STR_ARG(to->text));
     return true;
 }
 
-/* What was covered beyond a cursor that goes back. */
+/* Coverage after a cursor that is set back. */
 static bool uncover(struct store *store, const struct cursor *cursor,
                     const struct cursor_reset_request *request, int64_t *tasks, struct error *err)
 {

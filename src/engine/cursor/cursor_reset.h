@@ -1,11 +1,11 @@
-/* cursor_reset: a person sets a cursor back, or forward, on purpose.
+/* cursor_reset: sets a cursor back or forward, as a person asked.
  *
- * Back: from the new value on everything is fetched again. What has been covered there no longer
- * counts, nor does what is being fetched at this moment: it may have been read before whatever the
- * person wants to have read again. Tasks that wait and were never tried are left as they are. The
- * next trigger plans the rest; slices may be fetched twice that way, none is left out.
+ * Back: everything from the new value on is fetched again. Coverage from there on no longer
+ * counts, nor do tasks under way: they may have read their records before the change that the
+ * person wants to fetch. Tasks that wait and were never tried are left alone. The next trigger
+ * plans the rest. Some slices may be fetched twice; none is left out.
  *
- * Forward: what lies between is given up. Whatever is covered beyond counts as before.
+ * Forward: what is between is skipped. Coverage after the new value counts as before.
  *
  * A reset is an event (RESET) with who, why, from where to where, and how many tasks lost their
  * coverage; the events before it remain, and reading them in order still gives the value.
@@ -25,12 +25,12 @@ struct cursor_reset_request {
 
 struct cursor_reset_result {
     struct cursor_value prev;
-    bool is_moved; /* false: it stood there already, and nothing was done */
-    int64_t tasks; /* that cover nothing now */
+    bool is_moved; /* false: it had this value already, and nothing was done */
+    int64_t tasks; /* that no longer cover anything */
 };
 
-/* L2: "cursor.unknown" when there is none of this name, "cursor.value" when it can not be set to
- * that. L1: nothing has happened. */
+/* L2: "cursor.unknown" when there is no cursor of this name, "cursor.value" when it cannot have
+ * this value. L1: nothing has been changed. */
 bool cursor_reset(struct store *store, struct arena *arena,
                   const struct cursor_reset_request *request, struct cursor_reset_result *result,
                   struct error *err) MUST_CHECK;

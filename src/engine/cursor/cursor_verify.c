@@ -1,3 +1,4 @@
+/* Replays events page by page and compares the result with the value. */
 #include "engine/cursor/cursor_verify.h"
 
 #include "engine/cursor/cursor_event.h"
@@ -38,7 +39,7 @@ static bool replay(struct store *store, const struct cursor_name *name, struct c
 
     arena_init(&arena, PAGE_BYTES);
     do {
-        arena_reset(&arena); /* all of the last page is gone here */
+        arena_reset(&arena); /* the last page is freed here */
         ok = store_cursor_event_list(store, &arena, name, after, EVENTS_PER_PAGE, &page, err) &&
              fold_page(&page, fold, err);
         if (ok && page.count > 0)

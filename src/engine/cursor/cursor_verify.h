@@ -1,8 +1,8 @@
-/* cursor_verify: a cursor's value against its events, and the value had again from them.
+/* cursor_verify: compares a cursor's value with its events, and rebuilds the value from them.
  *
  * The events are the truth. Read in order they give the value that the cursor must have; where it
- * does not, somebody has written to the tables, or lost a part of them, and the value has to be
- * rebuilt. Events are read page by page: memory does not grow with history.
+ * has another, rows were changed by hand or lost, and the value must be rebuilt. Events are read
+ * page by page: memory does not grow with history.
  */
 #ifndef PATRA_ENGINE_CURSOR_CURSOR_VERIFY_H
 #define PATRA_ENGINE_CURSOR_CURSOR_VERIFY_H
@@ -18,7 +18,7 @@ struct cursor_check {
     int64_t events;
     int64_t no_forward;
     int64_t resets;
-    int64_t gaps; /* events that start where no event before them came: one may be missing */
+    int64_t gaps; /* events that do not start where the one before ended: one may be missing */
     bool agrees;  /* else cursor.rebuild.required */
 };
 
@@ -32,9 +32,10 @@ struct cursor_check_list {
 bool cursor_verify(struct store *store, struct arena *arena, struct str source,
                    struct cursor_check_list *list, struct error *err) MUST_CHECK;
 
-/* Sets the value to what the events give, where it is another or none; *check is how it was.
- * Nothing needs to be fetched again: a value that comes out behind catches up from what is covered.
- * L2 "cursor.no_events" where there are none; L1 "cursor.conflict" when it moved meanwhile. */
+/* Sets the value to what the events give, where it has another or none; *check is what was found
+ * before. Nothing needs to be fetched again: a value that comes out earlier catches up from
+ * coverage. L2 "cursor.no_events" where there are none; L1 "cursor.conflict" when it moved
+ * meanwhile. */
 bool cursor_rebuild(struct store *store, struct arena *arena, const struct cursor_name *name,
                     int64_t now_us, struct cursor_check *check, struct error *err) MUST_CHECK;
 

@@ -1,3 +1,4 @@
+/* Reads what surrounds a cursor: coverage, the task that holds it back, events. */
 #include "engine/cursor/cursor_view.h"
 
 #include "base/instant.h"

@@ -1,4 +1,4 @@
-/* cursor_view: where a cursor stands and what holds it back, for people.
+/* cursor_view: where a cursor is and what holds it back, for people.
  *
  *      |======| cursor | what holds it back |==beyond==|   |==beyond==|
  *      |==| what holds it back | cursor |==beyond==|            where it looks back
@@ -9,8 +9,8 @@
 #include "port/store_cursor.h"
 #include "port/store_task.h"
 
-/* How far it is from where it goes. A backfill goes to the end of its campaign and is done there;
- * all others follow the latest record that was seen. */
+/* How far it is from its goal. A backfill ends at the end of its campaign; all others follow the
+ * latest record seen. */
 struct cursor_way {
     bool is_known;
     bool is_campaign;
@@ -21,8 +21,8 @@ struct cursor_way {
 struct cursor_view {
     struct cursor cursor;
     struct cursor_way way;
-    struct window_list beyond; /* covered, and not yet passed: what waits behind a gap */
-    bool has_holder;           /* a task was made for the instant at which the cursor stands */
+    struct window_list beyond; /* covered, but after a gap: not yet passed */
+    bool has_holder;           /* there is a task for the instant of the cursor */
     struct task holder;        /* the last such task */
     bool looks_back;           /* that instant is covered; what holds the cursor back is a second
                                   look before it, and the holder one that has not succeeded */
@@ -30,7 +30,7 @@ struct cursor_view {
 };
 
 /* TIME cursors have `beyond` and a holder; what is cut by pages has neither, it waits for all of
- * its pages. In whichever transaction the caller likes. */
+ * its pages. In a transaction or outside of one. */
 bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,
                  int64_t events, struct cursor_view *view, struct error *err) MUST_CHECK;
 

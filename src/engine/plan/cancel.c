@@ -1,3 +1,4 @@
+/* Cancels the tasks that wait and reopens the signals of their records. */
 #include "engine/plan/cancel.h"
 
 #include <inttypes.h>

@@ -34,7 +34,7 @@ bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *ta
         result->stop = budget_take(&cutter->draft->budget, cut->slice);
     *taken = result->stop == BUDGET_GO;
     if (*taken) {
-        /* A microsecond apart, so that those due at once keep their order whatever their ids. */
+        /* A microsecond apart, so that tasks due at once keep their order. */
         cut->scheduled_us = spread_next(&cutter->draft->spread, requests) + result->slices++;
         result->ids += (int64_t)cut->id_count;
         result->requests += requests == SLICE_UNKNOWN ? 1 : requests;

@@ -1,5 +1,5 @@
-/* plan_cutter: slices on their way to becoming tasks, one by one, as far as the budget goes. Either
- * they are written, or they are shown.
+/* plan_cutter: slices become tasks, one by one, as far as the budget goes. They are either written
+ * or shown.
  */
 #ifndef PATRA_ENGINE_PLAN_CUTTER_H
 #define PATRA_ENGINE_PLAN_CUTTER_H

@@ -1,5 +1,5 @@
 /* plan_draft: a plan while it is being made. The steps of engine/plan/plan.h, in their order; each
- * fills in what the next one needs. They read, but for the two that say so.
+ * fills in what the next one needs. They only read, except the two that say so.
  */
 #ifndef PATRA_ENGINE_PLAN_DRAFT_H
 #define PATRA_ENGINE_PLAN_DRAFT_H
@@ -12,14 +12,14 @@
 #include "spec/snapshot.h"
 #include "spec/spec.h"
 
-/* The rate gate as it was found: what the plan's pace and its bookings are made of. */
+/* The state of the rate gate, from which the plan's pace and its bookings are computed. */
 struct plan_pace {
-    bool is_learned; /* false: nobody has asked the source yet; all is by its settings */
-    struct bucket_outlook outlook; /* open_us: also behind the instant until which it is parked */
+    bool is_learned;               /* false: no request was made yet; the settings decide */
+    struct bucket_outlook outlook; /* open_us: not before the gate is no longer parked */
     int64_t found_us;
     int64_t learned_rate;    /* millionths of a permit per second, then */
     int64_t parked_until_us; /* INT64_MIN: it is not */
-    int64_t quota_from_us;   /* the quota is gone until then; INT64_MIN: it is not */
+    int64_t quota_from_us;   /* the quota is used up until then; INT64_MIN: it is not */
 };
 
 struct plan_draft {
@@ -27,7 +27,7 @@ struct plan_draft {
 
     /* compiled */
     struct source source;
-    struct fault_list faults; /* warnings alone, once it is compiled */
+    struct fault_list faults; /* only warnings, once it is compiled */
     struct str operation;     /* its name in the source */
     struct snapshot snapshot;
     const struct spec *spec; /* held until draft_release() */
@@ -55,52 +55,53 @@ struct plan_draft {
     struct spread spread;
 };
 
-/* Loads and compiles. False with the faults in the draft ("spec.invalid"); `draft->plan` then has
- * source, endpoint (where it is known) and operation for the record of the failed trigger, and
- * is_known tells whether there is anything to record: a source nobody knows leaves no row. */
+/* Loads and compiles the source. False with the faults in the draft ("spec.invalid");
+ * `draft->plan` then has source, endpoint (where it is known) and operation for the record of the
+ * failed trigger. An unknown source leaves plan.source empty, and nothing is recorded. */
 bool draft_compile(struct store *store, struct arena *arena, const struct plan_request *request,
                    struct plan_draft *draft, struct error *err) MUST_CHECK;
 
-/* The draft, also one that did not compile, is no longer used. */
+/* Ends the use of the draft, also of one that did not compile. */
 void draft_release(struct plan_draft *draft);
 
-/* L2 "plan.paused" or "plan.disabled" when the source shall rest. */
+/* L2 "plan.paused" or "plan.disabled" when the source must not run. */
 bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,
                    struct error *err) MUST_CHECK;
 
-/* The namespace: whose cursor, whose coverage, and what to lock. */
+/* The namespace: its cursor, its coverage, and what to lock. */
 bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err) MUST_CHECK;
 
 /* The window, from the namespace's cursor. */
 bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *draft,
                   struct error *err) MUST_CHECK;
 
-/* Saves where coverage begins as the cursor's first value, event first. The plan must be added
- * already, in the same transaction. Writes. */
+/* Saves where coverage begins as the cursor's first value, event first. The plan must have been
+ * added before, in the same transaction. Writes. */
 bool draft_start_cursor(struct store *store, struct arena *arena, const struct plan_draft *draft,
                         struct error *err) MUST_CHECK;
 
-/* What of the window has to be fetched. */
+/* Which parts of the window must be fetched. */
 bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
                  struct error *err) MUST_CHECK;
 
-/* What earlier runs found, where slices are cut by time. */
+/* The density of records that earlier runs found, for slices by time. */
 bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *draft,
                   struct error *err) MUST_CHECK;
 
 /* Room in the queue. */
 bool draft_spend(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
 
-/* When tasks fall due, by what the rate gate has learned. */
+/* When tasks are due, at the pace that the rate gate has learned. */
 bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
                 struct error *err) MUST_CHECK;
 
-/* What the provider's quota leaves of the budget, and booking a part of it. The latter writes. */
+/* draft_quota() bounds the budget by the provider's quota; draft_book() books a part of the quota.
+ * The latter writes. */
 bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
 bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
                 struct error *err) MUST_CHECK;
 
-/* True when it is driven by ids rather than by a window. */
+/* True when the plan is driven by ids, not by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);
 
 /* All slices of the plan, by time or by page. */

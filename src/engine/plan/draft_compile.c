@@ -1,4 +1,4 @@
-/* From the rows that are in force to a spec, and who may not be planned at all. */
+/* From the rows in force to a spec, and sources that must not be planned at all. */
 #include <assert.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static const struct registry_row *only_of(const struct source *source, enum oper
     return only;
 }
 
-/* BACKFILL and REPLAY ask for windows where HARVEST does. A source that does not mention them has
- * them all the same, with all that is built in. */
+/* BACKFILL and REPLAY request windows as HARVEST does. A source that does not mention them has
+ * them with the built-in settings. */
 static bool add_operation(struct arena *arena, struct source *source, enum operation operation,
                           const struct registry_row *like, struct error *err)
 {
@@ -85,7 +85,7 @@ static bool find_operation(struct arena *arena, struct plan_draft *draft, struct
 
 /* ---- whose records ---- */
 
-/* The endpoint that lists what `detail` gives in full; empty when that can not be told. */
+/* The endpoint that lists the records of `detail`; empty when there is not exactly one. */
 static struct str listed_by(const struct source *source, struct str detail)
 {
     const struct registry_row *row = NULL;
@@ -108,8 +108,8 @@ static struct str listed_by(const struct source *source, struct str detail)
     return only;
 }
 
-/* Records belong to the endpoint that lists them, also when another one has been asked for them by
- * id; numbers about records are records of their own. */
+/* Records belong to the endpoint that lists them, even when another one was requested by id;
+ * metrics of records are records of their own. */
 static void find_records(struct plan_draft *draft)
 {
     const struct str endpoint = draft->spec->endpoint.name;
@@ -127,8 +127,8 @@ static void find_records(struct plan_draft *draft)
 
 /* ---- compiling ---- */
 
-/* Every value may be in its range and two of them contradict each other; a trigger's values may
- * contradict those of a source that is fine by itself. */
+/* Each value may be in its range while two of them contradict each other. A trigger's values may
+ * contradict those of a source that is valid by itself. */
 static bool check_source(struct arena *arena, struct plan_draft *draft, struct error *err)
 {
     const struct plan_check plan = { .source = &draft->source,
@@ -156,7 +156,7 @@ static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct 
            spec_cache_hold(draft->request->specs, draft->snapshot.json, &draft->spec, err);
 }
 
-/* What is asked for and could not act is a misunderstanding: the plan would be another than meant.
+/* An option without effect is refused: the plan would not be the one that was meant.
  */
 static bool check_request(const struct plan_draft *draft, struct error *err)
 {
@@ -172,7 +172,7 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
     if (idle == NULL)
         return true;
     return error_set(
-        err, ERROR_REQUEST, "plan.request", "--%s can not act on %.*s of %.*s: %s", idle,
+        err, ERROR_REQUEST, "plan.request", "--%s cannot be used with %.*s of %.*s: %s", idle,
         STR_ARG(code_of(&OPERATION_CODES, (int)operation)), STR_ARG(draft->plan.endpoint),
         strcmp(idle, "campaign") == 0 ? "only backfill and replay are campaigns"
                                       : "only an update or metrics by id chooses its records");
@@ -193,7 +193,7 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
         return false;
     if (!check_source(arena, draft, err) || !make_snapshot(arena, draft, err))
         return false;
-    /* The result has it when the spec is no longer held. */
+    /* The result keeps it after the spec was released. */
     draft->plan.endpoint = arena_copy(arena, draft->spec->endpoint.name);
     if (draft->plan.endpoint.data == NULL)
         return arena_error(arena, err);

@@ -1,4 +1,4 @@
-/* What of a window has to be fetched, and how it is cut. */
+/* Which parts of a window must be fetched, and how they are cut. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -15,12 +15,12 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
 {
     const struct window wanted = draft->decision.window;
     const struct maybe_instant cursor = draft->decision.request.cursor;
-    /* Without a lookback it is alignment alone that takes the window back behind the cursor (one
-     * that stands within a day, say), and nothing there needs a second look. */
+    /* Without a lookback only alignment moves the window before the cursor (a cursor within a day,
+     * say), and nothing there needs to be read again. */
     const bool looks_back = draft->plan.operation == OPERATION_HARVEST && cursor.is_set &&
                             draft->decision.request.lookback_us > 0;
-    /* What was read before all of it could be there is read again, on whichever side of the cursor:
-     * while a slice holds the cursor back, those behind it grow old as well. */
+    /* What was read before late records could have arrived is read again, on either side of the
+     * cursor: while a slice holds the cursor back, the slices after it grow old as well. */
     const struct coverage_request request = {
         .wanted = wanted,
         .cursor_us = wanted.from_us,
@@ -52,8 +52,8 @@ static bool is_under_way(const struct coverage_list *list, struct window wanted)
     return false;
 }
 
-/* A replay that is under way, or was cut short, is continued; one that is complete is begun anew,
- * in a namespace of its own: the first one's coverage must not spare the second. */
+/* A replay that is under way or was cut short is continued. One that is complete starts again in a
+ * namespace of its own: coverage of the first must not count for the second. */
 static bool name_round(struct arena *arena, struct plan_draft *draft, int64_t round,
                        struct error *err)
 {
@@ -98,7 +98,7 @@ bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *dr
     if (is_replay ? !cover_replay(store, arena, draft, err)
                   : !cover_once(store, arena, draft, &list, err))
         return false;
-    /* Pages are walked for the whole of what is missing: they know nothing of dates. */
+    /* Pages are walked for all that is missing: they have no dates. */
     if (draft->spec->operation.slice_by == SLICE_PAGE && draft->pieces.count > 0)
         draft->plan.window = (struct window){ draft->pieces.items[0].from_us,
                                               draft->pieces.items[draft->pieces.count - 1].to_us };
@@ -112,7 +112,7 @@ static int64_t least(int64_t cap, int64_t other)
     return cap == 0 || (other > 0 && other < cap) ? other : cap;
 }
 
-/* How many records one slice by time may be expected to bring, by the source's cap and by the
+/* How many records one slice by time may be expected to have, by the source's cap and by the
  * budget of a slice; 0: any number. */
 static int64_t records_most(const struct spec *spec)
 {
@@ -144,7 +144,7 @@ struct slice_request draft_slices(const struct plan_draft *draft)
         .cost = slicing_cost(spec),
         .record_cap = records_most(spec),
         .pages = { page->base, page->base + pages },
-        /* Without a last page there is nothing to share out: one slice walks to the end. */
+        /* Without a last page one slice walks to the end. */
         .pages_per_slice = page->max_pages > 0 ? spec->operation.slice_pages : pages,
         .ids_total = SLICE_UNKNOWN,
     };

@@ -1,8 +1,8 @@
-/* What earlier runs found: how many records a slice is to be expected to hold.
+/* What earlier runs found: how many records to expect of a slice.
  *
- * The executor writes what a run was given into its stats ("retCount"). Of these the newest are
- * taken together as one density (core/slice.h): so slices of a source with a cap stay below it, and
- * pace and quota are reckoned with requests rather than with slices.
+ * The executor writes the number of records of a run into its stats ("retCount"). The newest of
+ * these make one density (core/slice.h), so that slices of a source with a cap stay below it, and
+ * pace and quota count requests, not slices.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 #include "engine/slice/slicing.h"
 #include "port/store_run.h"
 
-/* More than any run can be given; the store is outside, and what it says is added up. */
+/* More than any run can have. The store is outside of the program, and its numbers are added up. */
 #define RUN_RECORDS_MAX INT64_C(1000000000000)
 static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / HISTORY_RUNS_MAX, "and so is how long they are");
 
-/* What a run was given, and of which window: its query's, for that is what was counted. A run that
- * did not count is no sample. */
+/* The records of a run, and the window of its query, which is what was counted. A run that did not
+ * count is not a sample. */
 static bool sample_of(struct arena *arena, const struct slice_cut *cut, const struct run *run,
                       struct slice_sample *sample, bool *is_one, struct error *err)
 {

@@ -1,12 +1,12 @@
-/* When a plan's tasks fall due: at the pace that the rate gate has learned, not at the one that the
- * source file hopes for.
+/* When a plan's tasks are due: at the pace that the rate gate has learned, not at the one that the
+ * source file promises.
  *
  *      now    open                 steady
  *       |------|~~~~~~~~~~~~~~~~~~~~~|─────────────▶
  *        parked,  the learned rate,    the settings' rate, or
  *        silent   on its way up        the provider's own
  *
- * The gate alone decides what is sent; here is only how much of the queue is worth looking at. So
+ * The gate decides what is sent; this decides only how much of the queue is worth looking at. So
  * the pace is always a little ahead of the gate.
  */
 #include "engine/gate/limit.h"
@@ -39,7 +39,7 @@ static struct spread spread_of(const struct plan_pace *pace, const struct spec_r
     };
 }
 
-/* Whether an optional credential is there the executors know; the higher limit is assumed. */
+/* Only the executors know whether an optional credential is set; the higher limit is assumed. */
 bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
                 struct error *err)
 {

@@ -1,8 +1,8 @@
-/* A provider's hour and day: what of them a plan may still book.
+/* A provider's quota per hour and day: what a plan may still book of it.
  *
  * What a plan expects to send is booked with the plan, under a lock taken after the namespace's;
- * who sends it moves it from booked to used. So HARVEST finds its share untouched, however much
- * history a BACKFILL has before it.
+ * sending moves it from booked to used. So the share of HARVEST is untouched, however much history
+ * a BACKFILL has to fetch.
  */
 #include <assert.h>
 
@@ -24,7 +24,7 @@ static bool lock_key(struct store *store, const struct plan_draft *draft, struct
            store_lock_named(store, err, "quota:%.*s", STR_ARG(draft->rate_key));
 }
 
-/* For the remarks: when there will be some again. */
+/* For the remarks: when there is quota again. */
 static void note_gone(struct plan_draft *draft, enum quota_window window)
 {
     const int64_t until_us = quota_end_us(window, draft->request->now_us);
@@ -60,8 +60,8 @@ bool draft_quota(struct store *store, struct plan_draft *draft, struct error *er
     return true;
 }
 
-/* Of what a plan expects to send, no more is booked with a window than the gate will let through
- * before its end: the rest will be the next window's, and nobody has to keep off it now. */
+/* No more is booked with a quota window than the gate will let through before the window's end:
+ * the rest belongs to the next one, and need not be kept free now. */
 static int64_t sendable(const struct plan_draft *draft, enum quota_window window, int64_t requests)
 {
     const int64_t permits =

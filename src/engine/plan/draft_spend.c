@@ -2,7 +2,7 @@
 #include "engine/plan/draft.h"
 #include "port/store_task.h"
 
-/* A plan by pages is queued whole or not at all: without all of its pages it covers nothing. */
+/* A plan by pages is queued whole or not at all: it covers nothing without all of its pages. */
 static void keep_whole(struct plan_draft *draft)
 {
     struct slice_request request = draft_slices(draft);

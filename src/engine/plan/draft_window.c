@@ -1,4 +1,4 @@
-/* Whose progress it is, and which window that leaves to do. */
+/* Whose progress the plan continues, and which window is left to do. */
 #include <assert.h>
 
 #include "core/canon.h"
@@ -40,8 +40,9 @@ static void write_maybe(struct canon *canon, const char *key, struct maybe_insta
         canon_null(canon, key);
 }
 
-/* What a campaign is known by: its name, or else what was asked for. The expression is no part of
- * it, so that a source can be mended in the middle of a campaign; only scope EXPR wants it so. */
+/* What identifies a campaign: its name, or else the bounds of the request. The expression is not
+ * part of it, so that a source can be corrected in the middle of a campaign; only scope EXPR
+ * includes it. */
 static bool write_campaign(struct arena *arena, const struct plan_draft *draft, struct str *json,
                            struct error *err)
 {
@@ -66,7 +67,7 @@ static bool write_campaign(struct arena *arena, const struct plan_draft *draft, 
     return buf_ok(&out, err);
 }
 
-/* An endpoint's own: two endpoints of a source may call their dates alike. */
+/* Each endpoint has its own: two endpoints of a source may use the same name for their dates. */
 static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct error *err)
 {
     const bool is_refresh =
@@ -265,5 +266,5 @@ bool draft_start_cursor(struct store *store, struct arena *arena, const struct p
         return false;
     return is_done ||
            error_set(err, ERROR_TRANSIENT, "plan.conflict",
-                     "the cursor %.*s was started by somebody else", STR_ARG(name->cursor_key));
+                     "the cursor %.*s was started by another planner", STR_ARG(name->cursor_key));
 }

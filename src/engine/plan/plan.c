@@ -1,3 +1,4 @@
+/* A trigger from its request to its commit, or to its refusal. */
 #include "engine/plan/plan.h"
 
 #include "engine/cursor/cursor_advance.h"
@@ -55,7 +56,7 @@ static bool add_instance(struct store *store, struct arena *arena, const struct 
 
 /* ---- a trigger that makes no plan ---- */
 
-/* A plan that was begun and can not be made is FAILED; before that there is none. */
+/* A plan that was begun and cannot be made is FAILED; before that there is no plan. */
 static bool add_failed(struct store *store, struct plan_draft *draft, struct str remarks,
                        struct plan_result *result, struct error *err)
 {
@@ -92,7 +93,7 @@ rollback:
     return false;
 }
 
-/* True only for a tick whose refusal somebody else has recorded. */
+/* True only for a tick whose refusal another process has recorded. */
 static bool refuse(struct store *store, struct arena *arena, struct plan_draft *draft,
                    struct plan_result *result, struct error *err)
 {
@@ -108,7 +109,7 @@ static bool refuse(struct store *store, struct arena *arena, struct plan_draft *
 
 /* ---- a plan ---- */
 
-/* What it is to be cut into. */
+/* Everything that cutting needs. */
 static bool prepare(struct store *store, struct arena *arena, struct plan_draft *draft,
                     struct plan_result *result, struct error *err)
 {
@@ -214,7 +215,7 @@ static bool make_plan(struct store *store, struct arena *arena, struct plan_draf
     }
     if (!add_instance(store, arena, draft, STR("{}"), &result->schedule_instance_id, err))
         goto rollback;
-    /* From here on what is read holds until the commit. */
+    /* From here on, what is read stays true until the commit. */
     if (!store_namespace_lock(store, &draft->plan, err) ||
         !prepare(store, arena, draft, result, err) || !write_plan(store, arena, draft, result, err))
         goto rollback;
@@ -224,7 +225,7 @@ rollback:
     return false;
 }
 
-/* A task may have ended whose executor died before it could move the cursor. */
+/* An executor may have died after its task ended and before it moved the cursor. */
 static bool catch_up(struct store *store, struct arena *arena, const struct plan_draft *draft,
                      struct error *err)
 {

@@ -11,21 +11,21 @@
  *      write      slices and their tasks, a batch at a time, until the last slice or the
  *                 budget's end                                                    core/budget.h
  *
- * Nothing here talks to a source: a plan is made of what the store knows. What is decided is
- * decided by src/core; here is the order of reading and writing, and nothing but.
+ * Nothing here makes requests: a plan is made of what the store knows. src/core decides; this is
+ * only the order of reading and writing.
  *
  * The promises:
  *
- * Once. All of a plan is one transaction, made under the lock of its namespace, so two triggers at
- * the same instant follow each other, and the second finds the first one's slices live. A trigger
- * that failed has left nothing, and may be repeated; one whose answer was lost may be, too. Before
- * it plans, a trigger lets its cursor catch up with what has ended
- * (engine/cursor/cursor_advance.h), and that alone stays whatever becomes of the plan.
+ * Once. A plan is one transaction under the lock of its namespace, so of two triggers at the same
+ * instant the second finds the slices of the first live. A trigger that failed has written nothing
+ * and may be repeated; so may one whose result was lost. Before it plans, a trigger lets its
+ * cursor catch up with the tasks that have ended (engine/cursor/cursor_advance.h); that is kept
+ * even when the plan fails.
  *
  * Nothing silent. A source that does not compile makes no plan: its trigger is recorded, and
- * record_remarks names every fault. A window that is empty is a plan with zero slices and a reason.
- * A budget that ends before the slices do makes the plan PARTIAL, with a reason; the next trigger
- * goes on from there, because coverage knows what is missing.
+ * record_remarks names every fault. A window that is empty is a plan with zero slices and a
+ * reason. A budget that ends before the slices do makes the plan PARTIAL, with a reason; the next
+ * trigger continues from there, because coverage says what is missing.
  *
  * Memory. It does not grow with the window, nor with the number of candidates.
  */
@@ -45,7 +45,7 @@
 #include "spec/resolve.h"
 
 /* The tick of a schedule that fires the trigger. It is claimed in the plan's own transaction: of
- * all who fire it one makes the plan, and a crash leaves the tick for another. */
+ * all servers that fire it one makes the plan, and a crash leaves the tick for another. */
 struct plan_tick {
     struct str owner; /* who fires it */
     int64_t at_us;
@@ -81,7 +81,7 @@ enum plan_idle { /* why a plan has no slices */
 extern const struct code_table PLAN_IDLE_CODES;
 
 struct plan_result {
-    bool is_fired; /* false: the tick was fired by somebody else, and nothing was done */
+    bool is_fired; /* false: another server fired the tick, and nothing was done */
     int64_t schedule_instance_id;
     int64_t plan_id; /* 0 when previewed */
     enum plan_status status;
@@ -100,10 +100,10 @@ struct plan_result {
     const struct fault_list *faults; /* of the source: warnings, or why it does not compile */
 };
 
-/* Makes the plan. When the source does not compile, is paused or disabled, or when the request can
- * not be met, the trigger is recorded with the reason and err tells it: "spec.invalid" (L2) quotes
- * the first fault, "plan.paused", "plan.disabled" and "plan.request" (L2) say what to do. L1 has
- * written nothing. */
+/* Makes the plan. When the source does not compile, is paused or disabled, or when the request
+ * cannot be met, the trigger is recorded with the reason, and err has it: "spec.invalid" (L2)
+ * quotes the first fault, "plan.paused", "plan.disabled" and "plan.request" (L2) say what to do.
+ * L1 has written nothing. */
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
                   struct plan_result *result, struct error *err) MUST_CHECK;
 

@@ -1,3 +1,4 @@
+/* Remarks, refusals and parameters of a plan as JSON. */
 #include "engine/plan/remarks.h"
 
 #include "base/instant.h"
@@ -14,7 +15,7 @@ static void write_maybe(struct json_writer *w, struct str name, struct maybe_ins
 
 /* ---- a plan ---- */
 
-/* What a source lacks, in the words that people look for; other warnings stay sentences. */
+/* What a source lacks, as words that can be searched for; other warnings are kept as sentences. */
 static struct str degradation_of(const struct fault *fault)
 {
     switch (fault->lacks) {

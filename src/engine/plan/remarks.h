@@ -1,4 +1,4 @@
-/* plan_remarks: what a plan has to say for itself, as the JSON of record_remarks.
+/* plan_remarks: how a plan came about, as the JSON of record_remarks.
  *
  *      {"budget":{...},"decision":{...},"degradation":["noCount"],"idle":"COVERED",
  *       "namespace":{...},"sliceCount":210,"totalEstimated":42000,"warnings":["..."],
@@ -19,7 +19,7 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
 bool plan_refusal(struct arena *arena, const struct fault_list *faults, const struct error *why,
                   struct str *json, struct error *err) MUST_CHECK;
 
-/* What the trigger asked for: {"from":...,"operation":...,"set":{...},"to":...}. */
+/* What the trigger requested: {"from":...,"operation":...,"set":{...},"to":...}. */
 bool plan_params(struct arena *arena, const struct plan_request *request, struct str *json,
                  struct error *err) MUST_CHECK;
 

@@ -1,3 +1,4 @@
+/* Rows of slices and tasks, their texts and hashes, a batch at a time. */
 #include "engine/plan/writer.h"
 
 #include "core/canon.h"
@@ -58,7 +59,7 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
     }
     canon_str(&canon, "proto", origin->plan->expr_proto_hash);
     canon_str(&canon, "records", origin->target);
-    /* By id the window is for pace alone, and the same ids are the same slice on any day. */
+    /* By id the window is only used for pace: the same ids are the same slice on any day. */
     if (slice->dimension != SLICE_ID)
         write_window(&canon, slice);
     canon_end(&canon);
@@ -66,8 +67,8 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
 
 /* ---- texts ---- */
 
-/* Every text is written in the same place; what is kept of it is a copy of the right size, and of
- * what is only hashed nothing is. */
+/* Every text is written in the same buffer. A text that is kept is copied out of it; a text that
+ * is only hashed is not. */
 static struct buf *begin_text(struct plan_writer *writer)
 {
     buf_clear(&writer->text);
@@ -122,7 +123,7 @@ static struct slice_spec spec_of(const struct plan_origin *origin, const struct 
         .requests_max = spec->operation.budget_requests,
         .duration_max_us = spec->operation.budget_time_us,
         .priority = spec->operation.priority,
-        .comment = cut->is_last_resort ? STR("can not be cut any further") : STR(""),
+        .comment = cut->is_last_resort ? STR("cannot be cut any further") : STR(""),
     };
 }
 
@@ -265,7 +266,8 @@ static bool flush(struct plan_writer *writer, struct error *err)
     writer->slices_added += (int64_t)writer->count;
     if (!store_task_add(writer->store, writer->tasks, writer->count, &added, err))
         return false;
-    /* The namespace is locked and what is live was left out, so nobody can have made them. */
+    /* The namespace is locked and live windows were left out, so no other planner can have made
+     * them. */
     if (added != (int64_t)writer->count)
         return error_set(err, ERROR_TRANSIENT, "plan.conflict",
                          "tasks of this plan are there already: another planner was faster");

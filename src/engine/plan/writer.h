@@ -1,4 +1,4 @@
-/* plan_write: slices and their tasks as rows, a batch at a time.
+/* plan_writer: slices and their tasks as rows, a batch at a time.
  *
  *      plan_writer_init(&writer, arena, store, &origin);
  *      while (...)  plan_writer_add(&writer, &cut, err)           writes when a batch is full
@@ -35,7 +35,7 @@ struct plan_cut {
     size_t id_count;
     int64_t generation; /* core/slice_spec.h */
     int64_t scheduled_us;
-    bool is_last_resort; /* it can not be cut again: the executor must not ask for it */
+    bool is_last_resort; /* it cannot be cut any further: the executor must not ask for it */
 };
 
 struct plan_writer {
@@ -52,7 +52,7 @@ struct plan_writer {
     int64_t slices_added; /* and as many tasks */
 };
 
-/* The writer is large: it belongs into an arena. */
+/* The writer is large: put it into an arena. */
 void plan_writer_init(struct plan_writer *writer, struct store *store,
                       const struct plan_origin *origin);
 void plan_writer_release(struct plan_writer *writer);
@@ -61,14 +61,14 @@ bool plan_writer_add(struct plan_writer *writer, const struct plan_cut *cut,
                      struct error *err) MUST_CHECK;
 bool plan_writer_finish(struct plan_writer *writer, struct error *err) MUST_CHECK;
 
-/* What of a slice makes its expression its own: window, pages or ids, as canonical JSON. With the
- * plan's snapshot, whose hash is in it, a request can be rendered and replayed exactly.
+/* The expression of a slice: its window, pages or ids, as canonical JSON. Together with the plan's
+ * snapshot, whose hash it contains, each request can be rendered and replayed exactly.
  *
  *      {"proto":"<expr_proto_hash>","records":"works",
  *       "window":{"from":"...","keepFrom":"...","keepTo":"...","to":"..."}}
  *
- * By pages it has "page":{"from":1,"to":201}, by id "ids":["10.1/a","10.1/b"]. Of a window that was
- * cut by ids it has "idRange":{"from":"1000","to":"2000"} besides, without the end that is open. */
+ * By pages it has "page":{"from":1,"to":201}, by id "ids":["10.1/a","10.1/b"]. A window that was
+ * cut by ids also has "idRange":{"from":"1000","to":"2000"}, without the end that is open. */
 void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cut, struct buf *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* Tickets one by one; slices by pages and by ids. */
 #include "engine/reslice/reslice.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static bool load(struct reslicing *reslicing, struct error *err)
         return false;
     if (!has_task || !has_plan)
         return error_set(err, ERROR_FATAL, "plan.reslice",
-                         "re-slice request %" PRId64 " is for a task or slice that is not there",
+                         "re-slice request %" PRId64 " names a task or slice that does not exist",
                          ticket->id);
     reslicing->target = reslicing->plan.endpoint;
     return spec_cache_hold(reslicing->specs, reslicing->plan.expr_proto_snapshot, &reslicing->spec,
@@ -92,7 +93,7 @@ static bool cut_pages(struct reslicing *reslicing, struct error *err)
     bounds = json_get(&doc, json_get(&doc, json_root(&doc), STR("bounds")), STR("page"));
     pages = (struct page_range){ number_in(&doc, bounds, STR("fromPage")),
                                  number_in(&doc, bounds, STR("toPage")) };
-    /* The source's own count tells the last page where nobody knew it before. */
+    /* The source's own count gives the last page where it was unknown. */
     if (reslicing->total > 0 && size > 0 &&
         reslicing->spec->endpoint.page.base + (reslicing->total + size - 1) / size < pages.to)
         pages.to = reslicing->spec->endpoint.page.base + (reslicing->total + size - 1) / size;
@@ -105,7 +106,7 @@ static bool cut_pages(struct reslicing *reslicing, struct error *err)
            write_pages(reslicing, children[1], false, err);
 }
 
-/* As the parent was divided: children keep its bucket, and have ranges of their own. */
+/* As the parent was divided: children keep its bucket, or have ranges of their own. */
 static bool bounds_of(struct reslicing *reslicing, const struct str *ids, size_t count,
                       struct slice_ids *bounds, struct error *err)
 {
@@ -207,7 +208,7 @@ static bool write_children(struct reslicing *reslicing, struct error *err)
                                   reslicing->now_us, err);
 }
 
-/* Whoever is still at it needs no children, and neither does a plan that is over. */
+/* A task that still runs needs no children, and neither does a plan that is over. */
 static bool is_wanted(const struct reslicing *reslicing)
 {
     return reslicing->task.status == TASK_PARTIAL && reslicing->plan.status != PLAN_CANCELLED &&
@@ -254,8 +255,8 @@ rollback:
     return false;
 }
 
-/* A ticket that can not be served would stand before all others for ever. What it was about is not
- * covered, so the next trigger plans it. */
+/* A ticket that cannot be served would be first in line for ever. Its window is not covered, so
+ * the next trigger plans it. */
 static bool drop_next(struct store *store, struct arena *arena,
                       const struct plan_reslice_request *request, struct error *err)
 {

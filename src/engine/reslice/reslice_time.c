@@ -1,4 +1,4 @@
-/* Slices by time that are cut again: by time as far as that goes, then by ids. */
+/* Re-slices by time as far as possible, then by ids. */
 #include "base/instant.h"
 #include "base/list.h"
 #include "core/coverage.h"
@@ -30,8 +30,8 @@ static bool write_window(struct reslicing *reslicing, struct window window,
     return reslicing_write(reslicing, &cut, err);
 }
 
-/* What is finished, at the start or at the end of the slice. Of a remainder in its middle the end
- * counts as not finished; what of it is covered all the same is subtracted later. */
+/* What is finished, at the start or at the end of the slice. When the remainder is in the middle,
+ * the end counts as not finished; what is covered of it is subtracted later. */
 static struct window finished_of(struct window slice, struct window remaining)
 {
     const struct window told = window_intersect(slice, remaining);
@@ -52,9 +52,9 @@ static struct window rest_of(struct window slice, struct window finished)
     return (struct window){ slice.from_us, finished.from_us };
 }
 
-/* What spares the children of a slice: windows that others have taken on since it was planned. When
- * it was, it had its window for itself, or reached back on purpose for what was covered before: the
- * first look must not spare the second. `tasks` are all that share an instant with the window. */
+/* Windows that other tasks have taken since the slice was planned; its children need not cover
+ * them. What was covered before that does not count: the slice may look back on purpose, and the
+ * first read must not replace the second. `tasks` are all that share an instant with the window. */
 static bool list_since(struct reslicing *reslicing, const struct task_list *tasks,
                        struct coverage_list *since, struct error *err)
 {
@@ -67,7 +67,7 @@ static bool list_since(struct reslicing *reslicing, const struct task_list *task
     return true;
 }
 
-/* ---- by ids, where time can not be cut ---- */
+/* ---- by ids, where time cannot be cut ---- */
 
 static bool write_part(struct reslicing *reslicing, const struct id_part *part, int64_t records,
                        bool is_last_resort, struct error *err)
@@ -99,9 +99,9 @@ static bool add_parts(struct arena *arena, struct id_part_list parts, struct id_
     return true;
 }
 
-/* The ids of the window that need not be asked for: what others have taken on since, and what an
- * earlier cut of the window had finished before another part of it failed, unless that was so early
- * that it is owed a second look. */
+/* The ids of the window that need not be requested: those that other tasks have taken since, and
+ * those that earlier parts of the window had finished, unless that was so early that they must be
+ * read again. */
 static bool list_held(struct reslicing *reslicing, struct window window,
                       const struct coverage_list *since, struct id_part_list *held,
                       struct error *err)
@@ -143,7 +143,7 @@ static bool write_missing(struct reslicing *reslicing, const struct reslice_ids 
     return true;
 }
 
-/* Each child has the whole window, so that parts fit together whichever plan and cut they are of.
+/* Each child has the whole window, so that parts of different plans and tickets fit together.
  */
 static bool cut_parts(struct reslicing *reslicing, const struct task_list *tasks, struct error *err)
 {
@@ -167,7 +167,7 @@ static bool cut_parts(struct reslicing *reslicing, const struct task_list *tasks
                        &pieces, err))
         return false;
     if (pieces.count == 0)
-        return true; /* somebody else has it in one piece */
+        return true; /* another task has the whole window */
     if (out.count == 0 || tasks->count >= RESLICE_PARTS_MAX)
         return write_part(reslicing, &(struct id_part){ window, reslicing->task.ids },
                           SLICE_UNKNOWN, true, err);

@@ -1,3 +1,4 @@
+/* Which schedules are due, and their triggers. */
 #include "engine/schedule/fire.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  *
  * Any number of servers may do this at once. A tick is an instant of the calendar
  * (core/schedule.h); it is claimed in the transaction that makes its plan, so one server fires it,
- * and when that one dies half way another does. Ticks that nobody was there for collapse into the
- * latest: one plan catches up with all of them, for a plan begins where coverage ends.
+ * and when that server dies half way another one does. Ticks that were missed collapse into the
+ * latest: one plan catches up with all of them, because a plan begins where coverage ends.
  *
  * A source that is paused, stopped or disabled is passed over, and fires once when it is resumed.
  * One that does not compile is fired and refused: the trigger is recorded with its faults.
@@ -25,7 +25,7 @@ struct schedule_fired {
     const struct error *err;          /* NULL when it did not; L1 is tried again next time */
 };
 
-/* Told of every tick this call fired or failed to fire. */
+/* Called for every tick that this call fired or failed to fire. */
 struct schedule_listener {
     void (*fired)(struct schedule_listener *listener, const struct schedule_fired *fired);
 };
@@ -43,7 +43,7 @@ struct schedule_fire_result {
     struct maybe_instant next; /* the next tick of any schedule */
 };
 
-/* One failing source does not keep the others from firing; false only when the sources can not be
+/* A source that fails does not keep the others from firing; false only when the sources cannot be
  * read. */
 bool schedule_fire_due(struct store *store, const struct schedule_fire_request *request,
                        struct schedule_fire_result *result, struct error *err) MUST_CHECK;
@@ -55,7 +55,7 @@ struct schedule_view {
     struct str endpoint;
     bool has_last;
     int64_t last_us; /* the tick fired last */
-    bool is_due;     /* a tick has come and nobody has fired it yet: */
+    bool is_due;     /* a tick has come and was not fired yet: */
     int64_t due_us;  /* the first such */
     bool has_next;
     int64_t next_us;
@@ -66,10 +66,10 @@ struct schedule_view_list {
     size_t count;
 };
 
-/* False: its file says that nobody shall trigger anything of it. */
+/* False when its file says that it must not be triggered. */
 bool schedule_is_enabled(const struct source *source);
 
-/* The operations of a source that fire by themselves, whether it is paused or not. */
+/* The operations of a source that have a schedule, whether it is paused or not. */
 bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
                    int64_t now_us, struct schedule_view_list *list, struct error *err) MUST_CHECK;
 

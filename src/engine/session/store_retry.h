@@ -43,7 +43,7 @@ struct store_backoff {
     struct clock *clock;
     struct random_source *random;
     int wake_fd; /* CLOCK_NO_WAKE: none */
-    /* Called before each wait. NULL: nobody listens. */
+    /* Called before each wait; may be NULL. */
     void (*report)(void *context, const struct error *err);
     void *context;
 };

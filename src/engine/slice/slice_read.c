@@ -38,7 +38,7 @@ static struct str text(struct reading *in, struct json_node object, const char *
 
 static int64_t instant(struct reading *in, struct json_node object, const char *name)
 {
-    struct error ignored; /* told as one: the row is unreadable */
+    struct error ignored; /* reported as one: the row is unreadable */
     struct date date = { 0 };
 
     if (!date_parse(date_format_find(STR("rfc3339")), text(in, object, name), &date, &ignored))
@@ -46,7 +46,7 @@ static int64_t instant(struct reading *in, struct json_node object, const char *
     return date.at_us;
 }
 
-/* Ids may be larger than JSON's numbers are exact: they stand as texts. */
+/* Ids may be larger than JSON's exact numbers, so they are texts. */
 static int64_t id_number(struct reading *in, struct json_node object, const char *name)
 {
     int64_t value = 0;
@@ -56,7 +56,7 @@ static int64_t id_number(struct reading *in, struct json_node object, const char
     return value;
 }
 
-/* A slice that was cut by ids; an end that is not told is open. */
+/* A slice that was cut by ids; an end that is missing is open. */
 static void read_part(struct reading *in, struct json_node bounds, struct id_range *part)
 {
     const struct json_node id = member(in, bounds, "id");
@@ -153,5 +153,5 @@ bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_
     if (in.ok && (row->dimension != SLICE_TIME || window_is_valid(slice->window)))
         return true;
     return error_set(err, ERROR_FATAL, "slice.unreadable",
-                     "slice %" PRId64 ": its slice_spec is not one this patra can read", row->id);
+                     "slice %" PRId64 ": this patra cannot read its slice_spec", row->id);
 }

@@ -10,8 +10,8 @@ struct slice_limits { /* 0: none */
     int64_t duration_max_us;
 };
 
-/* `plan` is the slice's own: slices by page and by id have its window. Rows are patra's own
- * writing: "slice.unreadable" (L4) when they do not say what they must. */
+/* `plan` is the slice's own: slices by page and by id have its window. Patra itself wrote the row:
+ * "slice.unreadable" (L4) when it is not complete. */
 bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_slice *row,
                 struct slice *slice, struct slice_limits *limits, struct error *err) MUST_CHECK;
 

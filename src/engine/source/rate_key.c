@@ -1,3 +1,4 @@
+/* The name under which a rate is shared. */
 #include "engine/source/rate_key.h"
 
 #include "data/url.h"

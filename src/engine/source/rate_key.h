@@ -1,12 +1,11 @@
-/* rate_key: who shares a rate and a quota.
+/* rate_key: which endpoints share a rate and a quota.
  *
  *      crossref/works                    one endpoint
  *      crossref                          all endpoints of the source
- *      host:api.crossref.org             all sources that ask this host
- *      ...#env:NCBI_API_KEY              and each credential for itself, where the provider counts
- * so
+ *      host:api.crossref.org             all sources that make requests to this host
+ *      ...#env:NCBI_API_KEY              each credential by itself, where the provider counts so
  *
- * The credential is the reference under which it is found, never the secret.
+ * The credential is the reference to the secret, never the secret.
  */
 #ifndef PATRA_ENGINE_SOURCE_RATE_KEY_H
 #define PATRA_ENGINE_SOURCE_RATE_KEY_H
@@ -15,7 +14,7 @@
 #include "base/attr.h"
 #include "spec/spec.h"
 
-/* Where the endpoint's credential is told; empty: it has none. */
+/* The reference to the endpoint's credential; empty: it has none. */
 struct str credential_of(const struct spec_auth *auth);
 
 bool rate_key(struct arena *arena, struct str source, const struct spec_endpoint *endpoint,

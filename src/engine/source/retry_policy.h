@@ -1,4 +1,4 @@
-/* retry_policy: what a source's file says about trying again, as core/retry.h wants it. */
+/* retry_policy: what a source's settings say about retries, as core/retry.h wants it. */
 #ifndef PATRA_ENGINE_SOURCE_RETRY_POLICY_H
 #define PATRA_ENGINE_SOURCE_RETRY_POLICY_H
 

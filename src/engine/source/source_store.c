@@ -1,3 +1,4 @@
+/* Loads, compares and applies the rows of a source. */
 #include "engine/source/source_store.h"
 
 #include "base/instant.h"
@@ -16,7 +17,7 @@ bool source_load(struct store *store, struct arena *arena, struct str code, int6
         return error_wrap(err, "load source %.*s", STR_ARG(code));
     if (source->registry.count == 0)
         return error_set(err, ERROR_REQUEST, "source.unknown",
-                         "there is no source '%.*s'; patra source list shows those there are",
+                         "there is no source '%.*s'; patra source list shows all sources",
                          STR_ARG(code));
     return true;
 }

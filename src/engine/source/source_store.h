@@ -1,8 +1,8 @@
-/* source_store: sources between the Registry and whoever works on their rows.
+/* source_store: loads sources from the Registry and applies changed ones.
  *
  * The rows in the store are the truth; a file is how people write them. Applying closes the rows
- * that went or changed and opens those that came or changed, all in one transaction, so that at any
- * instant a source is in force wholly in one version. Nothing is ever overwritten.
+ * that were removed or changed and opens those that are new or changed, in one transaction, so
+ * that at any instant one version of a source is in force as a whole. Nothing is ever overwritten.
  */
 #ifndef PATRA_ENGINE_SOURCE_SOURCE_STORE_H
 #define PATRA_ENGINE_SOURCE_SOURCE_STORE_H
@@ -23,13 +23,13 @@ struct source_applied {
     struct source_diff diff; /* empty: it was in force already, and nothing was written */
 };
 
-/* Brings the Registry to these rows, which must have been checked. Two processes applying the same
- * source follow each other. The new rows are in force from now_us on, or from just after the
- * latest change where that lies behind now_us (a clock that was set back). */
+/* Makes these rows, which must have been checked, the source in force. Two processes that apply
+ * the same source do so one after the other. The new rows are in force from now_us on, or from
+ * just after the latest change where that is later than now_us (a clock that was set back). */
 bool source_apply(struct store *store, struct arena *arena, const struct source *wanted,
                   int64_t now_us, struct source_applied *applied, struct error *err) MUST_CHECK;
 
-/* What source_apply would do. */
+/* What source_apply() would do. */
 bool source_compare(struct store *store, struct arena *arena, const struct source *wanted,
                     int64_t now_us, struct source_diff *diff, struct error *err) MUST_CHECK;
 

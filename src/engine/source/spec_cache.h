@@ -23,7 +23,7 @@ enum { SPECS_KEPT = 32 };
 struct spec_cache;
 bool spec_cache_open(struct spec_cache **cache, struct error *err) MUST_CHECK;
 
-/* Nobody may hold a spec any more. Accepts NULL. */
+/* All specs must have been released. Accepts NULL. */
 void spec_cache_close(struct spec_cache *cache);
 
 /* Without a cache (NULL) the spec is read for this holder only. Errors: those of spec_read(). */

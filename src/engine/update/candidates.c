@@ -19,7 +19,7 @@ enum {
     HASHES_MAX = 64, /* expressions in force: one per operation */
 };
 
-#define LAST_ID (INT64_MAX - 1) /* behind every record; stores count on from it */
+#define LAST_ID (INT64_MAX - 1) /* after every record; stores continue from it */
 
 struct search {
     struct store *store;
@@ -181,8 +181,8 @@ static bool signal_ids(struct search *search, struct id_reader *ids, struct erro
 
 /* ---- old expressions ---- */
 
-/* What is in force is what any operation of the source would read a record by: one that was
- * harvested is as good as one that was updated. */
+/* The expressions in force are those of all operations of the source: a record that was harvested
+ * is as current as one that was updated. */
 static bool find_current(struct search *search, struct error *err)
 {
     const struct source *source = search->request->source;
@@ -243,7 +243,7 @@ static bool take_old(struct search *search, struct error *err)
             last = (struct candidate){ .id = is_good ? LAST_ID : found->id,
                                        .expr_hash = { hash, found->expr_hash.len } };
             query.after = &last;
-            if (is_good) { /* and so are all others of this hash: they come together */
+            if (is_good) { /* so are all others of this hash, which follow: skip them */
                 has_more = true;
                 break;
             }
@@ -264,7 +264,8 @@ static int64_t stale_before(const struct update_request *request)
     return request->now_us - after_us;
 }
 
-/* One Nth of the records has its turn each day. By other bits than those that cut slices. */
+/* One Nth of the records is checked each day. By other bits of the hash than those that cut
+ * slices. */
 static bool has_turn(const struct update_request *request, struct str id)
 {
     const int64_t buckets = request->spec->operation.stale_buckets;
@@ -340,7 +341,8 @@ static bool take_stale(struct search *search, struct error *err)
 
 /* ---- all of them ---- */
 
-/* What a trigger names is all it gets; else the source says what counts. */
+/* A trigger that names records gets only those; otherwise the source says which candidates count.
+ */
 static bool search_all(struct search *search, struct error *err)
 {
     const struct update_request *request = search->request;

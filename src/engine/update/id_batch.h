@@ -25,7 +25,7 @@ struct id_batch {
     int64_t slice_count; /* cut so far */
 };
 
-/* The batch is large: it belongs into an arena. */
+/* The batch is large: put it into an arena. */
 void id_batch_init(struct id_batch *batch, struct store *store);
 void id_batch_release(struct id_batch *batch);
 
@@ -34,7 +34,7 @@ bool id_batch_add(struct id_batch *batch, struct str id, int64_t signal_id,
                   struct error *err) MUST_CHECK;
 bool id_batch_is_full(const struct id_batch *batch);
 
-/* Cuts all that was added, and is empty again; consumes the signals of those that became tasks.
+/* Cuts all that was added, and empties the batch. Consumes the signals of ids that became tasks.
  * *is_over is set when the budget ended; ids that it had no room for are dropped. */
 bool id_batch_cut(struct id_batch *batch, const struct update_request *request, bool *is_over,
                   struct error *err) MUST_CHECK;

@@ -1,10 +1,11 @@
+/* A Bloom filter of ids. */
 #include "engine/update/id_filter.h"
 
 #include "core/slice.h"
 
 enum { PROBES = 4 };
 
-/* FNV alone differs too little in its high bits for ids that differ in their last letter. */
+/* Plain FNV differs too little in its high bits for ids that differ in their last letter. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
@@ -12,7 +13,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
-/* Two halves of one hash give as many places as are wanted. */
+/* The two halves of one hash give any number of places. */
 static uint64_t place(uint64_t hash, int probe)
 {
     const uint64_t step = (hash >> 32) | 1;
