@@ -1,3 +1,4 @@
+/* Reads the rows of a task: plan, slice, params, earlier runs, listed ids. */
 #include "engine/execute/assignment.h"
 
 #include <inttypes.h>
@@ -9,13 +10,13 @@
 
 /* ---- the slice ---- */
 
-/* What of the params was not written by this patra. Its window is still uncovered then, so the
- * next trigger plans it anew; to go on without them could cut without end what must not be cut. */
+/* Params that this patra did not write. The window is still uncovered, so the next trigger plans
+ * it again. Running without the params could re-slice without end what must not be re-sliced. */
 static bool unreadable(const struct task *task, const char *what, struct error *err)
 {
     return error_set(err, ERROR_REQUEST, "task.params",
                      "params of task %" PRId64 ": %s; stored: %.*s%s; fire its operation again"
-                     " (patra trigger): what this task leaves is planned anew",
+                     " (patra trigger): its window is then planned again",
                      task->id, what, (int)(task->params.len < 80 ? task->params.len : 80),
                      task->params.data, task->params.len > 80 ? "..." : "");
 }
@@ -31,7 +32,7 @@ static bool read_params(struct arena *arena, const struct task *task, bool *is_l
     if (!json_parse(&doc, arena, task->params, &cause))
         return unreadable(task, cause.text, err);
     if (json_type(&doc, json_root(&doc)) != JSON_OBJECT)
-        return unreadable(task, "they are no JSON object", err);
+        return unreadable(task, "they are not a JSON object", err);
     node = json_get(&doc, json_root(&doc), STR("lastResort"));
     return !json_exists(node) || json_bool(&doc, node, is_last_resort) ||
            unreadable(task, "lastResort is neither true nor false", err);
@@ -48,7 +49,7 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
         !store_slice_get(store, arena, task->slice_id, &row, &has_slice, err))
         return false;
     if (!has_plan || !has_slice)
-        return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice is not there");
+        return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice does not exist");
     a->endpoint = a->plan.endpoint;
     if (!spec_cache_hold(a->specs, a->plan.expr_proto_snapshot, &a->spec, err) ||
         !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||
@@ -105,7 +106,7 @@ static bool keep_page(struct arena *arena, struct listed_list *all, const struct
     return true;
 }
 
-/* The ids that were listed before: the walk's own memory of them is gone. */
+/* The ids that earlier runs listed: this walk has to be given them. */
 static bool load_listed(struct store *store, struct arena *arena, const struct task *task,
                         struct assignment *a, struct error *err)
 {

@@ -23,16 +23,16 @@ struct assignment {
     struct slice_limits limits;
     struct str endpoint;   /* under which the records are stored */
     bool can_reslice;      /* what it asks for may be cut again */
-    bool can_reslice_ids;  /* against the source's cap it may be cut by ids */
+    bool can_reslice_ids;  /* against the source's cap it may be re-sliced by ids */
     const struct str *ids; /* by id: all of them; in two phases: those listed and stored so far */
     size_t id_count;
-    struct str checkpoint; /* where to go on; '' = at the beginning */
+    struct str checkpoint; /* where to continue; '' = at the beginning */
     int64_t idle_runs;     /* in a row up to now, that ended by themselves and committed nothing */
 };
 
-/* Errors: those of the store; L4 where plan or slice do not say what they must: they are patra's
- * own, and whatever follows from them would be wrong too; L2 ("task.params") where only this task's
- * params can not be read. */
+/* Errors: those of the store; L4 where plan or slice are not complete: patra wrote them, and
+ * everything that follows from them would be wrong too; L2 ("task.params") where only this task's
+ * params cannot be read. */
 struct assignment_parts {
     struct store *store;
     struct spec_cache *specs;
@@ -41,7 +41,7 @@ struct assignment_parts {
 bool assignment_load(const struct assignment_parts *parts, const struct task *task,
                      struct assignment *assignment, struct error *err) MUST_CHECK;
 
-/* After a load that failed, too: the spec may have been read. Accepts the zero value. */
+/* Also after a load that failed: the spec may have been read. Accepts the zero value. */
 void assignment_release(struct assignment *assignment);
 
 #endif

@@ -1,3 +1,4 @@
+/* The numbers of a batch as JSON, and back. */
 #include "engine/execute/batch_stats.h"
 
 #include "core/limits.h"

@@ -3,7 +3,8 @@
  *      {...,"inserted":90,"updated":8,"skipped":2,"failed":0,"unchanged":2,"older":0,"deleted":3,
  *       "signals":0,"latestUs":1767225600000000,"error":{"level":"L1","code":"...","text":"..."}}
  *
- * after what the walk has to say (fetch_stats_write). Names mean what they mean in run_stats.h.
+ * after the members that the walk writes (fetch_stats_write). Names mean the same as in
+ * run_stats.h.
  */
 #ifndef PATRA_ENGINE_EXECUTE_BATCH_STATS_H
 #define PATRA_ENGINE_EXECUTE_BATCH_STATS_H
@@ -15,7 +16,7 @@ bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
                        const struct commit_result *result, const struct error *cause,
                        struct str *json, struct error *err) MUST_CHECK;
 
-/* Sets the counts, and leaves the rest of *result as it is. */
+/* Sets the counts of *result and leaves the rest alone. */
 bool batch_stats_read(struct arena *arena, struct str json, struct commit_result *result,
                       struct error *err) MUST_CHECK;
 

@@ -5,10 +5,10 @@
  *                                           │         ╰ raced: rollback, another try
  *                                           ╰ known: rollback
  *
- * Judging comes before the batch row because the row's stats tell what was found; a race that makes
- * them wrong undoes the row as well. The order of locks is the same in every try of every worker:
- * the task, quarantined records by number, signals by id, new records by id, changed records by
- * number.
+ * Records are judged before the batch row is written, because the row's stats say what was found;
+ * a race that makes them wrong rolls the row back as well. The order of locks is the same in every
+ * try of every worker: the task, quarantined records by number, signals by id, new records by id,
+ * changed records by number.
  */
 #include "engine/execute/commit.h"
 
@@ -26,7 +26,7 @@
 /* Who asks for a second look. */
 static const struct str CREATED_BY = STR_INIT("executor");
 
-/* A busy store has let us wait for its timeout already. */
+/* A busy store has already made us wait for its timeout. */
 enum { BUSY_WEIGHT = 4 };
 
 enum try_end {
@@ -50,8 +50,8 @@ struct attempt { /* at one batch */
 
 /* ---- what the rows say ---- */
 
-/* The run as it will be. Its texts stand where they can stay: in the arena that does not hold those
- * of the last batch, so that they are there before the commit and the old ones after its failure.
+/* The run as it will be. Its texts are in the arena that does not hold those of the last batch, so
+ * that the new ones exist before the commit and the old ones after a failure.
  */
 static bool next_run(struct attempt *attempt, struct error *err)
 {
@@ -125,20 +125,20 @@ static int signal_by_id(const void *a, const void *b)
                    ((const struct signal *)b)->provider_id);
 }
 
-/* It was asked for by its id, and the source has it no more. */
+/* It was requested by its id, and the source no longer has it. */
 static bool is_gone(const struct attempt *attempt, const struct fetch_lost_id *lost)
 {
     return attempt->context->is_by_id && fetch_lost_is_gone(lost->reason);
 }
 
-/* Whether a bad record is to be looked at again. One that was asked for by its id has just been. */
+/* Whether a bad record should be fetched again. One that was requested by its id has just been. */
 static bool is_signal(const struct attempt *attempt, struct str id)
 {
     return !attempt->context->is_by_id && id.len > 0 && id.len <= PROVIDER_ID_MAX &&
            store_text_ok(id);
 }
 
-/* What is to be looked at again: bad records that have an id, and ids that gave no record. */
+/* What should be fetched again: bad records that have an id, and ids that gave no record. */
 static bool make_signals(struct attempt *attempt, struct error *err)
 {
     const struct fetch_batch *batch = attempt->batch;
@@ -172,7 +172,7 @@ static bool make_signals(struct attempt *attempt, struct error *err)
     return true;
 }
 
-/* Ids that were asked for and gave no record that could be stored: gone, or bad. */
+/* Ids that were requested and gave no record that could be stored: deleted, or bad. */
 static size_t list_seen(const struct attempt *attempt, struct str *ids)
 {
     const struct fetch_batch *batch = attempt->batch;
@@ -191,8 +191,8 @@ static size_t list_seen(const struct attempt *attempt, struct str *ids)
     return count;
 }
 
-/* They were looked at all the same. Were they not marked so, they would stay the stalest of all,
- * and have their turn in every update before the others. */
+/* They were checked nevertheless. Unless they are marked as checked they stay the stalest of all,
+ * and come first in every update. */
 static bool touch_seen(struct attempt *attempt, struct error *err)
 {
     struct commit_context *context = attempt->context;
@@ -219,8 +219,8 @@ static bool touch_seen(struct attempt *attempt, struct error *err)
            store_record_touch(context->store, &attempt->record_context, here, here_count, err);
 }
 
-/* What was put aside before and has come well now is done with. A state older than the one that is
- * here proves nothing: the bad one may be the newer. */
+/* A record that was quarantined before and is valid now is resolved. A state older than the stored
+ * one proves nothing: the bad one may be newer. */
 static bool replace_quarantined(struct attempt *attempt, struct error *err)
 {
     const struct commit_context *context = attempt->context;
@@ -243,8 +243,8 @@ static bool replace_quarantined(struct attempt *attempt, struct error *err)
     return store_quarantine_replace(context->store, &replace, &resolved, err);
 }
 
-/* A text that no store can keep as one is told without the bytes that are none: those stand in the
- * payload anyway. */
+/* A text that is not valid UTF-8 is stored without the invalid bytes; the payload has them anyway.
+ */
 static struct str text_or_nothing(struct str text)
 {
     return store_text_ok(text) ? text : STR("");
@@ -332,7 +332,7 @@ static bool judge(struct attempt *attempt, struct error *err)
                              &attempt->result->signals, err));
 }
 
-/* Behind the batch row, whose id is in every row's lineage. */
+/* After the batch row, whose id is in every row's lineage. */
 static bool write_rows(struct attempt *attempt, bool *is_written, struct error *err)
 {
     struct commit_context *context = attempt->context;
@@ -387,7 +387,7 @@ rollback:
     return false;
 }
 
-/* Weights of lost tries; 0: the failure is not one that passes by itself. */
+/* Weights of failed attempts; 0: another attempt would not help. */
 static int weight_of(const struct error *error)
 {
     if (store_error_is_conflict(error))
@@ -426,7 +426,7 @@ static void attempt_init(struct attempt *attempt, struct commit_context *context
 {
     const struct task *task = context->task;
 
-    arena_reset(context->arena); /* all the last batch made is gone here */
+    arena_reset(context->arena); /* the last batch is freed here */
     *attempt = (struct attempt){ .context = context, .batch = batch, .result = result };
     attempt->record_context =
         (struct record_context){ .source = task->source,
@@ -460,7 +460,7 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
     return true;
 }
 
-/* The row of a failure claims no token and no key of a batch that may yet succeed. */
+/* The row of a failure takes neither the token nor the key of a batch that may yet succeed. */
 static bool make_failed_row(struct attempt *attempt, struct error *err)
 {
     const struct str what = arena_printf(attempt->context->arena, "failed %" PRId64 " %" PRId64,

@@ -1,12 +1,12 @@
-/* commit: what one fetched batch leaves behind, in one transaction.
+/* commit: stores one fetched batch, in one transaction.
  *
  *      fence ─ judge ─ replace, signals ─ batch row ─ write, touch ─ quarantine, ids ─ run ─ commit
  *        │                                    ╰ known: read old, write nothing
  *        ╰ overtaken: write nothing
  *
- * Exactly once. The batch row has three keys; whoever commits a batch that is there gets its
- * numbers to read (is_known), and nothing is written. So a commit whose answer was lost
- * ("store.commit_unknown", "store.lost") is repeated after store_reconnect(), with the same batch:
+ * Exactly once. The batch row has three keys; committing a batch that is already stored returns
+ * its numbers (is_known) and writes nothing. So a commit whose outcome is unknown
+ * ("store.commit_unknown", "store.lost") is repeated after store_reconnect() with the same batch:
  * the fetch keeps it until its next fetch_next. A lost race (store.conflict, store.busy, a record
  * that another worker wrote meanwhile) is repeated here, COMMIT_TRIES_MAX times in all.
  *
@@ -14,13 +14,13 @@
  * was paused and overtaken finds is_held false, and has written nothing. A run that has ended
  * (cancelled, reclaimed) is no longer held either.
  *
- * Records are judged by core/overwrite.h; of one id twice in a batch the later state counts, as one
- * version. Each visible change is one version and one event in the outbox (record_event.h). Records
- * go in the order of their ids, new ones before changed ones, and what is only touched waits for
- * nobody: two workers with overlapping windows can not wait for each other.
+ * Records are judged by core/overwrite.h; of one id twice in a batch the later state counts, as
+ * one version. Each visible change is one version and one event in the outbox (record_event.h).
+ * Records are written in the order of their ids, new ones before changed ones, and touching waits
+ * for no lock: two workers with overlapping windows cannot wait for each other.
  *
- * A batch that failed is a row as well, by batch_commit_failed. It claims its number and nothing
- * else: who goes on in the same run takes the next number.
+ * A batch that failed is a row as well, by batch_commit_failed. It takes its number and nothing
+ * else: the run continues with the next number.
  */
 #ifndef PATRA_ENGINE_EXECUTE_COMMIT_H
 #define PATRA_ENGINE_EXECUTE_COMMIT_H
@@ -32,7 +32,8 @@
 #include "port/store_lease.h"
 #include "port/store_run.h"
 
-/* Each lost race means that another worker got on; more in a row than workers overlap is a fault.
+/* Each lost race means that another worker made progress; more in a row than there are overlapping
+ * workers is a fault.
  */
 enum { COMMIT_TRIES_MAX = 16 };
 
@@ -43,10 +44,10 @@ struct commit_context { /* the same for all batches of a run; views */
     int64_t lease_us; /* renewed to now + this: progress is what keeps a lease */
     const struct task *task;
     struct run *run;     /* its checkpoint and stats are those of the last batch that was stored */
-    struct str endpoint; /* whose records these are: that which lists them */
+    struct str endpoint; /* under which the records are stored: the one that lists them */
     struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
-    bool is_by_id; /* the slice is a list of ids: who is missing, bad or older was looked at, and is
-                      no signal */
+    bool is_by_id; /* the slice is a list of ids: one that is missing, bad or older was checked, and
+                      makes no signal */
     struct arena *arena; /* reset for each batch */
 
     /* Commit's own: zero at the start, ended by commit_context_release(). */
@@ -59,7 +60,7 @@ struct commit_context { /* the same for all batches of a run; views */
 
 struct commit_result {
     bool is_held;     /* false: overtaken, nothing was written */
-    bool is_known;    /* the batch was there already: its numbers, nothing rewritten */
+    bool is_known;    /* the batch was stored before: its numbers, nothing rewritten */
     int64_t batch_id; /* what follows is about records */
     int64_t created;
     int64_t updated;
@@ -78,13 +79,13 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                   const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
                   struct error *err) MUST_CHECK;
 
-/* The FAILED row of a batch that fetch_next could not bring: its digests and counts, and why. The
- * checkpoint stays as it is. */
+/* The FAILED row of a batch for which fetch_next failed: its digests and counts, and the reason.
+ * The checkpoint does not change. */
 bool batch_commit_failed(struct commit_context *context, const struct fetch_batch *batch,
                          const struct error *cause, int64_t now_us, struct commit_result *result,
                          struct error *err) MUST_CHECK;
 
-/* run->checkpoint and run->stats are gone with it. Accepts the zero value. */
+/* run->checkpoint and run->stats end with it. Accepts the zero value. */
 void commit_context_release(struct commit_context *context);
 
 #endif

@@ -1,3 +1,4 @@
+/* Sorts, judges and writes the records of a batch. */
 #include "engine/execute/commit_records.h"
 
 #include <stdlib.h>
@@ -57,7 +58,8 @@ static int by_id(const void *a, const void *b)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Of two states in the order of their coming. What the rules can not order, the later holds. */
+/* Of two states, the first and the later one. Where the rules give no order, the later one counts.
+ */
 static bool replaces(const struct record *first, const struct record *second)
 {
     const struct overwrite_state stored = incoming_of(first);
@@ -125,8 +127,8 @@ static bool judge_item(struct records *records, struct records_item *item,
     return true;
 }
 
-/* A tombstone that tells no date or version keeps those of what it buries: only what comes after
- * that is an undelete. */
+/* A tombstone without a date or version keeps those of the deleted record: only a later state is
+ * an undelete. */
 static struct record_write row_of(const struct record *record, const struct record_state *state)
 {
     struct record_write row = { .id = state->id,

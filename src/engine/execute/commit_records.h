@@ -33,7 +33,7 @@ struct records {
     struct store *store;
     struct arena *arena;
     struct records_reader *reader;
-    bool touches_older;         /* asked for by id: what is older was looked at nevertheless */
+    bool touches_older; /* requested by id: a record that is older was checked nevertheless */
     struct records_item *items; /* by provider_id */
     struct str *ids;            /* theirs */
     size_t count;

@@ -1,3 +1,4 @@
+/* Verdicts and failures become endings. */
 #include "engine/execute/ending.h"
 
 #include <inttypes.h>
@@ -9,8 +10,8 @@
 
 /* ---- parts ---- */
 
-/* As a store can keep it, whatever words of others are in it: a task whose end can not be stored
- * never ends. */
+/* As a store can keep it, even if it quotes a source: a task whose end cannot be stored never
+ * ends. */
 static void set_text(struct ending *ending, struct str text)
 {
     size_t len = 0;
@@ -69,7 +70,7 @@ static struct ending reslice_later(struct ending ending, enum reslice_reason rea
     return ending;
 }
 
-/* What succeeds without a window, by page or by id, covers none. */
+/* A slice by page or by id has no window, and covers none. */
 static struct window own_window(const struct slice *slice)
 {
     return slice->dimension == SLICE_TIME ? slice->window : (struct window){ 0, 0 };
@@ -116,14 +117,14 @@ static int64_t next_run_us(const struct ending_input *ask)
     return ask->now_us + retry_delay_us(&policy, (int)ask->idle_runs + 1, ask->random, 0);
 }
 
-/* A wait that the source or the gate asked for is no failure of the task. */
+/* A wait that the source or the gate demands is not a failure of the task. */
 static bool is_asked_to_wait(const struct error *err, const struct ending_input *ask)
 {
     return ask->retry_at_us > ask->now_us || fetch_error_is_rejected(err);
 }
 
-/* A walk that begins anew commits its first pages in every run: batches say nothing about how far
- * it gets. A shorter one may reach its end. */
+/* A walk that starts over commits its first pages in every run, so batches do not show progress. A
+ * shorter walk may reach its end. */
 static struct ending lost_for_good(const struct error *err, const struct ending_input *ask)
 {
     const struct window nothing = { 0, 0 };
@@ -140,7 +141,7 @@ static struct ending transient(const struct error *err, const struct ending_inpu
     struct ending ending;
 
     if (fetch_error_is_cancelled(err))
-        return ending_told_to_stop(ask);
+        return ending_stopped(ask);
     if (is_asked_to_wait(err, ask)) {
         ending =
             later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask), err->text);
@@ -168,7 +169,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
         return transient(err, ask);
     case ERROR_REQUEST:
     case ERROR_DATA:
-        /* Behind the first page a shorter walk may get where a long one is refused. */
+        /* After the first page a shorter walk may succeed where a long one is refused. */
         if (ask->batches > 0 && ask->can_reslice && !fetch_error_is_refused(err))
             return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
@@ -191,9 +192,9 @@ struct ending ending_of_store(const struct error *err, const struct ending_input
 
 /* ---- between batches ---- */
 
-struct ending ending_told_to_stop(const struct ending_input *ask)
+struct ending ending_stopped(const struct ending_input *ask)
 {
-    return later(ask->now_us, "told to stop");
+    return later(ask->now_us, "its worker stopped");
 }
 
 struct ending ending_paused(const struct ending_input *ask)

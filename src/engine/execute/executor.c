@@ -1,3 +1,4 @@
+/* The loop of an executor: housekeeping, the next task, idling. */
 #include "engine/execute/executor.h"
 
 #include <stdlib.h>
@@ -144,7 +145,7 @@ bool executor_keep_house(struct executor *executor, struct executor_chores chore
     return true;
 }
 
-/* Now and then: reads the clock that all share, and does the chores. */
+/* At intervals: reads the shared clock and does the housekeeping. */
 static bool keep_house_when_due(struct executor *executor, struct error *err)
 {
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
@@ -170,7 +171,7 @@ static bool is_wanted(const void *context, const struct task_partition *partitio
            (s->operation == partition->operation && str_eq(s->endpoint, partition->endpoint));
 }
 
-/* The first task of a partition tells what its source's file says about it. */
+/* Reads the settings of a partition from the plan of its first task. */
 static bool learn(struct executor *executor, const struct task_partition *partition,
                   struct error *err)
 {
@@ -257,7 +258,7 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
 
 /* ---- whether there is anything left ---- */
 
-/* More are never under way in one source than workers there are. */
+/* A source never has more tasks under way than there are workers. */
 enum { UNDER_WAY_MAX = 10000 };
 
 static bool is_under_way(struct executor *executor, enum task_status status, bool *is,
@@ -280,7 +281,7 @@ static bool is_under_way(struct executor *executor, enum task_status status, boo
     return true;
 }
 
-/* Tasks of sources that rest wait for a person: nobody here can do anything about them. */
+/* Tasks of paused sources wait for a person. */
 static bool is_drained(struct executor *executor, const struct outlook *outlook, bool *drained,
                        struct error *err)
 {
@@ -316,7 +317,7 @@ bool executor_step(struct executor *executor, enum executor_did *did, int64_t *n
     *did = EXECUTOR_NOTHING;
     while (!look(executor, &outlook, &drained, err)) {
         if (!executor_retry_wait(executor, &retry, err))
-            return err->level == ERROR_TRANSIENT; /* told to stop, or more trouble of the kind */
+            return err->level == ERROR_TRANSIENT; /* must stop, or the store fails */
     }
     if (outlook.tasks.count > 0) {
         *did = EXECUTOR_WORKED;

@@ -2,28 +2,28 @@
  *
  *      choose a partition ─ claim a task ─ run ─ batch, batch, ... ─ end ─ cursor
  *            ▲                              │                       │
- *            │     lease ran out: somebody  ╰── the lease is gone ──┤ nothing is written
- *            │     puts it back             ╰── may succeed later ──┤ given back, with a time
+ *            │     housekeeping returns it  ╰── the lease is lost ──┤ nothing is written
+ *            │     to the queue             ╰── may succeed later ──┤ given back, with a time
  *            ╰──────────────────────────────────────────────────────╯
  *
  * The promises:
  *
  * Once. A task is one executor's at a time, by a lease with an epoch. Every transaction of a run
- * checks the epoch first, so whoever was paused and overtaken commits nothing.
+ * checks the epoch first, so an executor that was paused and overtaken commits nothing.
  *
  * Nothing lost. A batch is one transaction (commit.h); what was fetched and not committed is
- * fetched again. After a crash the next run goes on behind the last batch that was committed.
+ * fetched again. After a crash the next run continues after the last batch that was committed.
  *
  * Nothing pretended. A slice that could not be proven complete ends PARTIAL or FAILED, with its
  * reason, and covers no more than what was proven; the cursor follows coverage (cursor_advance.h).
  *
- * Going on. A store that is out of reach is waited for; a source that fails is left alone for a
- * while (core/health.h), one that refuses our credentials or has changed its shape is stopped until
- * a person lifts it (`patra resume`).
+ * Patience. A store that is out of reach is waited for. A source that fails is left alone for a
+ * while (core/health.h); one that refuses the credentials or has changed its schema is stopped
+ * until a person resumes it (`patra resume`).
  *
  * Threads. An executor is used by one thread, and has a store session and an http handle of its
- * own. The executors of a process share a partitions. wake_fd tells them to stop: the batch at hand
- * is finished, the task given back, and executor_run returns.
+ * own. The executors of a process share the state of the partitions. When wake_fd becomes readable
+ * they stop: the current batch is finished, the task given back, and executor_run returns.
  */
 #ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_H
 #define PATRA_ENGINE_EXECUTE_EXECUTOR_H
@@ -35,8 +35,7 @@
 #include "engine/source/spec_cache.h"
 #include "port/store_task.h"
 
-/* ---- what the executors of one process share: how each partition is doing, whose turn it is ----
- */
+/* ---- what the executors of one process share (partitions.h) ---- */
 
 struct partitions;
 bool partitions_open(struct partitions **partitions, struct error *err) MUST_CHECK;
@@ -47,10 +46,10 @@ void partitions_close(struct partitions *partitions); /* accepts NULL */
 enum executor_event_kind {
     EXECUTOR_STARTED, /* a task */
     EXECUTOR_WAITING, /* for a permit, or between two attempts: until until_us, and why */
-    EXECUTOR_BATCH,   /* was committed; or, with err and without commit, did not come */
+    EXECUTOR_BATCH,   /* was committed; or, with err and without commit, was not received */
     EXECUTOR_ENDED,   /* a task */
     EXECUTOR_IDLE,    /* nothing may run before until_us, and why; until_us 0: nothing waits */
-    EXECUTOR_TROUBLE, /* the store is out of reach; err tells */
+    EXECUTOR_TROUBLE, /* the store is out of reach; err says why */
 };
 
 struct executor_event { /* views, valid during the call; what does not apply is 0 or NULL */
@@ -58,7 +57,7 @@ struct executor_event { /* views, valid during the call; what does not apply is 
     const struct task *task;
     int64_t run_id;
     int64_t now_us;
-    int64_t until_us;  /* 0: nobody knows */
+    int64_t until_us;  /* 0: unknown */
     enum wait_why why; /* WAITING, IDLE */
     const struct fetch_batch *batch;
     const struct commit_result *commit;
@@ -90,7 +89,7 @@ struct executor_parts {  /* all must outlive the executor */
 
 struct executor_settings {
     struct str owner;   /* of leases: random per start of a process, another for each executor */
-    struct str source;  /* tasks of this source alone; '' = of all */
+    struct str source;  /* only tasks of this source; '' = of all */
     bool has_partition; /* ... and of this endpoint and operation */
     struct str endpoint;
     enum operation operation;
@@ -111,8 +110,8 @@ enum executor_did {
     EXECUTOR_DRAINED, /* no task waits that could run at all, and none is under way */
 };
 
-/* One task, or none. False when the executor can not go on at all: the store is not what this
- * program needs (L4). All other trouble is the tasks' own, and ends in their rows. */
+/* Runs one task, or none. False when the executor cannot continue at all: the store is not one
+ * that this program can use (L4). All other failures belong to tasks and end in their rows. */
 bool executor_step(struct executor *executor, enum executor_did *did, int64_t *next_us,
                    struct error *err) MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* inside: the inside of an executor. Only the .c files of this folder include it.
+/* executor_internal: the parts of an executor. Only the .c files of this folder include it.
  *
  *      executor.c    choosing, claiming, housekeeping; the loop
  *      task_run.c    one task: from its lease to its end
@@ -31,18 +31,17 @@ struct executor {
 
 /* ---- executor.c ---- */
 
-/* The time that all who share the store share. The store is asked for it now and then; in between
- * it goes on with the monotonic clock, so that nothing of ours jumps when this machine's calendar
- * is set: a lease neither ends at once nor lasts for hours. */
+/* The time that all processes on the store share. It is read from the store at intervals and
+ * follows the monotonic clock in between, so that setting this machine's clock moves no lease. */
 int64_t executor_now_us(const struct executor *executor);
 bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
 
-/* An instant of this machine's calendar by the store's; 0 stays 0. */
+/* Converts an instant of this machine's clock to the store's; 0 stays 0. */
 int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
 void executor_tell(const struct executor *executor, const struct executor_event *event);
 
-/* What is done for all who work on the store (engine/housekeeping). Tickets that could not be
- * served are logged: that is no failure of this executor. */
+/* Housekeeping for all processes on the store (engine/housekeeping). Tickets that could not be
+ * served are logged: that is not a failure of this executor. */
 struct executor_chores {
     bool leases;
     bool tickets;
@@ -50,8 +49,8 @@ struct executor_chores {
 bool executor_keep_house(struct executor *executor, struct executor_chores chores,
                          struct error *err) MUST_CHECK;
 
-/* After a call to the store failed: waits, and tells who watches (engine/session/store_retry.h).
- * True when the call should be repeated. */
+/* After a call to the store failed: reports the failure as an event and waits
+ * (engine/session/store_retry.h). True when the call should be repeated. */
 struct store_retry executor_retry(const struct executor *executor);
 bool executor_retry_wait(struct executor *executor, struct store_retry *retry,
                          struct error *err) MUST_CHECK;
@@ -97,7 +96,7 @@ struct task_run {
     int64_t batch_no;     /* the last of them */
     int64_t batch_id;     /* its row */
     int64_t committed_us; /* monotonic: the last of them, or the start */
-    int64_t control_us;   /* monotonic: when pauses and cancelling are looked at again */
+    int64_t control_us;   /* monotonic: when pauses and cancelled plans are checked again */
     bool has_latest;
     int64_t latest_us;            /* of all records seen */
     struct fetch_verdict verdict; /* its text is not kept */
@@ -107,7 +106,7 @@ struct task_run {
 
 void lease_gate_init(struct task_run *run, struct permit_gate *inner);
 
-/* One claimed task, to its end. False only for what the executor itself can not bear. */
+/* Runs a claimed task to its end. False only when the executor itself must end. */
 bool task_run(struct executor *executor, const struct task *task, struct error *err) MUST_CHECK;
 
 static inline struct task_partition task_partition_of(const struct task *task)
@@ -117,13 +116,14 @@ static inline struct task_partition task_partition_of(const struct task *task)
 
 /* ---- task_end.c ---- */
 
-/* The end in one transaction. *held is false, and nothing written, when the lease is gone. */
+/* Writes the end in one transaction. *held is false, and nothing written, when the lease is lost.
+ */
 bool task_end(struct task_run *run, const struct ending *ending, bool *held,
               struct error *err) MUST_CHECK;
 
 /* ---- task_after.c ---- */
 
-/* Before the end is written, which tells what became of the circuit. */
+/* Before the end is written: its stats include whether the circuit is open. */
 void task_note_outage(struct task_run *run, const struct ending *ending);
 
 /* Once it is written. */

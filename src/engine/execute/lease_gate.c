@@ -1,12 +1,12 @@
-/* Between the walk and the rate gate. Each attempt at a request passes here, and is progress: it
- * renews the lease when a third of it is over. So do the bytes of a reply, however slowly they
- * come. A walk that stands still asks for no permit and hears nothing, and its lease runs out.
+/* Between the walk and the rate gate. Each attempt at a request is progress: it renews the lease
+ * when a third of the lease is over. So do the bytes of a response, however slowly they arrive. A
+ * walk that hangs requests no permit and receives nothing, and its lease runs out.
  */
 #include "engine/execute/executor_internal.h"
 
 #include <string.h>
 
-/* A run that has not committed for so long is stuck, whatever it asks for. */
+/* A run that has not committed for so long is stuck, even if it makes requests. */
 #define STALL_MAX_US (30 * US_PER_MINUTE)
 
 static const char OVERTAKEN[] = "execute.overtaken";
@@ -30,7 +30,7 @@ static bool keep_lease(struct lease_gate *gate, struct error *err)
     if (monotonic_us - run->committed_us > STALL_MAX_US)
         return error_set(err, ERROR_TRANSIENT, "execute.stalled",
                          "nothing was committed for half an hour");
-    /* A store out of reach is no reason to stop yet: the commit will find out. */
+    /* A store that is out of reach does not stop the walk: the commit will find out. */
     if (!store_lease_renew(executor->parts.store, run->lease, now_us + lease_us, now_us, &held,
                            err))
         return err->level == ERROR_TRANSIENT;
@@ -55,7 +55,7 @@ static void lease_gate_feedback(struct permit_gate *port, const struct permit_fe
     permit_gate_feedback(gate->inner, feedback);
 }
 
-/* Who has lost the lease finds out with the next attempt, or the commit. */
+/* A lost lease is found out by the next attempt or the commit. */
 static void hear_bytes(struct http_watch *watch)
 {
     struct error ignored;

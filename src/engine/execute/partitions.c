@@ -1,3 +1,4 @@
+/* A list of partitions under one lock. */
 #include "engine/execute/partitions.h"
 
 #include <pthread.h>
@@ -85,7 +86,7 @@ static struct entry *add_entry(struct partitions *partitions, const struct task_
     return m;
 }
 
-/* NULL where memory is short: the partition is then served without being remembered. */
+/* NULL when memory is short: the partition is then served but not remembered. */
 static struct entry *entry_of(struct partitions *partitions, const struct task_partition *p)
 {
     for (struct entry *m = partitions->entries; m != NULL; m = m->next) {
@@ -120,7 +121,7 @@ static struct turn turn_of(struct partitions *partitions, const struct partition
     return turn;
 }
 
-/* Found one by one, so that no list of turns has to be kept: choosing among two is transitive. */
+/* Compared one by one, so that no list of turns is needed: choosing between two is transitive. */
 static struct partition_choice choose(struct partitions *partitions,
                                       const struct partition_query *ask)
 {

@@ -1,5 +1,5 @@
-/* partitions: what the executors of one process know together: how each partition of the queue is
- * doing and whose turn it is. Any number of threads.
+/* partitions: what the executors of one process share: the health of each partition of the queue,
+ * and whose turn it is. Any number of threads.
  */
 #ifndef PATRA_ENGINE_EXECUTE_PARTITIONS_H
 #define PATRA_ENGINE_EXECUTE_PARTITIONS_H
@@ -9,7 +9,7 @@
 #include "port/store_lease.h"
 #include "port/store_pause.h"
 
-/* Where nothing else is said, by source file or by history. */
+/* When neither the source file nor history says otherwise. */
 enum { PARTITION_RUNNING_MAX = 4 };
 /* More partitions than this are served, but not remembered. */
 enum { PARTITIONS_MAX = 4096 };
@@ -31,8 +31,8 @@ struct partition_query {
 struct partition_choice partitions_choose(struct partitions *partitions,
                                           const struct partition_query *ask);
 
-/* When it is nobody's turn: until when, and why; until_us 0: nothing waits, or nobody knows when
- * the others, who hold all lanes, will be done. */
+/* When no partition has its turn: until when, and why; until_us 0: nothing waits, or all slots are
+ * taken for an unknown time. */
 struct partition_rest {
     int64_t until_us;
     enum wait_why why;
@@ -40,12 +40,12 @@ struct partition_rest {
 struct partition_rest partitions_rest(struct partitions *partitions,
                                       const struct partition_query *ask);
 
-/* The source has asked for silence, or its quota is gone: until then no task of the partition would
+/* The source demands silence, or its quota is used up: until then no task of the partition would
  * get a permit, and none is taken from the queue. */
 void partitions_note_rest(struct partitions *partitions, const struct task_partition *partition,
                           const struct partition_rest *rest);
 
-/* What a source's file says of a partition, once it was read. */
+/* The settings of a partition, once they were read. */
 struct partition_rules {
     int64_t running_max; /* 0: it says nothing */
     struct health_policy health;

@@ -1,3 +1,4 @@
+/* One quarantined record: settings, judgement, one transaction. */
 #include "engine/execute/quarantine_retry.h"
 
 #include <assert.h>
@@ -33,7 +34,7 @@ static struct str endpoint_in(const struct registry_row *row)
     return row->values[column].is_set ? row->values[column].text : (struct str){ 0 };
 }
 
-/* The operation that fetched it; where that is gone, one that lists such records. */
+/* The operation that fetched it; or, where that no longer exists, one that lists such records. */
 static struct str find_operation(const struct source *source, const struct task *task,
                                  struct str endpoint)
 {
@@ -66,8 +67,8 @@ static bool load_spec(struct retry *retry, struct error *err)
     operation = find_operation(&source, has_task ? &task : NULL, row->endpoint);
     if (operation.len == 0)
         return error_set(err, ERROR_REQUEST, "quarantine.operation",
-                         "no operation of %.*s reads records of %.*s any more",
-                         STR_ARG(row->source), STR_ARG(row->endpoint));
+                         "no operation of %.*s reads records of %.*s", STR_ARG(row->source),
+                         STR_ARG(row->endpoint));
     return snapshot_make(retry->arena,
                          &(struct snapshot_request){ .source = &source, .operation = operation },
                          &retry->snapshot, err) &&
@@ -112,7 +113,7 @@ static bool settle(struct retry *retry, bool *resolved, struct error *err)
                                     resolved, err);
 }
 
-/* That it was put aside is a signal to look at it again (commit.c): that has been done now. */
+/* Its quarantine opened a signal to fetch it again (commit.c), which is no longer needed. */
 static bool close_signal(struct retry *retry, struct error *err)
 {
     const struct signal signal = { .source = retry->row.source,
@@ -125,8 +126,8 @@ static bool close_signal(struct retry *retry, struct error *err)
                                                              retry->ask->now_us, &closed, err);
 }
 
-/* One try; *is_over stays false when another worker wrote the same record meanwhile, and after a
- * failure. */
+/* One attempt; *is_over stays false after a failure, and when another worker wrote the same record
+ * meanwhile. */
 static bool store_once(struct retry *retry, struct records *records,
                        struct quarantine_retried *retried, bool *is_over, struct error *err)
 {

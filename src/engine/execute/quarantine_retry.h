@@ -1,5 +1,5 @@
-/* quarantine_retry: a record out of quarantine, read again by its source as it is in force now, and
- * stored the ordinary way.
+/* quarantine_retry: reads a quarantined record again with the source's current settings, and
+ * stores it like any other record.
  *
  *      row ── task: which operation fetched it ── the source's present snapshot ── judge
  *                                                                                   │ bad: it stays
@@ -7,9 +7,9 @@
  *                              │ resolved before: nothing is written
  *
  * At most once: the row is resolved in the transaction that stores the record, so of any number of
- * people and processes that try, one does. An answer that was lost ("store.commit_unknown") is
- * found out by trying again. The record's lineage is that of the batch which brought it; its
- * expr_hash that of the source now.
+ * attempts one succeeds. After "store.commit_unknown" another attempt finds out what happened. The
+ * record's lineage is that of the batch that fetched it; its expr_hash is that of the current
+ * settings.
  */
 #ifndef PATRA_ENGINE_EXECUTE_QUARANTINE_RETRY_H
 #define PATRA_ENGINE_EXECUTE_QUARANTINE_RETRY_H
@@ -43,8 +43,8 @@ struct quarantine_retried { /* texts in the arena */
     struct str detail;
 };
 
-/* L2: "quarantine.unknown", "source.unknown", "quarantine.operation" when nothing of the source
- * reads such records any more. */
+/* L2: "quarantine.unknown", "source.unknown", "quarantine.operation" when no operation of the
+ * source reads such records. */
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
                       const struct quarantine_retry_request *ask,
                       struct quarantine_retried *retried, struct error *err) MUST_CHECK;

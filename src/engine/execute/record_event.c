@@ -1,3 +1,4 @@
+/* The payload of an event as JSON. */
 #include "engine/execute/record_event.h"
 
 #include "base/instant.h"

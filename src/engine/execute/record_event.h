@@ -1,4 +1,4 @@
-/* record_event: what the outbox says of a record that has changed.
+/* record_event: the outbox event of a record that has changed.
  *
  *      aggregate_type  crossref/works      source and endpoint
  *      aggregate_id    10.1000/182         the provider's id, which is the ordering key
@@ -8,9 +8,9 @@
  *                       "contentHash":"...","exprHash":"...","fields":{...},
  *                       "lineage":{"scheduleInstanceId":1,"planId":2,...,"batchId":6}}
  *
- * An event carries state, not a difference: whoever keeps the highest version of each key has all
- * there is to know. fields are the source's output fields; a tombstone has none, but may have
- * mergedInto. A record that comes back after its deletion is created anew.
+ * An event carries the state, not a difference: a consumer that keeps the highest version of each
+ * key has everything. fields are the source's output fields; a tombstone has none, but may have
+ * mergedInto. A record that comes back after its deletion is created again.
  */
 #ifndef PATRA_ENGINE_EXECUTE_RECORD_EVENT_H
 #define PATRA_ENGINE_EXECUTE_RECORD_EVENT_H

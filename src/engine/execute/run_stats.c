@@ -1,3 +1,4 @@
+/* The numbers of a run as JSON. */
 #include "engine/execute/run_stats.h"
 
 #include <stdio.h>

@@ -48,7 +48,7 @@ struct run_stats { /* the zero value is a run that did nothing */
     int64_t slowed;     /* times the gate was made to lower its rate */
     int64_t quota_gone;
     bool has_next;
-    bool needs_reslice;   /* asked for its rest to be cut again */
+    bool needs_reslice;   /* has a ticket for the rest of its slice */
     bool is_circuit_open; /* its end left the partition's circuit open */
 
     int64_t error_count;

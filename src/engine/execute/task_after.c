@@ -1,5 +1,5 @@
-/* What the end of a task means for others: the partitions, who watches, the cursor, a slice to be
- * cut. */
+/* What follows from the end of a task: for its partition, for those who watch, for the cursor, for
+ * re-slicing. */
 #include "engine/cursor/cursor_advance.h"
 #include "engine/execute/executor_internal.h"
 
@@ -17,7 +17,7 @@ void task_note_outage(struct task_run *run, const struct ending *ending)
                                  .random = random_source_u64(executor->parts.random) });
 }
 
-/* Who has no place in the line for now (WAIT_RATE) stops nobody else. */
+/* A task without a place in line (WAIT_RATE) does not stop others. */
 static bool is_silence(const struct ending *ending)
 {
     return ending->kind == ENDING_LATER && !ending->is_outage &&
@@ -38,8 +38,8 @@ static void tell_end(struct task_run *run, const struct ending *ending)
                                                       .ending = ending });
 }
 
-/* What fails here is made up for by the next trigger, which moves the cursor and plans what is
- * missing. */
+/* A failure here is made up by the next trigger, which moves the cursor and plans what is missing.
+ */
 static void follow_up(struct task_run *run, const struct ending *ending)
 {
     struct executor *executor = run->executor;

@@ -1,3 +1,4 @@
+/* The end of a run and its task as rows, in one transaction. */
 #include "engine/execute/executor_internal.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ static enum run_status run_status_of(const struct task_run *run, const struct en
     }
 }
 
-/* What went well has a text too, but no error. */
+/* A success has a text too, but no error. */
 static struct str error_of(const struct ending *ending)
 {
     if (ending->kind == ENDING_FINAL && ending->status == TASK_SUCCEEDED)
@@ -30,7 +31,7 @@ static struct str error_of(const struct ending *ending)
     return str_of(ending->text);
 }
 
-/* The stats as they are at the end; of the batches they know already. */
+/* The stats at the end; they already include the batches. */
 static bool close_stats(struct task_run *run, const struct ending *ending, struct error *err)
 {
     struct run_stats stats = run->commit.stats;
@@ -112,8 +113,8 @@ static bool stop_source(struct task_run *run, const struct ending *ending, int64
     return store_pause_add(run->executor->parts.store, &stop, &added, err);
 }
 
-/* Records chosen by id that were not looked at: who asked for them asks again. A hole is told by
- * its batch already, what is cut again by its pieces. */
+/* Records chosen by id that were not fetched: their signals are opened again. Holes were signalled
+ * by their batch, and what is re-sliced is fetched by its children. */
 static bool give_signals_back(struct task_run *run, const struct ending *ending, int64_t now_us,
                               struct error *err)
 {

@@ -2,9 +2,9 @@
  *
  *      begin ── load ── [ look around ── fetch ── commit ]* ── end ── cursor
  *
- * What fails is turned into an ending (ending.h), and the ending into rows (task_end.c). A store
- * that is out of reach is waited for at every step (engine/session/store_retry.h); whether the task
- * is still ours by then, the next transaction finds out.
+ * A failure becomes an ending (ending.h), and the ending becomes rows (task_end.c). Every step
+ * waits for a store that is out of reach (engine/session/store_retry.h); the next transaction
+ * finds out whether the lease is still held.
  */
 #include "engine/execute/executor_internal.h"
 
@@ -13,12 +13,12 @@
 
 #include "engine/source/retry_policy.h"
 
-/* How often a run looks whether it has been paused or cancelled. */
+/* How often a run checks whether it was paused or cancelled. */
 #define CONTROL_US US_PER_SECOND
 
 /* ---- beginning ---- */
 
-/* Runs of this task that nobody ended: their process died, or was overtaken. */
+/* Runs of this task that were never ended: their process died or was overtaken. */
 static bool close_orphans(struct task_run *run, int64_t now_us, struct error *err)
 {
     struct executor *executor = run->executor;
@@ -195,7 +195,7 @@ static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enu
     };
 }
 
-static bool is_told_to_stop(struct executor *executor)
+static bool must_stop(struct executor *executor)
 {
     struct clock *clock = executor->parts.clock;
 
@@ -203,7 +203,7 @@ static bool is_told_to_stop(struct executor *executor)
            !clock_sleep_until_us(clock, clock_monotonic_us(clock), executor->parts.wake_fd);
 }
 
-/* Between two batches: whether to go on. A store that can not be asked now is asked later. */
+/* Between two batches: whether to continue. When the store fails, the next check decides. */
 static bool look_around(struct task_run *run, struct ending *ending)
 {
     struct executor *executor = run->executor;
@@ -214,8 +214,8 @@ static bool look_around(struct task_run *run, struct ending *ending)
     struct error ignored;
     bool found;
 
-    if (is_told_to_stop(executor)) {
-        *ending = ending_told_to_stop(&ask);
+    if (must_stop(executor)) {
+        *ending = ending_stopped(&ask);
         return false;
     }
     if (monotonic_us < run->control_us)
@@ -274,7 +274,7 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
                                                            .commit = result });
 }
 
-/* Until it is stored, or known not to be ours any more. */
+/* Until it is stored, or the lease is lost. */
 static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
                         bool *held, struct error *err)
 {
@@ -292,7 +292,7 @@ static bool store_batch(struct task_run *run, struct fetch *fetch, const struct 
     return true;
 }
 
-/* The row of a batch that did not come. The failure it tells of matters more than its own. */
+/* The row of a batch that was not received. Its cause matters more than a failure to store it. */
 static void store_failed_batch(struct task_run *run, const struct fetch_batch *batch,
                                const struct error *cause)
 {
@@ -308,7 +308,7 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
                                &ignored);
 }
 
-/* No permit in time, or told to stop while waiting for one: nothing was asked, so nothing failed.
+/* No permit in time, or stopped while waiting for one: no request was made, so nothing failed.
  */
 static bool is_only_waiting(const struct error *err)
 {
@@ -324,7 +324,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
 
     if (!fetch_next(fetch, &batch, err)) {
         if (store_error_is_own(err))
-            return false; /* the gate's; no fault of the source */
+            return false; /* the gate's; not the fault of the source */
         if (lease_error_is_overtaken(err))
             *ending = ending_overtaken();
         else {
@@ -352,7 +352,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
 
 /* ---- all of them ---- */
 
-/* False when the store can not take what was fetched. */
+/* False when what was fetched cannot be stored. */
 static bool walk(struct task_run *run, struct ending *ending, struct error *err)
 {
     struct fetch *fetch = NULL;
@@ -386,8 +386,8 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
             return ending;
     }
     ask = ask_of(run, 0, WAIT_BACKOFF);
-    if (is_told_to_stop(run->executor))
-        return ending_told_to_stop(&ask);
+    if (must_stop(run->executor))
+        return ending_stopped(&ask);
     if (!store_error_is_own(&err))
         return ending_of_failure(&err, &ask);
     if (err.level == ERROR_FATAL)
@@ -397,8 +397,8 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
 
 /* ---- ending ---- */
 
-/* An end that the store does not take must not come again with the next lease: somebody else would
- * find it as impossible. */
+/* An end that the store refuses must not be repeated with the next lease: it would be refused
+ * again. */
 static bool is_refused(const struct error *err)
 {
     return err->level == ERROR_REQUEST || err->level == ERROR_DATA;

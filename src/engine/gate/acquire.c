@@ -1,12 +1,12 @@
-/* One permit, from asking to using:
+/* One permit, from the request to its use:
  *
  *      ┌────────── lost: late, or silence meanwhile ─────────┐
  *      ▼                                                     │
  *   find ─ taken along by another thread ──▶ wait ─ look ─ wait ──▶ ALLOW
  *      ├── the store ──────────────────────▶  ▲ until due
- *      ├── alone ──────────────────────────▶──┘
+ *      ├── degraded ───────────────────────▶──┘
  *      ├── no slot, or the store fails: again in a moment
- *      └── not in time ──▶ REJECT, or WAIT for one who may not wait
+ *      └── not in time ──▶ REJECT, or WAIT where the caller must not wait
  */
 #include <assert.h>
 
@@ -14,13 +14,13 @@
 #include "engine/gate/worker.h"
 
 #define WAIT_DEFAULT_US US_PER_MINUTE
-/* The row is looked at so long before a permit falls due: time enough for one read. */
+/* The row is read so long before a permit is due: time enough for one read. */
 #define LOOK_LEAD_US (10 * US_PER_MS)
-/* One who waits for a slot asks again after this, and chance up to as much again. */
+/* A thread that waits for a slot tries again after this and a random time of up to as much again.
+ */
 #define SLOT_POLL_US (15 * US_PER_MS)
 
-/* When others will be done. */
-#define NOBODY_KNOWS INT64_MAX
+#define UNKNOWN_US INT64_MAX
 
 /* ---- the session ---- */
 
@@ -46,7 +46,7 @@ static bool call_take(struct gate *gate, void *argument, struct error *err)
 struct attempt {
     struct gate *gate;
     const struct target *target;
-    struct permit_waiter *waiter; /* NULL: nobody is told */
+    struct permit_waiter *waiter; /* may be NULL */
     bool may_wait;
     int64_t start_us;
     int64_t deadline_us;
@@ -54,11 +54,11 @@ struct attempt {
     bool has_slot;
     struct gate_permit permit;
     enum { FOUND, AGAIN, NOT_IN_TIME } found;
-    int64_t at_us; /* NOT_IN_TIME: it would have been then; 0: nobody knows */
+    int64_t at_us; /* NOT_IN_TIME: when it would have been due; 0: unknown */
     enum wait_why why;
-    bool is_told;
-    int64_t told_us; /* until when it is waited, as it was told last */
-    enum wait_why told_why;
+    bool is_reported;
+    int64_t reported_us; /* until when it waits, as reported last */
+    enum wait_why reported_why;
 };
 
 static void take_answer(struct attempt *attempt, const struct shared_result *answer)
@@ -92,7 +92,7 @@ static struct shared_request ask_for(const struct attempt *attempt, int64_t now_
     return ask;
 }
 
-/* Without the store. Under the lock; false: the store must be asked. */
+/* Without the store. Under the lock; false: the store is needed. */
 static bool find_here(struct attempt *attempt, struct shared_request *ask, int64_t now_us)
 {
     struct gate_key *key = attempt->target->key;
@@ -179,13 +179,14 @@ static void tell_wait(struct attempt *attempt, int64_t until_us)
     struct clock *clock = attempt->gate->parts.clock;
 
     if (attempt->waiter == NULL || until_us <= now_us ||
-        (attempt->is_told && attempt->told_us == until_us && attempt->told_why == attempt->why))
+        (attempt->is_reported && attempt->reported_us == until_us &&
+         attempt->reported_why == attempt->why))
         return;
-    attempt->is_told = true;
-    attempt->told_us = until_us;
-    attempt->told_why = attempt->why;
+    attempt->is_reported = true;
+    attempt->reported_us = until_us;
+    attempt->reported_why = attempt->why;
     attempt->waiter->wait(attempt->waiter,
-                          until_us == NOBODY_KNOWS ? 0 : clock_now_us(clock) + (until_us - now_us),
+                          until_us == UNKNOWN_US ? 0 : clock_now_us(clock) + (until_us - now_us),
                           attempt->why);
 }
 
@@ -205,7 +206,7 @@ static bool wait_a_moment(struct attempt *attempt, struct error *err)
         (int64_t)(random_source_u64(attempt->gate->parts.random) % (uint64_t)SLOT_POLL_US);
     bool ok;
 
-    tell_wait(attempt, NOBODY_KNOWS);
+    tell_wait(attempt, UNKNOWN_US);
     gate_key_lock(key);
     key->slot_waiters++;
     gate_key_unlock(key);
@@ -216,7 +217,7 @@ static bool wait_a_moment(struct attempt *attempt, struct error *err)
     return ok;
 }
 
-/* What we know of the row is too old for a permit of that instant. */
+/* The row was read too long ago for a permit of that instant. */
 static bool must_look(struct gate_key *key, const struct gate_permit *permit)
 {
     bool must;
@@ -241,7 +242,8 @@ static bool look(struct attempt *attempt, struct error *err)
         return false;
     gate_key_lock(key);
     degraded_note(key, &attempt->target->limit, worker_now(attempt->gate));
-    attempt->permit.due_us = INT64_MIN / 2; /* who knows what was said meanwhile: it is lost */
+    attempt->permit.due_us =
+        INT64_MIN / 2; /* the source may have demanded silence meanwhile: the permit is lost */
     gate_key_unlock(key);
     return true;
 }
@@ -276,13 +278,14 @@ static bool wait_and_use(struct attempt *attempt, bool *is_used, struct error *e
     *is_used = false;
     tell_wait(attempt, attempt->permit.due_us);
     if (!look(attempt, err) ||
-        (worker_now(attempt->gate) < attempt->permit.due_us && /* else it may be silence already */
+        (worker_now(attempt->gate) <
+             attempt->permit.due_us && /* otherwise the source may already demand silence */
          !sleep_until(attempt, attempt->permit.due_us, err))) {
         gate_key_lock(key);
         if (attempt->permit.is_degraded)
             gate_key_lose(key, &attempt->permit);
         else
-            gate_key_push(key, &attempt->permit); /* somebody else may be in time for it */
+            gate_key_push(key, &attempt->permit); /* another thread may be in time for it */
         gate_key_unlock(key);
         return false;
     }
@@ -319,7 +322,7 @@ static void allow(struct attempt *attempt, struct permit *permit)
     gate->held[gate->held_count++] = (struct held){ attempt->target->key, attempt->slot };
 }
 
-/* Until a permit is used (FOUND) or none can be had in time. */
+/* Until a permit is used (FOUND) or none is due in time. */
 static bool run(struct attempt *attempt, struct error *err)
 {
     bool is_used = false;

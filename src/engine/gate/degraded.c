@@ -1,3 +1,4 @@
+/* A bucket of the process itself, while the store is out of reach. */
 #include "engine/gate/degraded.h"
 
 #include "engine/gate/draw.h"
@@ -83,24 +84,24 @@ void degraded_take(const struct shared_request *ask, int64_t now_us, struct shar
 
 void degraded_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)
 {
-    key->news.is_any = true;
-    key->news.used[rank]++;
-    /* The shared bucket is full after a pause; more than that can not be owed. */
-    if (key->news.debit + limit->cost <= limit->config.burst)
-        key->news.debit += limit->cost;
+    key->feedback.is_any = true;
+    key->feedback.used[rank]++;
+    /* The shared bucket is full after a pause; more than that cannot be owed. */
+    if (key->feedback.debit + limit->cost <= limit->config.burst)
+        key->feedback.debit += limit->cost;
     if (key->degraded_left != INT64_MAX)
         key->degraded_left--;
 }
 
-void degraded_hear(struct gate_key *key, const struct bucket_signal *signal, int64_t now_us)
+void degraded_feedback(struct gate_key *key, const struct bucket_signal *signal, int64_t now_us)
 {
-    struct bucket_signal told = *signal;
+    struct bucket_signal shifted = *signal;
 
     if (!key->is_degraded)
         return;
-    told.sent_at_us += now_us - signal->now_us;
-    told.reset_at_us = 0; /* known as silence already */
-    told.retry_after_us = 0;
-    told.now_us = now_us;
-    bucket_feedback(&key->degraded, &key->degraded_config, &told);
+    shifted.sent_at_us += now_us - signal->now_us;
+    shifted.reset_at_us = 0; /* already known as silence */
+    shifted.retry_after_us = 0;
+    shifted.now_us = now_us;
+    bucket_feedback(&key->degraded, &key->degraded_config, &shifted);
 }

@@ -1,3 +1,4 @@
+/* Permits out of a bucket, each at its instant. */
 #include "engine/gate/draw.h"
 
 #include <assert.h>
@@ -9,8 +10,8 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* One permit, at the bucket's own time. The second question is asked at the instant that the first
- * one told. */
+/* One permit, at the bucket's own time. The second call is made for the instant that the first one
+ * returned. */
 static bool draw_one(struct bucket *bucket, const struct bucket_config *config,
                      const struct draw_request *ask, int64_t until_us, int64_t *due_us)
 {

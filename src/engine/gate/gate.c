@@ -1,3 +1,4 @@
+/* Opening, closing, targets, and the calls to the store. */
 #include "engine/gate/gate.h"
 
 #include <assert.h>
@@ -15,7 +16,7 @@ enum { NAME_BYTES_MAX = 65536 };
 static bool has_credential(struct gate *gate, const struct spec_endpoint *endpoint)
 {
     const struct str reference = credential_of(&endpoint->auth);
-    struct error ignored; /* an optional credential that is not there is none */
+    struct error ignored; /* an optional credential that is not set counts as none */
     bool is_there;
 
     if (reference.len == 0)
@@ -95,17 +96,17 @@ bool worker_store(struct gate *gate, worker_call *call, void *argument, struct e
     return false;
 }
 
-static bool call_tell(struct gate *gate, void *argument, struct error *err)
+static bool call_report(struct gate *gate, void *argument, struct error *err)
 {
-    return shared_tell(&gate->shared, argument, err);
+    return shared_report(&gate->shared, argument, err);
 }
 
-void worker_tell(struct gate *gate, const struct target *target)
+void worker_report(struct gate *gate, const struct target *target)
 {
     struct shared_request ask = worker_ask(gate, target);
-    struct error failure; /* what could not be written is written later */
+    struct error failure; /* feedback that could not be written is written later */
 
-    if (worker_store(gate, call_tell, &ask, &failure))
+    if (worker_store(gate, call_report, &ask, &failure))
         return;
     gate_key_lock(target->key);
     if (failure.level == ERROR_TRANSIENT)
@@ -153,10 +154,10 @@ void gate_close(struct gate *gate)
 
         slot_sweep(gate, key);
         gate_key_lock(key);
-        is_any = key->news.is_any && !key->is_degraded;
+        is_any = key->feedback.is_any && !key->is_degraded;
         gate_key_unlock(key);
         if (is_any)
-            worker_tell(gate, &gate->targets[i]);
+            worker_report(gate, &gate->targets[i]);
     }
     free(gate);
 }

@@ -1,8 +1,9 @@
+/* From rate settings to the limits of the gate. */
 #include "engine/gate/limit.h"
 
 #include "base/instant.h"
 
-/* More than this is never needed: who is half a second late has other troubles. */
+/* More than this is never needed: a worker that is half a second late has other problems. */
 #define RESERVE_MAX_US (US_PER_SECOND / 2)
 /* Of the burst, what is left unused at most; and of the rate. */
 enum { RESERVE_PER_CENT = 40, RATE_PERMILLE = 980 };
@@ -43,7 +44,7 @@ static int64_t time_of(int64_t amount, int64_t rate)
     return (int64_t)((__int128)amount * US_PER_SECOND / rate);
 }
 
-/* Leaves something unused, and tells how late a permit may be for it. */
+/* Leaves a part unused, and computes how late a permit may be in return. */
 static void make_room(struct gate_limit *limit)
 {
     struct bucket_config *config = &limit->config;

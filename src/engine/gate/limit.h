@@ -1,19 +1,19 @@
 /* limit: what a source's rate settings mean to the gate, and how late a permit may be used.
  *
  * A permit of the bucket falls due at an instant d and is used at u, d <= u < d + late; the source
- * sees it a little later still. n requests that it sees within t were due within t + late + net. So
- * a bucket of rate R and burst B, asked for requests of cost C, keeps the promise of rate r and
+ * sees it a little later still. n requests that it sees within t were due within t + late + net.
+ * So a bucket of rate R and burst B, asked for requests of cost C, keeps the promise of rate r and
  * burst b, when
  *
  *      R = r,  B < b:          R (t + late + net) + B  <=  r t + b
  *                              late + net  =  (b - B) / r
  *
- *      B = C = b:              n requests are due in (n - 1) C / R and can come closer by late +
- * net: (one at a time)         late + net  =  C / R - C / r
+ *      B = C = b:              n requests are due in (n - 1) C / R, less late + net:
+ *      (one at a time)         late + net  =  C / R - C / r
  *
- * The first is had by leaving some of the burst unused, which costs nothing in the long run; the
- * second, where the burst is a single request, by leaving 2 % of the rate unused. Three quarters
- * are for us, one for the network.
+ * The first means leaving some of the burst unused, which costs nothing in the long run; the
+ * second, where the burst is a single request, leaving 2 % of the rate unused. Three quarters of
+ * the time are for the process, one for the network.
  */
 #ifndef PATRA_ENGINE_GATE_LIMIT_H
 #define PATRA_ENGINE_GATE_LIMIT_H

@@ -1,3 +1,4 @@
+/* Keys of the pool: permits, slots, pending feedback. */
 #include "engine/gate/pool.h"
 
 #include <stdlib.h>
@@ -80,12 +81,13 @@ void gate_key_unlock(struct gate_key *key)
 
 int64_t gate_key_silence(const struct gate_key *key)
 {
-    return key->heard_until_us > key->silent_until_us ? key->heard_until_us : key->silent_until_us;
+    return key->received_until_us > key->silent_until_us ? key->received_until_us
+                                                         : key->silent_until_us;
 }
 
 enum wait_why gate_key_silence_why(const struct gate_key *key)
 {
-    /* The two are told by clocks that are a little apart. */
+    /* The two come from clocks that differ a little. */
     const int64_t parked_us = key->parked_until_us + US_PER_SECOND;
 
     return gate_key_silence(key) <= parked_us ? WAIT_QUOTA : WAIT_RETRY_AFTER;
@@ -102,11 +104,11 @@ static void drop_permit(struct gate_key *key, size_t at)
 
 void gate_key_lose(struct gate_key *key, const struct gate_permit *permit)
 {
-    key->uses_before = 0; /* we thought we would use it, and did not */
+    key->uses_before = 0; /* it was taken for later and not used */
     if (permit->is_degraded)
         return;
-    key->news.used[permit->rank]--;
-    key->news.is_any = true;
+    key->feedback.used[permit->rank]--;
+    key->feedback.is_any = true;
 }
 
 bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank,
@@ -167,7 +169,7 @@ int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int
     int64_t block;
 
     turn_beat(key, now_us);
-    block = key->uses_before * 3 / 4; /* rather too few than some that are lost */
+    block = key->uses_before * 3 / 4; /* better too few than some that are lost */
     if (block > limit->quantum)
         block = limit->quantum;
     if (block > GATE_PERMITS_MAX)
@@ -175,9 +177,9 @@ int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int
     return block > 1 ? block : 1;
 }
 
-/* ---- news ---- */
+/* ---- feedback ---- */
 
-/* Of two failures the one that asks for more. */
+/* Of two failures, the one that demands more. */
 static void merge_bad(struct bucket_signal *into, const struct bucket_signal *signal)
 {
     struct bucket_signal both = *signal;
@@ -198,23 +200,23 @@ static void merge_bad(struct bucket_signal *into, const struct bucket_signal *si
     *into = both;
 }
 
-void gate_key_hear(struct gate_key *key, const struct gate_news *news)
+void gate_key_add(struct gate_key *key, const struct gate_feedback *feedback)
 {
-    struct gate_news *all = &key->news;
+    struct gate_feedback *all = &key->feedback;
 
-    all->is_any = all->is_any || news->is_any;
-    if (news->has_ok && (!all->has_ok || news->ok.now_us >= all->ok.now_us)) {
+    all->is_any = all->is_any || feedback->is_any;
+    if (feedback->has_ok && (!all->has_ok || feedback->ok.now_us >= all->ok.now_us)) {
         all->has_ok = true;
-        all->ok = news->ok;
+        all->ok = feedback->ok;
     }
-    if (news->has_bad && all->has_bad)
-        merge_bad(&all->bad, &news->bad);
-    else if (news->has_bad)
-        all->bad = news->bad;
-    all->has_bad = all->has_bad || news->has_bad;
-    if (news->park_until_us > all->park_until_us)
-        all->park_until_us = news->park_until_us;
-    all->debit += news->debit;
+    if (feedback->has_bad && all->has_bad)
+        merge_bad(&all->bad, &feedback->bad);
+    else if (feedback->has_bad)
+        all->bad = feedback->bad;
+    all->has_bad = all->has_bad || feedback->has_bad;
+    if (feedback->park_until_us > all->park_until_us)
+        all->park_until_us = feedback->park_until_us;
+    all->debit += feedback->debit;
     for (int i = 0; i < QUOTA_CLASSES; i++)
-        all->used[i] += news->used[i];
+        all->used[i] += feedback->used[i];
 }

@@ -1,8 +1,8 @@
-/* pool: what the threads of one process know together, key by key. The insides of the gate.
+/* pool: what the threads of one process share, key by key. Only engine/gate includes it.
  *
- * All times are the process's monotonic ones, whatever clock the store has. A key is made when it
- * is first asked for and lives as long as the pool; everything in it but its name is read and
- * written under its lock, which is never held while the store is asked.
+ * All times are the process's monotonic ones, not the store's. A key is made when it is first used
+ * and lives as long as the pool. Everything in it but its name is read and written under its lock,
+ * which is never held during a call to the store.
  */
 #ifndef PATRA_ENGINE_GATE_POOL_H
 #define PATRA_ENGINE_GATE_POOL_H
@@ -25,15 +25,15 @@ struct gate_permit {
     bool is_degraded; /* not out of the shared bucket */
 };
 
-/* Heard and not written yet. */
-struct gate_news {
+/* Feedback that is not written yet. */
+struct gate_feedback {
     bool is_any;
     bool has_ok;
     struct bucket_signal ok; /* the last of them */
     bool has_bad;
     struct bucket_signal bad;
-    int64_t park_until_us;       /* 0: no */
-    int64_t debit;               /* millionths of a permit, used alone or beyond a permit */
+    int64_t park_until_us; /* 0: no */
+    int64_t debit;         /* millionths of a permit, used while degraded or beyond a permit */
     int64_t used[QUOTA_CLASSES]; /* requests to be counted; negative: permits that were lost */
 };
 
@@ -53,12 +53,12 @@ struct gate_key {
     int64_t seen_at_us;
     int64_t offset_us; /* the store's clock less ours */
     int64_t rate;
-    int64_t silent_until_us; /* cool-down, parked or both */
-    int64_t heard_until_us;  /* the same, as this process was told by the source itself */
-    int64_t parked_until_us; /* of both: what of the silence is for the sake of a quota */
-    int64_t line_until_us;   /* nothing is free before */
-    int64_t lead_us;         /* how long it takes until a permit is in hand */
-    int64_t quota_left;      /* INT64_MAX: there is none */
+    int64_t silent_until_us;   /* cool-down, parked or both */
+    int64_t received_until_us; /* the same, as this process received it from the source itself */
+    int64_t parked_until_us;   /* of both: the part that is due to a quota */
+    int64_t line_until_us;     /* nothing is free before */
+    int64_t lead_us;           /* how long it takes until a permit is in hand */
+    int64_t quota_left;        /* INT64_MAX: there is none */
 
     /* taken along for any thread, by due_us */
     struct gate_permit permits[GATE_PERMITS_MAX];
@@ -72,8 +72,8 @@ struct gate_key {
     int64_t slot_waiters;
     int64_t flights; /* requests under way */
 
-    struct gate_news news;
-    int64_t told_at_us;
+    struct gate_feedback feedback;
+    int64_t reported_at_us;
 
     bool is_failing; /* the last call of the store failed */
     int64_t failing_since_us;
@@ -84,7 +84,7 @@ struct gate_key {
     int64_t degraded_left;
 };
 
-/* The key of this name, made if it is not there; NULL: no memory. */
+/* The key of this name, made if it does not exist; NULL: no memory. */
 struct gate_key *gate_pool_key(struct gate_pool *pool, struct str name);
 
 void gate_key_lock(struct gate_key *key);
@@ -96,7 +96,7 @@ void gate_key_unlock(struct gate_key *key);
 int64_t gate_key_silence(const struct gate_key *key);
 enum wait_why gate_key_silence_why(const struct gate_key *key);
 
-/* The first permit taken along that is still good; those which are not are counted back. */
+/* The first permit taken along that is still good; those that are not are counted back. */
 bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank,
                   int64_t now_us, struct gate_permit *permit);
 
@@ -110,7 +110,7 @@ int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int
 
 void gate_key_count_use(struct gate_key *key, int64_t now_us);
 
-/* Puts together what was heard; gate_key_hear() is also for giving back what was not written. */
-void gate_key_hear(struct gate_key *key, const struct gate_news *news);
+/* Adds feedback to what is pending; also to return feedback that could not be written. */
+void gate_key_add(struct gate_key *key, const struct gate_feedback *feedback);
 
 #endif

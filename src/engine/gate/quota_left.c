@@ -1,3 +1,4 @@
+/* Quota by windows, classes and shares. */
 #include "engine/gate/quota_left.h"
 
 #include "core/align.h"
@@ -24,8 +25,9 @@ int64_t quota_end_us(enum quota_window window, int64_t now_us)
     return align_next(now_us, unit_of(window));
 }
 
-/* Authors give shares to operations, in per cent; they are counted by class, in thousandths. Where
- * nothing is said the classes have those built in; where something is, the others have none. */
+/* Source files give shares to operations, in per cent; quotas are counted by class, in
+ * thousandths. Without any share in the file the built-in ones hold; with some, the other classes
+ * have none. */
 static void read_shares(const int per_cent[], int permille[QUOTA_CLASSES])
 {
     static const int BUILT_IN[QUOTA_CLASSES] = QUOTA_SHARES_DEFAULT;

@@ -1,3 +1,4 @@
+/* Transactions at the shared row of a key. */
 #include "engine/gate/shared.h"
 
 #include <assert.h>
@@ -8,10 +9,10 @@
 
 /* Others take permits along for this long. */
 #define AHEAD_US (100 * US_PER_MS)
-/* A slot is free again after this, whatever became of its holder: longer than any request takes,
- * its wait for a permit included. */
+/* A slot is free again after this, even if its holder died: longer than any request takes, its
+ * wait for a permit included. */
 #define SLOT_US (15 * US_PER_MINUTE)
-/* Lost races for a new row, and deadlocks, are tried again so often. */
+/* Lost races for a new row, and deadlocks, are repeated so often. */
 enum { TURNS_MAX = 4 };
 /* The longest time by which a permit is dated ahead because the store is slow. */
 #define LEAD_MAX_US (100 * US_PER_MS)
@@ -24,9 +25,9 @@ struct turn {
     struct rate_gate row;
     int64_t now_us;  /* by the store's clock */
     int64_t mono_us; /* the same instant here */
-    struct gate_news news;
+    struct gate_feedback feedback;
     int64_t quota_left;
-    bool is_again; /* somebody else was first: once more */
+    bool is_again; /* another process was first: once more */
 };
 
 static bool turn_clock(struct turn *turn, struct error *err)
@@ -51,44 +52,44 @@ static void fit_row(struct turn *turn)
     draw_heal(bucket, turn->now_us, 2 * GATE_WAIT_MAX_US);
 }
 
-/* A signal's instants, as the store would have told them. */
+/* A signal's instants by the store's clock. */
 static struct bucket_signal translate(const struct turn *turn, const struct bucket_signal *signal)
 {
     const int64_t shift_us = turn->now_us - turn->mono_us;
-    struct bucket_signal told = *signal;
+    struct bucket_signal shifted = *signal;
 
-    told.retry_after_us -= turn->mono_us - signal->now_us; /* some of it may be over */
+    shifted.retry_after_us -= turn->mono_us - signal->now_us; /* some of it may be over */
     if (signal->retry_after_us <= 0)
-        told.retry_after_us = 0;
-    told.now_us = turn->now_us;
-    told.sent_at_us += shift_us;
-    if (told.reset_at_us != 0)
-        told.reset_at_us += shift_us;
-    told.random = random_source_u64(turn->shared->random);
-    return told;
+        shifted.retry_after_us = 0;
+    shifted.now_us = turn->now_us;
+    shifted.sent_at_us += shift_us;
+    if (shifted.reset_at_us != 0)
+        shifted.reset_at_us += shift_us;
+    shifted.random = random_source_u64(turn->shared->random);
+    return shifted;
 }
 
 static void hand_in(struct turn *turn)
 {
-    const struct gate_news *news = &turn->news;
+    const struct gate_feedback *feedback = &turn->feedback;
     const struct bucket_config *config = &turn->ask->limit->config;
     struct bucket_signal signal;
 
-    if (news->has_ok) {
-        signal = translate(turn, &news->ok);
+    if (feedback->has_ok) {
+        signal = translate(turn, &feedback->ok);
         bucket_feedback(&turn->row.bucket, config, &signal);
     }
-    if (news->has_bad) {
-        signal = translate(turn, &news->bad);
+    if (feedback->has_bad) {
+        signal = translate(turn, &feedback->bad);
         bucket_feedback(&turn->row.bucket, config, &signal);
     }
-    if (news->park_until_us != 0) {
-        const int64_t until_us = news->park_until_us + turn->now_us - turn->mono_us;
+    if (feedback->park_until_us != 0) {
+        const int64_t until_us = feedback->park_until_us + turn->now_us - turn->mono_us;
 
         if (until_us > turn->row.parked_until_us)
             turn->row.parked_until_us = until_us;
     }
-    turn->row.bucket.tokens -= news->debit;
+    turn->row.bucket.tokens -= feedback->debit;
 }
 
 /* ---- quota ---- */
@@ -104,17 +105,17 @@ static bool hand_in_used(const struct turn *turn, struct error *err)
         if (quota_limit_of(ask->rate, window) == 0)
             continue;
         for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
-            if (turn->news.used[rank] != 0 &&
+            if (turn->feedback.used[rank] != 0 &&
                 !store_quota_add(turn->shared->store, &key, (enum quota_class)rank,
-                                 turn->news.used[rank], 0, err))
+                                 turn->feedback.used[rank], 0, err))
                 return false;
         }
     }
     return true;
 }
 
-/* What the operation may send now: what is booked for its class, or what nobody needs more. Where
- * a window has nothing, *until_us is its end. */
+/* What the operation may send now: what is booked for its class, or what no class has booked. When
+ * a window has nothing left, *until_us is its end. */
 static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
 {
     const struct shared_request *ask = turn->ask;
@@ -170,8 +171,8 @@ static bool turn_open(struct turn *turn, struct error *err)
     struct gate_key *key = turn->ask->key;
 
     gate_key_lock(key);
-    turn->news = key->news;
-    key->news = (struct gate_news){ 0 };
+    turn->feedback = key->feedback;
+    key->feedback = (struct gate_feedback){ 0 };
     gate_key_unlock(key);
     if (!store_begin(turn->shared->store, err))
         return false;
@@ -199,7 +200,7 @@ static void turn_give_up(const struct turn *turn)
 
     store_rollback(turn->shared->store);
     gate_key_lock(key);
-    gate_key_hear(key, &turn->news);
+    gate_key_add(key, &turn->feedback);
     gate_key_unlock(key);
 }
 
@@ -232,7 +233,7 @@ static void learn_turn(const struct turn *turn)
 
     key->offset_us = turn->now_us - turn->mono_us;
     learn(key, &turn->row, turn->mono_us);
-    key->told_at_us = turn->mono_us;
+    key->reported_at_us = turn->mono_us;
     /* Quickly up, slowly down. */
     key->lead_us = took_us > key->lead_us ? took_us : key->lead_us - (key->lead_us - took_us) / 16;
     if (key->lead_us > LEAD_MAX_US)
@@ -338,7 +339,7 @@ static bool take_once(struct turn *turn, struct shared_result *answer, struct er
     haul.count = 0;
     if (!turn_open(turn, err) || !take_permits(turn, &haul, answer, err))
         goto give_up;
-    if (answer->kind != SHARED_TAKEN && !turn->news.is_any)
+    if (answer->kind != SHARED_TAKEN && !turn->feedback.is_any)
         store_rollback(store); /* nothing has changed */
     else if (!turn_save(turn, err) || !store_commit(store, err))
         goto give_up;
@@ -365,9 +366,9 @@ bool shared_take(const struct shared *shared, const struct shared_request *ask,
     return error_wrap(err, "take a permit of %.*s", STR_ARG(ask->key->name));
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-static bool tell_once(struct turn *turn, struct error *err)
+static bool report_once(struct turn *turn, struct error *err)
 {
     struct gate_key *key = turn->ask->key;
 
@@ -381,17 +382,17 @@ static bool tell_once(struct turn *turn, struct error *err)
     return true;
 }
 
-bool shared_tell(const struct shared *shared, const struct shared_request *ask, struct error *err)
+bool shared_report(const struct shared *shared, const struct shared_request *ask, struct error *err)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
         struct turn turn = { .shared = shared, .ask = ask };
 
-        if (tell_once(&turn, err))
+        if (report_once(&turn, err))
             return true;
         if (!store_error_is_conflict(err))
             break;
     }
-    return error_wrap(err, "tell how %.*s goes", STR_ARG(ask->key->name));
+    return error_wrap(err, "write feedback of %.*s", STR_ARG(ask->key->name));
 }
 
 bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err)

@@ -1,11 +1,11 @@
 /* shared: the gate's transactions, each at one key's row.
  *
- *      take    what was heard is handed in; permits, quota and a slot are taken, or none of them
- *      tell    what was heard is handed in
- *      look    the row is read, without a lock
+ *      take    writes pending feedback; takes permits, quota and a slot, or none of them
+ *      report  writes pending feedback
+ *      look    reads the row, without a lock
  *
- * Each learns how the row stands, for all threads of the process. A failure leaves the news where
- * they were.
+ * Each updates what the threads of the process know of the row. After a failure the feedback is
+ * still pending.
  */
 #ifndef PATRA_ENGINE_GATE_SHARED_H
 #define PATRA_ENGINE_GATE_SHARED_H
@@ -46,8 +46,8 @@ struct shared_result {
 bool shared_take(const struct shared *shared, const struct shared_request *ask,
                  struct shared_result *answer, struct error *err) MUST_CHECK;
 
-bool shared_tell(const struct shared *shared, const struct shared_request *ask,
-                 struct error *err) MUST_CHECK;
+bool shared_report(const struct shared *shared, const struct shared_request *ask,
+                   struct error *err) MUST_CHECK;
 
 bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err) MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Slots: requests under way, over all processes. Inside a process they are handed on. */
+/* Slots: requests under way, over all processes. Threads of a process pass them on. */
 #include "engine/gate/worker.h"
 #include "port/store_rate.h"
 

@@ -1,4 +1,4 @@
-/* How a key stands, for people. */
+/* The state of a key, for people. */
 #include "engine/gate/gate.h"
 #include "engine/gate/limit.h"
 #include "engine/gate/quota_left.h"

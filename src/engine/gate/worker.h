@@ -1,5 +1,5 @@
-/* worker: one worker's gate. The insides of the gate; the port's two calls are in acquire.c and
- * hear.c.
+/* worker: one worker's gate. Only engine/gate includes it; the port's two calls are in acquire.c
+ * and feedback.c.
  */
 #ifndef PATRA_ENGINE_GATE_WORKER_H
 #define PATRA_ENGINE_GATE_WORKER_H
@@ -14,8 +14,8 @@
 enum { TARGETS_MAX = 4, HELD_MAX = 8 };
 
 struct target {                           /* an endpoint, and what it means here */
-    const struct spec_endpoint *endpoint; /* to be known by; it ends with its task */
-    struct spec_rate rate;                /* its own: what was heard last is told behind that end */
+    const struct spec_endpoint *endpoint; /* identifies the target; it ends with its task */
+    struct spec_rate rate; /* a copy: the last feedback is written after the task's end */
     struct gate_key *key;
     struct gate_limit limit;
 };
@@ -52,8 +52,8 @@ struct target *worker_target(struct gate *gate, const struct spec_endpoint *endp
                              struct error *err) MUST_CHECK;
 struct shared_request worker_ask(const struct gate *gate, const struct target *target);
 
-/* Writes what was heard. What can not be written now stays for later. */
-void worker_tell(struct gate *gate, const struct target *target);
+/* Writes pending feedback. What cannot be written now is kept for later. */
+void worker_report(struct gate *gate, const struct target *target);
 
 /* ---- the session ---- */
 
@@ -64,16 +64,16 @@ bool worker_store(struct gate *gate, worker_call *call, void *argument, struct e
 
 /* ---- slots ---- */
 
-/* One that another thread of the process has no more use for. Under the key's lock. */
+/* A slot that another thread of the process no longer needs. Under the key's lock. */
 bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot);
 
-/* Lost ones come back by themselves when their time is over. */
+/* A slot that is not returned is free again when its time is over. */
 void slot_return(struct gate *gate, int64_t id);
 
-/* To a thread that waits for one, but not for ever among ourselves: others wait too. */
+/* Passes the slot to a thread that waits, a limited number of times: other processes wait too. */
 void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot);
 
-/* Returns one that nobody waits for any more. */
+/* Returns a slot that no thread waits for. */
 void slot_sweep(struct gate *gate, struct gate_key *key);
 
 #endif

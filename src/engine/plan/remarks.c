@@ -31,7 +31,7 @@ static struct str degradation_of(const struct fault *fault)
     return (struct str){ 0 };
 }
 
-static bool is_told(const struct fault_list *faults, size_t before, struct str word)
+static bool is_written(const struct fault_list *faults, size_t before, struct str word)
 {
     for (size_t i = 0; i < before; i++) {
         if (str_eq(degradation_of(&faults->items[i]), word))
@@ -49,7 +49,7 @@ static void write_degradation(struct json_writer *w, const struct plan_draft *dr
     for (size_t i = 0; i < faults->count; i++) {
         const struct str word = degradation_of(&faults->items[i]);
 
-        if (word.len > 0 && !is_told(faults, i, word))
+        if (word.len > 0 && !is_written(faults, i, word))
             json_write_str(w, word);
     }
     if (!draft_is_by_id(draft) && !draft->spec->endpoint.window.updated_since)

@@ -1,4 +1,5 @@
-/* What a source said: for the threads of this process at once, for all others by the store. */
+/* Feedback of a source: for the threads of this process at once, for all others through the store.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -6,9 +7,9 @@
 #include "engine/gate/quota_left.h"
 #include "engine/gate/worker.h"
 
-/* That all goes well is written so often. */
-#define TELL_OK_US US_PER_SECOND
-/* Where a source says that its quota is gone, and nobody knows until when. */
+/* How often a success is written. */
+#define REPORT_OK_US US_PER_SECOND
+/* When a source says that its quota is used up, but not until when. */
 #define PARK_US US_PER_HOUR
 
 static struct gate_slot held_slot(struct gate *gate, const struct gate_key *key)
@@ -42,7 +43,7 @@ static int64_t park_until(const struct permit_feedback *feedback)
     return signal->now_us + PARK_US;
 }
 
-/* Until when the source wants silence, by its own calendar; 0: it does not. */
+/* Until when the source demands silence, by its own calendar; 0: it does not. */
 static int64_t silence_of(const struct permit_feedback *feedback)
 {
     const struct bucket_signal *signal = &feedback->signal;
@@ -56,90 +57,90 @@ static int64_t silence_of(const struct permit_feedback *feedback)
     return 0;
 }
 
-/* Its instants by the monotonic clock: what is told later must not depend on a calendar that was
- * set meanwhile. */
+/* Converts instants to the monotonic clock: what is written later must not depend on a calendar
+ * that was set meanwhile. */
 static struct bucket_signal monotonic_of(const struct bucket_signal *signal, int64_t now_us)
 {
     const int64_t shift_us = now_us - signal->now_us;
-    struct bucket_signal told = *signal;
+    struct bucket_signal shifted = *signal;
 
-    told.now_us = now_us;
-    told.sent_at_us += shift_us;
-    if (told.reset_at_us != 0)
-        told.reset_at_us += shift_us;
-    return told;
+    shifted.now_us = now_us;
+    shifted.sent_at_us += shift_us;
+    if (shifted.reset_at_us != 0)
+        shifted.reset_at_us += shift_us;
+    return shifted;
 }
 
-static struct gate_news news_of(const struct gate *gate, const struct target *target,
-                                const struct permit_feedback *feedback, int64_t now_us)
+static struct gate_feedback pending_of(const struct gate *gate, const struct target *target,
+                                       const struct permit_feedback *feedback, int64_t now_us)
 {
     const bool is_bad = feedback->signal.outcome != BUCKET_OK || silence_of(feedback) != 0;
-    struct gate_news news = { .is_any = true };
+    struct gate_feedback pending = { .is_any = true };
 
     if (feedback->is_quota) {
-        news.park_until_us = park_until(feedback) + now_us - feedback->signal.now_us;
+        pending.park_until_us = park_until(feedback) + now_us - feedback->signal.now_us;
     } else if (is_bad) {
-        news.has_bad = true;
-        news.bad = monotonic_of(&feedback->signal, now_us);
+        pending.has_bad = true;
+        pending.bad = monotonic_of(&feedback->signal, now_us);
     } else if (feedback->requests > 0) {
-        news.has_ok = true;
-        news.ok = monotonic_of(&feedback->signal, now_us);
+        pending.has_ok = true;
+        pending.ok = monotonic_of(&feedback->signal, now_us);
     }
-    news.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
-    if (feedback->requests > 1) /* under one permit: the others are owed */
-        news.debit = (feedback->requests - 1) * target->limit.cost;
-    return news;
+    pending.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
+    if (feedback->requests > 1) /* under one permit: the others are taken later */
+        pending.debit = (feedback->requests - 1) * target->limit.cost;
+    return pending;
 }
 
-/* For all threads of the process, before the store knows. Under the lock. */
-static void hear(struct gate *gate, const struct target *target,
-                 const struct permit_feedback *feedback)
+/* For all threads of the process, before it is in the store. Under the lock. */
+static void add_feedback(struct gate *gate, const struct target *target,
+                         const struct permit_feedback *feedback)
 {
     struct gate_key *key = target->key;
     const int64_t now_us = worker_now(gate);
-    const struct gate_news news = news_of(gate, target, feedback, now_us);
+    const struct gate_feedback pending = pending_of(gate, target, feedback, now_us);
     const int64_t silence_us = silence_of(feedback);
     const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
 
-    gate_key_hear(key, &news);
+    gate_key_add(key, &pending);
     if (key->is_degraded) {
-        key->degraded.tokens -= news.debit;
-        if (key->news.debit > target->limit.config.burst) /* see degraded_count() */
-            key->news.debit = target->limit.config.burst;
+        key->degraded.tokens -= pending.debit;
+        if (key->feedback.debit > target->limit.config.burst) /* see degraded_count() */
+            key->feedback.debit = target->limit.config.burst;
     }
-    if (silence_us != 0 && until_us > key->heard_until_us)
-        key->heard_until_us = until_us;
+    if (silence_us != 0 && until_us > key->received_until_us)
+        key->received_until_us = until_us;
     if (feedback->is_quota && until_us > key->parked_until_us)
         key->parked_until_us = until_us;
-    if (news.has_bad)
-        degraded_hear(key, &news.bad, now_us);
+    if (pending.has_bad)
+        degraded_feedback(key, &pending.bad, now_us);
     key->flights--;
 }
 
-static bool must_tell(const struct gate_key *key, int64_t now_us)
+static bool must_report(const struct gate_key *key, int64_t now_us)
 {
-    if (degraded_is_on(key, now_us) || !key->news.is_any)
+    if (degraded_is_on(key, now_us) || !key->feedback.is_any)
         return false;
-    return key->news.has_bad || key->news.park_until_us != 0 ||
-           now_us - key->told_at_us >= TELL_OK_US;
+    return key->feedback.has_bad || key->feedback.park_until_us != 0 ||
+           now_us - key->reported_at_us >= REPORT_OK_US;
 }
 
-void worker_feedback(struct permit_gate *port, const struct permit_feedback *heard)
+void worker_feedback(struct permit_gate *port, const struct permit_feedback *feedback)
 {
     struct gate *gate = (struct gate *)port;
     struct error ignored;
-    struct target *target = worker_target(gate, heard->endpoint, &ignored);
+    struct target *target = worker_target(gate, feedback->endpoint, &ignored);
     struct gate_slot slot;
     bool is_due;
 
     assert(target != NULL);
     slot = held_slot(gate, target->key);
     gate_key_lock(target->key);
-    hear(gate, target, heard);
-    is_due = must_tell(target->key, worker_now(gate));
+    add_feedback(gate, target, feedback);
+    is_due = must_report(target->key, worker_now(gate));
     gate_key_unlock(target->key);
     if (is_due)
-        worker_tell(gate, target);
+        worker_report(gate, target);
     if (slot.id != 0)
         slot_release(gate, target, slot);
 }
