@@ -117,9 +117,10 @@ static bool add_plan(struct store *store, struct arena *arena, const struct plan
     return true;
 }
 
-static bool by_pages(struct store *store, struct arena *arena, const struct coverage_namespace *of,
-                     int64_t after_us, struct coverage_list *list, struct error *err)
+static bool by_pages(struct store *store, struct arena *arena, const struct coverage_query *query,
+                     struct coverage_list *list, struct error *err)
 {
+    const struct coverage_namespace *of = &query->of;
     struct plan_filter filter = { .source = of->source,
                                   .has_operation = true,
                                   .operation = of->operation,
@@ -134,7 +135,7 @@ static bool by_pages(struct store *store, struct arena *arena, const struct cove
             const struct plan *plan = &plans.items[i];
 
             filter.before_id = plan->id;
-            if (is_of(plan, of) && plan->window.to_us > after_us &&
+            if (is_of(plan, of) && plan->window.to_us > query->after_us &&
                 !add_plan(store, arena, plan, list, err))
                 return false;
         }
@@ -214,13 +215,12 @@ bool coverage_holds(struct arena *arena, const struct coverage_list *list, struc
 
 /* ---- by time or by pages ---- */
 
-bool plan_coverage(struct store *store, struct arena *arena, const struct coverage_namespace *of,
-                   enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
-                   struct error *err)
+bool coverage_load(struct store *store, struct arena *arena, const struct coverage_query *query,
+                   struct coverage_list *list, struct error *err)
 {
-    if (dimension == SLICE_PAGE)
-        return by_pages(store, arena, of, after_us, list, err);
-    return store_coverage_list(store, arena, of, after_us, list, err) &&
+    if (query->dimension == SLICE_PAGE)
+        return by_pages(store, arena, query, list, err);
+    return store_coverage_list(store, arena, &query->of, query->after_us, list, err) &&
            coverage_join(arena, list, err);
 }
 

@@ -24,9 +24,13 @@ bool coverage_holds(struct arena *arena, const struct coverage_list *list, struc
                     bool *holds, struct error *err) MUST_CHECK;
 
 /* The windows of a namespace that reach beyond after_us, joined. */
-bool plan_coverage(struct store *store, struct arena *arena, const struct coverage_namespace *of,
-                   enum slice_dimension dimension, int64_t after_us, struct coverage_list *list,
-                   struct error *err) MUST_CHECK;
+struct coverage_query {
+    struct coverage_namespace of;
+    enum slice_dimension dimension; /* what its plans are cut by: TIME, PAGE */
+    int64_t after_us;
+};
+bool coverage_load(struct store *store, struct arena *arena, const struct coverage_query *query,
+                   struct coverage_list *list, struct error *err) MUST_CHECK;
 
 /* The generation of a window's next task is how many of its tasks have ended (core/slice_spec.h).
  * coverage_ended() lists the windows of ended tasks, sorted, once for many calls. */

@@ -50,11 +50,12 @@ static bool read_coverage(struct step *step, struct window_list *covered, struct
                           struct error *err)
 {
     const struct coverage_namespace *of = &step->request->of;
+    const struct coverage_query query = { *of, step->request->dimension,
+                                          step->cursor.value.instant_us - of->late_us };
     struct window_list settled;
     struct coverage_list list;
 
-    return plan_coverage(step->store, step->arena, of, step->request->dimension,
-                         step->cursor.value.instant_us - of->late_us, &list, err) &&
+    return coverage_load(step->store, step->arena, &query, &list, err) &&
            coverage_of(step->arena, list.covered, covered, err) &&
            coverage_of(step->arena, list.settled, &settled, err) &&
            coverage_subtract(step->arena, *covered, settled, owed, err);

@@ -33,15 +33,15 @@ static bool find_holder(struct store *store, struct arena *arena,
 static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
                           struct error *err)
 {
-    const struct coverage_namespace of = cursor_namespace(&view->cursor.name);
     const int64_t at_us = view->cursor.value.instant_us;
+    const struct coverage_query query = { cursor_namespace(&view->cursor.name), SLICE_TIME, at_us };
     struct coverage_list list;
 
-    if (!plan_coverage(store, arena, &of, SLICE_TIME, at_us, &list, err) ||
+    if (!coverage_load(store, arena, &query, &list, err) ||
         !coverage_of(arena, list.covered, &view->beyond, err))
         return false;
     view->looks_back = view->beyond.count > 0 && view->beyond.items[0].from_us <= at_us;
-    return find_holder(store, arena, &of, view, err);
+    return find_holder(store, arena, &query.of, view, err);
 }
 
 bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,

@@ -22,7 +22,7 @@ struct assignment {
     struct slice slice;
     struct slice_limits limits;
     struct str endpoint;   /* under which the records are stored */
-    bool can_reslice;      /* what it asks for may be cut again */
+    bool can_reslice;      /* it may be re-sliced */
     bool can_reslice_ids;  /* against the source's cap it may be re-sliced by ids */
     const struct str *ids; /* by id: all of them; in two phases: those listed and stored so far */
     size_t id_count;

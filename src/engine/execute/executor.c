@@ -89,21 +89,21 @@ int64_t executor_shared_us(const struct executor *executor, int64_t local_us)
     return executor_now_us(executor) + (local_us - clock_now_us(executor->parts.clock));
 }
 
-void executor_tell(const struct executor *executor, const struct executor_event *event)
+void executor_report(const struct executor *executor, const struct executor_event *event)
 {
-    struct executor_event told = *event;
+    struct executor_event timed = *event;
 
     if (executor->parts.watch == NULL)
         return;
-    told.now_us = executor_now_us(executor);
-    executor->parts.watch->see(executor->parts.watch, &told);
+    timed.now_us = executor_now_us(executor);
+    executor->parts.watch->see(executor->parts.watch, &timed);
 }
 
 /* ---- a store that is out of reach ---- */
 
 static void report_trouble(void *context, const struct error *err)
 {
-    executor_tell(context, &(struct executor_event){ .kind = EXECUTOR_TROUBLE, .err = err });
+    executor_report(context, &(struct executor_event){ .kind = EXECUTOR_TROUBLE, .err = err });
 }
 
 struct store_retry executor_retry(const struct executor *executor)
@@ -326,9 +326,9 @@ bool executor_step(struct executor *executor, enum executor_did *did, int64_t *n
     if (drained)
         *did = EXECUTOR_DRAINED;
     *next_us += executor->settings.poll_us;
-    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE,
-                                                      .until_us = outlook.rest.until_us,
-                                                      .why = outlook.rest.why });
+    executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE,
+                                                        .until_us = outlook.rest.until_us,
+                                                        .why = outlook.rest.why });
     return true;
 }
 

@@ -72,18 +72,18 @@ struct executor_watch { /* called in the executor's thread; embed it first */
 /* ---- an executor ---- */
 
 struct executor_parts {  /* all must outlive the executor */
-    struct store *store; /* a session for this executor alone */
-    struct http *http;   /* a handle for this executor alone */
+    struct store *store; /* a session only for this executor */
+    struct http *http;   /* a handle only for this executor */
     struct gate_pool *gates;
-    struct store *gate_store; /* a session for the rate gate alone */
+    struct store *gate_store; /* a session only for the rate gate */
     struct partitions *partitions;
     struct spec_cache *specs; /* NULL: none */
     struct clock *clock;
     struct random_source *random;
     struct secret_source *secrets;
     const struct xml *xml;        /* NULL: loaded when it is needed */
-    struct executor_watch *watch; /* NULL: nobody watches */
-    struct log *log;              /* NULL: nobody reads */
+    struct executor_watch *watch; /* may be NULL */
+    struct log *log;              /* may be NULL */
     int wake_fd;                  /* CLOCK_NO_WAKE: none */
 };
 
@@ -105,7 +105,7 @@ bool executor_open(struct executor **executor, const struct executor_parts *part
 void executor_close(struct executor *executor); /* accepts NULL */
 
 enum executor_did {
-    EXECUTOR_WORKED,  /* on a task, whatever became of it */
+    EXECUTOR_WORKED,  /* on a task, however it ended */
     EXECUTOR_NOTHING, /* no task may run before next_us */
     EXECUTOR_DRAINED, /* no task waits that could run at all, and none is under way */
 };

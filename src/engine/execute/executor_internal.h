@@ -4,7 +4,7 @@
  *      task_run.c    one task: from its lease to its end
  *      task_end.c    the end as rows
  *      task_after.c  what it means for others
- *      lease_gate.c  between the walk and the rate gate: keeps the lease, tells of waiting
+ *      lease_gate.c  between the walk and the rate gate: keeps the lease, reports waits
  */
 #ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
 #define PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
@@ -38,7 +38,7 @@ bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
 
 /* Converts an instant of this machine's clock to the store's; 0 stays 0. */
 int64_t executor_shared_us(const struct executor *executor, int64_t local_us);
-void executor_tell(const struct executor *executor, const struct executor_event *event);
+void executor_report(const struct executor *executor, const struct executor_event *event);
 
 /* Housekeeping for all processes on the store (engine/housekeeping). Tickets that could not be
  * served are logged: that is not a failure of this executor. */

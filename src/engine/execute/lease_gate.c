@@ -63,16 +63,16 @@ static void hear_bytes(struct http_watch *watch)
     (void)!keep_lease(((struct run_watch *)watch)->gate, &ignored);
 }
 
-static void tell_wait(struct permit_waiter *port, int64_t until_us, enum wait_why why)
+static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_why why)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
 
-    executor_tell(run->executor,
-                  &(struct executor_event){ .kind = EXECUTOR_WAITING,
-                                            .task = run->task,
-                                            .run_id = run->run.id,
-                                            .until_us = executor_shared_us(run->executor, until_us),
-                                            .why = why });
+    executor_report(run->executor, &(struct executor_event){
+                                       .kind = EXECUTOR_WAITING,
+                                       .task = run->task,
+                                       .run_id = run->run.id,
+                                       .until_us = executor_shared_us(run->executor, until_us),
+                                       .why = why });
 }
 
 void lease_gate_init(struct task_run *run, struct permit_gate *inner)
@@ -84,5 +84,5 @@ void lease_gate_init(struct task_run *run, struct permit_gate *inner)
         .renewed_us = clock_monotonic_us(run->executor->parts.clock),
     };
     run->watch = (struct run_watch){ { hear_bytes }, &run->lease_gate };
-    run->waiter = (struct run_waiter){ .waiter = { tell_wait }, .run = run };
+    run->waiter = (struct run_waiter){ .waiter = { report_wait }, .run = run };
 }

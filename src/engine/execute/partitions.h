@@ -15,7 +15,7 @@ enum { PARTITION_RUNNING_MAX = 4 };
 enum { PARTITIONS_MAX = 4096 };
 
 struct partition_choice {
-    const struct partition_state *partition; /* NULL: nobody's turn */
+    const struct partition_state *partition; /* NULL: none has its turn */
     int64_t live_max;
 };
 

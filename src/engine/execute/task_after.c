@@ -24,7 +24,7 @@ static bool is_silence(const struct ending *ending)
            (ending->why == WAIT_RETRY_AFTER || ending->why == WAIT_QUOTA);
 }
 
-static void tell_end(struct task_run *run, const struct ending *ending)
+static void report_end(struct task_run *run, const struct ending *ending)
 {
     struct executor *executor = run->executor;
     const struct task_partition partition = task_partition_of(run->task);
@@ -32,10 +32,10 @@ static void tell_end(struct task_run *run, const struct ending *ending)
     if (is_silence(ending))
         partitions_note_rest(executor->parts.partitions, &partition,
                              &(struct partition_rest){ ending->retry_at_us, ending->why });
-    executor_tell(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
-                                                      .task = run->task,
-                                                      .run_id = run->run.id,
-                                                      .ending = ending });
+    executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
+                                                        .task = run->task,
+                                                        .run_id = run->run.id,
+                                                        .ending = ending });
 }
 
 /* A failure here is made up by the next trigger, which moves the cursor and plans what is missing.
@@ -64,6 +64,6 @@ static void follow_up(struct task_run *run, const struct ending *ending)
 
 void task_after(struct task_run *run, const struct ending *ending)
 {
-    tell_end(run, ending);
+    report_end(run, ending);
     follow_up(run, ending);
 }

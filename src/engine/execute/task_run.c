@@ -267,11 +267,11 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
     }
     if (!batch->is_rest)
         (void)partitions_note(run->executor->parts.partitions, &partition, &sample);
-    executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
-                                                           .task = run->task,
-                                                           .run_id = run->run.id,
-                                                           .batch = batch,
-                                                           .commit = result });
+    executor_report(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
+                                                             .task = run->task,
+                                                             .run_id = run->run.id,
+                                                             .batch = batch,
+                                                             .commit = result });
 }
 
 /* Until it is stored, or the lease is lost. */
@@ -299,11 +299,11 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
     struct commit_result result;
     struct error ignored;
 
-    executor_tell(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
-                                                           .task = run->task,
-                                                           .run_id = run->run.id,
-                                                           .batch = batch,
-                                                           .err = cause });
+    executor_report(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
+                                                             .task = run->task,
+                                                             .run_id = run->run.id,
+                                                             .batch = batch,
+                                                             .err = cause });
     (void)!batch_commit_failed(&run->commit, batch, cause, executor_now_us(run->executor), &result,
                                &ignored);
 }
@@ -440,8 +440,8 @@ bool task_run(struct executor *executor, const struct task *task, struct error *
         return false;
     if (!held)
         return true;
-    executor_tell(executor, &(struct executor_event){
-                                .kind = EXECUTOR_STARTED, .task = task, .run_id = run.run.id });
+    executor_report(executor, &(struct executor_event){
+                                  .kind = EXECUTOR_STARTED, .task = task, .run_id = run.run.id });
     ending = carry_out(&run, &fatal);
     ok = end(&run, &ending, err);
     commit_context_release(&run.commit);

@@ -120,7 +120,7 @@ static bool find_here(struct attempt *attempt, struct shared_request *ask, int64
         return true;
     }
     if (!attempt->may_wait && key->is_seen && key->line_until_us > now_us) {
-        attempt->found = NOT_IN_TIME; /* others stand in line */
+        attempt->found = NOT_IN_TIME; /* others wait in line */
         attempt->at_us = key->line_until_us;
         return true;
     }
@@ -173,7 +173,7 @@ static bool find(struct attempt *attempt, struct error *err)
 /* ---- waiting for it ---- */
 
 /* Once for each reason and instant, which is monotonic. */
-static void tell_wait(struct attempt *attempt, int64_t until_us)
+static void report_wait(struct attempt *attempt, int64_t until_us)
 {
     const int64_t now_us = worker_now(attempt->gate);
     struct clock *clock = attempt->gate->parts.clock;
@@ -206,7 +206,7 @@ static bool wait_a_moment(struct attempt *attempt, struct error *err)
         (int64_t)(random_source_u64(attempt->gate->parts.random) % (uint64_t)SLOT_POLL_US);
     bool ok;
 
-    tell_wait(attempt, UNKNOWN_US);
+    report_wait(attempt, UNKNOWN_US);
     gate_key_lock(key);
     key->slot_waiters++;
     gate_key_unlock(key);
@@ -276,7 +276,7 @@ static bool wait_and_use(struct attempt *attempt, bool *is_used, struct error *e
     struct gate_key *key = attempt->target->key;
 
     *is_used = false;
-    tell_wait(attempt, attempt->permit.due_us);
+    report_wait(attempt, attempt->permit.due_us);
     if (!look(attempt, err) ||
         (worker_now(attempt->gate) <
              attempt->permit.due_us && /* otherwise the source may already demand silence */

@@ -35,12 +35,11 @@ static bool subtract(struct arena *arena, struct plan_draft *draft,
 static bool cover_once(struct store *store, struct arena *arena, struct plan_draft *draft,
                        struct coverage_list *list, struct error *err)
 {
-    struct coverage_namespace of = plan_namespace(&draft->plan);
+    struct coverage_query query = { plan_namespace(&draft->plan), draft->spec->operation.slice_by,
+                                    draft->decision.window.from_us };
 
-    of.late_us = spec_late_us(draft->spec);
-    return plan_coverage(store, arena, &of, draft->spec->operation.slice_by,
-                         draft->decision.window.from_us, list, err) &&
-           subtract(arena, draft, list, err);
+    query.of.late_us = spec_late_us(draft->spec);
+    return coverage_load(store, arena, &query, list, err) && subtract(arena, draft, list, err);
 }
 
 static bool is_under_way(const struct coverage_list *list, struct window wanted)

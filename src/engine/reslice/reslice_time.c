@@ -34,13 +34,13 @@ static bool write_window(struct reslicing *reslicing, struct window window,
  * the end counts as not finished; what is covered of it is subtracted later. */
 static struct window finished_of(struct window slice, struct window remaining)
 {
-    const struct window told = window_intersect(slice, remaining);
+    const struct window rest = window_intersect(slice, remaining);
 
-    if (!window_is_valid(told))
+    if (!window_is_valid(rest))
         return (struct window){ 0 };
-    if (told.from_us > slice.from_us)
-        return (struct window){ slice.from_us, told.from_us };
-    return (struct window){ told.to_us, slice.to_us };
+    if (rest.from_us > slice.from_us)
+        return (struct window){ slice.from_us, rest.from_us };
+    return (struct window){ rest.to_us, slice.to_us };
 }
 
 static struct window rest_of(struct window slice, struct window finished)
@@ -106,12 +106,11 @@ static bool list_held(struct reslicing *reslicing, struct window window,
                       const struct coverage_list *since, struct id_part_list *held,
                       struct error *err)
 {
-    struct coverage_namespace of = plan_namespace(&reslicing->plan);
+    struct coverage_query query = { plan_namespace(&reslicing->plan), SLICE_TIME, window.from_us };
     struct coverage_list all;
 
-    of.late_us = spec_late_us(reslicing->spec);
-    if (!plan_coverage(reslicing->store, reslicing->arena, &of, SLICE_TIME, window.from_us, &all,
-                       err))
+    query.of.late_us = spec_late_us(reslicing->spec);
+    if (!coverage_load(reslicing->store, reslicing->arena, &query, &all, err))
         return false;
     *held = (struct id_part_list){ 0 };
     if (!add_parts(reslicing->arena, all.parts.settled, held) ||
@@ -198,13 +197,13 @@ static bool write_pieces(struct reslicing *reslicing, struct window child,
 static bool cut_windows(struct reslicing *reslicing, const struct reslice *out,
                         struct window finished, const struct task_list *tasks, struct error *err)
 {
-    const struct coverage_namespace of = plan_namespace(&reslicing->plan);
     const struct window slice = reslicing->parent.window;
+    const struct coverage_query query = { plan_namespace(&reslicing->plan), SLICE_TIME,
+                                          slice.from_us };
     struct coverage_list all, since;
     struct window_list ended;
 
-    if (!plan_coverage(reslicing->store, reslicing->arena, &of, SLICE_TIME, slice.from_us, &all,
-                       err) ||
+    if (!coverage_load(reslicing->store, reslicing->arena, &query, &all, err) ||
         !coverage_ended(reslicing->arena, &all, &ended, err) ||
         !list_since(reslicing, tasks, &since, err) || !coverage_join(reslicing->arena, &since, err))
         return false;

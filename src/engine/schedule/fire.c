@@ -38,15 +38,15 @@ static bool is_enabled(const struct registry_row *row)
 
 /* ---- one operation ---- */
 
-static void tell(struct fire *fire, struct str source, struct str operation, int64_t tick_us,
-                 const struct plan_result *result, const struct error *err)
+/* Counts the tick as fired or failed. */
+static void report(struct fire *fire, const struct schedule_fired *fired)
 {
-    const struct schedule_fired fired = {
-        .source = source, .operation = operation, .tick_us = tick_us, .result = result, .err = err
-    };
-
+    if (fired->err != NULL)
+        fire->result->failed++;
+    else
+        fire->result->fired++;
     if (fire->request->listener != NULL)
-        fire->request->listener->fired(fire->request->listener, &fired);
+        fire->request->listener->fired(fire->request->listener, fired);
 }
 
 /* False when it has none: it is fired by hand. */
@@ -85,17 +85,17 @@ static void fire_tick(struct fire *fire, struct str source, struct str operation
                                           .trigger = TRIGGER_SCHEDULE,
                                           .tick = &tick,
                                           .specs = fire->request->specs };
+    struct schedule_fired fired = { source, operation, tick_us, NULL, NULL };
     struct plan_result result;
     struct error err = { 0 };
 
     arena_reset(&fire->plan);
-    if (!plan_trigger(fire->store, &fire->plan, &request, &result, &err)) {
-        fire->result->failed++;
-        tell(fire, source, operation, tick_us, NULL, &err);
-    } else if (result.is_fired) {
-        fire->result->fired++;
-        tell(fire, source, operation, tick_us, &result, NULL);
-    }
+    if (!plan_trigger(fire->store, &fire->plan, &request, &result, &err))
+        fired.err = &err;
+    else
+        fired.result = &result;
+    if (fired.err != NULL || result.is_fired)
+        report(fire, &fired);
 }
 
 static void fire_operation(struct fire *fire, struct str source, const struct registry_row *row)
@@ -107,8 +107,7 @@ static void fire_operation(struct fire *fire, struct str source, const struct re
 
     if (!read_schedule(row, &schedule, &has, &err) ||
         (has && !store_tick_last(fire->store, source, row->key, &last_us, &found, &err))) {
-        fire->result->failed++;
-        tell(fire, source, row->key, tick_us, NULL, &err);
+        report(fire, &(struct schedule_fired){ source, row->key, tick_us, NULL, &err });
         return;
     }
     if (!has)

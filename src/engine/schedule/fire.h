@@ -33,7 +33,7 @@ struct schedule_listener {
 struct schedule_fire_request {
     struct str owner; /* this server */
     int64_t now_us;
-    struct schedule_listener *listener; /* NULL: nobody listens */
+    struct schedule_listener *listener; /* may be NULL */
     struct spec_cache *specs;           /* NULL: none */
 };
 
