@@ -313,7 +313,7 @@ static void unreadable_task(const char *store, const char *params, const char *w
 
 TEST(a_task_whose_params_cannot_be_read_fails_and_holds_the_cursor_on_sqlite)
 {
-    unreadable_task(cli_sqlite("no-object"), "[1]", "they are no JSON object");
+    unreadable_task(cli_sqlite("no-object"), "[1]", "they are not a JSON object");
 }
 
 TEST(a_task_whose_params_cannot_be_read_fails_and_holds_the_cursor_on_postgres)
