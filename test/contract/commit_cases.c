@@ -272,7 +272,7 @@ TEST(what_was_put_aside_and_comes_well_later_is_replaced)
         record = quarantined(store, i);
         CHECK_EQ(record.resolution, QUARANTINE_REPLACED, i == 0 ? "as it was" : "a new one");
         CHECK_EQ(record.resolved_us, NOW_US + 7, "when");
-        CHECK(str_starts(record.note, STR("it came well with task ")), "with what");
+        CHECK(str_starts(record.note, STR("a valid record was received with task ")), "with what");
     }
     CHECK_EQ(quarantined(store, 2).resolution, QUARANTINE_OPEN, "nobody knows what it is");
     worker_close(&worker);

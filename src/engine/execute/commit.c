@@ -237,7 +237,8 @@ static bool replace_quarantined(struct attempt *attempt, struct error *err)
     if (records->current_count == 0)
         return true;
     (void)snprintf(note, sizeof(note),
-                   "it came well with task %" PRId64 ", run %" PRId64 ", batch %" PRId64,
+                   "a valid record was received with task %" PRId64 ", run %" PRId64
+                   ", batch %" PRId64,
                    context->task->id, context->run->id, attempt->batch->batch_no);
     replace.note = str_of(note);
     return store_quarantine_replace(context->store, &replace, &resolved, err);

@@ -48,7 +48,8 @@ static void an_update_looks_at_them(const char *store)
     CHECK(has_none("signal", store), "looked at");
     CHECK(has_none("quarantine", store), "nothing is bad any more");
     run = RUN("patra", "quarantine", "show", number_of(bad.out, "0.id"), "--store", store);
-    CHECK(cli_has(run.out, "  REPLACED    by executor: it came well with task "), "why");
+    CHECK(cli_has(run.out, "  REPLACED    by executor: a valid record was received with task "),
+          "why");
 }
 
 /* What is asked for and given up is there again, and may be dropped. */

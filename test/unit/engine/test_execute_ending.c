@@ -1,3 +1,4 @@
+/* Which ending follows from a verdict, an error, a failure of the store. */
 #include "engine/execute/ending.h"
 
 #include "base/instant.h"
@@ -104,13 +105,13 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
           false, false, true },
         { "no permit in time", ERROR_TRANSIENT, "fetch.rejected", true, 0, 4, ENDING_LATER, 0,
           false, false, false },
-        { "told to stop", ERROR_TRANSIENT, "fetch.cancelled", true, 0, 4, ENDING_LATER, 0, false,
-          false, false },
+        { "the worker stops", ERROR_TRANSIENT, "fetch.cancelled", true, 0, 4, ENDING_LATER, 0,
+          false, false, false },
         { "L2 on the first page", ERROR_REQUEST, "answer.status", true, 0, 0, ENDING_FINAL,
           TASK_FAILED, false, false, false },
-        { "L2 behind it", ERROR_REQUEST, "answer.status", true, 3, 0, ENDING_FINAL, TASK_PARTIAL,
+        { "L2 after it", ERROR_REQUEST, "answer.status", true, 3, 0, ENDING_FINAL, TASK_PARTIAL,
           false, true, false },
-        { "L2 behind it, as short as can be", ERROR_REQUEST, "answer.status", false, 3, 0,
+        { "L2 after it, as short as can be", ERROR_REQUEST, "answer.status", false, 3, 0,
           ENDING_FINAL, TASK_FAILED, false, false, false },
         { "L4", ERROR_FATAL, "http.auth", true, 3, 0, ENDING_FINAL, TASK_FAILED, true, false,
           false },
@@ -132,7 +133,7 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
     }
 }
 
-TEST(a_walk_that_is_lost_in_every_run_ends_although_its_first_pages_came)
+TEST(a_walk_that_is_lost_in_every_run_ends_although_it_commits_its_first_pages)
 {
     const struct {
         const char *label;
@@ -180,7 +181,7 @@ TEST(runs_wait_longer_than_requests_and_longer_each_time)
     }
 }
 
-TEST(a_wait_that_the_source_asks_for_is_kept_exactly)
+TEST(a_wait_that_the_source_demands_is_kept_exactly)
 {
     struct ending_input ask = ask_with(true, 0, 4);
     const struct error err = { .level = ERROR_TRANSIENT, .code = "answer.quota", .text = "why" };
@@ -190,7 +191,7 @@ TEST(a_wait_that_the_source_asks_for_is_kept_exactly)
     CHECK_EQ(ending_of_failure(&err, &ask).retry_at_us, NOW + US_PER_HOUR, "then and not before");
 }
 
-TEST(a_store_that_fails_is_no_fault_of_the_task)
+TEST(a_store_that_fails_is_not_the_fault_of_the_task)
 {
     const struct {
         const char *label;
@@ -198,7 +199,7 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
         enum ending_kind kind;
     } rows[] = {
         { "busy", ERROR_TRANSIENT, ENDING_LATER },
-        { "an id it can not take", ERROR_REQUEST, ENDING_FINAL },
+        { "an id it cannot keep", ERROR_REQUEST, ENDING_FINAL },
         { "corrupt", ERROR_FATAL, ENDING_LATER },
     };
 
@@ -214,7 +215,7 @@ TEST(a_store_that_fails_is_no_fault_of_the_task)
     }
 }
 
-TEST(a_request_that_is_refused_for_most_ids_is_not_made_again_in_pieces)
+TEST(a_request_that_is_refused_for_most_ids_is_not_re_sliced)
 {
     const struct ending_input ask = ask_with(true, 3, 0);
     struct error err;
@@ -226,11 +227,11 @@ TEST(a_request_that_is_refused_for_most_ids_is_not_made_again_in_pieces)
     CHECK_EQ(ending_of_failure(&err, &ask).status, TASK_FAILED, "failed");
 }
 
-/* An error's text may have bytes of a source in it; no store keeps what is no UTF-8. */
-TEST(an_end_is_told_in_words_that_can_be_stored)
+/* An error's text may have bytes of a source in it; no store keeps invalid UTF-8. */
+TEST(the_text_of_an_end_can_be_stored)
 {
     static const struct {
-        const char *label, *text, *told;
+        const char *label, *text, *stored;
     } rows[] = {
         { "words", "status 400: \"\xe6\x96\x87\"", "status 400: \"\xe6\x96\x87\"" },
         { "half of a character", "caf\xc3", "caf?" },
@@ -245,8 +246,9 @@ TEST(an_end_is_told_in_words_that_can_be_stored)
                                                .reason = str_of(rows[i].text) };
 
         (void)error_set(&err, ERROR_REQUEST, "answer.status", "%s", rows[i].text);
-        CHECK_STR(str_of(ending_of_failure(&err, &ask).text), str_of(rows[i].told), rows[i].label);
-        CHECK_STR(str_of(ending_of_verdict(&verdict, &ask).text), str_of(rows[i].told),
+        CHECK_STR(str_of(ending_of_failure(&err, &ask).text), str_of(rows[i].stored),
+                  rows[i].label);
+        CHECK_STR(str_of(ending_of_verdict(&verdict, &ask).text), str_of(rows[i].stored),
                   rows[i].label);
     }
 }

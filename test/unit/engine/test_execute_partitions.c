@@ -1,4 +1,4 @@
-/* Whose turn it is, and when nobody's. */
+/* Which partition has its turn, and when none has. */
 #include "engine/execute/partitions.h"
 
 #include "test.h"
@@ -76,7 +76,7 @@ TEST(a_partition_that_wants_silence_is_left_alone_until_then)
     CHECK_EQ(partitions_rest(partitions, &ask).until_us, T0 + US_PER_MINUTE, "until when");
     CHECK_EQ(partitions_rest(partitions, &ask).why, WAIT_RETRY_AFTER, "and why");
     CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "others go on");
-    CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "alone");
+    CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "and only they");
     CHECK(chosen(partitions, T0 + US_PER_MINUTE, 1) != NULL, "then it is its turn again");
     partitions_close(partitions);
 }

@@ -1,4 +1,4 @@
-/* The JSON that a run leaves behind: its members are those of the specification. */
+/* The JSON of a run: its members are those of the specification. */
 #include "engine/execute/run_stats.h"
 
 #include "base/buf.h"
@@ -58,11 +58,11 @@ TEST(a_run_that_did_nothing_has_every_member)
     CHECK(!truth(&doc, "circuitOpen"), "no circuit was opened");
     CHECK(json_string_is(&doc, json_get(&doc, json_root(&doc), STR("remarks")),
                          STR("online-reslice-suggested:false")),
-          "nothing is to be cut");
+          "nothing is to be re-sliced");
     arena_release(&arena);
 }
 
-TEST(what_healed_itself_is_told)
+TEST(what_passed_by_itself_is_counted)
 {
     const struct run_stats stats = { .requests = 9,
                                      .slowed = 2,
@@ -76,11 +76,11 @@ TEST(what_healed_itself_is_told)
     doc = written(&stats);
     CHECK(truth(&doc, "rateAdjusted"), "slowed down");
     CHECK_EQ(number(&doc, "demoteEvents"), 2, "so often");
-    CHECK_EQ(number(&doc, "retryAfterHits"), 1, "once because it was told to");
+    CHECK_EQ(number(&doc, "retryAfterHits"), 1, "once because of Retry-After");
     CHECK_EQ(number(&doc, "waitTotalMs"), 4500, "and waited");
-    CHECK(truth(&doc, "circuitOpen"), "left alone");
+    CHECK(truth(&doc, "circuitOpen"), "the circuit is open");
     CHECK(json_string_is(&doc, json_get(&doc, json_root(&doc), STR("remarks")),
                          STR("online-reslice-suggested:true")),
-          "cut again");
+          "to be re-sliced");
     arena_release(&arena);
 }

@@ -204,7 +204,7 @@ TEST(a_retry_after_silences_all_processes_and_the_rate_learned_survives)
     crowd_run(&crowd, store);
     heard_us = crowd.uses[100].done_us;
     CHECK_EQ(sent_between(heard_us + GATE_LOOK_AGE_US, heard_us + 30 * US_PER_SECOND), 0,
-             "nobody speaks");
+             "nothing is sent");
     CHECK(sent_between(heard_us, heard_us + GATE_LOOK_AGE_US) <= 1, "but what was on its way");
     CHECK(sent_between(heard_us + 35 * US_PER_SECOND, crowd.length_us) > 100, "then they go on");
     row = row_of(store);

@@ -117,17 +117,17 @@ TEST(who_may_not_wait_is_answered_at_once)
     end();
 }
 
-TEST(who_waits_is_told_until_when_and_why)
+TEST(a_waiter_hears_until_when_and_why)
 {
     begin(1, 1);
     CHECK_EQ(ask(true), RATE_ALLOW, "at once");
-    CHECK_EQ(waits.count, 0, "nothing to tell");
+    CHECK_EQ(waits.count, 0, "nothing to report");
     done();
     CHECK_EQ(ask(false), RATE_WAIT, "not yet");
     CHECK(world.permit.retry_at_us > NOW_US + 900 * US_PER_MS, "and when");
     CHECK_EQ(world.permit.why, WAIT_RATE, "and why");
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
-    CHECK_EQ(waits.count, 1, "told once");
+    CHECK_EQ(waits.count, 1, "reported once");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
     CHECK_EQ(waits.why, WAIT_RATE, "its turn");
     hear((struct permit_feedback){
@@ -137,14 +137,14 @@ TEST(who_waits_is_told_until_when_and_why)
     CHECK_EQ(ask(false), RATE_WAIT, "silence");
     CHECK_EQ(world.permit.why, WAIT_RETRY_AFTER, "the source asked for it");
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
-    CHECK_EQ(waits.why, WAIT_RETRY_AFTER, "and told");
+    CHECK_EQ(waits.why, WAIT_RETRY_AFTER, "and reported");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
     hear((struct permit_feedback){
         .requests = 1,
         .status = 429,
         .is_quota = true,
         .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } });
-    CHECK_EQ(ask(true), RATE_REJECT, "the quota is gone");
+    CHECK_EQ(ask(true), RATE_REJECT, "the quota is used up");
     CHECK_EQ(world.permit.why, WAIT_QUOTA, "and that is why");
     end();
 }
@@ -164,7 +164,7 @@ TEST(requests_beyond_a_permit_are_paid_before_the_next_one)
     end();
 }
 
-/* Another process, which knows what the store tells and no more. */
+/* Another process, which knows only what is in the store. */
 static enum rate_decision ask_of_another(void)
 {
     const struct permit_request question = { .endpoint = &world.endpoint };
@@ -200,8 +200,8 @@ static enum rate_decision ask_of_another(void)
     return permit.decision;
 }
 
-/* The store fails when the wait is to be told, and somebody sets the calendar before it is back. */
-TEST(a_wait_that_is_told_late_is_as_long_whatever_the_calendar_says)
+/* The store fails when the wait should be written, and the calendar is set before it is back. */
+TEST(a_wait_that_is_written_late_is_as_long_on_any_calendar)
 {
     static const int64_t jumps_us[] = { 0, US_PER_HOUR, -US_PER_HOUR };
 
@@ -227,7 +227,7 @@ TEST(a_wait_that_is_told_late_is_as_long_whatever_the_calendar_says)
     }
 }
 
-TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
+TEST(a_slot_that_others_hold_and_a_quota_of_our_own_are_reported)
 {
     struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + US_PER_SECOND,
                               1 };
@@ -242,14 +242,14 @@ TEST(a_lane_that_others_hold_and_a_quota_of_our_own_are_told)
     CHECK_EQ(ask(true), RATE_ALLOW, "when the other is done");
     CHECK(waits.count >= 1 && waits.count <= 2, "not for every look");
     CHECK_EQ(waits.why, WAIT_SLOT, "the other");
-    CHECK_EQ(waits.until_us, 0, "nobody knows when");
+    CHECK_EQ(waits.until_us, 0, "unknown until when");
     done();
     CHECK_EQ(ask(true), RATE_REJECT, "one a day");
     CHECK_EQ(world.permit.why, WAIT_QUOTA, "that was it");
     end();
 }
 
-TEST(a_wait_that_is_too_long_is_told_not_waited_for)
+TEST(a_wait_that_is_too_long_is_rejected)
 {
     begin(1, 1);
     CHECK_EQ(ask(true), RATE_ALLOW, "the first");
@@ -268,7 +268,7 @@ TEST(a_wait_that_is_too_long_is_told_not_waited_for)
     end();
 }
 
-TEST(a_wait_ends_when_the_worker_is_told_to_stop)
+TEST(a_wait_ends_when_the_worker_must_stop)
 {
     const struct permit_request question = { .endpoint = &world.endpoint, .may_wait = true };
     const int fd = eventfd(1, 0);
@@ -308,7 +308,7 @@ TEST(an_optional_credential_brings_its_own_limits)
     end();
 }
 
-TEST(a_clock_that_is_set_back_stops_nobody)
+TEST(a_clock_that_is_set_back_stops_no_request)
 {
     begin(10, 1);
     for (int i = 0; i < 5; i++) {
@@ -342,7 +342,7 @@ TEST(a_permit_that_was_not_used_costs_no_quota)
     end();
 }
 
-TEST(what_was_heard_last_is_counted_although_its_task_is_gone)
+TEST(the_last_feedback_is_counted_after_its_task_has_ended)
 {
     const struct quota_key key = { STR("example/works"), QUOTA_DAY, NOW_US };
     struct quota_count count;

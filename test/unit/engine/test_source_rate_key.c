@@ -1,3 +1,4 @@
+/* The names under which rates are shared. */
 #include "engine/source/rate_key.h"
 
 #include "test.h"

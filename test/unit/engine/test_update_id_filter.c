@@ -1,3 +1,4 @@
+/* What the filter of ids promises: nothing is forgotten, few are mistaken. */
 #include "engine/update/id_filter.h"
 
 #include <stdio.h>
