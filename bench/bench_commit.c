@@ -21,19 +21,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adapter/memory/clock.h"
-#include "adapter/memory/http.h"
-#include "adapter/memory/random.h"
-#include "adapter/memory/secret.h"
 #include "adapter/store_open.h"
 #include "data/xml.h"
 #include "engine/execute/commit.h"
+#include "fixed_secret.h"
 #include "postgres.h"
 #include "queued.h"
 #include "records.h"
+#include "scripted_http.h"
 #include "seconds.h"
+#include "seeded_random.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
+#include "virtual_clock.h"
 
 /* Long pages need more records: the 95th percentile of 20 batches is the worst of all. */
 enum { RECORDS = 20000, RECORDS_LONG = 60000, BATCHES_MAX = 240 };
@@ -59,10 +59,10 @@ struct bench {
     struct arena batch_arena;
     struct spec spec;
     struct slice slice;
-    struct memory_clock clock;
-    struct memory_random random;
-    struct memory_secrets secrets;
-    struct memory_http http;
+    struct virtual_clock clock;
+    struct seeded_random random;
+    struct fixed_secrets secrets;
+    struct scripted_http http;
     struct permit_gate gate;
     struct fetch_parts parts;
     struct store *store;
@@ -172,7 +172,7 @@ static void hear(struct permit_gate *gate, const struct permit_feedback *feedbac
 }
 
 static void answer(void *context, struct arena *arena, const struct http_request *request,
-                   struct memory_reply *reply)
+                   struct scripted_reply *reply)
 {
     static const struct http_header JSON = { STR_INIT("Content-Type"),
                                              STR_INIT("application/json") };
@@ -210,12 +210,12 @@ static void bench_init(struct bench *bench)
     memset(bench, 0, sizeof(*bench));
     arena_init(&bench->arena, (size_t)64 << 20);
     arena_init(&bench->batch_arena, (size_t)512 << 20);
-    memory_clock_init(&bench->clock, QUEUED_NOW_US);
-    memory_random_init(&bench->random, 1);
-    memory_secrets_init(&bench->secrets, NULL, 0);
-    memory_http_init(&bench->http, &bench->clock.clock);
-    memory_http_reply(&bench->http,
-                      &(struct memory_reply){ .make = answer, .context = bench, .times = -1 });
+    virtual_clock_init(&bench->clock, QUEUED_NOW_US);
+    seeded_random_init(&bench->random, 1);
+    fixed_secrets_init(&bench->secrets, NULL, 0);
+    scripted_http_init(&bench->http, &bench->clock.clock);
+    scripted_http_reply(&bench->http,
+                        &(struct scripted_reply){ .make = answer, .context = bench, .times = -1 });
     bench->gate = (struct permit_gate){ allow, hear };
     bench->parts = (struct fetch_parts){ .http = &bench->http.http,
                                          .gate = &bench->gate,
@@ -389,7 +389,7 @@ static void measure(const char *dsn, const char *what, int page)
     commit_context_release(&bench.context);
     store_close(bench.store);
     free(bench.page);
-    memory_http_release(&bench.http);
+    scripted_http_release(&bench.http);
     arena_release(&bench.batch_arena);
     arena_release(&bench.arena);
 }

@@ -6,8 +6,8 @@
  *
  * Threads. Any number of threads may use one clock, sleeping included.
  *
- * The adapters: adapter/system is the machine's; adapter/memory is virtual time, where sleeping
- * until noon makes it noon.
+ * The adapter is adapter/system, the machine's clock. Tests run on test/support/virtual_clock.h,
+ * where sleeping until noon makes it noon.
  */
 #ifndef PATRA_PORT_CLOCK_H
 #define PATRA_PORT_CLOCK_H

@@ -2,8 +2,8 @@
  *
  * Threads. Any number of threads may use one source.
  *
- * The adapters: adapter/system asks the kernel, and is fit for secrets; adapter/memory counts on
- * from a seed, so that a simulation can be played again.
+ * The adapter is adapter/system: it reads the kernel's source, and is fit for secrets. Tests run on
+ * test/support/seeded_random.h, where a seed reproduces a simulation.
  */
 #ifndef PATRA_PORT_RANDOM_H
 #define PATRA_PORT_RANDOM_H

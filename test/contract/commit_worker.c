@@ -6,7 +6,7 @@
 enum { TASKS = 8 };
 
 static void answer(void *context, struct arena *arena, const struct http_request *request,
-                   struct memory_reply *reply)
+                   struct scripted_reply *reply)
 {
     static const struct http_header JSON = { STR_INIT("Content-Type"),
                                              STR_INIT("application/json") };
@@ -68,11 +68,11 @@ void worker_open(struct worker *worker, struct store *store, const char *operati
     worker->next_no = 1;
     rig_init(&worker->rig, "test/data/commit/source.yaml", operation, NULL);
     rig_window(&worker->rig, "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
-    memory_http_reply(&worker->rig.http,
-                      &(struct memory_reply){ .make = answer, .context = worker, .times = -1 });
+    scripted_http_reply(&worker->rig.http,
+                        &(struct scripted_reply){ .make = answer, .context = worker, .times = -1 });
     worker->task = take_task(store);
     start_run(worker);
-    memory_random_init(&worker->rig.random, (uint64_t)worker->run.id); /* no two draw alike */
+    seeded_random_init(&worker->rig.random, (uint64_t)worker->run.id); /* no two draw alike */
     arena_init(&worker->arena, (size_t)1 << 30);
     worker->context =
         (struct commit_context){ .store = store,

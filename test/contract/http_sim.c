@@ -5,14 +5,14 @@
 
 #include "adapter/auth/auth_http.h"
 #include "adapter/curl/curl_http.h"
-#include "adapter/memory/secret.h"
 #include "adapter/system/system.h"
 #include "child.h"
 #include "data/json.h"
 #include "data/media_type.h"
+#include "fixed_secret.h"
 #include "test.h"
 
-static const struct memory_secret SECRETS[] = {
+static const struct fixed_secret SECRETS[] = {
     { "env:KEY", "KEY-S3CRET-1" },     { "env:PASSWORD", "PASS-S3CRET-2" },
     { "env:TOKEN", "TOKEN-S3CRET-3" }, { "env:CLIENT", "CLIENT-S3CRET-4" },
     { "env:SIGN", "SIGN-S3CRET-5" },
@@ -21,7 +21,7 @@ static const struct memory_secret SECRETS[] = {
 static struct {
     struct sim sim;
     struct clock clock;
-    struct memory_secrets secrets;
+    struct fixed_secrets secrets;
     struct auth_tokens *tokens;
     struct http *http;
     struct arena arena;
@@ -56,7 +56,7 @@ static void begin(void)
     arena_init(&world.arena, 256 << 20);
     arena_init(&world.texts, 1 << 20);
     world.clock = system_clock();
-    memory_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
+    fixed_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
     REQUIRE(sim_start(&world.sim, options), "patra-sim starts");
     REQUIRE_OK(auth_tokens_open(&world.tokens, &world.err), world.err);
     REQUIRE_OK(curl_http_open(NULL, &world.http, &world.err), world.err);

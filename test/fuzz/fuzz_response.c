@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "adapter/memory/secret.h"
 #include "base/instant.h"
 #include "base/list.h"
 #include "data/xml.h"
 #include "engine/probe/probe.h"
+#include "fixed_secret.h"
 #include "spec/check.h"
 #include "spec/snapshot.h"
 
@@ -130,11 +130,11 @@ static void probe_reply(struct arena *arena, const struct spec *spec,
                                  .window = { 0, US_PER_DAY },
                                  .query = { .window = { 0, US_PER_DAY },
                                             .keep = { 0, US_PER_DAY } } };
-    struct memory_secrets secrets;
+    struct fixed_secrets secrets;
     struct probe probe = { 0 };
     struct error err;
 
-    memory_secrets_init(&secrets, NULL, 0);
+    fixed_secrets_init(&secrets, NULL, 0);
     assert(probe_open(&probe, arena,
                       &(struct probe_input){ .spec = spec,
                                              .slice = &slice,

@@ -113,7 +113,7 @@ static bool is_refused(const struct played_api *api, struct str url)
 }
 
 static void reply_page(struct played_api *api, struct arena *arena, struct str url,
-                       struct memory_reply *reply)
+                       struct scripted_reply *reply)
 {
     struct hit *hits = ARENA_ARRAY(arena, struct hit, API_RECORDS_MAX);
     const size_t count = find_hits(api, url, hits);
@@ -138,7 +138,7 @@ static void reply_page(struct played_api *api, struct arena *arena, struct str u
 
 /* ids=r1%2Cr2: the comma may stand as it is or encoded. */
 static void reply_records(struct played_api *api, struct arena *arena, struct str url,
-                          struct memory_reply *reply)
+                          struct scripted_reply *reply)
 {
     size_t at = str_find(url, STR("ids=")) + strlen("ids=");
     const char *comma = "";
@@ -159,7 +159,7 @@ static void reply_records(struct played_api *api, struct arena *arena, struct st
 
 /* Four kinds of trouble, and one that looks like none: an empty list in the middle of a walk. (At
  * its beginning nobody could tell it from the truth.) */
-static void spoil(struct played_api *api, struct str url, struct memory_reply *reply)
+static void spoil(struct played_api *api, struct str url, struct scripted_reply *reply)
 {
     static const struct http_header wait[] = { { STR_INIT("Retry-After"), STR_INIT("2") } };
 
@@ -186,16 +186,16 @@ static void spoil(struct played_api *api, struct str url, struct memory_reply *r
 }
 
 static void reply_wait(const struct played_api *api, struct arena *arena,
-                       struct memory_reply *reply)
+                       struct scripted_reply *reply)
 {
     struct http_header *wait = ARENA_NEW(arena, struct http_header);
 
     *wait = (struct http_header){ STR("Retry-After"), arena_printf(arena, "%d", api->wait_s) };
-    *reply = (struct memory_reply){ .status = 503, .headers = wait, .header_count = 1 };
+    *reply = (struct scripted_reply){ .status = 503, .headers = wait, .header_count = 1 };
 }
 
 static void make(void *context, struct arena *arena, const struct http_request *request,
-                 struct memory_reply *reply)
+                 struct scripted_reply *reply)
 {
     struct played_api *api = context;
 
@@ -203,7 +203,7 @@ static void make(void *context, struct arena *arena, const struct http_request *
     api->watch = request->watch;
     if (api->before != NULL)
         api->before(api->context, api);
-    *reply = (struct memory_reply){ .status = 200, .took_us = 20 * US_PER_MS };
+    *reply = (struct scripted_reply){ .status = 200, .took_us = 20 * US_PER_MS };
     if (str_find(request->url, STR("ids=")) < request->url.len)
         reply_records(api, arena, request->url, reply);
     else
@@ -216,19 +216,19 @@ static void make(void *context, struct arena *arena, const struct http_request *
 
 /* ---- the whole ---- */
 
-void played_api_init(struct played_api *api, struct memory_clock *clock, uint64_t seed)
+void played_api_init(struct played_api *api, struct virtual_clock *clock, uint64_t seed)
 {
     memset(api, 0, sizeof(*api));
-    memory_http_init(&api->http, &clock->clock);
+    scripted_http_init(&api->http, &clock->clock);
     api->clock = clock;
     api->random.state = seed;
-    memory_http_reply(&api->http,
-                      &(struct memory_reply){ .times = -1, .make = make, .context = api });
+    scripted_http_reply(&api->http,
+                        &(struct scripted_reply){ .times = -1, .make = make, .context = api });
 }
 
 void played_api_release(struct played_api *api)
 {
-    memory_http_release(&api->http);
+    scripted_http_release(&api->http);
 }
 
 void played_api_change(struct played_api *api, int64_t at_us)

@@ -6,10 +6,10 @@
 #ifndef PATRA_TEST_SIM_PLAYED_API_H
 #define PATRA_TEST_SIM_PLAYED_API_H
 
-#include "adapter/memory/clock.h"
-#include "adapter/memory/http.h"
 #include "core/window.h"
 #include "random.h"
+#include "scripted_http.h"
+#include "virtual_clock.h"
 
 enum { API_RECORDS_MAX = 2000, API_CAP = 60, API_PAGE = 10 };
 
@@ -19,8 +19,8 @@ struct api_record {
 };
 
 struct played_api {
-    struct memory_http http;
-    struct memory_clock *clock;
+    struct scripted_http http;
+    struct virtual_clock *clock;
     struct random random;
     struct api_record records[API_RECORDS_MAX]; /* by number; "r17" is the 18th */
     int count;
@@ -35,7 +35,7 @@ struct played_api {
     struct http_watch *watch; /* of the request that is answered */
 };
 
-void played_api_init(struct played_api *api, struct memory_clock *clock, uint64_t seed);
+void played_api_init(struct played_api *api, struct virtual_clock *clock, uint64_t seed);
 void played_api_release(struct played_api *api);
 
 /* A new record, or a new revision of an old one, of this instant. */

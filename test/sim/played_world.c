@@ -78,9 +78,9 @@ void world_open(struct world *w, uint64_t seed, const char *source)
     w->random.state = seed;
     w->watch.see = see;
     w->batch_records = seed % 2 == 0 ? 4 : 0; /* pages have ten */
-    memory_clock_init(&w->clock, START_US + US_PER_DAY);
-    memory_random_init(&w->chance, seed);
-    memory_secrets_init(&w->secrets, NULL, 0);
+    virtual_clock_init(&w->clock, START_US + US_PER_DAY);
+    seeded_random_init(&w->chance, seed);
+    fixed_secrets_init(&w->secrets, NULL, 0);
     played_api_init(&w->api, &w->clock, seed ^ 0x5eed);
     arena_init(&w->arena, (size_t)256 << 20);
     REQUIRE_OK(memory_store_open(&w->store, &err), err);
@@ -139,7 +139,7 @@ enum executor_did world_step(struct world *w, int i)
 
     if (executor_step(w->hands[i].executor, &did, &next_us, &err)) {
         if (did != EXECUTOR_WORKED)
-            memory_clock_advance(&w->clock, US_PER_SECOND);
+            virtual_clock_advance(&w->clock, US_PER_SECOND);
         return did;
     }
     CHECK_STR(str_of(err.code), STR("store.corrupt"), err.text);

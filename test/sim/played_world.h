@@ -14,15 +14,15 @@
 #ifndef PATRA_TEST_SIM_PLAYED_WORLD_H
 #define PATRA_TEST_SIM_PLAYED_WORLD_H
 
-#include "adapter/memory/random.h"
-#include "adapter/memory/secret.h"
 #include "adapter/memory/store.h"
 #include "base/instant.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
 #include "engine/plan/plan.h"
+#include "fixed_secret.h"
 #include "played_api.h"
 #include "port/store_cursor.h"
+#include "seeded_random.h"
 
 #define START_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 #define LEASE_US US_PER_MINUTE
@@ -31,9 +31,9 @@ enum { EXECUTORS = 2 };
 
 struct world {
     struct random random;
-    struct memory_clock clock;
-    struct memory_random chance;
-    struct memory_secrets secrets;
+    struct virtual_clock clock;
+    struct seeded_random chance;
+    struct fixed_secrets secrets;
     struct played_api api;
     struct store *store;
     struct gate_pool *gates;

@@ -21,7 +21,7 @@ static void change_records(struct world *w, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         played_api_change(&w->api, world_now(w));
-        memory_clock_advance(&w->clock, random_between(&w->random, 0, US_PER_HOUR / 4));
+        virtual_clock_advance(&w->clock, random_between(&w->random, 0, US_PER_HOUR / 4));
     }
 }
 
@@ -74,7 +74,7 @@ static void come_to_rest(struct world *w, int64_t pause_us)
     struct error err = { 0 };
 
     w->api.fault_percent = 0;
-    memory_clock_advance(&w->clock, pause_us);
+    virtual_clock_advance(&w->clock, pause_us);
     world_drain(w);
     /* Twice: slices that ended PARTIAL or FAILED under the last faults are planned once more. */
     for (int i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static void overtake(void *context, struct played_api *api)
 
     if (api->requests != 3)
         return; /* two batches are committed, the third is being fetched */
-    memory_clock_advance(&w->clock, LEASE_US + US_PER_SECOND);
+    virtual_clock_advance(&w->clock, LEASE_US + US_PER_SECOND);
     for (int i = 0; i < 100 && world_step(w, 1) != EXECUTOR_DRAINED; i++)
         ;
 }
@@ -226,7 +226,7 @@ static void drip(void *context, struct played_api *api)
     if (api->requests != 3)
         return;
     for (int64_t passed_us = 0; passed_us < 2 * LEASE_US; passed_us += US_PER_SECOND) {
-        memory_clock_advance(&w->clock, US_PER_SECOND);
+        virtual_clock_advance(&w->clock, US_PER_SECOND);
         api->watch->moved(api->watch);
     }
     CHECK_EQ(world_step(w, 1), EXECUTOR_NOTHING, "the other one finds nothing to take over");
@@ -349,8 +349,8 @@ static void set_calendar(void *context, struct played_api *api)
     CHECK(task.leased_until_us > database_now(), "the lease holds");
     CHECK(task.leased_until_us <= database_now() + LEASE_US, "and no longer than it should");
     if (api->requests == 2)
-        memory_clock_set(&w->clock, world_now(w) + jump_us);
-    memory_clock_advance(&w->clock, LEASE_US / 2);
+        virtual_clock_set(&w->clock, world_now(w) + jump_us);
+    virtual_clock_advance(&w->clock, LEASE_US / 2);
 }
 
 TEST(a_calendar_that_is_set_in_the_middle_of_a_run_moves_no_lease)
@@ -392,7 +392,7 @@ TEST(a_wait_that_the_source_asks_for_is_told_by_the_clock_of_all)
         played_api_change(&w.api, START_US);
         give_database_clock(&w);
         REQUIRE_OK(world_trigger(&w, &result, &err), err);
-        memory_clock_set(&w.clock, database_now() - skews_us[i]);
+        virtual_clock_set(&w.clock, database_now() - skews_us[i]);
         w.api.wait_s = 600;
         REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "one task");
         task = only_task(&w);
@@ -413,7 +413,7 @@ static void fill_days(struct world *w, int days)
         w->api.records[w->api.count++] = (struct api_record){
             .updated_us = START_US + i / 10 * US_PER_DAY + i % 10 * US_PER_HOUR, .revision = 1
         };
-    memory_clock_set(&w->clock, START_US + days * US_PER_DAY + US_PER_HOUR);
+    virtual_clock_set(&w->clock, START_US + days * US_PER_DAY + US_PER_HOUR);
 }
 
 TEST(the_cursor_stops_at_a_slice_that_failed_and_a_later_trigger_heals_it)
@@ -434,7 +434,7 @@ TEST(the_cursor_stops_at_a_slice_that_failed_and_a_later_trigger_heals_it)
     for (int i = 0; i < w.api.count; i++)
         CHECK_EQ(w.api.fetched[i], i / 10 != 2, "the others were fetched");
     w.api.refused = (struct window){ 0, 0 };
-    memory_clock_set(&w.clock, START_US + 5 * US_PER_DAY + US_PER_HOUR); /* no time has passed */
+    virtual_clock_set(&w.clock, START_US + 5 * US_PER_DAY + US_PER_HOUR); /* no time has passed */
     REQUIRE_OK(world_trigger(&w, &result, &err), err);
     CHECK_EQ(result.slices, 1, "only what is missing is planned");
     world_drain(&w);
@@ -455,7 +455,7 @@ static void harvest_for_days(struct world *w, bool with_others)
 
     fill_days(w, 12);
     for (int day = 8; day <= 12; day++) {
-        memory_clock_set(&w->clock, START_US + day * US_PER_DAY + US_PER_HOUR);
+        virtual_clock_set(&w->clock, START_US + day * US_PER_DAY + US_PER_HOUR);
         REQUIRE_OK(world_trigger(w, &result, &err), err);
         if (with_others) {
             REQUIRE_OK(world_fire(w, "backfill", &result, &err), err);

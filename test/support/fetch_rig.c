@@ -14,7 +14,7 @@
 
 #define NOW_US INT64_C(1788000000000000) /* 2026-08-29 */
 
-static const struct memory_secret secrets[] = {
+static const struct fixed_secret secrets[] = {
     { "env:PATRA_CONTACT", "someone@example.org" },
     { "env:OPENALEX_API_KEY", "0p3n-s3cr3t" },
     { "env:RIG_KEY", "k3y-s3cr3t" },
@@ -102,10 +102,10 @@ static void init(struct rig *rig, const char *file)
     *rig = (struct rig){ 0 };
     REQUIRE(test_read(file).data != NULL, file);
     arena_init(&rig->arena, (size_t)1 << 30);
-    memory_clock_init(&rig->clock, NOW_US);
-    memory_random_init(&rig->random, 1);
-    memory_secrets_init(&rig->secrets, secrets, ARRAY_LEN(secrets));
-    memory_http_init(&rig->http, &rig->clock.clock);
+    virtual_clock_init(&rig->clock, NOW_US);
+    seeded_random_init(&rig->random, 1);
+    fixed_secrets_init(&rig->secrets, secrets, ARRAY_LEN(secrets));
+    scripted_http_init(&rig->http, &rig->clock.clock);
     rig->gate = (struct rig_gate){ .gate = { acquire, feedback }, .clock = &rig->clock.clock };
     rig->parts = (struct fetch_parts){ .http = &rig->http.http,
                                        .gate = &rig->gate.gate,
@@ -144,7 +144,7 @@ void rig_init_edited(struct rig *rig, const char *file, const char *operation,
 
 void rig_release(struct rig *rig)
 {
-    memory_http_release(&rig->http);
+    scripted_http_release(&rig->http);
     arena_release(&rig->arena);
 }
 
@@ -168,7 +168,7 @@ void rig_window(struct rig *rig, const char *from, const char *to)
 /* ---- recorded replies ---- */
 
 /* "status: 200" and headers, a line each. */
-static void read_head(struct rig *rig, struct str head, struct memory_reply *reply)
+static void read_head(struct rig *rig, struct str head, struct scripted_reply *reply)
 {
     struct {
         struct http_header *items;
@@ -199,7 +199,7 @@ static void read_head(struct rig *rig, struct str head, struct memory_reply *rep
 
 void rig_reply(struct rig *rig, const char *fixture, const char *url_part)
 {
-    struct memory_reply reply = { .status = 200, .url_part = str_of(url_part) };
+    struct scripted_reply reply = { .status = 200, .url_part = str_of(url_part) };
     char head[512];
     const char *path = test_shared(fixture);
 
@@ -212,7 +212,7 @@ void rig_reply(struct rig *rig, const char *fixture, const char *url_part)
     (void)snprintf(head, sizeof(head), "%s.head", path);
     if (test_read(head).data != NULL)
         read_head(rig, test_read(head), &reply);
-    memory_http_reply(&rig->http, &reply);
+    scripted_http_reply(&rig->http, &reply);
 }
 
 /* ---- running ---- */

@@ -14,12 +14,12 @@
 #ifndef PATRA_TEST_SUPPORT_FETCH_RIG_H
 #define PATRA_TEST_SUPPORT_FETCH_RIG_H
 
-#include "adapter/memory/clock.h"
-#include "adapter/memory/http.h"
-#include "adapter/memory/random.h"
-#include "adapter/memory/secret.h"
 #include "engine/fetch/fetch.h"
+#include "fixed_secret.h"
+#include "scripted_http.h"
+#include "seeded_random.h"
 #include "spec/edit.h"
+#include "virtual_clock.h"
 
 struct rig_gate {
     struct permit_gate gate; /* first */
@@ -52,10 +52,10 @@ struct rig {
     struct arena arena;
     struct spec spec;
     struct slice slice;
-    struct memory_clock clock;
-    struct memory_random random;
-    struct memory_secrets secrets;
-    struct memory_http http;
+    struct virtual_clock clock;
+    struct seeded_random random;
+    struct fixed_secrets secrets;
+    struct scripted_http http;
     struct rig_gate gate;
     struct fetch_parts parts;
     struct fetch_order order;

@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 
-#include "adapter/memory/random.h"
-#include "adapter/memory/secret.h"
 #include "base/instant.h"
+#include "fixed_secret.h"
+#include "seeded_random.h"
 #include "test.h"
 
 #define NOW_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
@@ -36,8 +36,8 @@ struct member {
     int thread;
     struct store *session;
     struct gate *gate;
-    struct memory_random chance;
-    struct memory_secrets secrets;
+    struct seeded_random chance;
+    struct fixed_secrets secrets;
     struct random random;
 };
 
@@ -116,8 +116,8 @@ static void open_member(struct member *member, struct crowd *crowd, int process,
                                .process = process,
                                .thread = thread,
                                .random = { crowd->seed * 1000 + (uint64_t)thread } };
-    memory_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
-    memory_secrets_init(&member->secrets, NULL, 0);
+    seeded_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
+    fixed_secrets_init(&member->secrets, NULL, 0);
     REQUIRE_OK(store_another(crowd->store, &member->session, &err), err);
     if (crowd->dress != NULL)
         crowd->dress(member->session);

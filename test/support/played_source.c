@@ -212,10 +212,10 @@ static bool is_at(const struct http_request *request, const char *path)
 }
 
 static void serve(void *context, struct arena *arena, const struct http_request *request,
-                  struct memory_reply *reply)
+                  struct scripted_reply *reply)
 {
     struct played *played = context;
-    struct memory_reply spoilt = *reply;
+    struct scripted_reply spoilt = *reply;
     struct buf out;
     int size;
 
@@ -261,8 +261,8 @@ void played_begin(struct played *played, struct rig *rig, const char *file, cons
         .records = records, .total = records, .poison = -1, .gone = -1, .rig = rig
     };
     rig_init(rig, file, operation, BASE);
-    memory_http_reply(&rig->http,
-                      &(struct memory_reply){ .make = serve, .context = played, .times = -1 });
+    scripted_http_reply(&rig->http,
+                        &(struct scripted_reply){ .make = serve, .context = played, .times = -1 });
 }
 
 void played_require_complete(const struct played *played, const struct rig *rig, const char *label)

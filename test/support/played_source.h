@@ -26,7 +26,7 @@ struct played {
     int session_dies_at; /* request number; 0: never */
     bool moves;          /* a record comes in front with each request */
     /* Spoils the n-th request, counted from 1; true: *reply is the answer. */
-    bool (*spoil)(struct played *played, int n, struct memory_reply *reply);
+    bool (*spoil)(struct played *played, int n, struct scripted_reply *reply);
     struct rig *rig;
 };
 

@@ -47,7 +47,7 @@ static bool leap_sleep(struct clock *clock, int64_t monotonic_us, int wake_fd)
 
 /* ---- the stage ---- */
 
-static const struct memory_secret secrets[] = {
+static const struct fixed_secret secrets[] = {
     { "env:PATRA_CONTACT", "someone@example.org" },
     { "env:OPENALEX_API_KEY", "0p3n-s3cr3t" },
 };
@@ -62,7 +62,7 @@ void stage_open(struct stage *stage, const char *const *options)
     stage->clock = (struct leap_clock){ .clock = { leap_now, leap_monotonic, leap_sleep },
                                         .inner = system_clock() };
     stage->random = system_random();
-    memory_secrets_init(&stage->secrets, secrets, ARRAY_LEN(secrets));
+    fixed_secrets_init(&stage->secrets, secrets, ARRAY_LEN(secrets));
     REQUIRE(sim_start(&stage->sim, options), "patra-sim starts");
     REQUIRE_OK(curl_http_open(NULL, &stage->http, &err), err);
     REQUIRE_OK(auth_tokens_open(&stage->tokens, &err), err);

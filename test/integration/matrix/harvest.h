@@ -13,11 +13,11 @@
 #define PATRA_TEST_MATRIX_HARVEST_H
 
 #include "adapter/auth/auth_http.h"
-#include "adapter/memory/secret.h"
 #include "adapter/system/system.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
 #include "engine/plan/plan.h"
+#include "fixed_secret.h"
 #include "port/store_plan.h"
 #include "sim_shapes.h"
 #include "sim_truth.h"
@@ -32,7 +32,7 @@ struct stage {
     struct sim sim;
     struct leap_clock clock;
     struct random_source random;
-    struct memory_secrets secrets;
+    struct fixed_secrets secrets;
     struct auth_tokens *tokens;
     struct http *http;   /* to the simulator's own pages */
     struct http *worker; /* the executor's */

@@ -1,9 +1,9 @@
 /* A retry whose commit is refused: it is tried again, and only what was committed is told. */
-#include "adapter/memory/random.h"
 #include "adapter/memory/store.h"
 #include "engine/execute/quarantine_retry.h"
 #include "planning.h"
 #include "port/store_record.h"
+#include "seeded_random.h"
 
 TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
 {
@@ -17,12 +17,12 @@ TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
     struct store *store = contract_store();
     struct quarantine_retried retried;
     struct stored_record record;
-    struct memory_random random;
+    struct seeded_random random;
     struct error err = { 0 };
     int64_t added;
     bool found;
 
-    memory_random_init(&random, 7);
+    seeded_random_init(&random, 7);
     planning_apply(store, &(struct planning_source){ 0 });
     REQUIRE_OK(store_quarantine_add(store, &bad, 1, &added, &err), err);
     memory_store_fail(

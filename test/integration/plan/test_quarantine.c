@@ -1,10 +1,10 @@
 /* Records out of quarantine, on every store: read again by the source in force, stored once. */
-#include "adapter/memory/random.h"
 #include "engine/execute/quarantine_retry.h"
 #include "planning.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
+#include "seeded_random.h"
 
 /* 2026-01-02 and 2026-01-05 are 1767312000 and 1767571200 seconds. */
 #define BY_MS "response: { date_formats: [epoch_ms] }"
@@ -38,10 +38,10 @@ static struct quarantine_retried retry(struct store *store, int64_t id, bool is_
         .id = id, .by = STR("ada"), .note = STR("mended"), .now_us = NOW_US + 9, .is_dry = is_dry
     };
     struct quarantine_retried retried;
-    struct memory_random random;
+    struct seeded_random random;
     struct error err = { 0 };
 
-    memory_random_init(&random, (uint64_t)id); /* the ids of events */
+    seeded_random_init(&random, (uint64_t)id); /* the ids of events */
     REQUIRE_OK(quarantine_retry(store, contract_arena(), &random.source, &ask, &retried, &err),
                err);
     return retried;
@@ -181,10 +181,10 @@ TEST(a_number_nobody_has_and_a_source_that_is_gone_are_refused)
     struct store *store = contract_store();
     struct quarantine_retry_request ask = { .id = 4711, .by = STR("ada"), .now_us = NOW_US };
     struct quarantine_retried retried;
-    struct memory_random random;
+    struct seeded_random random;
     struct error err = { 0 };
 
-    memory_random_init(&random, 7);
+    seeded_random_init(&random, 7);
     CHECK(!quarantine_retry(store, contract_arena(), &random.source, &ask, &retried, &err),
           "no such row");
     CHECK_STR(str_of(err.code), STR("quarantine.unknown"), "why");

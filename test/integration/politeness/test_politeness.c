@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "adapter/curl/curl_http.h"
-#include "adapter/memory/secret.h"
 #include "adapter/system/system.h"
 #include "base/instant.h"
 #include "child.h"
@@ -17,6 +16,7 @@
 #include "data/json.h"
 #include "data/rate_hints.h"
 #include "engine/gate/gate.h"
+#include "fixed_secret.h"
 #include "spec/spec.h"
 
 enum { PROCESSES = 4, THREADS = 2, RATE = 20, BURST = 5, SECONDS = 15 };
@@ -32,7 +32,7 @@ struct worker {
     struct http *http;
     struct clock clock;
     struct random_source random;
-    struct memory_secrets secrets;
+    struct fixed_secrets secrets;
     struct spec_endpoint endpoint;
     bool ok;
     pthread_t thread;
@@ -61,7 +61,7 @@ static bool worker_open(struct worker *worker, struct gate_pool *pool, const cha
     struct error err = { 0 };
 
     *worker = (struct worker){ .clock = system_clock(), .random = system_random() };
-    memory_secrets_init(&worker->secrets, NULL, 0);
+    fixed_secrets_init(&worker->secrets, NULL, 0);
     worker->endpoint = echo();
     if (!store_open(str_of(dsn), NULL, &worker->store, &err) ||
         !curl_http_open(&(struct curl_http_options){ STR("patra-test (mailto:a@example.org)") },

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapter/memory/clock.h"
-#include "adapter/memory/http.h"
-#include "adapter/memory/secret.h"
 #include "base/instant.h"
+#include "fixed_secret.h"
+#include "scripted_http.h"
 #include "test.h"
+#include "virtual_clock.h"
 
-static const struct memory_secret SECRETS[] = {
+static const struct fixed_secret SECRETS[] = {
     { "env:KEY", "K3Y with/odd&bytes" },
     { "env:PLAIN", "s3cr3t" },
     { "file:/pw", "p:w" },
@@ -22,9 +22,9 @@ static const struct memory_secret SECRETS[] = {
 };
 
 static struct {
-    struct memory_clock clock;
-    struct memory_http memory;
-    struct memory_secrets secrets;
+    struct virtual_clock clock;
+    struct scripted_http scripted;
+    struct fixed_secrets secrets;
     struct auth_tokens *tokens;
     struct http *http;
     struct arena arena;
@@ -35,13 +35,13 @@ static struct {
 static void begin(void)
 {
     memset(&world, 0, sizeof(world));
-    memory_clock_init(&world.clock, INT64_C(1767323045000000)); /* 2026-01-02T03:04:05Z */
-    memory_http_init(&world.memory, &world.clock.clock);
-    memory_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
+    virtual_clock_init(&world.clock, INT64_C(1767323045000000)); /* 2026-01-02T03:04:05Z */
+    scripted_http_init(&world.scripted, &world.clock.clock);
+    fixed_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
     arena_init(&world.arena, 16 << 20);
     REQUIRE_OK(auth_tokens_open(&world.tokens, &world.err), world.err);
     REQUIRE_OK(
-        auth_http_open(&(struct auth_http_parts){ &world.memory.http, world.tokens,
+        auth_http_open(&(struct auth_http_parts){ &world.scripted.http, world.tokens,
                                                   &world.secrets.source, &world.clock.clock },
                        &world.http, &world.err),
         world.err);
@@ -51,14 +51,14 @@ static void end(void)
 {
     http_close(world.http);
     auth_tokens_close(world.tokens);
-    memory_http_release(&world.memory);
+    scripted_http_release(&world.scripted);
     arena_release(&world.arena);
 }
 
 static void script(int status, const char *body)
 {
-    memory_http_reply(&world.memory,
-                      &(struct memory_reply){ .status = status, .body = str_of(body) });
+    scripted_http_reply(&world.scripted,
+                        &(struct scripted_reply){ .status = status, .body = str_of(body) });
 }
 
 static const char *try(const struct http_request *request)
@@ -70,7 +70,7 @@ static const char *try(const struct http_request *request)
 
 static struct str sent_header(size_t index, struct str name)
 {
-    return http_header_value(world.memory.sent.items[index].headers, name);
+    return http_header_value(world.scripted.sent.items[index].headers, name);
 }
 
 #define HOME .base_url = STR_INIT("https://api.example.org/v1")
@@ -127,7 +127,7 @@ TEST(a_key_goes_into_a_header)
               STR(""), "sent");
     CHECK_STR(sent_header(0, STR("X-Key")), STR("Token s3cr3t"), "prefix and key");
     CHECK_STR(sent_header(0, STR("A")), STR("b"), "the others stay");
-    CHECK_EQ(world.memory.sent.items[0].headers.count, 2, "in place of the one of the same name");
+    CHECK_EQ(world.scripted.sent.items[0].headers.count, 2, "in place of the one of the same name");
     end();
 }
 
@@ -137,13 +137,13 @@ TEST(a_key_goes_into_the_query_encoded)
     script(200, "");
     script(500, "");
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &KEY_QUERY })), STR(""), "sent");
-    CHECK_STR(world.memory.sent.items[0].url,
+    CHECK_STR(world.scripted.sent.items[0].url,
               STR("https://api.example.org/works?a=1&key=K3Y%20with%2Fodd%26bytes"), "url");
     CHECK_STR(world.reply.url, STR("https://api.example.org/works?a=1&key=***"), "told without it");
     CHECK_STR(str_of(try(&(struct http_request){ .url = STR("https://api.example.org/x#frag"),
                                                  .auth = &KEY_QUERY })),
               STR(""), "sent");
-    CHECK_STR(world.memory.sent.items[1].url,
+    CHECK_STR(world.scripted.sent.items[1].url,
               STR("https://api.example.org/x?key=K3Y%20with%2Fodd%26bytes"), "before a fragment");
     end();
 }
@@ -171,17 +171,17 @@ TEST(a_key_goes_into_a_body_of_either_kind)
         script(200, "");
     request = post(&form, "a=1");
     CHECK_STR(str_of(try(&request)), STR(""), "form");
-    CHECK_STR(world.memory.sent.items[0].body, STR("a=1&key=K3Y+with%2Fodd%26bytes"), "form");
+    CHECK_STR(world.scripted.sent.items[0].body, STR("a=1&key=K3Y+with%2Fodd%26bytes"), "form");
     request = post(&form, "");
     CHECK_STR(str_of(try(&request)), STR(""), "empty form");
-    CHECK_STR(world.memory.sent.items[1].body, STR("key=K3Y+with%2Fodd%26bytes"), "empty form");
+    CHECK_STR(world.scripted.sent.items[1].body, STR("key=K3Y+with%2Fodd%26bytes"), "empty form");
     request = post(&json, " {\"a\": [1, 2]}");
     CHECK_STR(str_of(try(&request)), STR(""), "JSON");
-    CHECK_STR(world.memory.sent.items[2].body, STR("{\"key\":\"K3Y with/odd&bytes\",\"a\":[1, 2]}"),
-              "JSON");
+    CHECK_STR(world.scripted.sent.items[2].body,
+              STR("{\"key\":\"K3Y with/odd&bytes\",\"a\":[1, 2]}"), "JSON");
     request = post(&json, "{}");
     CHECK_STR(str_of(try(&request)), STR(""), "empty object");
-    CHECK_STR(world.memory.sent.items[3].body, STR("{\"key\":\"K3Y with/odd&bytes\"}"), "empty");
+    CHECK_STR(world.scripted.sent.items[3].body, STR("{\"key\":\"K3Y with/odd&bytes\"}"), "empty");
     request = post(&json, "[]");
     CHECK_STR(str_of(try(&request)), STR("auth.place"), "no object");
     request = post(&text, "a");
@@ -189,7 +189,7 @@ TEST(a_key_goes_into_a_body_of_either_kind)
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &KEY_BODY })), STR("auth.place"),
               "GET has no body");
     CHECK_EQ(world.err.level, ERROR_FATAL, "level");
-    CHECK_EQ(world.memory.sent.count, 4, "what could not carry it was not sent");
+    CHECK_EQ(world.scripted.sent.count, 4, "what could not carry it was not sent");
     end();
 }
 
@@ -246,7 +246,7 @@ TEST(a_credential_is_sent_to_its_own_origin_only)
                                                      .auth = &auth,
                                                      .allow_plain_http = origins[i].allow_plain })),
                   str_of(origins[i].code), origins[i].label);
-        CHECK_EQ(world.memory.sent.count, origins[i].code[0] == '\0', origins[i].label);
+        CHECK_EQ(world.scripted.sent.count, origins[i].code[0] == '\0', origins[i].label);
         if (origins[i].code[0] != '\0') {
             CHECK_EQ(world.err.level, ERROR_FATAL, origins[i].label);
             CHECK_EQ(world.secrets.asked, 0, "the secret was not even fetched");
@@ -279,7 +279,7 @@ TEST(a_missing_secret_stops_the_source_unless_it_was_optional)
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &auth })), STR("secret.missing"),
               "missing");
     CHECK_EQ(world.err.level, ERROR_FATAL, "level");
-    CHECK_EQ(world.memory.sent.count, 0, "not sent");
+    CHECK_EQ(world.scripted.sent.count, 0, "not sent");
     auth.optional = true;
     script(200, "");
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &auth })), STR(""), "optional");
@@ -300,7 +300,7 @@ TEST(a_secret_cannot_change_the_message)
     auth.signing_hook = STR("nonsense");
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &auth })), STR("auth.hook"),
               "no hook");
-    CHECK_EQ(world.memory.sent.count, 0, "not sent");
+    CHECK_EQ(world.scripted.sent.count, 0, "not sent");
     end();
 }
 
@@ -315,8 +315,8 @@ TEST(no_error_text_holds_a_secret)
         begin();
         if (all[i % ARRAY_LEN(all)]->type == AUTH_OAUTH2)
             script(200, "{\"access_token\":\"t0ken\"}");
-        memory_http_reply(&world.memory,
-                          &(struct memory_reply){ .error_code = failures[i / ARRAY_LEN(all)] });
+        scripted_http_reply(&world.scripted,
+                            &(struct scripted_reply){ .error_code = failures[i / ARRAY_LEN(all)] });
         CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = all[i % ARRAY_LEN(all)] })),
                   str_of(failures[i / ARRAY_LEN(all)]), "failed");
         for (size_t k = 0; k < ARRAY_LEN(SECRETS); k++)
@@ -340,15 +340,15 @@ static void script_token(const char *token, int seconds)
     (void)snprintf(body, sizeof(bodies[0]),
                    "{\"access_token\":\"%s\",\"token_type\":\"Bearer\",\"expires_in\":%d}", token,
                    seconds);
-    memory_http_reply(
-        &world.memory,
-        &(struct memory_reply){ .url_part = STR("/token"), .status = 200, .body = str_of(body) });
+    scripted_http_reply(
+        &world.scripted,
+        &(struct scripted_reply){ .url_part = STR("/token"), .status = 200, .body = str_of(body) });
 }
 
 static void script_works(int status)
 {
-    memory_http_reply(&world.memory,
-                      &(struct memory_reply){ .url_part = STR("/works"), .status = status });
+    scripted_http_reply(&world.scripted,
+                        &(struct scripted_reply){ .url_part = STR("/works"), .status = status });
 }
 
 static const char *get_works(void)
@@ -364,17 +364,17 @@ TEST(a_token_is_requested_once_and_kept_until_near_its_end)
     for (int i = 0; i < 3; i++)
         script_works(200);
     CHECK_STR(str_of(get_works()), STR(""), "first");
-    CHECK_STR(world.memory.sent.items[0].url, OAUTH.token_url, "the token first");
-    CHECK_STR(world.memory.sent.items[0].body, STR("grant_type=client_credentials&scope=read"),
+    CHECK_STR(world.scripted.sent.items[0].url, OAUTH.token_url, "the token first");
+    CHECK_STR(world.scripted.sent.items[0].body, STR("grant_type=client_credentials&scope=read"),
               "the grant");
     CHECK_STR(sent_header(0, STR("Authorization")), STR("Basic Y2xpZW50Omh1c2g="), "client:hush");
     CHECK_STR(sent_header(1, STR("Authorization")), STR("Bearer t1"), "then the request");
-    memory_clock_advance(&world.clock, 539 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, 539 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR(""), "second");
     CHECK_STR(sent_header(2, STR("Authorization")), STR("Bearer t1"), "still good");
-    memory_clock_advance(&world.clock, 1 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, 1 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR(""), "third");
-    CHECK_STR(world.memory.sent.items[3].url, OAUTH.token_url,
+    CHECK_STR(world.scripted.sent.items[3].url, OAUTH.token_url,
               "a minute before its end, a new one");
     CHECK_STR(sent_header(4, STR("Authorization")), STR("Bearer t2"), "the new one");
     CHECK_EQ(world.reply.attempts, 1, "once on the wire");
@@ -385,19 +385,19 @@ TEST(a_token_is_used_to_its_end_while_its_server_fails)
 {
     begin();
     script_token("t1", 600);
-    memory_http_reply(&world.memory,
-                      &(struct memory_reply){ .url_part = STR("/token"), .status = 503 });
-    memory_http_reply(&world.memory,
-                      &(struct memory_reply){ .url_part = STR("/token"), .status = 503 });
+    scripted_http_reply(&world.scripted,
+                        &(struct scripted_reply){ .url_part = STR("/token"), .status = 503 });
+    scripted_http_reply(&world.scripted,
+                        &(struct scripted_reply){ .url_part = STR("/token"), .status = 503 });
     for (int i = 0; i < 3; i++)
         script_works(200);
     CHECK_STR(str_of(get_works()), STR(""), "first");
-    memory_clock_advance(&world.clock, 550 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, 550 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR(""), "fifty seconds are left of it");
     CHECK_STR(sent_header(3, STR("Authorization")), STR("Bearer t1"), "the old one");
     CHECK_STR(str_of(get_works()), STR(""), "again");
-    CHECK_EQ(world.memory.sent.count, 5, "and its server is not asked with every request");
-    memory_clock_advance(&world.clock, 50 * US_PER_SECOND);
+    CHECK_EQ(world.scripted.sent.count, 5, "and its server is not asked with every request");
+    virtual_clock_advance(&world.clock, 50 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR("auth.token"), "its end has come");
     script_token("t2", 600);
     script_works(200);
@@ -413,10 +413,10 @@ TEST(a_short_lived_token_is_kept_for_half_its_life)
     for (int i = 0; i < 3; i++)
         script_works(200);
     CHECK_STR(str_of(get_works()), STR(""), "first");
-    memory_clock_advance(&world.clock, 19 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, 19 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR(""), "second");
     CHECK_STR(sent_header(2, STR("Authorization")), STR("Bearer t1"), "kept");
-    memory_clock_advance(&world.clock, 1 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, 1 * US_PER_SECOND);
     CHECK_STR(str_of(get_works()), STR(""), "third");
     CHECK_STR(sent_header(4, STR("Authorization")), STR("Bearer t2"), "replaced");
     end();
@@ -440,7 +440,7 @@ TEST(a_401_on_a_cached_token_brings_a_new_one)
     CHECK_STR(sent_header(4, STR("Authorization")), STR("Bearer t2"), "the new one");
     CHECK_STR(str_of(get_works()), STR(""), "third");
     CHECK_EQ(world.reply.status, 401, "refused twice: that is the answer");
-    CHECK_EQ(world.memory.sent.count, 8, "no third attempt");
+    CHECK_EQ(world.scripted.sent.count, 8, "no third attempt");
     end();
 }
 
@@ -451,7 +451,7 @@ TEST(a_401_on_a_new_token_is_returned)
     script_works(401);
     CHECK_STR(str_of(get_works()), STR(""), "sent");
     CHECK_EQ(world.reply.status, 401, "status");
-    CHECK_EQ(world.memory.sent.count, 2, "once");
+    CHECK_EQ(world.scripted.sent.count, 2, "once");
     end();
 }
 
@@ -497,13 +497,14 @@ TEST(a_token_server_refuses_in_several_ways)
 {
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         begin();
-        memory_http_reply(&world.memory, &(struct memory_reply){ .status = refusals[i].status,
-                                                                 .body = str_of(refusals[i].body),
-                                                                 .error_code = refusals[i].error });
+        scripted_http_reply(&world.scripted,
+                            &(struct scripted_reply){ .status = refusals[i].status,
+                                                      .body = str_of(refusals[i].body),
+                                                      .error_code = refusals[i].error });
         CHECK_STR(str_of(get_works()), str_of(refusals[i].code), refusals[i].label);
         CHECK_EQ(world.err.level, refusals[i].level, refusals[i].label);
         CHECK(strstr(world.err.text, "hush") == NULL, world.err.text);
-        CHECK_EQ(world.memory.sent.count, 1, "the request itself was not sent");
+        CHECK_EQ(world.scripted.sent.count, 1, "the request itself was not sent");
         script_token("t1", 600);
         script_works(200);
         CHECK_STR(str_of(get_works()), STR(""), "and when it says yes again, all is well");
@@ -535,12 +536,13 @@ TEST(a_proxy_that_is_a_reference_is_resolved)
     script_works(200);
     CHECK_STR(str_of(try(&(struct http_request){ URL, .proxy = STR("env:PROXY") })), STR(""),
               "bare");
-    CHECK_STR(world.memory.sent.items[0].proxy, STR("http://u:hidden@proxy:3128"), "resolved");
+    CHECK_STR(world.scripted.sent.items[0].proxy, STR("http://u:hidden@proxy:3128"), "resolved");
     CHECK_STR(str_of(try(&(struct http_request){ URL, .auth = &OAUTH, .proxy = STR("env:PROXY") })),
               STR(""), "with a token");
-    CHECK_STR(world.memory.sent.items[1].proxy, STR("http://u:hidden@proxy:3128"),
+    CHECK_STR(world.scripted.sent.items[1].proxy, STR("http://u:hidden@proxy:3128"),
               "for the token too");
-    CHECK_STR(world.memory.sent.items[2].proxy, STR("http://u:hidden@proxy:3128"), "and after it");
+    CHECK_STR(world.scripted.sent.items[2].proxy, STR("http://u:hidden@proxy:3128"),
+              "and after it");
     CHECK_STR(str_of(try(&(struct http_request){ URL, .proxy = STR("env:NOWHERE") })),
               STR("secret.missing"), "not there");
     end();
@@ -552,7 +554,7 @@ enum { THREADS = 4 };
 
 static struct thread {
     pthread_t thread;
-    struct memory_http memory;
+    struct scripted_http scripted;
     bool ok;
 } threads[THREADS];
 static pthread_barrier_t barrier;
@@ -560,15 +562,15 @@ static pthread_barrier_t barrier;
 static void *ask_once(void *context)
 {
     struct thread *self = context;
-    struct memory_secrets secrets;
+    struct fixed_secrets secrets;
     struct http_reply reply;
     struct error err;
     struct arena arena;
     struct http *http;
 
     arena_init(&arena, 1 << 20);
-    memory_secrets_init(&secrets, SECRETS, ARRAY_LEN(SECRETS));
-    if (!auth_http_open(&(struct auth_http_parts){ &self->memory.http, world.tokens,
+    fixed_secrets_init(&secrets, SECRETS, ARRAY_LEN(SECRETS));
+    if (!auth_http_open(&(struct auth_http_parts){ &self->scripted.http, world.tokens,
                                                    &secrets.source, &world.clock.clock },
                         &http, &err))
         return NULL;
@@ -588,21 +590,21 @@ TEST(one_thread_requests_a_token_and_all_get_it)
     begin();
     REQUIRE(pthread_barrier_init(&barrier, NULL, THREADS) == 0, "barrier");
     for (size_t i = 0; i < THREADS; i++) {
-        memory_http_init(&threads[i].memory, NULL);
-        memory_http_reply(&threads[i].memory,
-                          &(struct memory_reply){ .url_part = STR("/token"),
-                                                  .status = 200,
-                                                  .body = STR("{\"access_token\":\"t\"}") });
-        memory_http_reply(&threads[i].memory,
-                          &(struct memory_reply){ .url_part = STR("/works"), .status = 200 });
+        scripted_http_init(&threads[i].scripted, NULL);
+        scripted_http_reply(&threads[i].scripted,
+                            &(struct scripted_reply){ .url_part = STR("/token"),
+                                                      .status = 200,
+                                                      .body = STR("{\"access_token\":\"t\"}") });
+        scripted_http_reply(&threads[i].scripted,
+                            &(struct scripted_reply){ .url_part = STR("/works"), .status = 200 });
         threads[i].ok = false;
         REQUIRE(pthread_create(&threads[i].thread, NULL, ask_once, &threads[i]) == 0, "thread");
     }
     for (size_t i = 0; i < THREADS; i++) {
         (void)pthread_join(threads[i].thread, NULL);
         CHECK(threads[i].ok, "answered");
-        asked += threads[i].memory.sent.count - 1;
-        memory_http_release(&threads[i].memory);
+        asked += threads[i].scripted.sent.count - 1;
+        scripted_http_release(&threads[i].scripted);
     }
     CHECK_EQ(asked, 1, "one token for all");
     (void)pthread_barrier_destroy(&barrier);

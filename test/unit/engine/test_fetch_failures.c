@@ -8,7 +8,7 @@ static struct played played;
 
 /* ---- waiting ---- */
 
-static bool throttle_second(struct played *self, int n, struct memory_reply *reply)
+static bool throttle_second(struct played *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header wait = { STR_INIT("Retry-After"), STR_INIT("30") };
 
@@ -53,7 +53,7 @@ TEST(a_wait_is_slept_or_given_back)
     rig_release(&rig);
 }
 
-static bool quota_gone(struct played *self, int n, struct memory_reply *reply)
+static bool quota_gone(struct played *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header reset = { STR_INIT("X-RateLimit-Reset"), STR_INIT("3600") };
 
@@ -80,7 +80,7 @@ TEST(a_quota_that_is_used_up_gets_no_further_request)
     rig_release(&rig);
 }
 
-static bool refuse_each_tenth(struct played *self, int n, struct memory_reply *reply)
+static bool refuse_each_tenth(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 429;
@@ -116,7 +116,7 @@ TEST(a_slice_that_is_refused_too_often_is_resliced_after_what_was_read)
     rig_release(&rig);
 }
 
-static bool refuse_in_json(struct played *self, int n, struct memory_reply *reply)
+static bool refuse_in_json(struct played *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header type = { STR_INIT("Content-Type"),
                                              STR_INIT("application/json") };
@@ -176,7 +176,7 @@ TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
     rig_release(&rig);
 }
 
-static bool fail_all(struct played *self, int n, struct memory_reply *reply)
+static bool fail_all(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -228,7 +228,7 @@ TEST(a_source_that_fails_is_given_up_after_its_attempts)
 /* ---- responses that repeat secrets ---- */
 
 /* NCBI responds like this, with 429 to a request too many and with 400 to an unknown key. */
-static bool echo_key(struct played *self, int n, struct memory_reply *reply)
+static bool echo_key(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)n;
     reply->status = self->poison_status;
@@ -267,7 +267,7 @@ TEST(a_key_that_a_response_repeats_is_not_kept)
 
 /* ---- bad records ---- */
 
-static bool one_without_id(struct played *self, int n, struct memory_reply *reply)
+static bool one_without_id(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"},"
@@ -294,7 +294,7 @@ TEST(bad_records_are_quarantined_and_the_walk_continues)
     rig_release(&rig);
 }
 
-static bool odd_version(struct played *self, int n, struct memory_reply *reply)
+static bool odd_version(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\","
@@ -318,7 +318,7 @@ TEST(a_version_with_a_nul_in_it_is_one_bad_record)
     rig_release(&rig);
 }
 
-static bool bad_once(struct played *self, int n, struct memory_reply *reply)
+static bool bad_once(struct played *self, int n, struct scripted_reply *reply)
 {
     return n == 1 && one_without_id(self, n, reply);
 }
@@ -335,7 +335,7 @@ TEST(a_second_response_may_have_a_good_record)
     rig_release(&rig);
 }
 
-static bool another_shape(struct played *self, int n, struct memory_reply *reply)
+static bool another_shape(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;

@@ -532,8 +532,8 @@ TEST(records_that_are_null_are_not_records)
     rig.order.ids = (const struct str[]){ STR("CorpusId:211530585"), STR("none") };
     rig.order.id_count = 2;
     rig_reply(&rig, "fixtures/semanticscholar/batch-null-items.json", NULL);
-    memory_http_reply(&rig.http,
-                      &(struct memory_reply){ .status = 200, .body = STR("[null]"), .times = -1 });
+    scripted_http_reply(
+        &rig.http, &(struct scripted_reply){ .status = 200, .body = STR("[null]"), .times = -1 });
     rig_run(&rig);
     if (rig.failed)
         test_fail(__FILE__, __LINE__, "%s", rig.err.text);

@@ -45,7 +45,7 @@ TEST(one_bad_id_is_found_by_halving)
     }
 }
 
-static bool refuse_details(struct played *self, int n, struct memory_reply *reply)
+static bool refuse_details(struct played *self, int n, struct scripted_reply *reply)
 {
     const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
 
@@ -134,7 +134,7 @@ TEST(an_operation_by_id_requests_its_ids)
 
 /* ---- history servers ---- */
 
-static bool find_nothing(struct played *self, int n, struct memory_reply *reply)
+static bool find_nothing(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -160,7 +160,7 @@ TEST(a_digest_has_the_ids_that_are_in_the_path)
     rig_release(&rig);
 }
 
-static bool find_nothing_once(struct played *self, int n, struct memory_reply *reply)
+static bool find_nothing_once(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"ids\":[],\"total\":0,\"session\":\"S0\"}");

@@ -12,8 +12,8 @@ TEST(pubmed_ids_lead_to_their_records)
 
     rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
     /* The six ids of the recorded efetch. */
-    memory_http_reply(
-        &rig.http, &(struct memory_reply){
+    scripted_http_reply(
+        &rig.http, &(struct scripted_reply){
                        .url_part = STR("esearch"),
                        .status = 200,
                        .headers = &type,
@@ -41,8 +41,8 @@ TEST(pubmed_ids_without_a_record_are_requested_twice_and_listed)
     struct rig rig;
 
     rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
-    memory_http_reply(
-        &rig.http, &(struct memory_reply){
+    scripted_http_reply(
+        &rig.http, &(struct scripted_reply){
                        .url_part = STR("esearch"),
                        .status = 200,
                        .body = STR("{\"esearchresult\":{\"count\":\"2\",\"idlist\":[\"12091962\","
@@ -65,10 +65,10 @@ TEST(pubmed_over_its_cap_is_resliced_before_anything_is_stored)
     struct rig rig;
 
     rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
-    memory_http_reply(&rig.http,
-                      &(struct memory_reply){ .status = 200,
-                                              .body = STR("{\"esearchresult\":{\"count\":\"50000\","
-                                                          "\"idlist\":[\"1\",\"2\"]}}") });
+    scripted_http_reply(
+        &rig.http, &(struct scripted_reply){ .status = 200,
+                                             .body = STR("{\"esearchresult\":{\"count\":\"50000\","
+                                                         "\"idlist\":[\"1\",\"2\"]}}") });
     rig_run(&rig);
     CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut it");
     CHECK_EQ(rig.last.verdict.reslice, RESLICE_OVER_CAP, "over the cap");
@@ -91,9 +91,9 @@ static void search_part(struct rig *rig, struct id_range part, const char *url_p
     rig_init(rig, "sources/pubmed.yaml", "harvest", NULL);
     rig->slice.part = part;
     rig->order.by_ids = true;
-    memory_http_reply(&rig->http, &(struct memory_reply){ .status = 200,
-                                                          .url_part = str_of(url_part),
-                                                          .body = str_of(answer) });
+    scripted_http_reply(&rig->http, &(struct scripted_reply){ .status = 200,
+                                                              .url_part = str_of(url_part),
+                                                              .body = str_of(answer) });
     rig_run(rig);
 }
 

@@ -172,7 +172,7 @@ TEST(ids_that_were_not_kept_are_noticed)
 
 /* ---- scrolls ---- */
 
-static bool lose_third(struct played *self, int n, struct memory_reply *reply)
+static bool lose_third(struct played *self, int n, struct scripted_reply *reply)
 {
     if (n != 3)
         return false;
@@ -198,7 +198,7 @@ TEST(a_lost_page_of_a_scroll_restarts_the_walk)
     rig_release(&rig);
 }
 
-static bool refuse_third(struct played *self, int n, struct memory_reply *reply)
+static bool refuse_third(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 429;
@@ -218,7 +218,7 @@ TEST(a_refusal_leaves_a_scroll_where_it_was)
     rig_release(&rig);
 }
 
-static bool lose_each_second(struct played *self, int n, struct memory_reply *reply)
+static bool lose_each_second(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 500;
@@ -257,7 +257,7 @@ TEST(a_scroll_is_not_resumed_in_the_middle)
 
 /* ---- tokens that expire ---- */
 
-static bool expire_third(struct played *self, int n, struct memory_reply *reply)
+static bool expire_third(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 410;

@@ -183,7 +183,7 @@ TEST(the_next_page_is_under_way_while_a_batch_is_stored)
 
 /* ---- probes ---- */
 
-static bool not_found_behind_the_end(struct played *self, int n, struct memory_reply *reply)
+static bool not_found_behind_the_end(struct played *self, int n, struct scripted_reply *reply)
 {
     reply->status = 404;
     reply->body = STR("{\"detail\":\"Invalid page.\"}");
@@ -202,7 +202,7 @@ TEST(an_error_after_the_last_page_is_an_end)
     rig_release(&rig);
 }
 
-static bool refuse_third(struct played *self, int n, struct memory_reply *reply)
+static bool refuse_third(struct played *self, int n, struct scripted_reply *reply)
 {
     reply->status = self->poison_status;
     return n == 3;
@@ -250,7 +250,7 @@ TEST(secrets_that_a_next_url_repeats_are_not_kept)
     rig_release(&rig);
 }
 
-static bool elsewhere(struct played *self, int n, struct memory_reply *reply)
+static bool elsewhere(struct played *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -281,7 +281,7 @@ TEST(requests_of_a_run_are_spans_of_one_trace)
     rig_release(&rig);
 }
 
-static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
+static bool redirect_all(struct played *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header location = {
         STR_INIT("Location"), STR_INIT("https://elsewhere.example.org/x?api_key=SECRET")
@@ -296,7 +296,7 @@ static bool redirect_all(struct played *self, int n, struct memory_reply *reply)
 }
 
 /* A source where every response is one redirect away. */
-static bool redirect_first(struct played *self, int n, struct memory_reply *reply)
+static bool redirect_first(struct played *self, int n, struct scripted_reply *reply)
 {
     static struct http_header location = { STR_INIT("Location"), { NULL, 0 } };
     const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;

@@ -2,26 +2,26 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "adapter/memory/clock.h"
-#include "adapter/memory/random.h"
-#include "adapter/memory/secret.h"
 #include "adapter/memory/store.h"
 #include "base/instant.h"
 #include "engine/gate/gate.h"
 #include "engine/gate/limit.h"
+#include "fixed_secret.h"
 #include "gate_crowd.h"
 #include "port/store_rate.h"
+#include "seeded_random.h"
 #include "test.h"
+#include "virtual_clock.h"
 
 #define NOW_US INT64_C(1767225600000000)
 
-static const struct memory_secret SECRETS[] = { { "env:KEY", "secret" } };
+static const struct fixed_secret SECRETS[] = { { "env:KEY", "secret" } };
 
 static struct {
     struct store *store;
-    struct memory_clock clock;
-    struct memory_random random;
-    struct memory_secrets secrets;
+    struct virtual_clock clock;
+    struct seeded_random random;
+    struct fixed_secrets secrets;
     struct gate_pool *pool;
     struct gate *gate;
     struct spec_endpoint endpoint;
@@ -33,9 +33,9 @@ static void begin_at(double per_second, int64_t burst, int wake_fd)
 {
     int64_t taken;
 
-    memory_clock_init(&world.clock, NOW_US);
-    memory_random_init(&world.random, 1);
-    memory_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
+    virtual_clock_init(&world.clock, NOW_US);
+    seeded_random_init(&world.random, 1);
+    fixed_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
     world.endpoint = crowd_endpoint(per_second, burst);
     REQUIRE_OK(memory_store_open(&world.store, &world.err), world.err);
     REQUIRE_OK(store_migrate(world.store, NOW_US, &taken, &world.err), world.err);
@@ -214,14 +214,14 @@ TEST(a_wait_that_is_written_late_is_as_long_on_any_calendar)
             .requests = 1,
             .status = 429,
             .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 100 * US_PER_SECOND } });
-        memory_clock_set(&world.clock, NOW_US + jumps_us[i]);
-        memory_clock_advance(&world.clock, 5 * US_PER_SECOND);
+        virtual_clock_set(&world.clock, NOW_US + jumps_us[i]);
+        virtual_clock_advance(&world.clock, 5 * US_PER_SECOND);
         gate_close(world.gate); /* writes what is not written yet */
         world.gate = NULL;
         CHECK_EQ(ask_of_another(), RATE_WAIT, "silence");
-        memory_clock_advance(&world.clock, 90 * US_PER_SECOND);
+        virtual_clock_advance(&world.clock, 90 * US_PER_SECOND);
         CHECK_EQ(ask_of_another(), RATE_WAIT, "still");
-        memory_clock_advance(&world.clock, 25 * US_PER_SECOND);
+        virtual_clock_advance(&world.clock, 25 * US_PER_SECOND);
         CHECK_EQ(ask_of_another(), RATE_ALLOW, "it is over");
         end();
     }
@@ -262,7 +262,7 @@ TEST(a_wait_that_is_too_long_is_rejected)
     CHECK(world.permit.retry_at_us >= NOW_US + US_PER_HOUR &&
               world.permit.retry_at_us <= NOW_US + US_PER_HOUR + 5 * US_PER_SECOND,
           "and a little, by chance");
-    memory_clock_advance(&world.clock, US_PER_HOUR + 5 * US_PER_SECOND);
+    virtual_clock_advance(&world.clock, US_PER_HOUR + 5 * US_PER_SECOND);
     CHECK_EQ(ask(true), RATE_ALLOW, "afterwards");
     done();
     end();
@@ -315,7 +315,7 @@ TEST(a_clock_that_is_set_back_stops_no_request)
         CHECK_EQ(ask(true), RATE_ALLOW, "before");
         done();
     }
-    memory_clock_set(&world.clock, NOW_US - US_PER_DAY);
+    virtual_clock_set(&world.clock, NOW_US - US_PER_DAY);
     CHECK_EQ(ask(true), RATE_ALLOW, "after");
     CHECK(world.permit.waited_us <= US_PER_SECOND, "and soon");
     done();

@@ -1,4 +1,5 @@
-#include "adapter/memory/http.h"
+/* The http port from a script: finds the response, applies limits, follows redirects. */
+#include "scripted_http.h"
 
 #include <assert.h>
 #include <string.h>
@@ -9,16 +10,16 @@
 
 enum { SCRIPT_BYTES_MAX = 256 << 20 };
 
-struct memory_ticket {
+struct scripted_ticket {
     struct http_ticket ticket;
     struct arena *arena;
     struct http_request request;
-    size_t sent; /* its place in memory->sent */
+    size_t sent; /* its index in scripted->sent */
 };
 
-static struct memory_http *memory_of(struct http *http)
+static struct scripted_http *scripted_of(struct http *http)
 {
-    return (struct memory_http *)http;
+    return (struct scripted_http *)http;
 }
 
 static bool contains(struct str text, struct str part)
@@ -26,18 +27,18 @@ static bool contains(struct str text, struct str part)
     return part.len == 0 || str_find(text, part) < text.len;
 }
 
-static bool is_meant(const struct memory_reply *reply, const struct http_request *request)
+static bool is_meant(const struct scripted_reply *reply, const struct http_request *request)
 {
     return (reply->method.len == 0 || str_eq(reply->method, request->method)) &&
            contains(request->url, reply->url_part) && contains(request->body, reply->body_part) &&
            (reply->matches == NULL || reply->matches(reply->context, request));
 }
 
-static struct memory_reply *find_reply(struct memory_http *memory,
-                                       const struct http_request *request)
+static struct scripted_reply *find_reply(struct scripted_http *scripted,
+                                         const struct http_request *request)
 {
-    for (size_t i = 0; i < memory->script.count; i++) {
-        struct memory_reply *reply = &memory->script.items[i];
+    for (size_t i = 0; i < scripted->script.count; i++) {
+        struct scripted_reply *reply = &scripted->script.items[i];
 
         if (reply->times != 0 && is_meant(reply, request)) {
             reply->times -= reply->times > 0;
@@ -47,15 +48,15 @@ static struct memory_reply *find_reply(struct memory_http *memory,
     return NULL;
 }
 
-static size_t remember(struct memory_http *memory, const struct http_request *request)
+static size_t remember(struct scripted_http *scripted, const struct http_request *request)
 {
-    struct memory_sent *sent = LIST_ADD(&memory->arena, &memory->sent);
+    struct scripted_sent *sent = LIST_ADD(&scripted->arena, &scripted->sent);
     struct http_request copy;
     struct error err;
-    const bool copied = http_request_copy(&memory->arena, request, &copy, &err);
+    const bool copied = http_request_copy(&scripted->arena, request, &copy, &err);
 
     assert(sent != NULL && copied); /* a test that sends more than the script's memory */
-    *sent = (struct memory_sent){
+    *sent = (struct scripted_sent){
         .method = copy.method,
         .url = copy.url,
         .headers = { (struct http_header *)copy.headers, copy.header_count },
@@ -63,7 +64,7 @@ static size_t remember(struct memory_http *memory, const struct http_request *re
         .proxy = copy.proxy,
         .traceparent = copy.traceparent,
     };
-    return memory->sent.count - 1;
+    return scripted->sent.count - 1;
 }
 
 static bool fail(const struct http_request *request, const char *code, struct error *err)
@@ -75,9 +76,9 @@ static bool fail(const struct http_request *request, const char *code, struct er
                      http_title(request, request->url).text, fault->meaning);
 }
 
-/* Fills the reply from the script's, as far as limits and the script's error let it. */
+/* Fills the reply from the script's, up to the limits and the script's error. */
 static bool give(struct arena *arena, const struct http_request *request,
-                 const struct memory_reply *from, struct http_reply *reply, struct error *err)
+                 const struct scripted_reply *from, struct http_reply *reply, struct error *err)
 {
     const char *code = from->error_code;
     struct http_request copy;
@@ -115,36 +116,36 @@ static bool give(struct arena *arena, const struct http_request *request,
     return true;
 }
 
-static bool exchange(struct memory_http *memory, struct arena *arena,
+static bool exchange(struct scripted_http *scripted, struct arena *arena,
                      const struct http_request *request, struct http_reply *reply,
                      struct error *err)
 {
-    struct memory_reply *found;
-    struct memory_reply made;
+    struct scripted_reply *found;
+    struct scripted_reply made;
 
-    if (memory->interrupted)
+    if (scripted->interrupted)
         return fail(request, "http.cancelled", err);
-    found = find_reply(memory, request);
+    found = find_reply(scripted, request);
     if (found == NULL)
         return error_set(err, ERROR_FATAL, "http.script", "%s: no reply of the script matches",
                          http_title(request, request->url).text);
     made = *found;
     if (made.make != NULL)
         made.make(made.context, arena, request, &made);
-    if (memory->clock != NULL && made.took_us > 0)
-        (void)clock_sleep_us(memory->clock, made.took_us, CLOCK_NO_WAKE);
+    if (scripted->clock != NULL && made.took_us > 0)
+        (void)clock_sleep_us(scripted->clock, made.took_us, CLOCK_NO_WAKE);
     return give(arena, request, &made, reply, err);
 }
 
-/* Sends, and goes where redirects lead; `request` was checked and remembered. */
-static bool follow(struct memory_http *memory, struct arena *arena,
+/* Sends and follows redirects; `request` was checked and recorded before. */
+static bool follow(struct scripted_http *scripted, struct arena *arena,
                    const struct http_request *request, struct http_reply *reply, struct error *err)
 {
     struct http_request at = *request;
     struct http_hop hop;
 
     for (int followed = 0;; followed++) {
-        if (!exchange(memory, arena, &at, reply, err))
+        if (!exchange(scripted, arena, &at, reply, err))
             return false;
         reply->redirects = followed;
         reply->attempts = 1;
@@ -155,90 +156,92 @@ static bool follow(struct memory_http *memory, struct arena *arena,
             return true;
         if (!http_hop_request(arena, &at, &hop, &at, err))
             return false;
-        (void)remember(memory, &at);
+        (void)remember(scripted, &at);
     }
 }
 
-static bool memory_send(struct http *http, struct arena *arena, const struct http_request *request,
-                        struct http_reply *reply, struct error *err)
+static bool scripted_send(struct http *http, struct arena *arena,
+                          const struct http_request *request, struct http_reply *reply,
+                          struct error *err)
 {
-    struct memory_http *memory = memory_of(http);
+    struct scripted_http *scripted = scripted_of(http);
     struct http_request checked = *request;
 
     if (!http_request_check(&checked, err))
         return false;
-    (void)remember(memory, &checked);
-    return follow(memory, arena, &checked, reply, err);
+    (void)remember(scripted, &checked);
+    return follow(scripted, arena, &checked, reply, err);
 }
 
-static bool memory_start(struct http *http, struct arena *arena, const struct http_request *request,
-                         struct http_ticket **ticket, struct error *err)
+static bool scripted_start(struct http *http, struct arena *arena,
+                           const struct http_request *request, struct http_ticket **ticket,
+                           struct error *err)
 {
-    struct memory_http *memory = memory_of(http);
-    struct memory_ticket *made = ARENA_NEW(arena, struct memory_ticket);
+    struct scripted_http *scripted = scripted_of(http);
+    struct scripted_ticket *made = ARENA_NEW(arena, struct scripted_ticket);
 
     if (made == NULL)
         return arena_error(arena, err);
     if (!http_request_copy(arena, request, &made->request, err) ||
         !http_request_check(&made->request, err))
         return false;
-    if (memory->under_way == HTTP_TICKETS_MAX)
+    if (scripted->under_way == HTTP_TICKETS_MAX)
         return fail(request, "http.limit", err);
-    memory->under_way++;
+    scripted->under_way++;
     made->ticket.http = http;
     made->arena = arena;
-    made->sent = remember(memory, &made->request);
+    made->sent = remember(scripted, &made->request);
     *ticket = &made->ticket;
     return true;
 }
 
-static bool memory_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
+static bool scripted_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
 {
-    struct memory_ticket *made = (struct memory_ticket *)ticket;
-    struct memory_http *memory = memory_of(ticket->http);
+    struct scripted_ticket *made = (struct scripted_ticket *)ticket;
+    struct scripted_http *scripted = scripted_of(ticket->http);
 
-    assert(memory->under_way > 0);
-    memory->under_way--;
-    return follow(memory, made->arena, &made->request, reply, err);
+    assert(scripted->under_way > 0);
+    scripted->under_way--;
+    return follow(scripted, made->arena, &made->request, reply, err);
 }
 
-static void memory_cancel(struct http_ticket *ticket)
+static void scripted_cancel(struct http_ticket *ticket)
 {
-    struct memory_http *memory = memory_of(ticket->http);
+    struct scripted_http *scripted = scripted_of(ticket->http);
 
-    assert(memory->under_way > 0);
-    memory->under_way--;
-    memory->sent.items[((struct memory_ticket *)ticket)->sent].cancelled = true;
+    assert(scripted->under_way > 0);
+    scripted->under_way--;
+    scripted->sent.items[((struct scripted_ticket *)ticket)->sent].cancelled = true;
 }
 
-static void memory_interrupt(struct http *http)
+static void scripted_interrupt(struct http *http)
 {
-    memory_of(http)->interrupted = true;
+    scripted_of(http)->interrupted = true;
 }
 
-static void memory_close(struct http *http)
+static void scripted_close(struct http *http)
 {
-    (void)http; /* memory_http_release ends it: a test looks at what was sent afterwards */
+    (void)http; /* scripted_http_release() frees it: tests read `sent` after the close */
 }
 
-void memory_http_init(struct memory_http *http, struct clock *clock)
+void scripted_http_init(struct scripted_http *http, struct clock *clock)
 {
-    static const struct http_ops ops = { memory_send,   memory_start,     memory_wait,
-                                         memory_cancel, memory_interrupt, memory_close };
+    static const struct http_ops ops = { scripted_send,   scripted_start,     scripted_wait,
+                                         scripted_cancel, scripted_interrupt, scripted_close };
 
-    *http = (struct memory_http){ .http.ops = &ops, .clock = clock };
+    *http = (struct scripted_http){ .http.ops = &ops, .clock = clock };
     arena_init(&http->arena, SCRIPT_BYTES_MAX);
 }
 
-void memory_http_release(struct memory_http *http)
+void scripted_http_release(struct scripted_http *http)
 {
     arena_release(&http->arena);
-    *http = (struct memory_http){ 0 };
+    *http = (struct scripted_http){ 0 };
 }
 
-void memory_http_reply(struct memory_http *http, const struct memory_reply *reply)
+void scripted_http_reply(struct scripted_http *http, const struct scripted_reply *reply)
 {
-    struct memory_reply *item = LIST_ADD(&http->arena, &http->script);
+    struct scripted_reply *item = LIST_ADD(&http->arena, &http->script);
 
     assert(item != NULL);
     *item = *reply;

@@ -1,26 +1,27 @@
-#include "adapter/memory/http.h"
+/* The http port that tests run on. */
+#include "scripted_http.h"
 
 #include <string.h>
 
-#include "adapter/memory/clock.h"
 #include "test.h"
+#include "virtual_clock.h"
 
-static struct memory_clock clock_;
-static struct memory_http http;
+static struct virtual_clock clock_;
+static struct scripted_http http;
 static struct arena arena;
 static struct http_reply reply;
 static struct error err;
 
 static void begin(void)
 {
-    memory_clock_init(&clock_, 1000);
-    memory_http_init(&http, &clock_.clock);
+    virtual_clock_init(&clock_, 1000);
+    scripted_http_init(&http, &clock_.clock);
     arena_init(&arena, 1 << 20);
 }
 
 static void end(void)
 {
-    memory_http_release(&http);
+    scripted_http_release(&http);
     arena_release(&arena);
 }
 
@@ -39,7 +40,7 @@ static bool is_third_page(void *context, const struct http_request *request)
 }
 
 static void echo_url(void *context, struct arena *to, const struct http_request *request,
-                     struct memory_reply *made)
+                     struct scripted_reply *made)
 {
     (void)context;
     made->status = 200;
@@ -51,12 +52,12 @@ TEST(replies_are_taken_in_order_by_whoever_they_are_meant_for)
     int asked = 0;
 
     begin();
-    memory_http_reply(&http, &(struct memory_reply){ .url_part = STR("/b"), .status = 201 });
-    memory_http_reply(&http, &(struct memory_reply){ .status = 202 });
-    memory_http_reply(&http, &(struct memory_reply){ .method = STR("POST"), .status = 203 });
-    memory_http_reply(&http, &(struct memory_reply){
-                                 .matches = is_third_page, .context = &asked, .status = 204 });
-    memory_http_reply(&http, &(struct memory_reply){ .times = -1, .make = echo_url });
+    scripted_http_reply(&http, &(struct scripted_reply){ .url_part = STR("/b"), .status = 201 });
+    scripted_http_reply(&http, &(struct scripted_reply){ .status = 202 });
+    scripted_http_reply(&http, &(struct scripted_reply){ .method = STR("POST"), .status = 203 });
+    scripted_http_reply(&http, &(struct scripted_reply){
+                                   .matches = is_third_page, .context = &asked, .status = 204 });
+    scripted_http_reply(&http, &(struct scripted_reply){ .times = -1, .make = echo_url });
     CHECK_STR(str_of(get("https://h/a")), STR(""), "a");
     CHECK_EQ(reply.status, 202, "the first that matches");
     CHECK_STR(str_of(get("https://h/b")), STR(""), "b");
@@ -82,12 +83,12 @@ TEST(a_request_nobody_thought_of_is_named)
 TEST(every_failure_of_the_port_can_be_ordered)
 {
     begin();
-    memory_http_reply(&http, &(struct memory_reply){ .error_code = "http.dns" });
-    memory_http_reply(&http, &(struct memory_reply){ .error_code = "http.tls" });
-    memory_http_reply(&http,
-                      &(struct memory_reply){ .status = 200, .error_code = "http.truncated" });
-    memory_http_reply(&http,
-                      &(struct memory_reply){ .status = 503, .error_code = "http.truncated" });
+    scripted_http_reply(&http, &(struct scripted_reply){ .error_code = "http.dns" });
+    scripted_http_reply(&http, &(struct scripted_reply){ .error_code = "http.tls" });
+    scripted_http_reply(&http,
+                        &(struct scripted_reply){ .status = 200, .error_code = "http.truncated" });
+    scripted_http_reply(&http,
+                        &(struct scripted_reply){ .status = 503, .error_code = "http.truncated" });
     CHECK_STR(str_of(get("https://h/")), STR("http.dns"), "dns");
     CHECK_EQ(err.level, ERROR_TRANSIENT, "with its level");
     CHECK_STR(str_of(get("https://h/")), STR("http.tls"), "tls");
@@ -101,7 +102,7 @@ TEST(every_failure_of_the_port_can_be_ordered)
 TEST(a_reply_takes_virtual_time)
 {
     begin();
-    memory_http_reply(&http, &(struct memory_reply){ .status = 200, .took_us = 250 });
+    scripted_http_reply(&http, &(struct scripted_reply){ .status = 200, .took_us = 250 });
     CHECK_STR(str_of(get("https://h/")), STR(""), "sent");
     CHECK_EQ(clock_now_us(&clock_.clock), 1250, "the clock moved");
     CHECK_EQ(reply.timings.total_us, 250, "and the reply says so");

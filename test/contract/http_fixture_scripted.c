@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "adapter/auth/auth_http.h"
-#include "adapter/memory/clock.h"
-#include "adapter/memory/http.h"
-#include "adapter/memory/secret.h"
+#include "fixed_secret.h"
 #include "http_contract.h"
+#include "scripted_http.h"
+#include "virtual_clock.h"
 
 static struct {
-    struct memory_http memory;
-    struct memory_clock clock;
-    struct memory_secrets secrets;
+    struct scripted_http scripted;
+    struct virtual_clock clock;
+    struct fixed_secrets secrets;
     struct auth_tokens *tokens;
     struct http *http;
     struct arena arena; /* for the script's texts */
@@ -22,10 +22,10 @@ struct http *http_contract_begin(void)
     if (fixture.http != NULL)
         return fixture.http;
     arena_init(&fixture.arena, 16 << 20);
-    memory_clock_init(&fixture.clock, 0);
-    memory_http_init(&fixture.memory, &fixture.clock.clock);
-    memory_secrets_init(&fixture.secrets, NULL, 0);
-    fixture.http = &fixture.memory.http;
+    virtual_clock_init(&fixture.clock, 0);
+    scripted_http_init(&fixture.scripted, &fixture.clock.clock);
+    fixed_secrets_init(&fixture.secrets, NULL, 0);
+    fixture.http = &fixture.scripted.http;
 #ifdef CONTRACT_AUTH
     struct error err;
 
@@ -43,7 +43,7 @@ void http_contract_end(void)
 {
     http_close(fixture.http);
     auth_tokens_close(fixture.tokens);
-    memory_http_release(&fixture.memory);
+    scripted_http_release(&fixture.scripted);
     arena_release(&fixture.arena);
     arena_release(http_contract_arena());
     memset(&fixture, 0, sizeof(fixture));
@@ -58,16 +58,16 @@ void http_contract_reply(const struct contract_reply *reply)
     struct error err;
 
     REQUIRE_OK(http_request_copy(&fixture.arena, &carrier, &copy, &err), err);
-    memory_http_reply(&fixture.memory,
-                      &(struct memory_reply){
-                          .status = reply->status,
-                          .headers = copy.headers,
-                          .header_count = copy.header_count,
-                          .body = copy.body,
-                          .error_code = reply->end == BODY_NONE_RESET ? "http.reset"
-                                        : reply->end == BODY_SHORT    ? "http.truncated"
-                                                                      : NULL,
-                      });
+    scripted_http_reply(&fixture.scripted,
+                        &(struct scripted_reply){
+                            .status = reply->status,
+                            .headers = copy.headers,
+                            .header_count = copy.header_count,
+                            .body = copy.body,
+                            .error_code = reply->end == BODY_NONE_RESET ? "http.reset"
+                                          : reply->end == BODY_SHORT    ? "http.truncated"
+                                                                        : NULL,
+                        });
 }
 
 struct str http_contract_url(const char *path)
@@ -78,12 +78,12 @@ struct str http_contract_url(const char *path)
 
 size_t http_contract_sent(void)
 {
-    return fixture.memory.sent.count;
+    return fixture.scripted.sent.count;
 }
 
 bool http_contract_sent_has(size_t index, const char *text)
 {
-    const struct memory_sent *sent = &fixture.memory.sent.items[index];
+    const struct scripted_sent *sent = &fixture.scripted.sent.items[index];
     struct buf all;
 
     buf_init(&all, &fixture.arena, 1 << 20);

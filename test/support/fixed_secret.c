@@ -1,11 +1,12 @@
-#include "adapter/memory/secret.h"
+/* Looks secrets up in a table. */
+#include "fixed_secret.h"
 
 #include <assert.h>
 
 static bool get(struct secret_source *source, struct str reference, struct secret *secret,
                 struct error *err)
 {
-    struct memory_secrets *secrets = (struct memory_secrets *)source;
+    struct fixed_secrets *secrets = (struct fixed_secrets *)source;
 
     secrets->asked++;
     secret->len = 0;
@@ -21,8 +22,8 @@ static bool get(struct secret_source *source, struct str reference, struct secre
     return error_set(err, ERROR_FATAL, "secret.missing", "%.*s is not set", STR_ARG(reference));
 }
 
-void memory_secrets_init(struct memory_secrets *secrets, const struct memory_secret *items,
-                         size_t count)
+void fixed_secrets_init(struct fixed_secrets *secrets, const struct fixed_secret *items,
+                        size_t count)
 {
-    *secrets = (struct memory_secrets){ .source.get = get, .items = items, .count = count };
+    *secrets = (struct fixed_secrets){ .source.get = get, .items = items, .count = count };
 }
