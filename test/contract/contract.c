@@ -1,3 +1,4 @@
+/* What the fixtures of all databases share: stores and an arena per test, and processes. */
 #include "contract.h"
 
 #include <stdio.h>
@@ -42,16 +43,7 @@ struct store *contract_another(struct store *store)
 
 struct store *contract_store(void)
 {
-#ifdef CONTRACT_MEMORY
-    struct store *store = keep(contract_open("memory:"));
-    struct error err = { 0 };
-    int64_t taken;
-
-    REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
-    return store;
-#else
     return keep(contract_open(contract_ready_database()));
-#endif
 }
 
 struct arena *contract_arena(void)

@@ -1,7 +1,7 @@
 /* contract: the suite of promises in port/store*.h, run over every adapter.
  *
- * The test files here know the port alone; a fixture_*.c file, linked into each program, makes
- * databases of its kind. What only a database with SQL can show is in sql_*.c, left out for memory.
+ * The test files here know only the port; a fixture_*.c file, linked into each program, makes
+ * databases of its kind. Tests of other folders that need a store use the same fixtures.
  */
 #ifndef PATRA_TEST_CONTRACT_H
 #define PATRA_TEST_CONTRACT_H
@@ -11,14 +11,22 @@
 #include "test.h"
 
 /* The address of a new, empty database; skips the test when the server is not installed. The
- * string lives until the program ends. Memory has no addresses to share, and no such function. */
+ * string lives until the program ends. */
 const char *contract_new_database(void);
 
 const char *contract_migrated(const char *dsn); /* returns dsn, its schema in place */
 
-/* The address of a database with the schema in place and no rows but those of the dictionaries;
- * the last one handed out may be used again. */
+/* The address of a database with the schema in place and no rows but those of the dictionaries. It
+ * replaces the one handed out before. */
 const char *contract_ready_database(void);
+
+/* A digest of all rows of the ready database: equal before and after a call that changed nothing.
+ */
+uint64_t contract_digest(void);
+
+/* How many of `count` rounds of a test with chance this database runs: a slow one runs a part, and
+ * a note says so. */
+int contract_rounds(int count);
 
 /* Runs SQL behind the store's back; _try gives false where the other fails the test. */
 void contract_sql(const char *dsn, const char *sql);

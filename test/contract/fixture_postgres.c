@@ -1,3 +1,4 @@
+/* Databases of a PostgreSQL server that the program starts for itself. */
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ __attribute__((constructor)) static void find_modules(void)
     if (len <= 0)
         return;
     path[len] = '\0';
-    end = strstr(path, "/test/contract/");
+    end = strstr(path, "/test/");
     if (end != NULL)
         *end = '\0';
     (void)setenv("PATRA_MODULES", path, 0);
@@ -74,13 +75,70 @@ static const char EMPTY[] =
     "  END LOOP; "
     "END $$";
 
+static struct {
+    const char *dsn;
+    PGconn *db;    /* the look from outside; opened by the first digest */
+    char *digests; /* the statement that makes a digest of every table */
+} ready;
+
 const char *contract_ready_database(void)
 {
-    static const char *dsn;
-
-    if (dsn == NULL)
-        dsn = contract_migrated(contract_new_database());
+    if (ready.dsn == NULL)
+        ready.dsn = contract_migrated(contract_new_database());
     else
-        contract_sql(dsn, EMPTY);
-    return dsn;
+        contract_sql(ready.dsn, EMPTY);
+    return ready.dsn;
+}
+
+/* A commit takes many times as long as one of SQLite in RAM. */
+int contract_rounds(int count)
+{
+    enum { PART = 10 };
+    const int rounds = (count + PART - 1) / PART;
+
+    test_note("on PostgreSQL %d of %d rounds", rounds, count);
+    return test_rounds(rounds);
+}
+
+static const char DIGESTS[] =
+    "SELECT string_agg(format('SELECT %L, count(*), hashtextextended(coalesce(string_agg("
+    "t::text, chr(10) ORDER BY t::text), %L), 0) FROM %I t', tablename, '', tablename),"
+    " ' UNION ALL ' ORDER BY tablename)"
+    " FROM pg_tables WHERE tablename LIKE 'ing\\_%' OR tablename LIKE 'reg\\_%'";
+
+static PGresult *queried(const char *sql)
+{
+    PGresult *result = PQexec(ready.db, sql);
+
+    REQUIRE(PQresultStatus(result) == PGRES_TUPLES_OK, PQerrorMessage(ready.db));
+    return result;
+}
+
+static void open_look(void)
+{
+    PGresult *result;
+
+    ready.db = PQconnectdb(ready.dsn);
+    REQUIRE(PQstatus(ready.db) == CONNECTION_OK, PQerrorMessage(ready.db));
+    result = queried(DIGESTS);
+    ready.digests = strdup(PQgetvalue(result, 0, 0));
+    PQclear(result);
+}
+
+uint64_t contract_digest(void)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    PGresult *result;
+
+    if (ready.db == NULL)
+        open_look();
+    result = queried(ready.digests);
+    for (int i = 0; i < PQntuples(result) * PQnfields(result); i++) {
+        const char *text = PQgetvalue(result, i / PQnfields(result), i % PQnfields(result));
+
+        for (; *text != '\0'; text++)
+            digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    PQclear(result);
+    return digest;
 }

@@ -1,9 +1,12 @@
+/* Opens, drives and checks the world of played_world.h. */
 #include "played_world.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "contract.h"
 #include "engine/source/source_store.h"
+#include "fault_store.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
 #include "spec/check.h"
@@ -29,7 +32,8 @@ static void open_hand(struct world *w, int i)
 
     (void)snprintf(hand->owner, sizeof(hand->owner), "owner-%d-%d", i, w->deaths);
     REQUIRE_OK(store_another(w->store, &hand->session, &err), err);
-    REQUIRE_OK(store_another(w->store, &hand->gate_session, &err), err);
+    fault_store_new_process(hand->session);
+    REQUIRE_OK(store_another(hand->session, &hand->gate_session, &err), err);
     REQUIRE_OK(executor_open(&hand->executor,
                              &(struct executor_parts){ .store = hand->session,
                                                        .http = &w->api.http.http,
@@ -72,7 +76,6 @@ static void apply_source(struct world *w, const char *text)
 void world_open(struct world *w, uint64_t seed, const char *source)
 {
     struct error err = { 0 };
-    int64_t taken;
 
     memset(w, 0, sizeof(*w));
     w->random.state = seed;
@@ -83,8 +86,8 @@ void world_open(struct world *w, uint64_t seed, const char *source)
     fixed_secrets_init(&w->secrets, NULL, 0);
     played_api_init(&w->api, &w->clock, seed ^ 0x5eed);
     arena_init(&w->arena, (size_t)256 << 20);
-    REQUIRE_OK(memory_store_open(&w->store, &err), err);
-    REQUIRE_OK(store_migrate(w->store, START_US, &taken, &err), err);
+    w->store = contract_store();
+    fault_store_wrap(w->store);
     REQUIRE_OK(gate_pool_open(&w->gates, &err), err);
     REQUIRE_OK(partitions_open(&w->partitions, &err), err);
     apply_source(w, source);
@@ -103,7 +106,7 @@ void world_release(struct world *w)
         close_hand(&w->hands[i]);
     partitions_close(w->partitions);
     gate_pool_close(w->gates);
-    store_close(w->store);
+    contract_end();
     arena_release(&w->arena);
     played_api_release(&w->api);
 }

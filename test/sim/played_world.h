@@ -1,5 +1,5 @@
-/* played_world: planner, executors, rate gate and cursor together, on virtual time and a store in
- * memory, against an upstream that knows the truth (played_api.h).
+/* played_world: planner, executors, rate gate and cursor together, in virtual time and on a real
+ * store (contract.h), against an upstream that knows the truth (played_api.h).
  *
  *      world_init(&w, seed);
  *      played_api_change(&w.api, world_now(&w));
@@ -8,13 +8,12 @@
  *      world_check_record(&w, 0);
  *      world_release(&w);
  *
- * All chance is the seed's. An executor that dies (its store answered with "store.corrupt") is
- * replaced by another of a new name.
+ * All chance is the seed's. An executor and its sessions are a process to fault_store.h; one that
+ * dies is replaced by another of a new name.
  */
 #ifndef PATRA_TEST_SIM_PLAYED_WORLD_H
 #define PATRA_TEST_SIM_PLAYED_WORLD_H
 
-#include "adapter/memory/store.h"
 #include "base/instant.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"

@@ -1,21 +1,23 @@
-/* Planner, executors, rate gate and cursor together, on virtual time and a store in memory, against
- * an upstream that knows the truth.
+/* Planner, executors, rate gate and cursor together, in virtual time, against an upstream that
+ * knows the truth.
  *
- * A history is made by chance: records change, triggers fire, executors work; replies break, calls
- * of the store fail, commits lose their answer, and executors die in the middle of a task (to a
- * process that dies a store which answers nothing any more is the same). Then the faults stop, and
- * one more trigger must bring everything in order:
+ * A history is made by chance: records change, triggers fire, executors work; responses break,
+ * calls of the database fail, results of commits are lost, and executors die in the middle of a
+ * task: from then on no call of theirs reaches the database. Then the faults stop, and one more
+ * trigger must bring everything in order:
  *
  *      store      every record of the upstream, in its latest revision, and no other
  *      outbox     one event per version of each record
  *      cursor     at the end of what was planned; its events replay to its value
  *      batches    no number, token or key twice within a run (the store's own keys)
  */
+#include "contract.h"
+#include "fault_store.h"
 #include "played_world.h"
 #include "port/store_rate.h"
 #include "test.h"
 
-enum { HISTORIES = 60, ROUNDS = 12 };
+enum { HISTORIES = 60, ROUNDS = 12, CALLS_MAX = 120 /* of the database by a step, roughly */ };
 
 static void change_records(struct world *w, int64_t count)
 {
@@ -25,28 +27,19 @@ static void change_records(struct world *w, int64_t count)
     }
 }
 
-/* Some call to come fails: an answer is lost, or with it the process that asked. */
+/* A call to come fails, the result of a commit is lost, or the process dies. */
 static void arm(struct world *w)
 {
-    const int64_t call = random_between(&w->random, 1, 120);
+    struct store_fault fault = { .number = random_between(&w->random, 1, CALLS_MAX) };
 
-    if (random_chance(&w->random, 30))
-        memory_store_fail(
-            w->store,
-            &(struct memory_fault){ .call = call, .level = ERROR_FATAL, .code = "store.corrupt" });
-    else if (random_chance(&w->random, 30))
-        memory_store_fail(w->store,
-                          &(struct memory_fault){ .call = random_between(&w->random, 1, 8),
-                                                  .name = "commit",
-                                                  .code = "store.commit_unknown",
-                                                  .is_done = true });
-    else
-        memory_store_fail(w->store, &(struct memory_fault){ .call = call });
-}
-
-static void disarm(struct world *w)
-{
-    memory_store_fail(w->store, &(struct memory_fault){ .call = INT64_MAX });
+    if (random_chance(&w->random, 30)) {
+        fault.effect = FAULT_DEATH;
+    } else if (random_chance(&w->random, 30)) {
+        fault.effect = FAULT_AFTER;
+        fault.call = FAULT_COMMIT;
+        fault.number = random_between(&w->random, 1, 8);
+    }
+    fault_store_arm(w->store, &fault);
 }
 
 static void live_through(struct world *w)
@@ -62,7 +55,7 @@ static void live_through(struct world *w)
             if (random_chance(&w->random, 60))
                 arm(w);
             (void)world_step(w, (int)(n % EXECUTORS));
-            disarm(w);
+            (void)fault_store_disarm(w->store);
         }
     }
 }
@@ -111,7 +104,8 @@ static void check_truth(struct world *w, int64_t behind_us)
 TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
 {
     static struct world w;
-    const struct random_seeds seeds = random_seeds(HISTORIES);
+    const int histories = contract_rounds(HISTORIES);
+    const struct random_seeds seeds = random_seeds((uint64_t)histories);
     int64_t records = 0, requests = 0;
     int deaths = 0;
 
@@ -127,13 +121,13 @@ TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
         deaths += w.deaths;
         world_release(&w);
         if (test_failures() > failed) {
-            test_note("seed %llu: play it again with PATRA_SEED", (unsigned long long)seed);
+            test_note("seed %llu: PATRA_SEED runs it again", (unsigned long long)seed);
             return;
         }
     }
     test_note("%lld records, %lld requests, %d executors died", (long long)records,
               (long long)requests, deaths);
-    CHECK(seeds.is_one || deaths > HISTORIES / 2, "the faults have struck");
+    CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
 
 /* ---- days that hold more than the source hands out ---- */
@@ -154,7 +148,8 @@ static int64_t count_parts(struct world *w)
 TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
 {
     static struct world w;
-    const struct random_seeds seeds = random_seeds(HISTORIES);
+    const int histories = contract_rounds(HISTORIES);
+    const struct random_seeds seeds = random_seeds((uint64_t)histories);
     int64_t records = 0, requests = 0, parts = 0;
     int deaths = 0;
 
@@ -171,14 +166,14 @@ TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
         deaths += w.deaths;
         world_release(&w);
         if (test_failures() > failed) {
-            test_note("seed %llu: play it again with PATRA_SEED", (unsigned long long)seed);
+            test_note("seed %llu: PATRA_SEED runs it again", (unsigned long long)seed);
             return;
         }
     }
     test_note("%lld records, %lld requests, %lld parts by id, %d executors died",
               (long long)records, (long long)requests, (long long)parts, deaths);
-    CHECK(seeds.is_one || parts > 10 * HISTORIES, "days were cut");
-    CHECK(seeds.is_one || deaths > HISTORIES / 2, "the faults have struck");
+    CHECK(seeds.is_one || parts > 10 * histories, "days were cut");
+    CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
 
 /* ---- who was overtaken ---- */
@@ -209,9 +204,9 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
     w.api.context = &w;
     REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "the sleeper had a task");
     CHECK(w.last_was_overtaken, "and found it gone");
-    before = memory_store_hash(w.store);
+    before = contract_digest();
     CHECK_EQ(world_step(&w, 0), EXECUTOR_DRAINED, "the other one has done it");
-    CHECK_EQ(memory_store_hash(w.store), before, "nothing is left to write");
+    CHECK_EQ(contract_digest(), before, "nothing is left to write");
     for (int i = 0; i < w.api.count; i++)
         world_check_record(&w, i);
     world_release(&w);
@@ -264,11 +259,13 @@ static struct task only_task(struct world *w)
     return tasks.items[0];
 }
 
-TEST(a_task_whose_end_can_not_be_stored_ends_all_the_same)
+TEST(a_task_whose_end_cannot_be_stored_ends_all_the_same)
 {
-    static const char *const calls[] = { "lease_finish", "slice_move", "run_save" };
+    static const char *const texts[] = { "UPDATE ing_task SET status_code = :status",
+                                         "UPDATE ing_plan_slice SET status_code",
+                                         "UPDATE ing_task_run SET" };
 
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         static struct world w;
         struct plan_result result;
         struct error err = { 0 };
@@ -276,12 +273,13 @@ TEST(a_task_whose_end_can_not_be_stored_ends_all_the_same)
         world_init(&w, 1);
         w.api.refused = (struct window){ 0, INT64_MAX };
         REQUIRE_OK(world_trigger(&w, &result, &err), err);
-        memory_store_fail(w.store,
-                          &(struct memory_fault){ .call = i == 2 ? 2 : 1, /* behind the batch's */
-                                                  .name = calls[i],
-                                                  .level = ERROR_DATA,
-                                                  .code = "store.text" });
+        fault_store_arm(w.store,
+                        &(struct store_fault){ .number = i == 2 ? 2 : 1, /* after the batch's */
+                                               .sql = texts[i],
+                                               .level = ERROR_DATA,
+                                               .code = "store.text" });
         CHECK_EQ(world_step(&w, 0), EXECUTOR_WORKED, "the executor goes on");
+        CHECK(fault_store_disarm(w.store), "the store has refused it");
         CHECK_EQ(w.deaths, 0, "it does not die of it");
         CHECK_EQ(only_task(&w).status, TASK_FAILED, "the task has ended");
         CHECK(str_find(only_task(&w).last_error, STR("store.text")) < only_task(&w).last_error.len,

@@ -1,9 +1,9 @@
 /* The planner over random histories once more (see test_planner.c), this time through the engine on
  * a store that fails: plan_trigger, plan_reslice and the rows they leave.
  *
- * Before a call of the engine a fault may be armed: one of its next calls of the store fails, or is
- * done and its answer lost. What failed must have left nothing, byte by byte; what was lost must
- * have happened as a whole; and the caller repeats it or not, as it likes.
+ * Before a call of the engine a fault may be armed: one of its next calls of the database fails, or
+ * a commit is done and its result lost. A failed call must have left nothing, row by row; a lost
+ * one must have happened as a whole; and the caller repeats it or not.
  *
  *      store     tasks, cursors and events, as the engine wrote them
  *      model     per hour: is it covered, how often was it fetched, how often may it have been, and
@@ -18,11 +18,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapter/memory/store.h"
 #include "base/instant.h"
 #include "core/coverage.h"
 #include "core/cursor.h"
 #include "engine/cursor/cursor_advance.h"
+#include "fault_store.h"
 #include "planning.h"
 #include "port/store_cursor.h"
 #include "port/store_lease.h"
@@ -36,7 +36,6 @@ enum {
     FIRST = 400,
     STEPS_MAX = 60,
     CALLS_MAX = 40, /* of the store by one call of the engine, more or less */
-    FOR_EVER = 1 << 30,
 };
 
 struct track {
@@ -56,7 +55,7 @@ struct world {
     int64_t now_us;
     int64_t late_us;      /* the harvest's lookback */
     int64_t last_plan_id; /* the newest one that was looked at */
-    int struck;           /* faults that met their call */
+    int failed;           /* calls of the engine, under a fault */
     struct track tracks[2];
     const char *broken;
 };
@@ -125,24 +124,19 @@ static void advance(struct world *w, const struct track *track)
 
 /* ---- faults ---- */
 
+/* True: the fault is a commit that is done and whose result is lost. */
 static bool arm(struct world *w)
 {
     const bool is_done = random_chance(&w->random, 30);
-    const int64_t call = random_between(&w->random, 1, is_done ? 4 : CALLS_MAX);
+    const int64_t number = random_between(&w->random, 1, is_done ? 4 : CALLS_MAX);
 
     if (!random_chance(&w->random, 40))
         return false;
-    memory_store_fail(w->store,
-                      &(struct memory_fault){ .call = call,
-                                              .name = is_done ? "commit" : NULL,
-                                              .code = is_done ? "store.commit_unknown" : NULL,
-                                              .is_done = is_done });
+    fault_store_arm(w->store,
+                    &(struct store_fault){ .effect = is_done ? FAULT_AFTER : FAULT_BEFORE,
+                                           .call = is_done ? FAULT_COMMIT : FAULT_ANY_CALL,
+                                           .number = number });
     return is_done;
-}
-
-static void disarm(struct world *w)
-{
-    memory_store_fail(w->store, &(struct memory_fault){ .call = FOR_EVER });
 }
 
 /* ---- the engine ---- */
@@ -206,7 +200,7 @@ static bool call_engine(struct world *w, const struct plan_request *request)
     /* A trigger lets its cursor catch up first, and that stays when it fails; often there is
      * nothing to catch up with. */
     const bool is_even = catch_up(w);
-    const uint64_t before = memory_store_hash(w->store);
+    const uint64_t before = contract_digest();
     const struct plan_reslice_request again = { .owner = STR("sim"),
                                                 .now_us = w->now_us,
                                                 .limit = 100 };
@@ -218,15 +212,15 @@ static bool call_engine(struct world *w, const struct plan_request *request)
                         ? plan_trigger(w->store, contract_arena(), request, &result, &err)
                         : plan_reslice(w->store, &again, &cut, &err);
 
-    disarm(w);
+    (void)fault_store_disarm(w->store);
     if (ok)
         return true;
-    w->struck++;
+    w->failed++;
     if (err.level != ERROR_TRANSIENT)
         test_note("%s", err.text);
     expect(w, err.level == ERROR_TRANSIENT, "a store's fault is transient");
     if (request != NULL && !is_lost && is_even)
-        expect(w, memory_store_hash(w->store) == before, "what failed has left something");
+        expect(w, contract_digest() == before, "what failed has left something");
     return false;
 }
 
@@ -496,6 +490,7 @@ static void begin(struct world *w, uint64_t seed)
     w->tracks[0] = (struct track){ .name = "harvest", .operation = OPERATION_HARVEST };
     w->tracks[1] = (struct track){ .name = "backfill", .operation = OPERATION_BACKFILL };
     w->store = contract_store();
+    fault_store_wrap(w->store);
     /* Hours of a calendar that begins on a Monday before a leap day. */
     w->base_us = at("2028-02-14");
     w->now_us = w->base_us + hours(w, FIRST + 200, FIRST + 300);
@@ -522,7 +517,7 @@ static void begin(struct world *w, uint64_t seed)
 
 struct tally {
     int64_t tasks;
-    int struck, cursors, campaigns;
+    int failed, cursors, campaigns;
 };
 
 static const char *run_history(uint64_t seed, struct tally *tally)
@@ -543,7 +538,7 @@ static const char *run_history(uint64_t seed, struct tally *tally)
         check(w);
     }
     tally->tasks += (int64_t)planning_tasks(w->store).count;
-    tally->struck += w->struck;
+    tally->failed += w->failed;
     tally->cursors += load_cursor(w, &w->tracks[0], &cursor);
     tally->campaigns += load_cursor(w, &w->tracks[1], &cursor);
     contract_end();
@@ -552,19 +547,20 @@ static const char *run_history(uint64_t seed, struct tally *tally)
 
 TEST(histories_through_the_engine_keep_the_promises_whatever_fails)
 {
-    const struct random_seeds seeds = random_seeds(HISTORIES);
+    const int histories = contract_rounds(HISTORIES);
+    const struct random_seeds seeds = random_seeds((uint64_t)histories);
     struct tally tally = { 0 };
 
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const char *broken = run_history(seed, &tally);
 
         if (broken != NULL) {
-            test_fail(__FILE__, __LINE__, "%s (PATRA_SEED=%" PRIu64 " plays it again)", broken,
+            test_fail(__FILE__, __LINE__, "%s (PATRA_SEED=%" PRIu64 " runs it again)", broken,
                       seed);
             return;
         }
     }
     test_note("%d histories, %" PRId64 " tasks, %d calls failed on demand, %d harvests, %d "
               "backfills",
-              HISTORIES, tally.tasks, tally.struck, tally.cursors, tally.campaigns);
+              histories, tally.tasks, tally.failed, tally.cursors, tally.campaigns);
 }

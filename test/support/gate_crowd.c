@@ -119,8 +119,6 @@ static void open_member(struct member *member, struct crowd *crowd, int process,
     seeded_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
     fixed_secrets_init(&member->secrets, NULL, 0);
     REQUIRE_OK(store_another(crowd->store, &member->session, &err), err);
-    if (crowd->dress != NULL)
-        crowd->dress(member->session);
     REQUIRE_OK(gate_open(&member->gate,
                          &(struct gate_parts){ .pool = crowd->pools[process],
                                                .store = member->session,

@@ -36,8 +36,6 @@ struct crowd {
     void (*answer)(struct crowd *crowd, size_t number, struct permit_feedback *feedback);
     /* Called before each request, by whoever sends it; may be NULL. */
     void (*before)(struct crowd *crowd, int64_t at_us);
-    /* Called for each session that a gate gets; may be NULL. */
-    void (*dress)(struct store *session);
 
     /* what came */
     struct store *store;

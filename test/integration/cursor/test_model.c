@@ -10,12 +10,7 @@
 #include "engine/cursor/cursor_reset.h"
 #include "random.h"
 
-#ifdef CONTRACT_MEMORY
-enum { HISTORIES = 300 };
-#else
-enum { HISTORIES = 4 };
-#endif
-enum { HOURS = 24, STEPS = 150, LIVE_MAX = 64 };
+enum { HISTORIES = 300, HOURS = 24, STEPS = 150, LIVE_MAX = 64 };
 
 struct running {
     struct task task;
@@ -165,7 +160,8 @@ static bool run_history(uint64_t seed, int *moves, int *resets)
 
 TEST(whatever_ends_in_whatever_order_the_cursor_is_where_the_model_is)
 {
-    const struct random_seeds seeds = random_seeds(HISTORIES);
+    const int histories = contract_rounds(HISTORIES);
+    const struct random_seeds seeds = random_seeds((uint64_t)histories);
     int moves = 0, resets = 0;
 
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
@@ -176,6 +172,6 @@ TEST(whatever_ends_in_whatever_order_the_cursor_is_where_the_model_is)
             return;
         }
     }
-    CHECK(seeds.is_one || moves > HISTORIES, "cursors have moved");
-    test_note("%d histories, %d moves, %d resets", HISTORIES, moves, resets);
+    CHECK(seeds.is_one || moves > histories, "cursors have moved");
+    test_note("%d histories, %d moves, %d resets", histories, moves, resets);
 }

@@ -1,9 +1,9 @@
 /* Slices that do not fit, and slices that can not be finished: cut until they fit, or told. */
 #include <string.h>
 
+#include "contract.h"
 #include "data/json.h"
 #include "harvest.h"
-#include "matrix_database.h"
 #include "test.h"
 
 #define DAY "2026-02-15T00:00:00Z"
@@ -52,7 +52,7 @@ TEST(a_day_of_50000_behind_a_cap_of_9999_is_harvested_whole)
     const char *wrong;
 
     open_big_day();
-    harvest_open(&h, &stage, matrix_database(), shape_of("offset"), &more);
+    harvest_open(&h, &stage, contract_ready_database(), shape_of("offset"), &more);
     harvest_between(&h, DAY, NEXT_DAY);
     harvest_fire(&h, "harvest");
     REQUIRE(harvest_drain(&h), "it comes to rest");
@@ -134,7 +134,7 @@ TEST(a_day_of_pubmed_above_its_cap_is_harvested_whole_by_ids)
     const char *wrong;
 
     stage_open(&stage, options);
-    harvest_open(&h, &stage, matrix_database(), shape_of("pubmed"), &more);
+    harvest_open(&h, &stage, contract_ready_database(), shape_of("pubmed"), &more);
     harvest_between(&h, DAY, NEXT_DAY);
     harvest_fire(&h, "harvest");
     REQUIRE(harvest_drain(&h), "it comes to rest");
@@ -163,7 +163,7 @@ TEST(a_day_that_can_not_be_cut_is_partial_with_a_reason)
     struct harvest h;
 
     open_big_day();
-    harvest_open(&h, &stage, matrix_database(), shape_of("pubmed"), &more);
+    harvest_open(&h, &stage, contract_ready_database(), shape_of("pubmed"), &more);
     harvest_between(&h, DAY, NEXT_DAY);
     harvest_fire(&h, "harvest");
     REQUIRE(harvest_drain(&h), "it comes to rest");
@@ -186,7 +186,7 @@ static void harvest_with_a_hole(const char *name)
     const char *wrong;
     size_t told;
 
-    harvest_open(&h, &stage, matrix_database(), shape_of(name), NULL);
+    harvest_open(&h, &stage, contract_ready_database(), shape_of(name), NULL);
     sim_set_fault(stage.http, &h.arena, &stage.sim, "query=from=2026-01-11 kind=moving_total");
     harvest_fire(&h, "harvest");
     CHECK(harvest_drain(&h), name);

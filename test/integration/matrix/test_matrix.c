@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract.h"
 #include "harvest.h"
-#include "matrix_database.h"
 #include "test.h"
 
 enum outcome {
@@ -131,7 +131,7 @@ static void try_without(const struct sim_shape *shape)
     struct harvest h;
     const char *wrong;
 
-    harvest_open(&h, &stage, matrix_database(), shape, NULL);
+    harvest_open(&h, &stage, contract_ready_database(), shape, NULL);
     harvest_fire(&h, "harvest");
     CHECK(harvest_drain(&h), shape->name);
     quiet[shape - sim_shapes] = h.counts.requests;
@@ -150,7 +150,7 @@ static enum outcome try_cell(const struct sim_shape *shape, const struct sim_fau
     const char *wrong = NULL;
     enum outcome mark;
 
-    harvest_open(&h, &stage, matrix_database(), shape, NULL);
+    harvest_open(&h, &stage, contract_ready_database(), shape, NULL);
     sim_set_fault(stage.http, &h.arena, &stage.sim, sim_fault_rule(&h.arena, shape, fault).data);
     mark = under_fault(&h, fault, &wrong);
     sim_set_fault(stage.http, &h.arena, &stage.sim, NULL);

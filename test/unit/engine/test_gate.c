@@ -1,7 +1,8 @@
-/* The rate gate in virtual time, over the store in memory. */
-#include "adapter/memory/store.h"
+/* The rate gate in virtual time, over every store. */
 #include "base/instant.h"
+#include "contract.h"
 #include "engine/gate/limit.h"
+#include "fault_store.h"
 #include "gate_crowd.h"
 #include "port/store_rate.h"
 #include "test.h"
@@ -10,12 +11,9 @@ static struct crowd crowd; /* large */
 
 static struct store *new_store(void)
 {
-    struct store *store;
-    struct error err = { 0 };
-    int64_t taken;
+    struct store *store = contract_store();
 
-    REQUIRE_OK(memory_store_open(&store, &err), err);
-    REQUIRE_OK(store_migrate(store, 0, &taken, &err), err);
+    fault_store_wrap(store);
     return store;
 }
 
@@ -82,7 +80,7 @@ TEST(no_stretch_of_time_has_more_than_rate_and_burst_and_the_rate_is_used)
                   crowd.count, used * 100, -excess);
         CHECK(excess <= 1e-6, crowds[i].label);
         CHECK(used >= crowds[i].used, crowds[i].label);
-        store_close(store);
+        contract_end();
     }
 }
 
@@ -107,7 +105,7 @@ TEST(no_stretch_has_more_when_work_comes_and_goes)
             test_note("seed %d", (int)seed);
         CHECK(crowd_excess(&crowd, per_second, (double)burst, 1) <= 1e-6, "the promise");
         CHECK(crowd.count > 20, "something was sent");
-        store_close(store);
+        contract_end();
     }
 }
 
@@ -131,7 +129,7 @@ TEST(two_gates_share_evenly_and_neither_has_more_than_its_quantum_in_a_row)
     }
     CHECK(first * 100 >= crowd.count * 45 && first * 100 <= crowd.count * 55, "about half each");
     CHECK(longest <= 4, "the quantum");
-    store_close(store);
+    contract_end();
 }
 
 TEST(slots_limit_what_is_under_way_over_all_processes)
@@ -148,7 +146,7 @@ TEST(slots_limit_what_is_under_way_over_all_processes)
     CHECK_EQ(crowd_peak(&crowd), 2, "two at once");
     /* 2 at a time, 165 ms each, and at most 30 ms until one that is free is found. */
     CHECK(crowd.count >= 200, "and they are used");
-    store_close(store);
+    contract_end();
 }
 
 /* ---- what the source says ---- */
@@ -218,7 +216,7 @@ TEST(a_retry_after_silences_all_processes_and_the_rate_learned_survives)
     crowd_run(&crowd, store);
     CHECK(crowd.count < 300 && crowd.count > 180,
           "the learned rate holds, not the 400 of the full one");
-    store_close(store);
+    contract_end();
 }
 
 static void say_remaining(struct crowd *of, size_t number, struct permit_feedback *feedback)
@@ -244,7 +242,7 @@ TEST(what_remains_and_the_provider_s_own_limit_are_obeyed)
     CHECK(crowd.count < 60 * 5, "the provider's limit");
     CHECK(crowd.count > 40 * 5, "which is used");
     CHECK_EQ(row_of(store).bucket.provider_rate, 5 * MICRO, "and remembered");
-    store_close(store);
+    contract_end();
 }
 
 /* ---- quota ---- */
@@ -282,7 +280,7 @@ TEST(a_quota_is_never_exceeded_and_shared_by_class)
     crowd.begin_us = 70 * US_PER_SECOND;
     crowd_run(&crowd, store);
     CHECK_EQ(crowd.count, 270 - 108, "HARVEST has the rest");
-    store_close(store);
+    contract_end();
 }
 
 TEST(what_is_booked_becomes_used)
@@ -302,7 +300,7 @@ TEST(what_is_booked_becomes_used)
     CHECK_EQ(count.used[QUOTA_BACKFILL], 100, "what was booked may be sent");
     CHECK_EQ(count.booked[QUOTA_BACKFILL], 0, "and is booked no more");
     CHECK_EQ(crowd.count, 100, "and no more than that");
-    store_close(store);
+    contract_end();
 }
 
 static void say_gone(struct crowd *of, size_t number, struct permit_feedback *feedback)
@@ -338,59 +336,22 @@ TEST(a_quota_that_is_gone_parks_the_source)
     CHECK(view.is_known, "known");
     CHECK_EQ(view.parked_until_us, INT64_C(1767225600000000) + heard_us + US_PER_HOUR, "parked");
     CHECK_EQ(view.rate, 20 * MICRO, "but no slower afterwards");
-    store_close(store);
+    contract_end();
 }
 
 /* ---- a store that fails ---- */
 
-static struct {
-    bool is_out;
-    const struct store_ops *ops;
-    const struct store_rate_ops *rate;
-} outage;
-
-static bool lost(struct error *err)
-{
-    return error_set(err, ERROR_TRANSIENT, "store.lost", "out of reach");
-}
-
-static bool out_begin(struct store *store, bool for_write, struct error *err)
-{
-    return outage.is_out ? lost(err) : outage.ops->begin(store, for_write, err);
-}
-
-static bool out_reconnect(struct store *store, struct error *err)
-{
-    return outage.is_out ? lost(err) : outage.ops->reconnect(store, err);
-}
-
-static bool out_peek(struct store *store, struct str key, struct rate_gate *row, struct error *err)
-{
-    return outage.is_out ? lost(err) : outage.rate->peek(store, key, row, err);
-}
-
-static void dress_out(struct store *session)
-{
-    static struct store_ops ops;
-    static struct store_rate_ops rate;
-
-    if (session->ops != &ops) {
-        outage.ops = session->ops;
-        outage.rate = session->rate;
-    }
-    ops = *outage.ops;
-    ops.begin = out_begin;
-    ops.reconnect = out_reconnect;
-    rate = *outage.rate;
-    rate.peek = out_peek;
-    session->ops = &ops;
-    session->rate = &rate;
-}
+static bool is_out;
 
 static void go_out(struct crowd *of, int64_t at_us)
 {
-    (void)of;
-    outage.is_out = at_us > 20 * US_PER_SECOND && at_us < 40 * US_PER_SECOND;
+    const bool wanted = at_us > 20 * US_PER_SECOND && at_us < 40 * US_PER_SECOND;
+
+    if (wanted && !is_out)
+        fault_store_arm(of->store, &(struct store_fault){ .effect = FAULT_OUTAGE });
+    else if (!wanted && is_out)
+        CHECK(fault_store_disarm(of->store), "somebody has needed the store");
+    is_out = wanted;
 }
 
 TEST(without_the_store_each_process_goes_on_slowly_and_comes_back)
@@ -399,8 +360,8 @@ TEST(without_the_store_each_process_goes_on_slowly_and_comes_back)
     double during;
 
     order_four(20, 5);
-    crowd.dress = dress_out;
     crowd.before = go_out;
+    is_out = false;
     crowd_run(&crowd, store);
     during = crowd_used(&crowd, 20, 1, 23 * US_PER_SECOND, 39 * US_PER_SECOND);
     test_note("%.0f %% of the rate without the store", during * 100);
@@ -408,7 +369,7 @@ TEST(without_the_store_each_process_goes_on_slowly_and_comes_back)
     CHECK(crowd_used(&crowd, 20, 1, 0, 20 * US_PER_SECOND) >= 0.97, "all before");
     CHECK(crowd_used(&crowd, 20, 1, 42 * US_PER_SECOND, 60 * US_PER_SECOND) >= 0.97, "all after");
     CHECK(crowd_excess(&crowd, 20, 5, 1) <= 1e-6, "the promise");
-    store_close(store);
+    contract_end();
 }
 
 static int64_t next_fault;
@@ -420,8 +381,8 @@ static void fault_now_and_then(struct crowd *of, int64_t at_us)
     if (at_us < next_fault)
         return;
     next_fault = at_us + 700 * US_PER_MS;
-    memory_store_fail(of->store, &(struct memory_fault){ .call = next_fault / 700000 % 11,
-                                                         .code = codes[next_fault / 7 % 3] });
+    fault_store_arm(of->store, &(struct store_fault){ .number = next_fault / 700000 % 11,
+                                                      .code = codes[next_fault / 7 % 3] });
 }
 
 TEST(single_faults_of_the_store_break_nothing)
@@ -434,5 +395,5 @@ TEST(single_faults_of_the_store_break_nothing)
     crowd_run(&crowd, store);
     CHECK(crowd_excess(&crowd, 20, 5, 1) <= 1e-6, "the promise");
     CHECK(crowd.count > 600, "and work goes on");
-    store_close(store);
+    contract_end();
 }

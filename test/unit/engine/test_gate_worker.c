@@ -1,19 +1,18 @@
-/* One worker's gate: what it answers, call by call. Virtual time, the store in memory. */
+/* One worker's gate: what it decides, call by call. Virtual time, over every store. */
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "adapter/memory/store.h"
 #include "base/instant.h"
+#include "contract.h"
 #include "engine/gate/gate.h"
 #include "engine/gate/limit.h"
+#include "fault_store.h"
 #include "fixed_secret.h"
 #include "gate_crowd.h"
 #include "port/store_rate.h"
 #include "seeded_random.h"
 #include "test.h"
 #include "virtual_clock.h"
-
-#define NOW_US INT64_C(1767225600000000)
 
 static const struct fixed_secret SECRETS[] = { { "env:KEY", "secret" } };
 
@@ -31,14 +30,12 @@ static struct {
 
 static void begin_at(double per_second, int64_t burst, int wake_fd)
 {
-    int64_t taken;
-
     virtual_clock_init(&world.clock, NOW_US);
     seeded_random_init(&world.random, 1);
     fixed_secrets_init(&world.secrets, SECRETS, ARRAY_LEN(SECRETS));
     world.endpoint = crowd_endpoint(per_second, burst);
-    REQUIRE_OK(memory_store_open(&world.store, &world.err), world.err);
-    REQUIRE_OK(store_migrate(world.store, NOW_US, &taken, &world.err), world.err);
+    world.store = contract_store();
+    fault_store_wrap(world.store);
     REQUIRE_OK(gate_pool_open(&world.pool, &world.err), world.err);
     REQUIRE_OK(gate_open(&world.gate,
                          &(struct gate_parts){ .pool = world.pool,
@@ -63,7 +60,7 @@ static void end(void)
 {
     gate_close(world.gate);
     gate_pool_close(world.pool);
-    store_close(world.store);
+    contract_end();
 }
 
 static struct heard_waits {
@@ -208,8 +205,8 @@ TEST(a_wait_that_is_written_late_is_as_long_on_any_calendar)
     for (size_t i = 0; i < ARRAY_LEN(jumps_us); i++) {
         begin(10, 5);
         CHECK_EQ(ask(true), RATE_ALLOW, "at once");
-        memory_store_fail(world.store,
-                          &(struct memory_fault){ .name = "rate_save", .code = "store.busy" });
+        fault_store_arm(world.store, &(struct store_fault){ .sql = "UPDATE ing_rate_gate SET",
+                                                            .code = "store.busy" });
         hear((struct permit_feedback){
             .requests = 1,
             .status = 429,
@@ -368,12 +365,12 @@ TEST(that_all_is_well_is_written_once_a_second)
         CHECK_EQ(ask(true), RATE_ALLOW, "warm");
         done();
     }
-    calls = memory_store_calls(world.store);
+    calls = fault_store_calls(world.store);
     for (int i = 0; i < 2000; i++) {
         CHECK_EQ(ask(true), RATE_ALLOW, "goes");
         done();
     }
-    calls = memory_store_calls(world.store) - calls;
+    calls = fault_store_calls(world.store) - calls;
     test_note("%.2f store calls per request", (double)calls / 2000);
     CHECK(calls <= 2000, "far less than a transaction for each");
     end();

@@ -1,8 +1,9 @@
-/* The memory store fails on demand, at every call and by name, and changes nothing then. */
+/* A store that fails at any call changes nothing; and faults on demand do what fault_store.h says.
+ */
 #include <string.h>
 
-#include "adapter/memory/store.h"
 #include "contract.h"
+#include "fault_store.h"
 #include "port/store_lease.h"
 #include "port/store_outbox.h"
 #include "port/store_pause.h"
@@ -11,6 +12,7 @@
 #include "port/store_registry.h"
 #include "port/store_run.h"
 #include "rows.h"
+#include "virtual_clock.h"
 
 /* A transaction of several calls; false as soon as one of them fails. */
 static bool work(struct store *store, struct error *err)
@@ -42,6 +44,7 @@ static struct store *store_with_a(void)
     struct error err = { 0 };
     int64_t id;
 
+    fault_store_wrap(store);
     REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
     return store;
 }
@@ -49,22 +52,23 @@ static struct store *store_with_a(void)
 TEST(a_failure_at_any_call_leaves_the_store_unchanged)
 {
     struct store *store = store_with_a();
-    const uint64_t before = memory_store_hash(store);
+    const uint64_t before = contract_digest();
     struct error err = { 0 };
-    int64_t calls = memory_store_calls(store);
-    int64_t i;
+    int64_t i, calls = 0;
 
     for (i = 1; i <= 100; i++) {
-        memory_store_fail(store, &(struct memory_fault){ .call = i });
+        calls = fault_store_calls(store);
+        fault_store_arm(store, &(struct store_fault){ .number = i });
         if (work(store, &err))
             break;
-        CHECK_EQ(err.level, ERROR_TRANSIENT, "the level asked for");
-        CHECK_STR(str_of(err.code), STR("store.lost"), "the code by default");
-        CHECK_EQ(memory_store_hash(store) == before, 1, "unchanged");
+        CHECK_EQ(err.level, ERROR_TRANSIENT, "the level by default");
+        CHECK(fault_store_disarm(store), "it failed on demand");
+        CHECK_EQ(contract_digest() == before, 1, "unchanged");
     }
-    CHECK_EQ(i, 8, "begin, lock, insert, load, close, insert, commit have failed");
-    CHECK_EQ(memory_store_calls(store) - calls, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 7, "calls");
-    CHECK_EQ(memory_store_hash(store) != before, 1, "and then it went through");
+    CHECK_STR(str_of(err.code), STR("store.commit_unknown"), "the last to fail was the commit");
+    CHECK(i > 7, "begin, lock, insert, load, close, insert, commit have failed");
+    CHECK_EQ(fault_store_calls(store) - calls, i - 1, "every call has failed once");
+    CHECK_EQ(contract_digest() != before, 1, "and then it went through");
     contract_end();
 }
 
@@ -135,6 +139,7 @@ TEST(a_batch_that_fails_at_any_call_leaves_nothing)
     uint64_t before;
     int64_t i;
 
+    fault_store_wrap(store);
     rows_add_tasks(store, &plan, 1);
     REQUIRE_OK(store_task_claim(store, contract_arena(),
                                 &(struct task_claim){ .owner = STR("me"),
@@ -143,106 +148,164 @@ TEST(a_batch_that_fails_at_any_call_leaves_nothing)
                                                       .limit = 1 },
                                 &list, &err),
                err);
-    before = memory_store_hash(store);
+    before = contract_digest();
     for (i = 1; i <= 100; i++) {
-        memory_store_fail(store, &(struct memory_fault){ .call = i, .level = ERROR_FATAL });
+        fault_store_arm(store, &(struct store_fault){ .number = i, .level = ERROR_FATAL });
         if (one_batch(store, &list.items[0], &err))
             break;
-        CHECK_EQ(err.level, ERROR_FATAL, "the level asked for");
-        CHECK_EQ(memory_store_hash(store) == before, 1, "unchanged");
+        CHECK_EQ(err.level, ERROR_FATAL, "the level that was wanted");
+        CHECK_EQ(contract_digest() == before, 1, "unchanged");
     }
-    CHECK_EQ(i, 11, "ten calls have failed");
-    CHECK_EQ(memory_store_hash(store) != before, 1, "and then it went through");
+    CHECK(!fault_store_disarm(store), "every call has failed once");
+    CHECK(i > 10, "ten calls of the port are at least ten of the database");
+    CHECK_EQ(contract_digest() != before, 1, "and then it went through");
     contract_end();
 }
 
 TEST(rollback_restores_exactly)
 {
     struct store *store = store_with_a();
+    const uint64_t before = contract_digest();
     struct registry_value values[64] = { { .is_set = false } };
     const struct registry_row row = { .table = REGISTRY_HTTP, .values = values };
-    const uint64_t before = memory_store_hash(store);
     struct error err = { 0 };
-    int64_t first = 0, second = 0;
+    int64_t id;
 
-    for (int i = 0; i < 2; i++) {
-        REQUIRE_OK(store_begin(store, &err), err);
-        REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1,
-                                         i == 0 ? &first : &second, &err),
-                   err);
-        store_rollback(store);
-        CHECK_EQ(memory_store_hash(store) == before, 1, "as before");
-    }
-    CHECK_EQ(second, first, "the next id as well");
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    store_rollback(store);
+    CHECK_EQ(contract_digest() == before, 1, "as before");
+    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    CHECK_EQ(contract_digest() != before, 1, "the digest sees the row");
     contract_end();
 }
 
-TEST(a_commit_may_be_done_and_its_answer_lost)
+/* ---- what a fault does ---- */
+
+static size_t count_sources(struct store *store, const char *name)
 {
-    struct store *store = store_with_a();
     struct registry_source source;
     struct error err = { 0 };
 
-    memory_store_fail(store, &(struct memory_fault){ .name = "commit", .is_done = true });
-    CHECK(!work(store, &err), "no answer");
-    CHECK_EQ(err.level, ERROR_TRANSIENT, "no answer");
-    CHECK_STR(str_of(err.code), STR("store.commit_unknown"), "no answer");
-    REQUIRE_OK(store_registry_load(store, contract_arena(), STR("b"), NOW_US + 5, &source, &err),
-               err);
-    CHECK_EQ(source.count, 1, "but done");
+    REQUIRE_OK(
+        store_registry_load(store, contract_arena(), str_of(name), NOW_US + 5, &source, &err), err);
+    return source.count;
+}
+
+TEST(a_lost_commit_has_happened_or_not)
+{
+    static const enum fault_effect effects[] = { FAULT_BEFORE, FAULT_AFTER };
+
+    for (size_t i = 0; i < ARRAY_LEN(effects); i++) {
+        struct store *store = store_with_a();
+        struct error err = { 0 };
+
+        fault_store_arm(store, &(struct store_fault){ .effect = effects[i], .call = FAULT_COMMIT });
+        CHECK(!work(store, &err), "the result is lost");
+        CHECK_EQ(err.level, ERROR_TRANSIENT, "to be tried again");
+        CHECK_STR(str_of(err.code), STR("store.commit_unknown"), "unknown to the caller");
+        CHECK_EQ(count_sources(store, "b"), effects[i] == FAULT_AFTER, "done, or not");
+        contract_end();
+    }
+}
+
+TEST(a_statement_outside_a_transaction_may_be_done_and_its_result_lost)
+{
+    struct registry_value values[64] = { { .is_set = false } };
+    const struct registry_row row = { .table = REGISTRY_PROVENANCE, .values = values };
+    struct store *store = store_with_a();
+    struct error err = { 0 };
+    int64_t id;
+
+    fault_store_arm(store, &(struct store_fault){ .effect = FAULT_AFTER, .call = FAULT_STATEMENT });
+    CHECK(!store_registry_insert(store, STR("b"), &row, NOW_US, 1, &id, &err), "lost");
+    CHECK_STR(str_of(err.code), STR("store.lost"), "lost");
+    CHECK_EQ(count_sources(store, "b"), 1, "but done");
     contract_end();
 }
 
-TEST(a_fault_has_a_name_a_number_and_a_level)
+TEST(a_fault_has_a_text_a_number_and_a_level)
 {
     struct store *store = store_with_a();
     struct registry_entry_list sources;
     struct pause_list pauses;
     struct error err = { 0 };
 
-    memory_store_fail(store, &(struct memory_fault){ .name = "pause_list",
-                                                     .call = 2,
-                                                     .level = ERROR_FATAL,
-                                                     .code = "store.corrupt" });
+    fault_store_arm(store, &(struct store_fault){ .sql = "FROM ing_pause",
+                                                  .number = 2,
+                                                  .level = ERROR_FATAL,
+                                                  .code = "store.corrupt" });
     for (int i = 1; i <= 3; i++) {
         CHECK(store_registry_list(store, contract_arena(), NOW_US, &sources, &err),
-              "other calls go on");
+              "other calls succeed");
         CHECK_EQ(store_pause_list(store, contract_arena(), STR(""), &pauses, &err), i != 2,
-                 "the second of its name, and that one alone");
+                 "only the second with this text");
     }
     CHECK_EQ(err.level, ERROR_FATAL, "its level");
     CHECK_STR(str_of(err.code), STR("store.corrupt"), "its code");
     contract_end();
 }
 
-TEST(a_thread_does_not_wait_for_itself)
+TEST(a_slow_call_moves_the_clock)
 {
     struct store *store = store_with_a();
-    struct store *other = contract_another(store);
-    struct pause_list list;
-    struct error err = { 0 };
+    struct virtual_clock clock;
 
-    REQUIRE_OK(store_begin(store, &err), err);
-    CHECK(!store_begin(other, &err), "the turn is taken");
-    CHECK_STR(str_of(err.code), STR("store.busy"), "busy");
-    CHECK(!store_pause_list(other, contract_arena(), STR(""), &list, &err), "for readers too");
-    CHECK_EQ(err.level, ERROR_TRANSIENT, "busy");
-    store_rollback(store);
-    CHECK(store_begin(other, &err), "free again");
-    store_rollback(other);
+    virtual_clock_init(&clock, NOW_US);
+    fault_store_arm(
+        store, &(struct store_fault){ .effect = FAULT_SLOW, .clock = &clock.clock, .slow_us = 7 });
+    CHECK_EQ(count_sources(store, "a"), 1, "it succeeds");
+    CHECK_EQ(count_sources(store, "a"), 1, "and so does the next");
+    CHECK_EQ(clock_now_us(&clock.clock), NOW_US + 7, "one of them took time");
     contract_end();
 }
 
-TEST(an_empty_database_has_no_tables)
+/* Whether the session can read. */
+static bool can_read(struct store *store)
 {
-    struct store *store = contract_open("memory:");
-    struct pause_list list;
+    struct registry_entry_list sources;
     struct error err = { 0 };
 
-    CHECK(!store_pause_list(store, contract_arena(), STR(""), &list, &err), "not migrated");
-    CHECK_EQ(err.level, ERROR_FATAL, "not migrated");
-    CHECK_STR(str_of(err.code), STR("store.schema"), "not migrated");
-    CHECK(!store_schema_check(store, &err), "not ready");
-    store_close(store);
+    return store_registry_list(store, contract_arena(), NOW_US, &sources, &err);
+}
+
+TEST(an_outage_is_everybodys_until_it_ends)
+{
+    struct store *store = store_with_a();
+    struct store *other = contract_another(store);
+    struct error err = { 0 };
+
+    fault_store_new_process(other);
+    fault_store_arm(store, &(struct store_fault){ .effect = FAULT_OUTAGE, .number = 2 });
+    CHECK(can_read(other), "not yet");
+    CHECK(!can_read(other) && !can_read(store) && !can_read(other), "nobody can");
+    CHECK(!store_reconnect(other, &err), "and nobody can connect");
+    CHECK_STR(str_of(err.code), STR("store.lost"), "lost");
+    CHECK(fault_store_disarm(store), "it has happened");
+    CHECK(store_reconnect(other, &err), "it is over");
+    CHECK(can_read(store) && can_read(other), "for all");
+    contract_end();
+}
+
+TEST(a_death_is_that_of_one_process_and_undoes_its_transaction)
+{
+    struct store *store = store_with_a();
+    const uint64_t before = contract_digest();
+    struct store *dying = contract_another(store);
+    struct store *its_other, *new_one;
+    struct error err = { 0 };
+
+    fault_store_new_process(dying);
+    its_other = contract_another(dying);
+    fault_store_arm(store, &(struct store_fault){ .effect = FAULT_DEATH, .number = 5 });
+    CHECK(!work(dying, &err), "it dies in the middle");
+    CHECK_EQ(err.level, ERROR_FATAL, "its level");
+    CHECK(!can_read(dying) && !can_read(its_other), "all of its sessions");
+    CHECK(!store_reconnect(its_other, &err), "for good");
+    CHECK(can_read(store), "other processes live on");
+    CHECK_EQ(contract_digest() == before, 1, "nothing is left of its work");
+    new_one = contract_another(store);
+    REQUIRE_OK(work(new_one, &err), err);
+    CHECK_EQ(count_sources(store, "b"), 1, "who comes after it can do the work");
     contract_end();
 }

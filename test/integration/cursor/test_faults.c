@@ -1,12 +1,12 @@
-/* The store fails at every call of each verb, before and after it did its work; then the verb is
- * called again. There is one history, that of a day without faults. */
+/* The store fails at every call of each verb, and at its commit after that was done; then the verb
+ * is called again. The history must be that of a day without faults. */
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "adapter/memory/store.h"
 #include "cursoring.h"
 #include "engine/cursor/cursor_reset.h"
 #include "engine/cursor/cursor_verify.h"
+#include "fault_store.h"
 
 enum verb { ADVANCE, OBSERVE, RESET, REBUILD };
 
@@ -99,41 +99,42 @@ static struct history history_of(struct store *store, const struct plan *plan)
     REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, plan->window, 100, &tasks, &err),
                err);
     for (size_t i = 0; i < tasks.count; i++)
-        tell(&history, "task %" PRId64 " %d %d\n", tasks.items[i].id, (int)tasks.items[i].status,
-             tasks.items[i].is_reset);
+        tell(&history, "task %" PRId64 " %d %d\n", tasks.items[i].window.from_us,
+             (int)tasks.items[i].status, tasks.items[i].is_reset);
     return history;
 }
 
-/* True when the fault struck. */
-static bool strike(enum verb verb, int64_t n, bool is_done, const struct history *wanted)
+/* Calls the verb under a fault, and once more if it failed. True when the fault has happened. */
+static bool call_under(const struct store_fault *fault, enum verb verb,
+                       const struct history *wanted)
 {
     struct history history;
     struct plan plan;
     struct store *store = scene(verb, &plan);
     struct error err = { 0 };
-    bool ok;
+    bool ok, has_happened;
 
-    memory_store_fail(
-        store,
-        &(struct memory_fault){ .call = n, .name = is_done ? "commit" : NULL, .is_done = is_done });
+    fault_store_wrap(store);
+    fault_store_arm(store, fault);
     ok = call(store, &plan, verb, &err);
+    has_happened = fault_store_disarm(store);
+    CHECK_EQ(ok, !has_happened, "it fails by the fault, and only by that");
     if (!ok) {
         CHECK_EQ(err.level, ERROR_TRANSIENT, "to be called again");
         REQUIRE_OK(call(store, &plan, verb, &err), err);
     }
-    memory_store_fail(store, &(struct memory_fault){ .call = INT64_MAX });
     history = history_of(store, &plan);
     CHECK_STR(((struct str){ history.text, history.len }),
               ((struct str){ wanted->text, wanted->len }), "as on a day without faults");
     cursoring_check_replay(store, &plan, "events and value");
     contract_end();
-    return !ok;
+    return has_happened;
 }
 
-TEST(a_strike_at_any_call_leaves_the_same_history)
+TEST(a_fault_at_any_call_leaves_the_same_history)
 {
     static const enum verb verbs[] = { ADVANCE, OBSERVE, RESET, REBUILD };
-    int struck = 0;
+    int faults = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
         struct plan plan;
@@ -145,11 +146,13 @@ TEST(a_strike_at_any_call_leaves_the_same_history)
         REQUIRE_OK(call(store, &plan, verbs[i], &err), err);
         wanted = history_of(store, &plan);
         contract_end();
-        while (n < 100 && strike(verbs[i], n, false, &wanted))
+        while (n < 100 && call_under(&(struct store_fault){ .number = n }, verbs[i], &wanted))
             n++;
-        CHECK(n >= 5 && n < 100, "each call was struck, up to the last");
-        CHECK(strike(verbs[i], 1, true, &wanted), "the commit's answer was lost");
-        struck += (int)n; /* the last one missed, but the lost answer counts */
+        CHECK(n >= 5 && n < 100, "each call has failed, up to the last");
+        CHECK(call_under(&(struct store_fault){ .effect = FAULT_AFTER, .call = FAULT_COMMIT },
+                         verbs[i], &wanted),
+              "the commit's result was lost");
+        faults += (int)n; /* the last number was one too many, but the lost commit counts */
     }
-    test_note("%d strikes", struck);
+    test_note("%d faults", faults);
 }

@@ -1,6 +1,6 @@
-/* A retry whose commit is refused: it is tried again, and only what was committed is told. */
-#include "adapter/memory/store.h"
+/* A retry whose commit is refused is tried again; only what was committed is reported. */
 #include "engine/execute/quarantine_retry.h"
+#include "fault_store.h"
 #include "planning.h"
 #include "port/store_record.h"
 #include "seeded_random.h"
@@ -16,6 +16,7 @@ TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
                                      .payload = STR("{\"id\":\"w1\",\"updated\":\"2026-01-02\"}") };
     struct store *store = contract_store();
     struct quarantine_retried retried;
+    struct quarantined_list list;
     struct stored_record record;
     struct seeded_random random;
     struct error err = { 0 };
@@ -25,16 +26,20 @@ TEST(a_retry_whose_commit_meets_a_conflict_is_done_again)
     seeded_random_init(&random, 7);
     planning_apply(store, &(struct planning_source){ 0 });
     REQUIRE_OK(store_quarantine_add(store, &bad, 1, &added, &err), err);
-    memory_store_fail(
-        store, &(struct memory_fault){ .call = 2, /* the first is that of reading the source */
-                                       .name = "commit",
-                                       .code = "store.conflict" });
+    REQUIRE_OK(store_quarantine_list(store, contract_arena(),
+                                     &(struct quarantine_filter){ .limit = 1 }, &list, &err),
+               err);
+    fault_store_wrap(store);
+    fault_store_arm(store, &(struct store_fault){ .number = 2, /* the first reads the source */
+                                                  .call = FAULT_COMMIT,
+                                                  .code = "store.conflict" });
     REQUIRE_OK(quarantine_retry(store, contract_arena(), &random.source,
                                 &(struct quarantine_retry_request){
-                                    .id = 1, .by = STR("ada"), .now_us = NOW_US },
+                                    .id = list.items[0].id, .by = STR("ada"), .now_us = NOW_US },
                                 &retried, &err),
                err);
-    CHECK_EQ(retried.outcome, QUARANTINE_STORED, "told as stored");
+    CHECK(fault_store_disarm(store), "a commit was refused");
+    CHECK_EQ(retried.outcome, QUARANTINE_STORED, "reported as stored");
     REQUIRE_OK(store_record_get(store, contract_arena(),
                                 &(struct record_key){ STR("demo"), STR("works"), STR("w1") },
                                 &record, &found, &err),
