@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "adapter/memory/store.h"
 #include "adapter/postgres/postgres_module.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/instant.h"
@@ -15,8 +14,6 @@ enum store_kind store_dsn_kind(struct str dsn)
 {
     if (str_starts(dsn, STR("postgresql://")) || str_starts(dsn, STR("postgres://")))
         return STORE_POSTGRES;
-    if (str_eq(dsn, STR("memory:")))
-        return STORE_MEMORY;
     return STORE_SQLITE;
 }
 
@@ -78,8 +75,6 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
         return open_sqlite(dsn, options, timeout_us, store, err);
     case STORE_POSTGRES:
         return open_postgres(dsn, timeout_us, store, err);
-    case STORE_MEMORY:
-        return memory_store_open(store, err);
     }
     return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
 }

@@ -2,14 +2,13 @@
  *
  *      patra.db, ./data/patra.db, sqlite:PATH      a SQLite file
  *      postgresql://..., postgres://...            a PostgreSQL database, as libpq reads it
- *      memory:                                     nothing that outlives the process
  */
 #ifndef PATRA_ADAPTER_STORE_OPEN_H
 #define PATRA_ADAPTER_STORE_OPEN_H
 
 #include "port/store.h"
 
-enum store_kind { STORE_SQLITE, STORE_POSTGRES, STORE_MEMORY };
+enum store_kind { STORE_SQLITE, STORE_POSTGRES };
 
 struct store_options {
     bool create;             /* SQLite: make the file when it is not there */

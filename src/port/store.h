@@ -9,7 +9,7 @@
  *          return false;
  *      }
  *
- * The promises, kept by SQLite, PostgreSQL and memory alike (test/contract):
+ * The promises, kept by SQLite and PostgreSQL alike (test/contract):
  *
  * Threads. A store is a session: one thread at a time uses it. store_another() gives a further
  * session on the same database for another thread.
@@ -103,8 +103,7 @@ static inline void store_close(struct store *store)
         store->ops->close(store);
 }
 
-/* A further session on the same database. For "memory:" the database lives as long as any of its
- * sessions. */
+/* A further session on the same database. */
 static inline bool MUST_CHECK store_another(struct store *store, struct store **session,
                                             struct error *err)
 {

@@ -15,8 +15,6 @@ TEST(an_address_tells_its_adapter)
         { "sqlite:patra.db", STORE_SQLITE },
         { "postgresql://localhost/patra", STORE_POSTGRES },
         { "postgres://localhost/patra", STORE_POSTGRES },
-        { "memory:", STORE_MEMORY },
-        { "memory", STORE_SQLITE },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
