@@ -27,10 +27,13 @@ static void change_records(struct world *w, int64_t count)
     }
 }
 
-/* A call to come fails, the result of a commit is lost, or the process dies. */
+/* A call to come fails, or its result is lost, or it takes longer than a lease, or the process dies
+ * in it. */
 static void arm(struct world *w)
 {
-    struct store_fault fault = { .number = random_between(&w->random, 1, CALLS_MAX) };
+    struct store_fault fault = { .number = random_between(&w->random, 1, CALLS_MAX),
+                                 .clock = &w->clock.clock,
+                                 .slow_us = random_between(&w->random, 1, 2 * LEASE_US) };
 
     if (random_chance(&w->random, 30)) {
         fault.effect = FAULT_DEATH;
@@ -38,6 +41,8 @@ static void arm(struct world *w)
         fault.effect = FAULT_AFTER;
         fault.call = FAULT_COMMIT;
         fault.number = random_between(&w->random, 1, 8);
+    } else if (random_chance(&w->random, 30)) {
+        fault.effect = random_chance(&w->random, 50) ? FAULT_AFTER : FAULT_SLOW;
     }
     fault_store_arm(w->store, &fault);
 }
