@@ -13,8 +13,8 @@
  */
 #include "contract.h"
 #include "fault_store.h"
-#include "played_world.h"
 #include "port/store_rate.h"
+#include "sim_world.h"
 #include "test.h"
 
 enum { HISTORIES = 60, ROUNDS = 12, CALLS_MAX = 120 /* of the database by a step, roughly */ };
@@ -22,7 +22,7 @@ enum { HISTORIES = 60, ROUNDS = 12, CALLS_MAX = 120 /* of the database by a step
 static void change_records(struct world *w, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        played_api_change(&w->api, world_now(w));
+        upstream_change(&w->api, world_now(w));
         virtual_clock_advance(&w->clock, random_between(&w->random, 0, US_PER_HOUR / 4));
     }
 }
@@ -65,7 +65,7 @@ static void live_through(struct world *w)
     }
 }
 
-/* No more faults: whatever was left undone is done now. */
+/* No more faults: everything left undone is done now. */
 static void come_to_rest(struct world *w, int64_t pause_us)
 {
     struct plan_result result;
@@ -135,7 +135,7 @@ TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
     CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
 
-/* ---- days that hold more than the source hands out ---- */
+/* ---- days that hold more than the source returns ---- */
 
 static int64_t count_parts(struct world *w)
 {
@@ -150,7 +150,7 @@ static int64_t count_parts(struct world *w)
     return count;
 }
 
-TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
+TEST(after_any_history_days_that_were_sliced_by_ids_equal_the_upstream)
 {
     static struct world w;
     const int histories = contract_rounds(HISTORIES);
@@ -161,7 +161,7 @@ TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const size_t failed = test_failures();
 
-        world_open(&w, seed, PLAYED_SOURCE_BY_DAY);
+        world_open(&w, seed, UPSTREAM_SOURCE_BY_DAY);
         live_through(&w);
         come_to_rest(&w, 2 * US_PER_DAY);
         check_truth(&w, 2 * US_PER_DAY);
@@ -177,13 +177,13 @@ TEST(after_any_history_days_that_were_cut_by_ids_equal_the_upstream)
     }
     test_note("%lld records, %lld requests, %lld parts by id, %d executors died",
               (long long)records, (long long)requests, (long long)parts, deaths);
-    CHECK(seeds.is_one || parts > 10 * histories, "days were cut");
+    CHECK(seeds.is_one || parts > 10 * histories, "days were sliced");
     CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
 
-/* ---- who was overtaken ---- */
+/* ---- a worker that was overtaken ---- */
 
-static void overtake(void *context, struct played_api *api)
+static void overtake(void *context, struct upstream *api)
 {
     struct world *w = context;
 
@@ -194,7 +194,7 @@ static void overtake(void *context, struct played_api *api)
         ;
 }
 
-TEST(who_slept_longer_than_the_lease_commits_nothing)
+TEST(a_worker_that_slept_longer_than_the_lease_commits_nothing)
 {
     static struct world w;
     struct plan_result result;
@@ -203,12 +203,12 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
 
     world_init(&w, 1);
     for (int i = 0; i < 45; i++)
-        played_api_change(&w.api, START_US + i * US_PER_MINUTE);
+        upstream_change(&w.api, START_US + i * US_PER_MINUTE);
     REQUIRE_OK(world_trigger(&w, &result, &err), err);
     w.api.before = overtake;
     w.api.context = &w;
     REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "the sleeper had a task");
-    CHECK(w.last_was_overtaken, "and found it gone");
+    CHECK(w.last_was_overtaken, "and was overtaken");
     before = contract_digest();
     CHECK_EQ(world_step(&w, 0), EXECUTOR_DRAINED, "the other one has done it");
     CHECK_EQ(contract_digest(), before, "nothing is left to write");
@@ -217,9 +217,9 @@ TEST(who_slept_longer_than_the_lease_commits_nothing)
     world_release(&w);
 }
 
-/* ---- a reply that takes longer than the lease ---- */
+/* ---- a response that takes longer than the lease ---- */
 
-static void drip(void *context, struct played_api *api)
+static void drip(void *context, struct upstream *api)
 {
     struct world *w = context;
 
@@ -232,7 +232,7 @@ static void drip(void *context, struct played_api *api)
     CHECK_EQ(world_step(w, 1), EXECUTOR_NOTHING, "the other one finds nothing to take over");
 }
 
-TEST(a_slow_reply_that_keeps_coming_keeps_the_lease)
+TEST(a_slow_response_that_keeps_arriving_keeps_the_lease)
 {
     static struct world w;
     struct plan_result result;
@@ -240,7 +240,7 @@ TEST(a_slow_reply_that_keeps_coming_keeps_the_lease)
 
     world_init(&w, 1);
     for (int i = 0; i < 45; i++)
-        played_api_change(&w.api, START_US + i * US_PER_MINUTE);
+        upstream_change(&w.api, START_US + i * US_PER_MINUTE);
     REQUIRE_OK(world_trigger(&w, &result, &err), err);
     w.api.before = drip;
     w.api.context = &w;
@@ -295,7 +295,7 @@ TEST(a_task_whose_end_cannot_be_stored_ends_all_the_same)
 
 /* ---- clocks that are wrong ---- */
 
-/* The database's clock: nobody sets it. */
+/* The database's clock, which is never set. */
 static struct world *clock_world;
 static int64_t database_offset_us; /* from the monotonic clock */
 
@@ -309,7 +309,7 @@ static bool database_clock(struct store *store, int64_t local_us, int64_t *now_u
     return true;
 }
 
-/* From here on it is now there, whatever becomes of this machine's calendar. */
+/* The database's clock shows the time of now, and keeps going when this machine's is set. */
 static void give_database_clock(struct world *w)
 {
     static struct store_rate_ops ops;
@@ -317,9 +317,9 @@ static void give_database_clock(struct world *w)
     clock_world = w;
     database_offset_us = world_now(w) - clock_monotonic_us(&w->clock.clock);
     for (int i = 0; i < EXECUTORS; i++) {
-        ops = *w->hands[i].session->rate;
+        ops = *w->workers[i].session->rate;
         ops.clock = database_clock;
-        w->hands[i].session->rate = &ops;
+        w->workers[i].session->rate = &ops;
     }
 }
 
@@ -344,7 +344,7 @@ static struct run only_run(struct world *w, const struct task *task)
 
 static int64_t jump_us;
 
-static void set_calendar(void *context, struct played_api *api)
+static void set_calendar(void *context, struct upstream *api)
 {
     struct world *w = context;
     const struct task task = only_task(w);
@@ -356,7 +356,7 @@ static void set_calendar(void *context, struct played_api *api)
     virtual_clock_advance(&w->clock, LEASE_US / 2);
 }
 
-TEST(a_calendar_that_is_set_in_the_middle_of_a_run_moves_no_lease)
+TEST(setting_the_calendar_in_the_middle_of_a_run_moves_no_lease)
 {
     static const int64_t jumps_us[] = { 5 * US_PER_HOUR, -5 * US_PER_HOUR };
 
@@ -381,7 +381,7 @@ TEST(a_calendar_that_is_set_in_the_middle_of_a_run_moves_no_lease)
     }
 }
 
-TEST(a_wait_that_the_source_asks_for_is_told_by_the_clock_of_all)
+TEST(a_wait_that_the_source_demands_is_kept_by_the_database_clock)
 {
     static const int64_t skews_us[] = { 0, 5 * US_PER_HOUR, -5 * US_PER_HOUR };
 
@@ -392,7 +392,7 @@ TEST(a_wait_that_the_source_asks_for_is_told_by_the_clock_of_all)
         struct task task;
 
         world_init(&w, 1);
-        played_api_change(&w.api, START_US);
+        upstream_change(&w.api, START_US);
         give_database_clock(&w);
         REQUIRE_OK(world_trigger(&w, &result, &err), err);
         virtual_clock_set(&w.clock, database_now() - skews_us[i]);
@@ -409,7 +409,7 @@ TEST(a_wait_that_the_source_asks_for_is_told_by_the_clock_of_all)
 
 /* ---- a slice that fails for good ---- */
 
-/* Ten records on each of so many days; "now" is just behind the last. */
+/* Ten records on each of so many days; "now" is just after the last. */
 static void fill_days(struct world *w, int days)
 {
     for (int i = 0; i < days * 10; i++)
@@ -448,7 +448,7 @@ TEST(the_cursor_stops_at_a_slice_that_failed_and_a_later_trigger_heals_it)
     world_release(&w);
 }
 
-/* ---- others beside HARVEST ---- */
+/* ---- other operations beside HARVEST ---- */
 
 /* The same harvests, a day each; with or without a BACKFILL and an UPDATE that work beside them. */
 static void harvest_for_days(struct world *w, bool with_others)

@@ -1,8 +1,8 @@
-/* played_world: planner, executors, rate gate and cursor together, in virtual time and on a real
- * store (contract.h), against an upstream that knows the truth (played_api.h).
+/* sim_world: planner, executors, rate gate and cursor together, in virtual time and on a real
+ * store (contract.h), against an upstream that knows the truth (upstream.h).
  *
  *      world_init(&w, seed);
- *      played_api_change(&w.api, world_now(&w));
+ *      upstream_change(&w.api, world_now(&w));
  *      REQUIRE_OK(world_trigger(&w, &result, &err), err);
  *      world_drain(&w);
  *      world_check_record(&w, 0);
@@ -11,17 +11,17 @@
  * All chance is the seed's. An executor and its sessions are a process to fault_store.h; one that
  * dies is replaced by another of a new name.
  */
-#ifndef PATRA_TEST_SIM_PLAYED_WORLD_H
-#define PATRA_TEST_SIM_PLAYED_WORLD_H
+#ifndef PATRA_TEST_SIM_SIM_WORLD_H
+#define PATRA_TEST_SIM_SIM_WORLD_H
 
 #include "base/instant.h"
 #include "engine/execute/executor.h"
 #include "engine/gate/gate.h"
 #include "engine/plan/plan.h"
 #include "fixed_secret.h"
-#include "played_api.h"
 #include "port/store_cursor.h"
 #include "seeded_random.h"
+#include "upstream.h"
 
 #define START_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 #define LEASE_US US_PER_MINUTE
@@ -33,28 +33,28 @@ struct world {
     struct virtual_clock clock;
     struct seeded_random chance;
     struct fixed_secrets secrets;
-    struct played_api api;
+    struct upstream api;
     struct store *store;
     struct gate_pool *gates;
     struct partitions *partitions;
     struct arena arena;
-    struct hand {
+    struct worker {
         struct store *session;
         struct store *gate_session;
         struct executor *executor;
         char owner[16];
-    } hands[EXECUTORS];
+    } workers[EXECUTORS];
     int64_t batch_records; /* 0: a page is never too long */
     int deaths;
     int64_t update_ids; /* that an UPDATE was planned for */
-    int64_t events;     /* that the watch was told */
+    int64_t events;     /* that the watch has seen */
     struct executor_watch watch;
     enum task_status last_status;
     bool last_was_overtaken;
 };
 
 void world_open(struct world *w, uint64_t seed, const char *source); /* the text of its file */
-void world_init(struct world *w, uint64_t seed);                     /* of PLAYED_SOURCE */
+void world_init(struct world *w, uint64_t seed);                     /* of UPSTREAM_SOURCE */
 void world_release(struct world *w);
 
 int64_t world_now(struct world *w);
@@ -64,7 +64,7 @@ bool world_fire(struct world *w, const char *operation, struct plan_result *resu
 bool world_trigger(struct world *w, struct plan_result *result,
                    struct error *err) MUST_CHECK; /* harvest */
 
-/* One step of an executor; one that dies is replaced, and its lease runs out by itself. */
+/* One step of an executor. One that dies is replaced; its lease expires by itself. */
 enum executor_did world_step(struct world *w, int i);
 void world_drain(struct world *w); /* until nothing is left to do */
 
@@ -72,7 +72,7 @@ void world_drain(struct world *w); /* until nothing is left to do */
 bool world_cursor(struct world *w, struct cursor *cursor);
 struct cursor_event_list world_events(struct world *w, const struct cursor *cursor);
 
-/* In the store as the upstream has it, an event for each of its versions. */
+/* Checks that the store has it as the upstream does, with an event for each version. */
 void world_check_record(struct world *w, int number);
 
 #endif

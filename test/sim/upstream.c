@@ -1,4 +1,5 @@
-#include "played_api.h"
+/* The fake API: finds records by date or number, writes pages, and spoils some responses. */
+#include "upstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,11 +38,11 @@
     "  backfill: { endpoint: works }\n"                                                   \
     "  update: { endpoint: work, staleness: { after: 1d } }\n"
 
-const char PLAYED_SOURCE[] = HEAD
+const char UPSTREAM_SOURCE[] = HEAD
     "    page: { type: offset, size: 10, cap: 60 }\n"
     "    window: { key: updated, lag: 10m, max: 1d, min: 1m, start: 2026-01-01T00:00:00Z }\n" TAIL;
 
-const char PLAYED_SOURCE_BY_DAY[] =
+const char UPSTREAM_SOURCE_BY_DAY[] =
     HEAD "      least: \"${slice.from}\"\n"
          "      most: \"${slice.last}\"\n"
          "    page: { type: offset, size: 10, cap: 60, id_max: 99999 }\n"
@@ -60,7 +61,7 @@ static int64_t number_in(struct str url, const char *name)
     return at < url.len ? strtoll(url.data + at + strlen(key), NULL, 10) : 0;
 }
 
-/* ---- the reply ---- */
+/* ---- the response ---- */
 
 struct hit {
     int number;
@@ -76,7 +77,7 @@ static int by_date(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static size_t find_hits(const struct played_api *api, struct str url, struct hit *hits)
+static size_t find_hits(const struct upstream *api, struct str url, struct hit *hits)
 {
     const int64_t since_us = number_in(url, "since") * US_PER_SECOND;
     const int64_t until_us = number_in(url, "until") * US_PER_SECOND;
@@ -95,7 +96,7 @@ static size_t find_hits(const struct played_api *api, struct str url, struct hit
     return count;
 }
 
-static void write_record(struct played_api *api, struct buf *out, int number)
+static void write_record(struct upstream *api, struct buf *out, int number)
 {
     char text[INSTANT_TEXT_MAX];
 
@@ -105,14 +106,14 @@ static void write_record(struct played_api *api, struct buf *out, int number)
     api->fetched[number]++;
 }
 
-static bool is_refused(const struct played_api *api, struct str url)
+static bool is_refused(const struct upstream *api, struct str url)
 {
     const int64_t since_us = number_in(url, "since") * US_PER_SECOND;
 
     return since_us >= api->refused.from_us && since_us < api->refused.to_us;
 }
 
-static void reply_page(struct played_api *api, struct arena *arena, struct str url,
+static void reply_page(struct upstream *api, struct arena *arena, struct str url,
                        struct scripted_reply *reply)
 {
     struct hit *hits = ARENA_ARRAY(arena, struct hit, API_RECORDS_MAX);
@@ -136,8 +137,8 @@ static void reply_page(struct played_api *api, struct arena *arena, struct str u
     reply->body = buf_str(&out);
 }
 
-/* ids=r1%2Cr2: the comma may stand as it is or encoded. */
-static void reply_records(struct played_api *api, struct arena *arena, struct str url,
+/* ids=r1%2Cr2: the comma may be encoded or not. */
+static void reply_records(struct upstream *api, struct arena *arena, struct str url,
                           struct scripted_reply *reply)
 {
     size_t at = str_find(url, STR("ids=")) + strlen("ids=");
@@ -157,9 +158,9 @@ static void reply_records(struct played_api *api, struct arena *arena, struct st
     reply->body = buf_str(&out);
 }
 
-/* Four kinds of trouble, and one that looks like none: an empty list in the middle of a walk. (At
- * its beginning nobody could tell it from the truth.) */
-static void spoil(struct played_api *api, struct str url, struct scripted_reply *reply)
+/* Four kinds of failure, and one that looks like none: an empty list in the middle of a walk. (At
+ * its beginning it would be indistinguishable from the truth.) */
+static void spoil(struct upstream *api, struct str url, struct scripted_reply *reply)
 {
     static const struct http_header wait[] = { { STR_INIT("Retry-After"), STR_INIT("2") } };
 
@@ -185,7 +186,7 @@ static void spoil(struct played_api *api, struct str url, struct scripted_reply 
     }
 }
 
-static void reply_wait(const struct played_api *api, struct arena *arena,
+static void reply_wait(const struct upstream *api, struct arena *arena,
                        struct scripted_reply *reply)
 {
     struct http_header *wait = ARENA_NEW(arena, struct http_header);
@@ -197,7 +198,7 @@ static void reply_wait(const struct played_api *api, struct arena *arena,
 static void make(void *context, struct arena *arena, const struct http_request *request,
                  struct scripted_reply *reply)
 {
-    struct played_api *api = context;
+    struct upstream *api = context;
 
     api->requests++;
     api->watch = request->watch;
@@ -216,7 +217,7 @@ static void make(void *context, struct arena *arena, const struct http_request *
 
 /* ---- the whole ---- */
 
-void played_api_init(struct played_api *api, struct virtual_clock *clock, uint64_t seed)
+void upstream_init(struct upstream *api, struct virtual_clock *clock, uint64_t seed)
 {
     memset(api, 0, sizeof(*api));
     scripted_http_init(&api->http, &clock->clock);
@@ -226,12 +227,12 @@ void played_api_init(struct played_api *api, struct virtual_clock *clock, uint64
                         &(struct scripted_reply){ .times = -1, .make = make, .context = api });
 }
 
-void played_api_release(struct played_api *api)
+void upstream_release(struct upstream *api)
 {
     scripted_http_release(&api->http);
 }
 
-void played_api_change(struct played_api *api, int64_t at_us)
+void upstream_change(struct upstream *api, int64_t at_us)
 {
     const bool is_new = api->count == 0 || random_chance(&api->random, 70);
     const int number = is_new && api->count < API_RECORDS_MAX

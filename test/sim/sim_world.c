@@ -1,5 +1,5 @@
-/* Opens, drives and checks the world of played_world.h. */
-#include "played_world.h"
+/* Opens, drives and checks the world of sim_world.h. */
+#include "sim_world.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,38 +25,38 @@ static void see(struct executor_watch *watch, const struct executor_event *event
     }
 }
 
-static void open_hand(struct world *w, int i)
+static void open_worker(struct world *w, int i)
 {
-    struct hand *hand = &w->hands[i];
+    struct worker *worker = &w->workers[i];
     struct error err = { 0 };
 
-    (void)snprintf(hand->owner, sizeof(hand->owner), "owner-%d-%d", i, w->deaths);
-    REQUIRE_OK(store_another(w->store, &hand->session, &err), err);
-    fault_store_new_process(hand->session);
-    REQUIRE_OK(store_another(hand->session, &hand->gate_session, &err), err);
-    REQUIRE_OK(executor_open(&hand->executor,
-                             &(struct executor_parts){ .store = hand->session,
+    (void)snprintf(worker->owner, sizeof(worker->owner), "owner-%d-%d", i, w->deaths);
+    REQUIRE_OK(store_another(w->store, &worker->session, &err), err);
+    fault_store_new_process(worker->session);
+    REQUIRE_OK(store_another(worker->session, &worker->gate_session, &err), err);
+    REQUIRE_OK(executor_open(&worker->executor,
+                             &(struct executor_parts){ .store = worker->session,
                                                        .http = &w->api.http.http,
                                                        .gates = w->gates,
-                                                       .gate_store = hand->gate_session,
+                                                       .gate_store = worker->gate_session,
                                                        .partitions = w->partitions,
                                                        .clock = &w->clock.clock,
                                                        .random = &w->chance.source,
                                                        .secrets = &w->secrets.source,
                                                        .watch = &w->watch,
                                                        .wake_fd = CLOCK_NO_WAKE },
-                             &(struct executor_settings){ .owner = str_of(hand->owner),
+                             &(struct executor_settings){ .owner = str_of(worker->owner),
                                                           .lease_us = LEASE_US,
                                                           .batch_records = w->batch_records },
                              &err),
                err);
 }
 
-static void close_hand(struct hand *hand)
+static void close_worker(struct worker *worker)
 {
-    executor_close(hand->executor);
-    store_close(hand->session);
-    store_close(hand->gate_session);
+    executor_close(worker->executor);
+    store_close(worker->session);
+    store_close(worker->gate_session);
 }
 
 static void apply_source(struct world *w, const char *text)
@@ -84,7 +84,7 @@ void world_open(struct world *w, uint64_t seed, const char *source)
     virtual_clock_init(&w->clock, START_US + US_PER_DAY);
     seeded_random_init(&w->chance, seed);
     fixed_secrets_init(&w->secrets, NULL, 0);
-    played_api_init(&w->api, &w->clock, seed ^ 0x5eed);
+    upstream_init(&w->api, &w->clock, seed ^ 0x5eed);
     arena_init(&w->arena, (size_t)256 << 20);
     w->store = contract_store();
     fault_store_wrap(w->store);
@@ -92,23 +92,23 @@ void world_open(struct world *w, uint64_t seed, const char *source)
     REQUIRE_OK(partitions_open(&w->partitions, &err), err);
     apply_source(w, source);
     for (int i = 0; i < EXECUTORS; i++)
-        open_hand(w, i);
+        open_worker(w, i);
 }
 
 void world_init(struct world *w, uint64_t seed)
 {
-    world_open(w, seed, PLAYED_SOURCE);
+    world_open(w, seed, UPSTREAM_SOURCE);
 }
 
 void world_release(struct world *w)
 {
     for (int i = 0; i < EXECUTORS; i++)
-        close_hand(&w->hands[i]);
+        close_worker(&w->workers[i]);
     partitions_close(w->partitions);
     gate_pool_close(w->gates);
     contract_end();
     arena_release(&w->arena);
-    played_api_release(&w->api);
+    upstream_release(&w->api);
 }
 
 /* ---- what happens in it ---- */
@@ -140,15 +140,15 @@ enum executor_did world_step(struct world *w, int i)
     struct error err = { 0 };
     int64_t next_us;
 
-    if (executor_step(w->hands[i].executor, &did, &next_us, &err)) {
+    if (executor_step(w->workers[i].executor, &did, &next_us, &err)) {
         if (did != EXECUTOR_WORKED)
             virtual_clock_advance(&w->clock, US_PER_SECOND);
         return did;
     }
     CHECK_STR(str_of(err.code), STR("store.corrupt"), err.text);
-    close_hand(&w->hands[i]);
+    close_worker(&w->workers[i]);
     w->deaths++;
-    open_hand(w, i);
+    open_worker(w, i);
     return EXECUTOR_WORKED;
 }
 
