@@ -1,16 +1,17 @@
-/* store_record: what came in, one row per record of a source's endpoint.
+/* store_record: the records of sources, one row per record of an endpoint.
  *
- * Writing is two steps, so that a record that has not changed costs a key and not a payload:
+ * Writing has two steps, so that a record that has not changed costs a key and not a payload:
  *
- *      store_record_check()    which of these are here, and in what state
+ *      store_record_check()    which of these exist, and in what state
  *      ... the caller judges each: new, newer, unchanged, older ...
  *      store_record_write()    the new and the newer, with payloads, and the event of each
- *      store_record_touch()    the unchanged: looked at, now
+ *      store_record_touch()    the unchanged: checked now
  *
- * all in one transaction. The write is a compare-and-set: a new record must still be missing, a
- * changed one still have the version that was checked. Whoever finds that not all were written
- * rolls back and begins anew. A record's row is locked before its event (port/store_outbox.h) is
- * added, so that is the only one of its version and in its place.
+ * Write and touch are parts of one transaction; the check need not be. The write is a
+ * compare-and-set: a new record must still be missing, a changed one must still have the version
+ * that was checked. A caller that finds that not all were written rolls back and starts again with
+ * the check. A record's row is locked before its event (port/store_outbox.h) is added, so the event
+ * is the only one of its version, and events are in the order of versions.
  */
 #ifndef PATRA_PORT_STORE_RECORD_H
 #define PATRA_PORT_STORE_RECORD_H
@@ -56,23 +57,10 @@ struct record_write {
     struct str payload; /* any bytes, kept as received */
 };
 
-/* A record as it is to be, and the event that tells of it. */
+/* A record as it will be stored, and the event that says so. */
 struct record_change {
     struct record_write record;
     struct outbox_event event;
-};
-
-/* The changes of a batch, one after the other; embed it first. They are asked for while the store
- * is at work on the ones before, so what it takes to make them costs little time of its own.
- *
- * New ones come first, by provider_id, then changed ones by id, in every transaction: two writers
- * with the same records then meet one by one, and none waits for another who waits for him. All
- * must differ from one another. */
-struct record_changes {
-    /* Called `count` times, unless it fails. It may not use the store; what it gives must live
-     * until the write is over. */
-    bool (*next)(struct record_changes *changes, struct record_change *change, struct error *err);
-    size_t count;
 };
 
 struct record_key {
@@ -99,7 +87,7 @@ struct stored_record {
     struct str payload;
 };
 
-/* A record that an UPDATE should look at again. */
+/* A record that an UPDATE should check again. */
 struct candidate {
     int64_t id; /* of the record, or of the signal */
     struct str provider_id;
@@ -116,7 +104,7 @@ struct candidate_query {
     enum candidate_source why;
     struct str source;
     struct str endpoint;
-    int64_t checked_before_us;     /* STALENESS: those not looked at since */
+    int64_t checked_before_us;     /* STALENESS: those not checked since */
     struct str expr_hash;          /* EXPR_CHANGE: the present one; all others are old */
     const struct candidate *after; /* the last of the page before; NULL = the first page */
     int64_t limit;
@@ -127,7 +115,8 @@ struct store_record_ops {
                   const struct str *provider_ids, size_t count, struct record_state *states,
                   struct error *err);
     bool (*write)(struct store *store, const struct record_context *context,
-                  struct record_changes *changes, bool *written, struct error *err);
+                  const struct record_change *changes, size_t count, bool *written,
+                  struct error *err);
     bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
                   size_t count, struct error *err);
     bool (*get)(struct store *store, struct arena *arena, const struct record_key *key,
@@ -137,26 +126,29 @@ struct store_record_ops {
                        struct error *err);
 };
 
-/* states[i] is that of provider_ids[i]. */
+/* states[i] is that of provider_ids[i]; all are of one moment, also outside of a transaction. */
 static inline bool MUST_CHECK store_record_check(struct store *store, struct arena *arena,
                                                  const struct record_context *context,
                                                  const struct str *provider_ids, size_t count,
                                                  struct record_state *states, struct error *err)
 {
-    assert(store->state != STORE_IDLE);
     return store->record->check(store, arena, context, provider_ids, count, states, err);
 }
 
-/* *written is false when one of them, or more, could not be written: a new one is here by now, or a
- * version has moved on. The transaction is then to be rolled back. L2 when a version has its event
+/* The changes must be in this order in every transaction: new records first, by provider_id, then
+ * changed ones by id. Two writers of the same records then wait for each other at the same record,
+ * and never in a circle. No record may occur twice.
+ *
+ * *written is false when one of them, or more, could not be written: a new one exists by now, or a
+ * version has moved on. The transaction must then be rolled back. L2 when a version has its event
  * already. */
 static inline bool MUST_CHECK store_record_write(struct store *store,
                                                  const struct record_context *context,
-                                                 struct record_changes *changes, bool *written,
-                                                 struct error *err)
+                                                 const struct record_change *changes, size_t count,
+                                                 bool *written, struct error *err)
 {
     assert(store->state == STORE_WRITING);
-    return store->record->write(store, context, changes, written, err);
+    return store->record->write(store, context, changes, count, written, err);
 }
 
 /* Sets checked_at, never back, and expr_hash. */

@@ -75,40 +75,26 @@ TEST(looking_at_records_again_writes_no_index)
     contract_end();
 }
 
-struct interrupted {
-    struct record_changes port; /* first */
-    int taken;
-};
-
-static bool stop_in_the_middle(struct record_changes *port, struct record_change *change,
-                               struct error *err)
-{
-    struct interrupted *interrupted = (struct interrupted *)port;
-
-    if (interrupted->taken == MANY / 2 && !postgres_stop(err))
-        return false;
-    change->record = write_of(interrupted->taken++);
-    change->event = rows_event(&CONTEXT, &change->record);
-    return true;
-}
-
-TEST(a_server_that_goes_while_records_are_sent_is_lost_and_comes_back)
+TEST(a_server_that_stops_between_two_writes_is_lost_and_comes_back)
 {
     struct store *store = contract_store();
-    struct interrupted interrupted = { { stop_in_the_middle, MANY }, 0 };
-    struct record_write write = write_of(0);
+    struct record_write writes[MANY];
     struct error err = { 0 };
     bool written;
 
+    for (int i = 0; i < MANY; i++)
+        writes[i] = write_of(i);
     REQUIRE_OK(store_begin(store, &err), err);
-    CHECK(!store_record_write(store, &CONTEXT, &interrupted.port, &written, &err), "lost");
+    REQUIRE_OK(rows_write(store, &CONTEXT, writes, MANY / 2, &written, &err), err);
+    REQUIRE_OK(postgres_stop(&err), err);
+    CHECK(!rows_write(store, &CONTEXT, writes + MANY / 2, MANY / 2, &written, &err), "lost");
     CHECK_STR(str_of(err.code), STR("store.lost"), err.text);
     CHECK_EQ(err.level, ERROR_TRANSIENT, err.text);
     store_rollback(store);
     REQUIRE_OK(postgres_start(&err), err);
     REQUIRE_OK(store_reconnect(store, &err), err);
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(rows_write(store, &CONTEXT, &write, 1, &written, &err), err);
+    REQUIRE_OK(rows_write(store, &CONTEXT, writes, MANY, &written, &err), err);
     CHECK(written, "nothing was left of it");
     REQUIRE_OK(store_commit(store, &err), err);
     contract_end();

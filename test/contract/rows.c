@@ -153,27 +153,13 @@ struct outbox_event rows_event(const struct record_context *context,
                                   .payload = STR("{}") };
 }
 
-struct changes {
-    struct record_changes port; /* first */
-    const struct record_context *context;
-    const struct record_write *next;
-};
-
-static bool next_change(struct record_changes *port, struct record_change *change,
-                        struct error *err)
-{
-    struct changes *changes = (struct changes *)port;
-
-    (void)err;
-    change->record = *changes->next++;
-    change->event = rows_event(changes->context, &change->record);
-    return true;
-}
-
 bool rows_write(struct store *store, const struct record_context *context,
                 const struct record_write *records, size_t count, bool *written, struct error *err)
 {
-    struct changes changes = { { next_change, count }, context, records };
+    struct record_change *changes = ARENA_ARRAY(contract_arena(), struct record_change, count);
 
-    return store_record_write(store, context, &changes.port, written, err);
+    REQUIRE(changes != NULL, "memory");
+    for (size_t i = 0; i < count; i++)
+        changes[i] = (struct record_change){ records[i], rows_event(context, &records[i]) };
+    return store_record_write(store, context, changes, count, written, err);
 }

@@ -24,7 +24,7 @@ void rows_add_tasks(struct store *store, const struct plan *plan, int64_t count)
 
 struct cursor_name rows_cursor_name(void);
 
-/* Writes them in this order, which should be the one that struct record_changes asks for; the event
+/* Writes them in this order, which must be the one that store_record_write() demands; the event
  * of each is made here. */
 bool rows_write(struct store *store, const struct record_context *context,
                 const struct record_write *records, size_t count, bool *written,

@@ -400,25 +400,12 @@ TEST(all_that_is_stale_is_found_once_over_weeks)
     contract_end();
 }
 
-struct telling {                /* one change after the other, with events as they are */
-    struct record_changes port; /* first */
-    struct record_change *next;
-};
-
-static bool tell(struct record_changes *port, struct record_change *change, struct error *err)
-{
-    (void)err;
-    *change = *((struct telling *)port)->next++;
-    return true;
-}
-
 static bool write_change(struct store *store, struct record_change *change, struct error *err)
 {
     const struct record_context context = context_at(NOW_US);
-    struct telling telling = { { tell, 1 }, change };
     bool written = false;
 
-    return store_record_write(store, &context, &telling.port, &written, err) && written;
+    return store_record_write(store, &context, change, 1, &written, err) && written;
 }
 
 TEST(an_event_comes_back_with_every_byte)
@@ -476,38 +463,25 @@ TEST(there_is_one_event_per_version)
     contract_end();
 }
 
-/* What makes the changes fails in the middle of them: the session can be used after it. */
-static bool fail_at_forty(struct record_changes *port, struct record_change *change,
-                          struct error *err)
-{
-    struct telling *telling = (struct telling *)port;
-
-    if (++telling->next->record.version > 40)
-        return error_set(err, ERROR_DATA, "test.made", "made to fail");
-    *change = *telling->next;
-    change->record.version = 1;
-    change->record.provider_id =
-        arena_printf(contract_arena(), "%03d", (int)telling->next->record.version);
-    change->event =
-        rows_event(&(struct record_context){ .endpoint = STR("works") }, &change->record);
-    return true;
-}
-
+/* One in the middle is refused after others were sent: the session can be used after it. */
 TEST(changes_that_fail_half_way_leave_nothing)
 {
     const struct record_context context = context_at(NOW_US);
     struct store *store = contract_store();
-    struct record_change change = { .record = write_of("", "1") };
-    struct telling telling = { { fail_at_forty, MANY }, &change };
+    struct record_write writes[MANY];
     struct error err = { 0 };
-    struct record_write write = write_of("005", "1");
     bool written;
 
-    change.record.version = 0;
+    for (int i = 0; i < MANY; i++) {
+        writes[i] = write_of("", "1");
+        writes[i].provider_id = arena_printf(contract_arena(), "%03d", i);
+    }
+    writes[MANY / 2].provider_version = STR("\xff");
     REQUIRE_OK(store_begin(store, &err), err);
-    CHECK(!store_record_write(store, &context, &telling.port, &written, &err), "made to fail");
-    CHECK_STR(str_of(err.code), STR("test.made"), err.text);
+    CHECK(!rows_write(store, &context, writes, MANY, &written, &err), "refused");
+    CHECK_STR(str_of(err.code), STR("store.text"), err.text);
     store_rollback(store);
-    CHECK(write_all(store, NOW_US, &write, 1), "nothing of it was left");
+    writes[MANY / 2].provider_version = STR("");
+    CHECK(write_all(store, NOW_US, writes, MANY), "nothing of it was left");
     contract_end();
 }

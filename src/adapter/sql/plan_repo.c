@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "adapter/sql/session.h"
-#include "port/store_plan.h"
 #include "adapter/sql/slice_repo.h"
+#include "port/store_plan.h"
 
 #define PLAN_COLUMNS                                                                        \
     "id, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_key," \

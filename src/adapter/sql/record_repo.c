@@ -63,21 +63,34 @@ static const char CHECK[] =
     "SELECT @place, " RECORD_STATE_COLUMNS " FROM {find ing_record: provenance_code = :source"
     " AND endpoint_name = :endpoint AND provider_id = @wanted}";
 
+static bool read_states(struct statement *st, struct arena *arena, struct record_state *states,
+                        struct error *err)
+{
+    while (rows_next(&st->rows))
+        read_record_state(&st->rows, arena, &states[rows_i64(&st->rows) - 1]);
+    return rows_finish(&st->rows, err);
+}
+
 static bool record_check(struct store *store, struct arena *arena,
                          const struct record_context *context, const struct str *provider_ids,
                          size_t count, struct record_state *states, struct error *err)
 {
     struct statement *st = statement_of(store, CHECK);
+    const bool begins = store->state == STORE_IDLE && !statement_is_single(st);
+    bool ok;
 
+    if (begins && !store_begin_read(store, err))
+        return false;
     bind_text(st, ":source", context->source);
     bind_text(st, ":endpoint", context->endpoint);
     for (size_t i = 0; i < count; i++) {
         cell_text(st, "@wanted", provider_ids[i]);
         states[i] = (struct record_state){ 0 };
     }
-    while (rows_next(&st->rows))
-        read_record_state(&st->rows, arena, &states[rows_i64(&st->rows) - 1]);
-    return rows_finish(&st->rows, err) || error_wrap(err, "check %zu records", count);
+    ok = read_states(st, arena, states, err);
+    if (begins)
+        store_rollback(store); /* it has only read */
+    return ok || error_wrap(err, "check %zu records", count);
 }
 
 /* ---- writing ---- */
@@ -194,32 +207,26 @@ static bool send_chunk(struct store *store, const struct record_context *context
 }
 
 static bool send_all(struct store *store, const struct record_context *context,
-                     struct record_changes *changes, struct error *err)
+                     const struct record_change *changes, size_t count, struct error *err)
 {
-    struct record_change chunk[CHUNK_MAX];
-    size_t count = 0;
-
-    for (size_t left = changes->count; left > 0; left--) {
-        if (!changes->next(changes, &chunk[count++], err))
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i < CHUNK_MAX ? count - i : CHUNK_MAX;
+        if (!send_chunk(store, context, &changes[i], n, err))
             return false;
-        if (count < CHUNK_MAX && left > 1)
-            continue;
-        if (!send_chunk(store, context, chunk, count, err))
-            return false;
-        count = 0;
     }
     return true;
 }
 
 /* While the database works on some changes, the next are put together. */
 static bool record_write(struct store *store, const struct record_context *context,
-                         struct record_changes *changes, bool *written, struct error *err)
+                         const struct record_change *changes, size_t count, bool *written,
+                         struct error *err)
 {
     struct error ignored;
-    const bool sent = send_all(store, context, changes, err);
+    const bool sent = send_all(store, context, changes, count, err);
     const bool settled = statements_settle(store, written, sent ? err : &ignored);
 
-    return (sent && settled) || error_wrap(err, "write %zu records", changes->count);
+    return (sent && settled) || error_wrap(err, "write %zu records", count);
 }
 
 /* ---- touching ---- */

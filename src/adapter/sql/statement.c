@@ -357,6 +357,11 @@ static bool finish_rows(struct rows *rows, struct error *err)
     return finish((struct statement *)rows, &ignored, err);
 }
 
+bool statement_is_single(const struct statement *st)
+{
+    return st->columns.count == 0 || st->session->driver->dialect->has_arrays;
+}
+
 static bool run(struct statement *st, int64_t *changes, struct error *err)
 {
     while (next_row(&st->rows))
@@ -379,13 +384,12 @@ static bool run_rows(struct statement *st, int64_t *changes, struct error *err)
 
 bool statement_run(struct statement *st, int64_t *changes, struct error *err)
 {
-    const bool is_many = st->columns.count > 0 && !st->session->driver->dialect->has_arrays;
     int64_t ignored;
 
     if (changes == NULL)
         changes = &ignored;
     *changes = 0;
-    return is_many ? run_rows(st, changes, err) : run(st, changes, err);
+    return statement_is_single(st) ? run(st, changes, err) : run_rows(st, changes, err);
 }
 
 bool statement_changed(struct statement *st, bool *changed, struct error *err)

@@ -106,6 +106,9 @@ void cell_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL *
 void cell_window(struct statement *st, const char *from, const char *to, struct window window);
 void cell_id_range(struct statement *st, const char *from, const char *to, struct id_range range);
 
+/* Whether it is one statement for the database, whatever the number of its rows. */
+bool statement_is_single(const struct statement *st);
+
 /* Runs it to its end. `changes` (may be NULL): rows it added, changed or deleted. For many rows it
  * is one transaction, the caller's or its own. */
 bool statement_run(struct statement *st, int64_t *changes, struct error *err) MUST_CHECK;

@@ -1,14 +1,14 @@
 /* One try of a batch, and what ends it:
  *
- *      begin ─ renew ─ judge, signals ─ batch row ─ write ─ quarantine, ids ─ run ─ commit
- *                ╰ not held: rollback       │         │                        ╰ ended: rollback
- *                                           │         ╰ raced: rollback, another try
- *                                           ╰ known: rollback
+ *      judge ─ begin ─ renew ─ replace, signals ─ batch row ─ write ─ quarantine, ids ─ run ─
+ * commit ╰ not held: rollback        │         │                        ╰ ended: rollback │ ╰
+ * raced: rollback, another try ╰ known: rollback
  *
- * Records are judged before the batch row is written, because the row's stats say what was found;
- * a race that makes them wrong rolls the row back as well. The order of locks is the same in every
- * try of every worker: the task, quarantined records by number, signals by id, new records by id,
- * changed records by number.
+ * Records are judged, hashed and made into events before the transaction begins. The write compares
+ * versions again, so what another worker changed since is a race, and the batch is judged again.
+ * The batch row comes before the records, because its id is in their lineage; its stats say what
+ * the judgement found. The order of locks is the same in every try of every worker: the task,
+ * quarantined records by number, signals by id, new records by id, changed records by number.
  */
 #include "engine/execute/commit.h"
 
@@ -291,7 +291,6 @@ static bool fence(struct attempt *attempt, int64_t now_us, struct error *err)
 {
     struct commit_context *context = attempt->context;
 
-    *attempt->result = (struct commit_result){ 0 };
     return store_lease_renew(context->store, context->lease, now_us + context->lease_us, now_us,
                              &attempt->result->is_held, err);
 }
@@ -321,13 +320,21 @@ static bool add_row(struct attempt *attempt, struct error *err)
            error_wrap(err, "stats of batch %" PRId64, old.id);
 }
 
+/* Before the transaction. */
 static bool judge(struct attempt *attempt, struct error *err)
+{
+    *attempt->result = (struct commit_result){ 0 };
+    if (attempt->cause != NULL)
+        return true;
+    attempt->result->quarantined = (int64_t)attempt->batch->bad_count;
+    return records_judge(&attempt->records, &attempt->record_context, attempt->result, err);
+}
+
+static bool settle_others(struct attempt *attempt, struct error *err)
 {
     struct commit_context *context = attempt->context;
 
-    attempt->result->quarantined = (int64_t)attempt->batch->bad_count;
-    return records_judge(&attempt->records, &attempt->record_context, attempt->result, err) &&
-           replace_quarantined(attempt, err) &&
+    return replace_quarantined(attempt, err) &&
            (attempt->signal_count == 0 ||
             store_signal_add(context->store, attempt->signals, attempt->signal_count,
                              &attempt->result->signals, err));
@@ -336,11 +343,8 @@ static bool judge(struct attempt *attempt, struct error *err)
 /* After the batch row, whose id is in every row's lineage. */
 static bool write_rows(struct attempt *attempt, bool *is_written, struct error *err)
 {
-    struct commit_context *context = attempt->context;
-
     attempt->record_context.lineage.batch_id = attempt->result->batch_id;
-    if (!records_write(&attempt->records, &attempt->record_context, context->random, &context->ids,
-                       is_written, err))
+    if (!records_write(&attempt->records, &attempt->record_context, is_written, err))
         return false;
     return !*is_written ||
            (touch_seen(attempt, err) && add_quarantine(attempt, err) && add_ids(attempt, err));
@@ -353,13 +357,13 @@ static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end,
     bool is_written = true;
 
     *end = TRY_DONE;
-    if (!store_begin(store, err))
+    if (!judge(attempt, err) || !store_begin(store, err))
         return false;
     if (!fence(attempt, now_us, err))
         goto rollback;
     if (!result->is_held)
         goto leave;
-    if ((attempt->cause == NULL && !judge(attempt, err)) || !add_row(attempt, err) ||
+    if ((attempt->cause == NULL && !settle_others(attempt, err)) || !add_row(attempt, err) ||
         !next_run(attempt, err))
         goto rollback;
     if (result->is_known) {
@@ -446,14 +450,17 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                   const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
                   struct error *err)
 {
-    struct fetch_records reader = fetch_records_of(fetch);
     struct attempt attempt;
 
     attempt_init(&attempt, context, batch, now_us, result);
-    attempt.records = (struct records){ .store = context->store,
-                                        .arena = context->arena,
-                                        .reader = &reader.reader,
-                                        .touches_older = context->is_by_id };
+    attempt.records =
+        (struct records){ .store = context->store,
+                          .arena = context->arena,
+                          .origin = batch->record_count > 0 ? fetch_origin(fetch)
+                                                            : (struct record_origin){ 0 },
+                          .random = context->random,
+                          .event_ids = &context->ids,
+                          .touches_older = context->is_by_id };
     if (!records_init(&attempt.records, batch, err) || !make_signals(&attempt, err) ||
         !try_until_done(&attempt, now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,

@@ -1,9 +1,13 @@
 /* commit_records: the records of a batch, from the page into the store; a part of commit.h.
  *
- *      records_init     sorts by id and keeps one state of each: outside of the transaction
- *      records_judge    checks the store, judges, counts
- *      records_write    the new and the newer with their events, then touches; false in
- *                       *is_written when another worker was there first: roll back, judge again
+ *      struct record          as the page has it (engine/fetch/record.h)
+ *        records_init()       sorts by id and keeps one state of each
+ *        records_judge()      compares with the store; hash, fields and event of what is new or
+ * newer struct record_change   as the store will have it (port/store_record.h) records_write()
+ * writes these, then touches the unchanged
+ *
+ * The first two are called before the transaction begins, so that it is short. When another worker
+ * was there first, *is_written is false: roll back, judge again.
  */
 #ifndef PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 #define PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
@@ -11,37 +15,23 @@
 #include "engine/execute/commit.h"
 #include "port/store_record.h"
 
-struct records_item;
-struct records_write;
-
-/* Makes of a record what is needed only when it is written; embed it first. */
-struct records_reader {
-    bool (*hash)(struct records_reader *reader, const struct record *record, char hex[HASH_HEX_MAX],
-                 struct error *err);
-    bool (*fields)(struct records_reader *reader, const struct record *record, struct arena *arena,
-                   struct str *json, struct error *err);
-};
-
-/* That of a walk's current batch. */
-struct fetch_records {
-    struct records_reader reader;
-    struct fetch *fetch;
-};
-struct fetch_records fetch_records_of(struct fetch *fetch);
-
 struct records {
     struct store *store;
     struct arena *arena;
-    struct records_reader *reader;
+    struct record_origin origin; /* where they were read; its arena is used for hashing only */
+    struct random_source *random;
+    struct uuid_state *event_ids;
     bool touches_older; /* requested by id: a record that is older was checked nevertheless */
-    struct records_item *items; /* by provider_id */
-    struct str *ids;            /* theirs */
+
+    const struct record **items; /* by provider_id */
+    struct str *hashes;          /* theirs; data NULL: not needed so far */
+    struct str *ids;             /* theirs */
     size_t count;
     int64_t twice; /* states that another one of the same batch replaced */
 
-    /* Made by records_judge. */
-    struct records_write *writes; /* in the order in which they are written */
-    size_t write_count;
+    /* Made by records_judge(). */
+    struct record_change *changes; /* in the order that store_record_write() demands */
+    size_t change_count;
     int64_t *touches;
     size_t touch_count;
     struct str *current; /* ids of both: what the source has now, not what it had before */
@@ -55,8 +45,8 @@ bool records_init(struct records *records, const struct fetch_batch *batch,
 bool records_judge(struct records *records, const struct record_context *context,
                    struct commit_result *result, struct error *err) MUST_CHECK;
 
-bool records_write(struct records *records, const struct record_context *context,
-                   struct random_source *random, struct uuid_state *ids, bool *is_written,
+/* In a transaction. The context has the whole lineage now. */
+bool records_write(struct records *records, const struct record_context *context, bool *is_written,
                    struct error *err) MUST_CHECK;
 
 #endif

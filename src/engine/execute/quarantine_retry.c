@@ -13,7 +13,6 @@
 #include "spec/snapshot.h"
 
 struct retry {
-    struct records_reader reader; /* first */
     struct store *store;
     struct arena *arena;
     struct random_source *random;
@@ -77,23 +76,6 @@ static bool load_spec(struct retry *retry, struct error *err)
 
 /* ---- storing ---- */
 
-static bool hash(struct records_reader *reader, const struct record *record, char hex[HASH_HEX_MAX],
-                 struct error *err)
-{
-    struct retry *retry = (struct retry *)reader;
-
-    return record_hash(&retry->reread.origin, record, hex, err);
-}
-
-static bool fields(struct records_reader *reader, const struct record *record, struct arena *arena,
-                   struct str *json, struct error *err)
-{
-    struct record_origin origin = ((const struct retry *)reader)->reread.origin;
-
-    origin.arena = arena;
-    return record_fields(&origin, record, json, err);
-}
-
 static struct str change_of(const struct commit_result *result)
 {
     return result->deleted > 0   ? STR("gone")
@@ -137,10 +119,9 @@ static bool store_once(struct retry *retry, struct records *records,
                                             .lineage = retry->row.lineage,
                                             .now_us = retry->ask->now_us };
     struct commit_result result = { 0 };
-    struct uuid_state ids = { 0 };
     bool resolved, is_written;
 
-    if (!store_begin(retry->store, err))
+    if (!records_judge(records, &context, &result, err) || !store_begin(retry->store, err))
         return false;
     if (!settle(retry, &resolved, err))
         goto fail;
@@ -150,8 +131,7 @@ static bool store_once(struct retry *retry, struct records *records,
         store_rollback(retry->store);
         return true;
     }
-    if (!close_signal(retry, err) || !records_judge(records, &context, &result, err) ||
-        !records_write(records, &context, retry->random, &ids, &is_written, err))
+    if (!close_signal(retry, err) || !records_write(records, &context, &is_written, err))
         goto fail;
     retried->change = change_of(&result);
     retried->outcome = retried->change.len > 0 ? QUARANTINE_STORED : QUARANTINE_KNOWN;
@@ -169,9 +149,12 @@ fail:
 static bool store_record(struct retry *retry, struct quarantine_retried *retried, struct error *err)
 {
     const struct fetch_batch batch = { .records = &retry->reread.record, .record_count = 1 };
+    struct uuid_state event_ids = { 0 };
     struct records records = { .store = retry->store,
                                .arena = retry->arena,
-                               .reader = &retry->reader };
+                               .origin = retry->reread.origin,
+                               .random = retry->random,
+                               .event_ids = &event_ids };
     bool is_over = false;
 
     if (!records_init(&records, &batch, err))
@@ -218,9 +201,7 @@ bool quarantine_retry(struct store *store, struct arena *arena, struct random_so
                       const struct quarantine_retry_request *ask,
                       struct quarantine_retried *retried, struct error *err)
 {
-    struct retry retry = {
-        .reader = { hash, fields }, .store = store, .arena = arena, .random = random, .ask = ask
-    };
+    struct retry retry = { .store = store, .arena = arena, .random = random, .ask = ask };
     bool found, ok;
 
     *retried = (struct quarantine_retried){ 0 };

@@ -1,38 +1,27 @@
-/* The payload of an event as JSON. */
+/* Events of records. */
 #include "engine/execute/record_event.h"
+
+#include <string.h>
 
 #include "base/instant.h"
 #include "core/limits.h"
 #include "data/json_write.h"
 
 /* The output fields may be anything the page was; the rest is some hundred bytes. */
-enum { EVENT_BYTES_MAX = PAGE_BYTES_MAX };
+enum { EVENT_BYTES_MAX = PAGE_BYTES_MAX, LINEAGE_BYTES_MAX = 1024 };
 
-struct str record_event_place(struct arena *arena, const struct record_context *context)
+struct str record_event_aggregate(struct arena *arena, const struct record_context *context)
 {
     return arena_printf(arena, "%.*s/%.*s", STR_ARG(context->source), STR_ARG(context->endpoint));
 }
 
-static void write_lineage(struct json_writer *w, const struct lineage *lineage)
+static void write_state(struct json_writer *w, const struct record_write *write,
+                        const struct record_context *context, struct str merged_into)
 {
-    json_write_name(w, STR("lineage"));
-    json_write_object(w);
-    json_write_member_i64(w, STR("scheduleInstanceId"), lineage->schedule_instance_id);
-    json_write_member_i64(w, STR("planId"), lineage->plan_id);
-    json_write_member_i64(w, STR("sliceId"), lineage->slice_id);
-    json_write_member_i64(w, STR("taskId"), lineage->task_id);
-    json_write_member_i64(w, STR("runId"), lineage->run_id);
-    json_write_member_i64(w, STR("batchId"), lineage->batch_id);
-    json_write_end(w);
-}
-
-static void write_state(struct json_writer *w, const struct record_event *record)
-{
-    const struct record_write *write = record->write;
     char date[INSTANT_TEXT_MAX];
 
-    json_write_member_str(w, STR("source"), record->context->source);
-    json_write_member_str(w, STR("endpoint"), record->context->endpoint);
+    json_write_member_str(w, STR("source"), context->source);
+    json_write_member_str(w, STR("endpoint"), context->endpoint);
     json_write_member_str(w, STR("id"), write->provider_id);
     json_write_member_i64(w, STR("version"), write->version);
     if (write->has_updated)
@@ -41,34 +30,74 @@ static void write_state(struct json_writer *w, const struct record_event *record
     if (write->provider_version.len > 0)
         json_write_member_str(w, STR("providerVersion"), write->provider_version);
     json_write_member_bool(w, STR("deleted"), write->is_deleted);
-    if (record->merged_into.len > 0)
-        json_write_member_str(w, STR("mergedInto"), record->merged_into);
+    if (merged_into.len > 0)
+        json_write_member_str(w, STR("mergedInto"), merged_into);
     json_write_member_str(w, STR("contentHash"), write->content_hash);
-    json_write_member_str(w, STR("exprHash"), record->context->expr_hash);
-    if (record->fields.len > 0) {
-        json_write_name(w, STR("fields"));
-        json_write_raw(w, record->fields);
-    }
+    json_write_member_str(w, STR("exprHash"), context->expr_hash);
 }
 
-bool record_event_make(const struct record_event *record, struct arena *arena,
-                       struct outbox_event *event, struct error *err)
+static bool write_fields(struct json_writer *w, const struct record_origin *origin,
+                         const struct record *record, struct error *err)
+{
+    struct str fields = { 0 };
+
+    if (record->is_deleted)
+        return true;
+    if (!record_fields(origin, record, &fields, err))
+        return error_wrap(err, "fields of record %.*s", STR_ARG(record->provider_id));
+    if (fields.len > 0) {
+        json_write_name(w, STR("fields"));
+        json_write_raw(w, fields);
+    }
+    return true;
+}
+
+bool record_event_begin(struct record_change *change, const struct record_context *context,
+                        const struct record_origin *origin, const struct record *record,
+                        struct error *err)
 {
     struct json_writer writer;
     struct buf body;
 
-    buf_init(&body, arena, EVENT_BYTES_MAX);
+    buf_init(&body, origin->arena, EVENT_BYTES_MAX);
     json_writer_init(&writer, &body);
     json_write_object(&writer);
-    write_state(&writer, record);
-    write_lineage(&writer, &record->context->lineage);
-    json_write_end(&writer);
-    json_writer_finish(&writer);
-    event->aggregate_id = record->write->provider_id;
-    event->event_type = str_of(record->type);
-    event->version = record->write->version;
-    event->schema_version = RECORD_EVENT_SCHEMA;
-    event->occurred_us = record->context->now_us;
-    event->payload = buf_str(&body);
+    write_state(&writer, &change->record, context, record->merged_into);
+    if (!write_fields(&writer, origin, record, err))
+        return false;
+    change->event.aggregate_id = change->record.provider_id;
+    change->event.version = change->record.version;
+    change->event.schema_version = RECORD_EVENT_SCHEMA;
+    change->event.occurred_us = context->now_us;
+    change->event.payload = buf_str(&body); /* the object is ended by record_events_end() */
     return buf_ok(&body, err);
+}
+
+/* ,"lineage":{...}} */
+static struct str lineage_text(struct arena *arena, const struct lineage *lineage)
+{
+    return arena_printf(arena,
+                        ",\"lineage\":{\"scheduleInstanceId\":%lld,\"planId\":%lld,"
+                        "\"sliceId\":%lld,\"taskId\":%lld,\"runId\":%lld,\"batchId\":%lld}}",
+                        (long long)lineage->schedule_instance_id, (long long)lineage->plan_id,
+                        (long long)lineage->slice_id, (long long)lineage->task_id,
+                        (long long)lineage->run_id, (long long)lineage->batch_id);
+}
+
+bool record_events_end(struct record_change *changes, size_t count, struct arena *arena,
+                       const struct lineage *lineage, struct error *err)
+{
+    const struct str end = lineage_text(arena, lineage);
+
+    for (size_t i = 0; i < count && !arena->failed; i++) {
+        struct str *payload = &changes[i].event.payload;
+        char *text = arena_alloc_raw(arena, payload->len + end.len);
+
+        if (text == NULL)
+            break;
+        memcpy(text, payload->data, payload->len);
+        memcpy(text + payload->len, end.data, end.len);
+        *payload = (struct str){ text, payload->len + end.len };
+    }
+    return !arena->failed || arena_error(arena, err);
 }

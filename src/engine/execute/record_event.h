@@ -1,4 +1,4 @@
-/* record_event: the outbox event of a record that has changed.
+/* record_event: what the outbox says about a record that has changed.
  *
  *      aggregate_type  crossref/works      source and endpoint
  *      aggregate_id    10.1000/182         the provider's id, which is the ordering key
@@ -8,33 +8,33 @@
  *                       "contentHash":"...","exprHash":"...","fields":{...},
  *                       "lineage":{"scheduleInstanceId":1,"planId":2,...,"batchId":6}}
  *
- * An event carries the state, not a difference: a consumer that keeps the highest version of each
- * key has everything. fields are the source's output fields; a tombstone has none, but may have
+ * An event carries state, not a difference: a consumer that keeps the highest version of each key
+ * knows everything. The fields are the source's output fields; a tombstone has none, but may have
  * mergedInto. A record that comes back after its deletion is created again.
+ *
+ * The payload is made in two steps. All but the lineage is known before the transaction begins; the
+ * lineage ends with the batch's id, which the transaction gives.
  */
 #ifndef PATRA_ENGINE_EXECUTE_RECORD_EVENT_H
 #define PATRA_ENGINE_EXECUTE_RECORD_EVENT_H
 
-#include "port/store_outbox.h"
+#include "engine/fetch/record.h"
 #include "port/store_record.h"
 
-/* Of the payload; counts up when a member changes its meaning or goes. */
+/* Of the payload; it goes up when a member changes its meaning or is removed. */
 enum { RECORD_EVENT_SCHEMA = 1 };
 
-struct record_event {
-    const struct record_context *context;
-    const struct record_write *write;
-    const char *type;       /* "RecordCreated" */
-    struct str fields;      /* JSON; empty: none */
-    struct str merged_into; /* empty: none */
-};
-
-/* Sets all but event_id, aggregate_type (record_event_place: the same for a whole batch) and lane
- * (core/lane.h), which hangs on it. */
-bool record_event_make(const struct record_event *record, struct arena *arena,
-                       struct outbox_event *event, struct error *err) MUST_CHECK;
-
 /* "crossref/works"; data is NULL when the arena is full. */
-struct str record_event_place(struct arena *arena, const struct record_context *context);
+struct str record_event_aggregate(struct arena *arena, const struct record_context *context);
+
+/* Fills in change->event from change->record and the record's fields, all but event_id,
+ * aggregate_type, event_type and lane. The payload ends before the lineage. */
+bool record_event_begin(struct record_change *change, const struct record_context *context,
+                        const struct record_origin *origin, const struct record *record,
+                        struct error *err) MUST_CHECK;
+
+/* Ends the payloads of all changes of a batch with its lineage. */
+bool record_events_end(struct record_change *changes, size_t count, struct arena *arena,
+                       const struct lineage *lineage, struct error *err) MUST_CHECK;
 
 #endif

@@ -417,30 +417,12 @@ bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *er
     return error_wrap(err, "%.*s/%.*s", STR_ARG(fetch->spec->source), STR_ARG(batch->endpoint));
 }
 
-/* ---- hash and fields of a record ---- */
-
-static struct record_origin origin_of(struct fetch *fetch, struct arena *arena)
+struct record_origin fetch_origin(struct fetch *fetch)
 {
     const bool is_second = fetch->mode == WALK_IDS || fetch->mode == WALK_HISTORY;
 
     assert(fetch->current != NULL);
     return (struct record_origin){ .reader = &fetch->phases[is_second].reader,
                                    .document = &fetch->current->response.document,
-                                   .arena = arena };
-}
-
-bool fetch_record_hash(struct fetch *fetch, const struct record *record, char hex[HASH_HEX_MAX],
-                       struct error *err)
-{
-    const struct record_origin origin = origin_of(fetch, walk_arena(fetch));
-
-    return record_hash(&origin, record, hex, err);
-}
-
-bool fetch_record_fields(struct fetch *fetch, const struct record *record, struct arena *arena,
-                         struct str *json, struct error *err)
-{
-    const struct record_origin origin = origin_of(fetch, arena);
-
-    return record_fields(&origin, record, json, err);
+                                   .arena = walk_arena(fetch) };
 }

@@ -280,11 +280,9 @@ static inline bool fetch_error_is_refused(const struct error *err) /* too many i
     return strcmp(err->code, "fetch.refused") == 0;
 }
 
-/* Of a record of the current batch; record.h says what is hashed. */
-bool fetch_record_hash(struct fetch *fetch, const struct record *record, char hex[HASH_HEX_MAX],
-                       struct error *err) MUST_CHECK;
-bool fetch_record_fields(struct fetch *fetch, const struct record *record, struct arena *arena,
-                         struct str *json, struct error *err) MUST_CHECK;
+/* Where the records of the current batch come from: for record_hash() and record_fields(). Its
+ * arena is that of the page. */
+struct record_origin fetch_origin(struct fetch *fetch);
 
 /* Writes the members of a batch's stats that the walk knows (004 section 14.3.2) into an open
  * object: itemsCount, latencyMs, retryCount, 429Count, hasNext, nextHint, http, selfHealing. The

@@ -485,13 +485,15 @@ struct first_record {
 static void look_at_first(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
 {
     struct first_record *first = rig->context;
+    struct record_origin origin;
     struct error err;
 
     if (first->fields.data != NULL || batch->record_count == 0)
         return;
     first->updated_us = batch->records[0].updated_at_us;
-    REQUIRE_OK(fetch_record_fields(fetch, &batch->records[0], &rig->arena, &first->fields, &err),
-               err);
+    origin = fetch_origin(fetch);
+    origin.arena = &rig->arena;
+    REQUIRE_OK(record_fields(&origin, &batch->records[0], &first->fields, &err), err);
 }
 
 TEST(shipped_sources_request_records_by_their_ids)
