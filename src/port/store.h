@@ -14,29 +14,29 @@
  * Threads. A store is a session: one thread at a time uses it. store_another() gives a further
  * session on the same database for another thread.
  *
- * Atomicity. What stands between begin and commit happens wholly or not at all, whatever fails and
- * whenever the process dies. A call outside a transaction is a transaction of its own. Transactions
- * do not nest; a second begin is a programming error. Inside one, other writers' commits may become
- * visible from call to call (PostgreSQL: READ COMMITTED), so decisions that must not race are made
- * under store_lock(), by unique keys or by compare-and-set. A transaction begun with
- * store_begin_read() sees one moment of the database, and may not write.
+ * Atomicity. The calls between begin and commit take effect together or not at all, whatever fails
+ * and whenever the process dies. A call outside a transaction is a transaction of its own.
+ * Transactions do not nest; a second begin is a programming error. Inside a transaction, the
+ * commits of other writers may become visible from call to call (PostgreSQL: READ COMMITTED), so
+ * decisions that must not race are made under store_lock(), by unique keys or by compare-and-set. A
+ * transaction begun with store_begin_read() sees the database as of one moment, and may not write.
  *
  * Failure. A call that fails has changed nothing. After a failed call inside a transaction only
- * store_rollback() is allowed: PostgreSQL has given the transaction up by then, and the others act
- * the same. When store_commit() fails with the code "store.commit_unknown" (L1) the connection was
- * lost while the answer was on its way: the transaction may have been committed. The same holds for
- * a call outside a transaction that fails with "store.lost". Every write has a key that makes
- * repeating it harmless; repeat it.
+ * store_rollback() is allowed: PostgreSQL has aborted the transaction by then, and the other stores
+ * behave the same. When store_commit() fails with the code "store.commit_unknown" (L1), the
+ * connection was lost before the result arrived: the transaction may have been committed. The same
+ * holds for a call outside a transaction that fails with "store.lost". Every write has a key that
+ * makes repeating it harmless; repeat it.
  *
  * Levels and codes. L1 store.busy, store.conflict (serialization, deadlock), store.lost
  * (connection), store.full, store.commit_unknown. L2 store.constraint (the text names it),
  * store.missing, store.value. L3 store.text (not UTF-8, or with a NUL: no store can keep it as
  * text). L4 store.schema, store.newer, store.migration, store.corrupt, store.auth, store.statement.
  *
- * Memory. Whatever a call returns lives in the arena it was given. Arguments are only borrowed.
+ * Memory. What a call returns lives in the arena it was given. Arguments are only borrowed.
  *
  * Time. The store reads no clock: the caller says what time it is. Instants are microseconds, and
- * every one of them comes back exactly as it went in.
+ * each is read back exactly as it was written.
  */
 #ifndef PATRA_PORT_STORE_H
 #define PATRA_PORT_STORE_H
@@ -57,8 +57,8 @@
 struct store;
 
 struct store_schema {
-    int64_t version; /* the last migration the database took; 0 = empty */
-    int64_t latest;  /* the last one this program knows */
+    int64_t version; /* the last migration that was applied to the database; 0 = empty */
+    int64_t latest;  /* the last one that this program knows */
 };
 
 struct store_ops {
@@ -110,7 +110,7 @@ static inline bool MUST_CHECK store_another(struct store *store, struct store **
     return store->ops->another(store, session, err);
 }
 
-/* After store.lost: connects again. Nothing is repeated; an open transaction is gone. */
+/* After store.lost: connects again. Nothing is repeated; an open transaction was rolled back. */
 static inline bool MUST_CHECK store_reconnect(struct store *store, struct error *err)
 {
     store->state = STORE_IDLE;
@@ -143,7 +143,7 @@ static inline void store_rollback(struct store *store)
     store->ops->rollback(store);
 }
 
-/* On failure the transaction is over as well; store_rollback() is then allowed and does nothing. */
+/* A failed commit ends the transaction too; store_rollback() is then allowed and does nothing. */
 static inline bool MUST_CHECK store_commit(struct store *store, struct error *err)
 {
     assert(store->state != STORE_IDLE);
@@ -151,18 +151,20 @@ static inline bool MUST_CHECK store_commit(struct store *store, struct error *er
     return store->ops->commit(store, err);
 }
 
-/* Around a call that is several statements: they are part of the caller's transaction, or else one
- * of their own, which store_leave() ends as `ok` says. */
-static inline bool MUST_CHECK store_enter(struct store *store, bool *alone, struct error *err)
+/* Around a call that consists of several statements: they are part of the caller's transaction, or,
+ * when there is none, form a transaction of their own. store_end_if_owned() ends the latter: it
+ * commits when `ok`, and rolls back otherwise. */
+static inline bool MUST_CHECK store_begin_if_idle(struct store *store, bool *owns_transaction,
+                                                  struct error *err)
 {
-    *alone = store->state == STORE_IDLE;
-    return !*alone || store_begin(store, err);
+    *owns_transaction = store->state == STORE_IDLE;
+    return !*owns_transaction || store_begin(store, err);
 }
 
-static inline bool MUST_CHECK store_leave(struct store *store, bool alone, bool ok,
-                                          struct error *err)
+static inline bool MUST_CHECK store_end_if_owned(struct store *store, bool owns_transaction,
+                                                 bool ok, struct error *err)
 {
-    if (!alone)
+    if (!owns_transaction)
         return ok;
     if (ok)
         return store_commit(store, err);
@@ -178,8 +180,8 @@ static inline bool MUST_CHECK store_lock(struct store *store, struct str name, s
     return store->ops->lock(store, name, err);
 }
 
-/* The same by a name that is made: "registry:crossref". Names that are cut at the end are one
- * name: somebody waits who need not. */
+/* The same with a formatted name: "registry:crossref". Names that differ only after the maximum are
+ * one lock: a session then waits that need not, which is harmless. */
 enum { STORE_LOCK_NAME_MAX = 512 };
 static inline bool MUST_CHECK PRINTF_LIKE(3, 4)
     store_lock_named(struct store *store, struct error *err, const char *format, ...)
@@ -193,9 +195,9 @@ static inline bool MUST_CHECK PRINTF_LIKE(3, 4)
     return store_lock(store, str_of(name), err);
 }
 
-/* Takes the migrations that are missing, each in a transaction of its own. Any number of processes
- * may do this at once: each migration is taken by one of them. Refused, with nothing done, when the
- * database is newer than this program or took a migration of another text. */
+/* Applies the missing migrations, each in a transaction of its own; *taken counts them. Any number
+ * of processes may do this at once: each migration is applied by one of them. Refused, with nothing
+ * done, when the database is newer than this program or has a migration whose text differs. */
 static inline bool MUST_CHECK store_migrate(struct store *store, int64_t now_us, int64_t *taken,
                                             struct error *err)
 {
@@ -244,13 +246,13 @@ static inline bool store_error_is_conflict(const struct error *err)
     return strcmp(err->code, "store.conflict") == 0;
 }
 
-/* The store waited for a lock until its patience ended. */
+/* The store waited for a lock until the busy timeout. */
 static inline bool store_error_is_busy(const struct error *err)
 {
     return strcmp(err->code, "store.busy") == 0;
 }
 
-/* What every store can keep as text: UTF-8 without NUL. */
+/* Whether every store can keep it as text: UTF-8 without NUL. */
 static inline bool store_text_ok(struct str text)
 {
     return str_find_char(text, '\0') == text.len && str_is_utf8(text);

@@ -1,7 +1,7 @@
-/* store_registry: the reg_* rows of a source, each with the time it was in force.
+/* store_registry: the reg_* rows of a source, each with the time during which it is in force.
  *
- * A row is never changed: it is closed, and another one opened. So the source as it was at any
- * earlier instant can be loaded again.
+ * A row is never changed: it is closed, and another one opened. So the source can be loaded as it
+ * was at any earlier instant.
  *
  *      apply:  begin; lock; load (now); compare; close what changed, insert what is new; commit
  */
@@ -33,7 +33,7 @@ struct store_registry_ops {
                  struct registry_entry_list *list, struct error *err);
 };
 
-/* Two processes applying the same source: the second waits here for the first to end. */
+/* When two processes apply the same source, the second waits here until the first has finished. */
 static inline bool MUST_CHECK store_registry_lock(struct store *store, struct str code,
                                                   struct error *err)
 {
@@ -41,21 +41,21 @@ static inline bool MUST_CHECK store_registry_lock(struct store *store, struct st
 }
 
 /* The rows in force at that instant (effective_from <= at < effective_to), by table, endpoint,
- * position and key. An unknown source has none. All of one moment: outside a transaction the call
- * makes a reading one of its own. */
+ * position and key. An unknown source has none. All rows are read as of one moment: outside a
+ * transaction the call begins a reading one of its own. */
 static inline bool MUST_CHECK store_registry_load(struct store *store, struct arena *arena,
                                                   struct str code, int64_t at_us,
                                                   struct registry_source *source, struct error *err)
 {
-    const bool alone = store->state == STORE_IDLE;
+    const bool owns_transaction = store->state == STORE_IDLE;
 
-    if (alone && !store_begin_read(store, err))
+    if (owns_transaction && !store_begin_read(store, err))
         return false;
-    return store_leave(store, alone, store->registry->load(store, arena, code, at_us, source, err),
-                       err);
+    return store_end_if_owned(store, owns_transaction,
+                              store->registry->load(store, arena, code, at_us, source, err), err);
 }
 
-/* Opens a row at at_us; its id, version and time in `row` are not read. */
+/* Opens a row at at_us. The id, version and time in `row` are not read. */
 static inline bool MUST_CHECK store_registry_insert(struct store *store, struct str code,
                                                     const struct registry_row *row, int64_t at_us,
                                                     int64_t version, int64_t *id, struct error *err)

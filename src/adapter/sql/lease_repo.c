@@ -139,13 +139,12 @@ static bool claim_tasks(struct store *store, struct arena *arena, const struct t
 static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,
                         struct task_list *list, struct error *err)
 {
-    bool alone = false;
+    bool owns_transaction = false, ok;
 
-    if (claim->live_max > 0 && !store_enter(store, &alone, err))
+    if (claim->live_max > 0 && !store_begin_if_idle(store, &owns_transaction, err))
         return false;
-    return store_leave(
-        store, alone, claim_tasks(store, arena, claim, list, err) || error_wrap(err, "claim tasks"),
-        err);
+    ok = claim_tasks(store, arena, claim, list, err) || error_wrap(err, "claim tasks");
+    return store_end_if_owned(store, owns_transaction, ok, err);
 }
 
 /* What only the holder of a lease may do. */

@@ -92,14 +92,14 @@ static bool add_one(struct store *store, const struct quarantined *record, int64
 static bool quarantine_add(struct store *store, const struct quarantined *records, size_t count,
                            int64_t *added, struct error *err)
 {
-    bool alone, ok = true;
+    bool owns_transaction, ok = true;
 
     *added = 0;
-    if (!store_enter(store, &alone, err))
+    if (!store_begin_if_idle(store, &owns_transaction, err))
         return false;
     for (size_t i = 0; i < count && ok; i++)
         ok = add_one(store, &records[i], added, err);
-    return store_leave(store, alone, ok, err);
+    return store_end_if_owned(store, owns_transaction, ok, err);
 }
 
 /* ---- reading ---- */

@@ -373,13 +373,13 @@ static bool run(struct statement *st, int64_t *changes, struct error *err)
 static bool run_rows(struct statement *st, int64_t *changes, struct error *err)
 {
     struct store *store = &st->session->store;
-    bool alone;
+    bool owns_transaction;
 
-    if (!store_enter(store, &alone, err)) {
+    if (!store_begin_if_idle(store, &owns_transaction, err)) {
         (void)reset(st);
         return false;
     }
-    return store_leave(store, alone, run(st, changes, err), err);
+    return store_end_if_owned(store, owns_transaction, run(st, changes, err), err);
 }
 
 bool statement_run(struct statement *st, int64_t *changes, struct error *err)

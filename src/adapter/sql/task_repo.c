@@ -97,17 +97,17 @@ static bool add_tasks(struct store *store, const struct task *tasks, size_t coun
 static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                      struct error *err)
 {
-    bool alone, ok = true;
+    bool owns_transaction, ok = true;
 
     *added = 0;
-    if (!store_enter(store, &alone, err))
+    if (!store_begin_if_idle(store, &owns_transaction, err))
         return false;
     for (size_t i = 0, n; i < count && ok; i += n) {
         for (n = 1; i + n < count && is_alike(&tasks[i], &tasks[i + n]);)
             n++;
         ok = add_tasks(store, &tasks[i], n, added, err);
     }
-    return store_leave(store, alone, ok, err);
+    return store_end_if_owned(store, owns_transaction, ok, err);
 }
 
 static const char GET[] = "SELECT " TASK_COLUMNS " FROM ing_task WHERE id = :id";
