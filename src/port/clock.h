@@ -1,8 +1,8 @@
-/* clock: what time it is, and letting it pass.
+/* clock: the time, and sleeping.
  *
- * Two clocks in one. now_us is the calendar's: an instant (base/instant.h), what is stored, printed
- * and compared with other machines; it may be set back. monotonic_us only ever goes forward, from
- * an origin nobody knows: what durations and deadlines inside this process are measured with.
+ * Two clocks in one. now_us is the calendar: an instant (base/instant.h), which is stored, printed
+ * and compared with other machines; it may be set back. monotonic_us never goes back and has no
+ * known origin: durations and deadlines inside this process are measured with it.
  *
  * Threads. Any number of threads may use one clock, sleeping included.
  *
@@ -23,7 +23,7 @@ struct clock {
     bool (*sleep_until_us)(struct clock *clock, int64_t monotonic_us, int wake_fd);
 };
 
-/* For sleeps that nothing shall end early. */
+/* The wake_fd of a sleep that nothing ends early. */
 enum { CLOCK_NO_WAKE = -1 };
 
 static inline int64_t clock_now_us(struct clock *clock)
@@ -36,11 +36,11 @@ static inline int64_t clock_monotonic_us(struct clock *clock)
     return clock->monotonic_us(clock);
 }
 
-/* Returns true when monotonic_us has come (at once when it is past), false when wake_fd became
- * readable before, or is readable when the sleep begins, however short it is: so a sleep until now
- * asks whether one was told to stop. Nothing is read from wake_fd, so one eventfd wakes all who
- * sleep on it, those who come later included, until its owner drains it. Signals do not end a
- * sleep. */
+/* Returns true when monotonic_us has been reached (at once when it is in the past), and false when
+ * wake_fd became readable before that. A wake_fd that is readable when the sleep begins also gives
+ * false, even if the sleep has no length: so a sleep of 0 checks whether to stop. Nothing is read
+ * from wake_fd, so one eventfd wakes all threads that sleep on it, also those that begin later,
+ * until its owner drains it. Signals do not end a sleep. */
 static inline bool clock_sleep_until_us(struct clock *clock, int64_t monotonic_us, int wake_fd)
 {
     return clock->sleep_until_us(clock, monotonic_us, wake_fd);

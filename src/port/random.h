@@ -1,4 +1,4 @@
-/* random: chance, for jitter, ids and owner names.
+/* random: random bytes and numbers, for jitter, ids and owner names.
  *
  * Threads. Any number of threads may use one source.
  *

@@ -1,7 +1,8 @@
-/* store_cursor: how far each namespace is, and the events that say so.
+/* store_cursor: the cursor of each namespace, and the events that record its moves.
  *
  * The event is written first; then the current value moves, by compare-and-set and only forward.
- * Both in one transaction or apart: the value can be rebuilt from the events at any time.
+ * They may be written in one transaction or in two: the value can be rebuilt from the events at any
+ * time.
  */
 #ifndef PATRA_PORT_STORE_CURSOR_H
 #define PATRA_PORT_STORE_CURSOR_H
@@ -93,8 +94,8 @@ struct store_cursor_ops {
                        int64_t limit, struct cursor_event_list *list, struct error *err);
 };
 
-/* The value as it stands in cursor_value: an instant in ISO 8601, digits without leading zeros, or
- * the token. `text` is used for instants. */
+/* The value as the column cursor_value holds it: an instant in ISO 8601, digits without leading
+ * zeros, or the token. `text` is used for instants. */
 static inline struct str cursor_value_text(const struct cursor_value *value,
                                            char text[INSTANT_TEXT_MAX])
 {
@@ -109,7 +110,7 @@ static inline struct str cursor_value_text(const struct cursor_value *value,
     return value->text;
 }
 
-/* When there is none, *cursor has id 0 and its name set, ready for store_cursor_move(). */
+/* When there is none, *cursor has only its name set and id 0, ready for store_cursor_move(). */
 static inline bool MUST_CHECK store_cursor_load(struct store *store, struct arena *arena,
                                                 const struct cursor_name *name,
                                                 struct cursor *cursor, bool *found,
@@ -134,10 +135,10 @@ static inline bool MUST_CHECK store_cursor_names(struct store *store, struct are
     return store->cursor->names(store, arena, source, list, err);
 }
 
-/* Moves the cursor as loaded, or makes it when it has id 0. *moved is false, and nothing written,
- * when somebody moved or made it since, or when the value would not go forward: TIME and ID are
- * compared in the store as well. The type must be the cursor's own; an ID must be valid
- * (cursor_id_is_valid), L2 else. */
+/* Moves the cursor as it was loaded, or creates it when it has id 0. *moved is false, and nothing
+ * is written, when another session has moved or created it since, or when the value would not go
+ * forward: the store compares TIME and ID itself. The type must be the cursor's own. L2 when an ID
+ * is not valid (cursor_id_is_valid). */
 static inline bool MUST_CHECK store_cursor_move(struct store *store, const struct cursor *cursor,
                                                 const struct cursor_move *move, bool *moved,
                                                 struct error *err)
@@ -148,8 +149,8 @@ static inline bool MUST_CHECK store_cursor_move(struct store *store, const struc
     return store->cursor->move(store, cursor, move, moved, err);
 }
 
-/* The same without asking for forward: for a reset, and for rebuilding a value from its events.
- * One that is made begins at cursor->version + 1: a row that was lost must not repeat a version. */
+/* The same, also backward: for a reset, and for rebuilding a value from its events. A cursor that
+ * is created begins at cursor->version + 1: a row that was lost must not repeat a version. */
 static inline bool MUST_CHECK store_cursor_set(struct store *store, const struct cursor *cursor,
                                                const struct cursor_move *move, bool *moved,
                                                struct error *err)
@@ -160,9 +161,9 @@ static inline bool MUST_CHECK store_cursor_set(struct store *store, const struct
     return store->cursor->set(store, cursor, move, moved, err);
 }
 
-/* Writes observed_max alone, of a cursor that is there: what has been seen while the cursor is held
- * back. No move, no version. Which of two texts is further only the caller can tell: under the
- * namespace's lock. */
+/* Writes only the observed_max of an existing cursor: what has been seen while the cursor is held
+ * back. The cursor does not move and keeps its version. Only the caller knows which of two texts is
+ * further, so it must hold the namespace's lock. */
 static inline bool MUST_CHECK store_cursor_observe(struct store *store, const struct cursor *cursor,
                                                    struct str observed_max, struct error *err)
 {
@@ -170,7 +171,7 @@ static inline bool MUST_CHECK store_cursor_observe(struct store *store, const st
     return store->cursor->observe(store, cursor, observed_max, err);
 }
 
-/* *added is false when an event of this idempotent_key is there already. */
+/* *added is false when an event with this idempotent_key already exists. */
 static inline bool MUST_CHECK store_cursor_event_add(struct store *store,
                                                      const struct cursor_event *event, bool *added,
                                                      struct error *err)

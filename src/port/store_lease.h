@@ -1,13 +1,13 @@
 /* store_lease: the queue as executors see it.
  *
- *      QUEUED --claim--> DISPATCHED --start--> EXECUTING --finish--> SUCCEEDED, PARTIAL, FAILED,
- * ... ^                  |                     |
- *         +---- release, or reclaim after the lease ran out ----+
+ *      QUEUED --claim--> DISPATCHED --start--> EXECUTING --finish--> SUCCEEDED, PARTIAL, ...
+ *         ^                  |                     |
+ *         +------------------+---------------------+   release, or reclaim of an expired lease
  *
  * A claim gives a lease: until some instant, with an epoch that no other claim of the task has.
- * Every later call names the epoch, and does nothing (*held is false) when the task was taken away
- * meanwhile. store_lease_renew() as a transaction's first call fences the whole of it: its row
- * stays locked to the end, so who has been overtaken commits nothing.
+ * Every later call names the epoch, and does nothing (*held is false) when the lease has been lost
+ * in the meantime. store_lease_renew() as the first call of a transaction fences all of it: the
+ * task's row stays locked until the end, so a worker that lost its lease commits nothing.
  */
 #ifndef PATRA_PORT_STORE_LEASE_H
 #define PATRA_PORT_STORE_LEASE_H
@@ -22,10 +22,10 @@ struct lease {
 
 struct partition_state {
     struct task_partition partition;
-    bool has_due;     /* a task that may run now; else all of them wait for their time */
-    int64_t priority; /* of the first that may run */
+    bool has_due;     /* there is a task that may run now; false: all are scheduled for later */
+    int64_t priority; /* of the first task that may run */
     int64_t scheduled_us;
-    int64_t live; /* tasks under way, whoever's; what has a lease that ran out is not */
+    int64_t live; /* tasks under way in any process; one whose lease has expired is not counted */
 };
 
 struct partition_list {
@@ -34,12 +34,12 @@ struct partition_list {
 };
 
 struct task_claim {
-    struct task_partition partition; /* source '' = whichever comes first in the queue */
+    struct task_partition partition; /* source '' = any: the first tasks of the queue */
     struct str owner;                /* of the lease: random per start of a process */
-    int64_t now_us;                  /* tasks scheduled later are not meant */
+    int64_t now_us;                  /* tasks scheduled later are not claimed */
     int64_t until_us;
     int64_t limit;
-    int64_t live_max; /* no more under way in the partition than this; 0 = no limit */
+    int64_t live_max; /* at most this many under way in the partition; 0 = no limit */
 };
 
 struct task_end {
@@ -47,7 +47,7 @@ struct task_end {
     enum task_status status; /* a final one */
     bool has_reason;         /* PARTIAL */
     enum partial_reason reason;
-    struct window covered; /* PARTIAL: what was finished; not valid for nothing */
+    struct window covered; /* PARTIAL: what was finished; not valid: nothing */
     struct str error;      /* '' = none */
     int64_t now_us;
 };
@@ -68,7 +68,7 @@ struct store_lease_ops {
                     struct error *err);
 };
 
-/* The partitions that have tasks waiting, by name. Costs no more for a long queue. */
+/* The partitions that have queued tasks, by name. The cost does not grow with the queue. */
 static inline bool MUST_CHECK store_partition_list(struct store *store, struct arena *arena,
                                                    int64_t now_us, struct partition_list *list,
                                                    struct error *err)
@@ -76,8 +76,8 @@ static inline bool MUST_CHECK store_partition_list(struct store *store, struct a
     return store->lease->partitions(store, arena, now_us, list, err);
 }
 
-/* Up to `limit` tasks by priority, scheduled_at and id; each goes to one owner alone. In the list
- * they may stand in any order. With live_max two claims of a partition go one after the other. */
+/* Claims up to `limit` tasks, the first by priority, scheduled_at and id; each goes to one owner
+ * only. The list is in no order. With live_max, claims of one partition wait for each other. */
 static inline bool MUST_CHECK store_task_claim(struct store *store, struct arena *arena,
                                                const struct task_claim *claim,
                                                struct task_list *list, struct error *err)
@@ -114,8 +114,8 @@ static inline bool MUST_CHECK store_lease_release(struct store *store, struct le
     return store->lease->release(store, lease, scheduled_us, why, now_us, held, err);
 }
 
-/* Puts tasks whose lease has run out back into the queue; *count tells how many. Slots of the rate
- * gate (port/store_rate.h) that their owners hold are free again: who is dead returns none. */
+/* Puts tasks whose lease has expired back into the queue; *count is how many. Also frees the slots
+ * of the rate gate (port/store_rate.h) that their owners hold: a dead process returns none. */
 static inline bool MUST_CHECK store_lease_reclaim(struct store *store, int64_t now_us,
                                                   int64_t limit, int64_t *count, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* store_lineage: where a row comes from, from the trigger down to the batch. 0 stands for none. */
+/* store_lineage: where a row comes from, from the trigger down to the batch. 0 = none. */
 #ifndef PATRA_PORT_STORE_LINEAGE_H
 #define PATRA_PORT_STORE_LINEAGE_H
 

@@ -1,5 +1,5 @@
-/* store_pause: sources and endpoints that shall rest: PAUSED by a person, STOPPED by a fatal error.
- * Rows, so that they survive a restart; each kind is lifted on its own.
+/* store_pause: sources and endpoints for which no tasks may run: PAUSED by a person, STOPPED by a
+ * fatal error. A pause is a row, so it survives a restart; each kind is removed separately.
  */
 #ifndef PATRA_PORT_STORE_PAUSE_H
 #define PATRA_PORT_STORE_PAUSE_H
@@ -29,7 +29,7 @@ struct store_pause_ops {
                  struct pause_list *list, struct error *err);
 };
 
-/* *added is false when it rests already; the first reason stands. */
+/* *added is false when a pause of this kind already exists; it keeps its reason. */
 static inline bool MUST_CHECK store_pause_add(struct store *store, const struct pause *pause,
                                               bool *added, struct error *err)
 {

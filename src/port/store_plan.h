@@ -19,9 +19,9 @@ struct plan {
     struct str cursor_key; /* '' where no cursor follows */
     enum namespace_scope scope;
     struct str namespace_key;
-    struct window window; /* not valid: it came out empty, the remarks say why */
+    struct window window; /* not valid: the plan is empty, and its remarks say why */
     struct str expr_proto_hash;
-    struct str expr_proto_snapshot; /* JSON; comes back byte by byte */
+    struct str expr_proto_snapshot; /* JSON, kept byte by byte */
     struct str spec_fingerprint;
     enum plan_status status;
     struct str remarks; /* JSON */
@@ -34,7 +34,7 @@ struct plan_list {
     size_t count;
 };
 
-struct plan_filter { /* what is not said does not count */
+struct plan_filter { /* a member that is not set does not filter */
     struct str source;
     bool has_operation;
     enum operation operation;
@@ -66,11 +66,11 @@ struct plan_slice {
     struct str source;
     int64_t number; /* within the plan, from 1 */
     enum slice_dimension dimension;
-    struct window window; /* what its success covers; not valid where that is no time */
-    struct str spec;      /* JSON; byte by byte */
+    struct window window; /* what its success covers; not valid if that is not a span of time */
+    struct str spec;      /* JSON, kept byte by byte */
     struct str signature_hash;
     struct str expr_hash;
-    struct str expr_snapshot; /* JSON; byte by byte */
+    struct str expr_snapshot; /* JSON, kept byte by byte */
     enum slice_status status;
     int64_t created_us;
 };
@@ -102,7 +102,7 @@ struct store_plan_ops {
                        struct error *err);
 };
 
-/* Whose coverage a plan's tasks are. */
+/* The namespace that a plan's tasks cover. */
 static inline struct coverage_namespace plan_namespace(const struct plan *plan)
 {
     return (struct coverage_namespace){ .source = plan->source,
@@ -113,7 +113,8 @@ static inline struct coverage_namespace plan_namespace(const struct plan *plan)
                                         .namespace_key = plan->namespace_key };
 }
 
-/* One planner at a time works on a namespace: what it read of coverage holds until it commits. */
+/* One planner at a time works on a namespace: the coverage it has read stays true until it commits.
+ */
 static inline bool MUST_CHECK store_namespace_lock(struct store *store, const struct plan *plan,
                                                    struct error *err)
 {
@@ -156,10 +157,10 @@ static inline bool MUST_CHECK store_plan_progress(struct store *store, int64_t i
     return store->plan->progress(store, id, progress, err);
 }
 
-/* The plan and its slices without a finished task become CANCELLED, and so do the tasks that wait;
- * *cancelled counts these. Tasks under way are left alone: their executor reads the plan's status
- * between batches. A plan that is over already (FAILED, CANCELLED) stays as it is; L2 for one that
- * does not exist. Needs a transaction. */
+/* The plan becomes CANCELLED, and so do its queued tasks, which *cancelled counts, and its PENDING
+ * and READY slices that then have no other task. Tasks under way are left alone: their executor
+ * reads the plan's status between batches. A plan that is already FAILED or CANCELLED stays as it
+ * is. L2 when there is no such plan. Needs a transaction. */
 static inline bool MUST_CHECK store_plan_cancel(struct store *store, int64_t id, int64_t now_us,
                                                 int64_t *cancelled, struct error *err)
 {
@@ -167,7 +168,7 @@ static inline bool MUST_CHECK store_plan_cancel(struct store *store, int64_t id,
     return store->plan->cancel(store, id, now_us, cancelled, err);
 }
 
-/* Adds slices, all of one plan. A slice whose signature the plan has already is not added again;
+/* Adds slices, all of one plan. A slice whose signature the plan already has is not added again;
  * ids[i] is the id of slices[i] in either case, *added counts the new ones. Needs a transaction. */
 static inline bool MUST_CHECK store_slice_add(struct store *store, const struct plan_slice *slices,
                                               size_t count, int64_t *ids, int64_t *added,

@@ -1,11 +1,11 @@
-/* store_quarantine: records that could not be judged, kept with all that is needed to see why,
- * until somebody has dealt with them.
+/* store_quarantine: items that could not become records, kept with all that is needed to see why,
+ * until they are resolved.
  *
- *      add ──▶ open ──▶ RETRIED   read again by a source that was mended, and stored
- *                  ├──▶ REPLACED  the record has come since, and could be judged
- *                  ╰──▶ DROPPED   a person decided that it is nothing
+ *      add ──▶ open ──▶ RETRIED   read again after the source was corrected, and stored
+ *                  ├──▶ REPLACED  a valid version of the record was received later
+ *                  ╰──▶ DROPPED   a person decided to ignore it
  *
- * A row is resolved once, and stays: who did it, when and why is the trail.
+ * A row is resolved once and is never deleted: it says who resolved it, when and why.
  */
 #ifndef PATRA_PORT_STORE_QUARANTINE_H
 #define PATRA_PORT_STORE_QUARANTINE_H
@@ -20,7 +20,7 @@ enum quarantine_resolution {
     QUARANTINE_DROPPED,
 };
 
-/* As the rows have them; '' = open. */
+/* As the rows hold it; '' = open. */
 static inline struct str quarantine_resolution_word(enum quarantine_resolution resolution)
 {
     return resolution == QUARANTINE_RETRIED    ? STR("RETRIED")
@@ -40,17 +40,17 @@ static inline enum quarantine_resolution quarantine_resolution_find(struct str w
 struct quarantined {
     int64_t id;
     struct str source;
-    struct str endpoint;    /* under which it would have been stored */
-    struct str provider_id; /* '' where none could be read */
+    struct str endpoint;    /* the one under which it would have been stored */
+    struct str provider_id; /* '' when none could be read */
     struct str reason;      /* a code: "id.missing" */
     struct str detail;
     int64_t position; /* within the batch */
     struct lineage lineage;
     int64_t created_us;
     enum quarantine_resolution resolution;
-    int64_t resolved_us;    /* 0: it is open */
-    struct str resolved_by; /* '' = it is open */
-    struct str note;        /* why, as whoever resolved it said */
+    int64_t resolved_us;    /* 0 = open */
+    struct str resolved_by; /* '' = open */
+    struct str note;        /* the reason, in the words of the one who resolved it */
     int64_t bytes;          /* of the payload */
     struct str payload;     /* as received; lists leave it out */
 };
@@ -61,15 +61,15 @@ struct quarantined_list {
 };
 
 struct quarantine_filter {
-    struct str source; /* '' = any, likewise the others */
+    struct str source; /* '' = any; so for the next two */
     struct str endpoint;
     struct str reason;
-    bool with_resolved; /* false: open ones only */
+    bool with_resolved; /* false: only open ones */
     int64_t after_id;
     int64_t limit;
 };
 
-struct quarantine_sum { /* of open ones */
+struct quarantine_sum { /* counts only open ones */
     struct str source;
     struct str endpoint;
     struct str reason;
@@ -91,7 +91,7 @@ struct quarantine_resolve {
     int64_t now_us;
 };
 
-struct quarantine_replace { /* records of one endpoint that came well */
+struct quarantine_replace { /* valid records of one endpoint that were received */
     struct str source;
     struct str endpoint;
     const struct str *provider_ids;
@@ -116,9 +116,10 @@ struct store_quarantine_ops {
                     int64_t *resolved, struct error *err);
 };
 
-/* Once per batch and position (a batch of 0 has none); *added counts the new ones. A record that
- * comes again in another batch, with the same bytes and the same fault, is none while the first is
- * open or was dropped: sweeps, lookbacks and updates bring it any number of times. */
+/* Adds one record per batch and position (0 means no batch, and has no such limit); *added counts
+ * the new ones. A record that is received again in another batch, with the same bytes and the same
+ * reason, is not added while the first one is open or was dropped: sweeps, lookbacks and updates
+ * may receive it any number of times. */
 static inline bool MUST_CHECK store_quarantine_add(struct store *store,
                                                    const struct quarantined *records, size_t count,
                                                    int64_t *added, struct error *err)
@@ -143,7 +144,7 @@ static inline bool MUST_CHECK store_quarantine_get(struct store *store, struct a
     return store->quarantine->get(store, arena, id, record, found, err);
 }
 
-/* Open ones by source, endpoint and reason, in this order; source '' = of all. */
+/* Counts of open ones, ordered by source, endpoint and reason; source '' counts all. */
 static inline bool MUST_CHECK store_quarantine_sums(struct store *store, struct arena *arena,
                                                     struct str source,
                                                     struct quarantine_sum_list *list,
@@ -152,8 +153,8 @@ static inline bool MUST_CHECK store_quarantine_sums(struct store *store, struct 
     return store->quarantine->sums(store, arena, source, list, err);
 }
 
-/* *resolved is false when it was resolved before, or is not there: of all who try one succeeds. In
- * a transaction its row is locked from here on. */
+/* *resolved is false when it was resolved before or does not exist: of several callers, one
+ * succeeds. Inside a transaction its row stays locked until the end. */
 static inline bool MUST_CHECK store_quarantine_resolve(struct store *store,
                                                        const struct quarantine_resolve *resolve,
                                                        bool *resolved, struct error *err)
@@ -162,8 +163,8 @@ static inline bool MUST_CHECK store_quarantine_resolve(struct store *store,
     return store->quarantine->resolve(store, resolve, resolved, err);
 }
 
-/* All open ones of these records become REPLACED; *resolved counts them. For every batch there is:
- * where the endpoint has nothing open that has an id, this is one look at an empty index. Needs a
+/* All open ones of these records become REPLACED; *resolved counts them. Cheap enough for every
+ * batch: when the endpoint has no open one with an id, it is one lookup in an index. Needs a
  * transaction. */
 static inline bool MUST_CHECK store_quarantine_replace(struct store *store,
                                                        const struct quarantine_replace *replace,

@@ -1,8 +1,8 @@
-/* store_rate: what the rate gate remembers, shared by all processes.
+/* store_rate: the state of the rate gate, shared by all processes.
  *
  *      begin; load (locks the key's row); bucket_acquire() or bucket_feedback(); save; commit
  *
- * The decisions are core/bucket.h's and core/budget.h's; here are only their rows.
+ * core/bucket.h and core/budget.h make the decisions; this port only keeps their rows.
  */
 #ifndef PATRA_PORT_STORE_RATE_H
 #define PATRA_PORT_STORE_RATE_H
@@ -22,7 +22,7 @@ enum quota_window { QUOTA_HOUR, QUOTA_DAY };
 struct quota_key {
     struct str rate_key;
     enum quota_window window;
-    int64_t from_us; /* the window's beginning */
+    int64_t from_us; /* when the window begins */
 };
 
 struct quota_count { /* by class */
@@ -34,8 +34,8 @@ struct rate_slot { /* one request under way */
     struct str rate_key;
     struct str owner;
     int64_t now_us;
-    int64_t until_us; /* then it is free again, whatever became of its holder */
-    int64_t max;      /* how many there are */
+    int64_t until_us; /* when it becomes free even if its holder does not return it */
+    int64_t max;      /* how many slots the key has */
 };
 
 struct store_rate_ops {
@@ -53,15 +53,16 @@ struct store_rate_ops {
     bool (*slot_return)(struct store *store, int64_t id, struct error *err);
 };
 
-/* The clock that all who share the database share: the server's, where there is one; else what the
- * caller's own clock says. */
+/* The clock of all processes that share the database: the server's, if there is one; otherwise
+ * local_us, the time of the caller's own clock. */
 static inline bool MUST_CHECK store_clock(struct store *store, int64_t local_us, int64_t *now_us,
                                           struct error *err)
 {
     return store->rate->clock(store, local_us, now_us, err);
 }
 
-/* Others wait until this transaction ends. Without a row gate->version is 0; start a bucket. */
+/* Locks the row until this transaction ends. When there is no row yet, gate->version is 0, and the
+ * caller starts a new bucket. */
 static inline bool MUST_CHECK store_rate_load(struct store *store, struct str key,
                                               struct rate_gate *gate, struct error *err)
 {
@@ -69,15 +70,15 @@ static inline bool MUST_CHECK store_rate_load(struct store *store, struct str ke
     return store->rate->load(store, key, gate, err);
 }
 
-/* The same without a lock, and outside of a transaction too: for looking only. */
+/* The same without a lock, for reading only; needs no transaction. */
 static inline bool MUST_CHECK store_rate_peek(struct store *store, struct str key,
                                               struct rate_gate *gate, struct error *err)
 {
     return store->rate->peek(store, key, gate, err);
 }
 
-/* *saved is false when the row is not of gate->version any more: for a new key somebody else may
- * have been first. */
+/* *saved is false when the row no longer has gate->version: another process may have been first to
+ * add a new key. */
 static inline bool MUST_CHECK store_rate_save(struct store *store, struct str key,
                                               const struct rate_gate *gate, int64_t now_us,
                                               bool *saved, struct error *err)
@@ -92,7 +93,7 @@ static inline bool MUST_CHECK store_quota_load(struct store *store, const struct
     return store->rate->quota_load(store, key, count, err);
 }
 
-/* Adds to both counts, atomically; either may be negative. A count stops at 0. */
+/* Adds to both counts, atomically. Either may be negative; a count never falls below 0. */
 static inline bool MUST_CHECK store_quota_add(struct store *store, const struct quota_key *key,
                                               enum quota_class rank, int64_t used, int64_t booked,
                                               struct error *err)
@@ -108,13 +109,13 @@ static inline bool MUST_CHECK store_slot_take(struct store *store, const struct 
     return store->rate->slot_take(store, slot, id, err);
 }
 
-/* Returning one that ran out already does nothing. */
+/* Returning a slot that has expired does nothing. */
 static inline bool MUST_CHECK store_slot_return(struct store *store, int64_t id, struct error *err)
 {
     return store->rate->slot_return(store, id, err);
 }
 
-/* As the rows have them. */
+/* The words, as the rows hold them. */
 static inline struct str quota_window_word(enum quota_window window)
 {
     return window == QUOTA_HOUR ? STR("HOUR") : STR("DAY");

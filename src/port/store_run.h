@@ -1,8 +1,9 @@
-/* store_run: attempts at a task, and the batches of each: the smallest account of what was done.
+/* store_run: attempts at a task, and the batches of each: the smallest unit of work on record.
  *
- * A batch is written once, in the transaction of its records. Three keys guard it: its number in
- * the run, the token it was asked with, and its idempotent key. Whoever writes one that is there
- * gets the old one to read, and goes on from it. What a first phase lists is kept beside them.
+ * A batch is written once, in the transaction of its records. It has three unique keys: its number
+ * in the run, the token it was requested with, and its idempotent key. Writing a batch that already
+ * exists returns the existing one, and the caller continues from it. The ids that phase one lists
+ * are kept here too.
  */
 #ifndef PATRA_PORT_STORE_RUN_H
 #define PATRA_PORT_STORE_RUN_H
@@ -24,7 +25,7 @@ struct run {
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
     struct window window;  /* not valid for tasks without one */
-    struct str checkpoint; /* JSON, byte by byte; '' = none */
+    struct str checkpoint; /* JSON, kept byte by byte; '' = none */
     struct str stats;      /* JSON */
     struct str error;      /* '' = none */
     int64_t started_us;
@@ -46,9 +47,9 @@ struct batch {
     bool has_page;  /* PAGE and OFFSET */
     int64_t page_no;
     int64_t page_size;
-    bool has_before; /* TOKEN and URL: what it was asked with; any bytes */
+    bool has_before; /* TOKEN and URL: the token it was requested with; any bytes */
     struct str before_token;
-    bool has_after; /* what to go on with */
+    bool has_after; /* the token of the next page */
     struct str after_token;
     struct str expr_hash;
     struct str idempotent_key;
@@ -91,8 +92,8 @@ struct store_run_ops {
                         int64_t limit, struct listed_list *list, struct error *err);
 };
 
-/* Adds a run as the task's next attempt, and counts it there. Sets run->id and run->attempt. L2
- * when there is no such task. Needs a transaction. */
+/* Adds a run as the task's next attempt, and increments the task's count of attempts. Sets run->id
+ * and run->attempt. L2 when there is no such task. Needs a transaction. */
 static inline bool MUST_CHECK store_run_add(struct store *store, struct run *run, struct error *err)
 {
     assert(store->state == STORE_WRITING);
@@ -100,7 +101,7 @@ static inline bool MUST_CHECK store_run_add(struct store *store, struct run *run
 }
 
 /* Writes status, reason, checkpoint, stats, error and finished_us of the run with run->id. *saved
- * is false, and nothing written, when the run has ended already. */
+ * is false, and nothing is written, when the run has already ended. */
 static inline bool MUST_CHECK store_run_save(struct store *store, const struct run *run,
                                              int64_t now_us, bool *saved, struct error *err)
 {
@@ -115,9 +116,9 @@ static inline bool MUST_CHECK store_run_list(struct store *store, struct arena *
     return store->run->list(store, arena, task_id, list, err);
 }
 
-/* What a partition has found lately: runs over a window that were their task's first attempt and
- * SUCCEEDED, so that each has seen all of its window, and not some of its ids only; the one
- * started last comes first. */
+/* The latest runs of a partition from which its volume can be estimated: runs over a window that
+ * were their task's first attempt and SUCCEEDED, so that each has read all of its window, and not
+ * only some ids of it. The one that started last comes first. */
 static inline bool MUST_CHECK store_run_recent(struct store *store, struct arena *arena,
                                                const struct task_partition *of, int64_t limit,
                                                struct run_list *list, struct error *err)
@@ -125,8 +126,8 @@ static inline bool MUST_CHECK store_run_recent(struct store *store, struct arena
     return store->run->recent(store, arena, of, limit, list, err);
 }
 
-/* Adds a batch; *id is its id. When one of its three keys is there already, *added is false and
- * *old (and *id) the batch that has it. */
+/* Adds a batch; *id is its id. When a batch with one of its three keys already exists, *added is
+ * false, and *old and *id are those of that batch. */
 static inline bool MUST_CHECK store_batch_add(struct store *store, struct arena *arena,
                                               const struct batch *batch, int64_t *id, bool *added,
                                               struct batch *old, struct error *err)
@@ -134,7 +135,7 @@ static inline bool MUST_CHECK store_batch_add(struct store *store, struct arena 
     return store->run->batch_add(store, arena, batch, id, added, old, err);
 }
 
-/* The last batch of a task that was committed (SUCCEEDED), in whichever run: where to go on. */
+/* The last committed (SUCCEEDED) batch of a task, of any of its runs: where to continue. */
 static inline bool MUST_CHECK store_batch_last(struct store *store, struct arena *arena,
                                                int64_t task_id, struct batch *batch, bool *found,
                                                struct error *err)
@@ -150,8 +151,8 @@ static inline bool MUST_CHECK store_batch_list(struct store *store, struct arena
     return store->run->batch_list(store, arena, run_id, after_number, limit, list, err);
 }
 
-/* Ids that phase one of a task has found, behind those of its batches before; in the transaction
- * of their batch, whose lease keeps others from adding to the same task. */
+/* Appends ids that phase one of a task has found to those of its earlier batches. Called in the
+ * transaction of their batch, whose lease keeps others from adding to the same task. */
 static inline bool MUST_CHECK store_listed_add(struct store *store, int64_t task_id,
                                                const struct str *ids, size_t count,
                                                struct error *err)
@@ -160,7 +161,7 @@ static inline bool MUST_CHECK store_listed_add(struct store *store, int64_t task
     return store->run->listed_add(store, task_id, ids, count, err);
 }
 
-/* Up to `limit` of them in the order of their adding, behind the first `after`. */
+/* Up to `limit` ids in the order in which they were added, without the first `after`. */
 static inline bool MUST_CHECK store_listed_list(struct store *store, struct arena *arena,
                                                 int64_t task_id, int64_t after, int64_t limit,
                                                 struct listed_list *list, struct error *err)

@@ -1,5 +1,5 @@
-/* store_schedule: what was fired (ing_schedule_instance, the root of every lineage), and the ticks
- * of schedules, each of which is fired by one server alone.
+/* store_schedule: triggers that have fired (ing_schedule_instance, the root of every lineage), and
+ * the ticks of schedules, each of which is fired by one server only.
  */
 #ifndef PATRA_PORT_STORE_SCHEDULE_H
 #define PATRA_PORT_STORE_SCHEDULE_H
@@ -8,15 +8,15 @@
 #include "port/store.h"
 
 struct schedule_instance {
-    int64_t id;           /* the store's */
-    struct str scheduler; /* who fires: "patra", or another scheduler's name */
-    struct str job_id;    /* that scheduler's own names for it; '' = none */
+    int64_t id;           /* given by the store */
+    struct str scheduler; /* what fired it: "patra", or the name of another scheduler */
+    struct str job_id;    /* that scheduler's names for the job and its log; '' = none */
     struct str log_id;
     enum trigger_type trigger;
     struct str source;
-    struct str endpoint; /* '' = not said */
+    struct str endpoint; /* '' = not given */
     enum operation operation;
-    struct str params;          /* JSON: what the trigger asked for */
+    struct str params;          /* JSON: the parameters of the trigger */
     struct str expr_proto_hash; /* '' until the source is compiled */
     struct str remarks;         /* JSON: faults, warnings, why nothing was planned */
     int64_t triggered_us;
@@ -53,7 +53,7 @@ static inline bool MUST_CHECK store_schedule_get(struct store *store, struct are
     return store->schedule->get(store, arena, id, instance, found, err);
 }
 
-/* Of all who claim the same tick, one gets *claimed. */
+/* Of all sessions that claim the same tick, *claimed is true for one only. */
 static inline bool MUST_CHECK store_tick_claim(struct store *store,
                                                const struct schedule_tick *tick, struct str owner,
                                                int64_t now_us, bool *claimed, struct error *err)
@@ -61,7 +61,7 @@ static inline bool MUST_CHECK store_tick_claim(struct store *store,
     return store->schedule->tick_claim(store, tick, owner, now_us, claimed, err);
 }
 
-/* The latest tick that was claimed. */
+/* The latest claimed tick. */
 static inline bool MUST_CHECK store_tick_last(struct store *store, struct str source,
                                               struct str schedule, int64_t *tick_us, bool *found,
                                               struct error *err)

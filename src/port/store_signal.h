@@ -1,11 +1,11 @@
-/* store_signal: what others ask of the planner.
+/* store_signal: work that others give to the planner.
  *
- * A signal says "look at this record again": a person, the API or the quarantine gives one, an
- * UPDATE takes it up (store_signal_consume) or finds that there is nothing to do. While it is open
- * a record has no second one.
+ * A signal says "fetch this record again". A person, the API or the quarantine adds it; a plan of
+ * an UPDATE takes it up (store_signal_consume), or closes it because there is nothing to do. A
+ * record has at most one open signal.
  *
- * A ticket says "cut the rest of this slice again" (core/reslice.h): an executor leaves it, and one
- * planner alone gets it (store_reslice_claim).
+ * A ticket says "re-slice the rest of this slice" (core/reslice.h). An executor adds it, and one
+ * planner only claims it (store_reslice_claim).
  */
 #ifndef PATRA_PORT_STORE_SIGNAL_H
 #define PATRA_PORT_STORE_SIGNAL_H
@@ -22,7 +22,7 @@ struct signal {
     struct str reason;
     struct str created_by;
     int64_t created_us;
-    int64_t tried; /* how often plans took one for this record up before; add ignores it */
+    int64_t tried; /* how many earlier signals for this record plans took up; ignored by add */
 };
 
 struct signal_list {
@@ -38,7 +38,7 @@ struct signal_filter { /* '' = any */
     int64_t limit;
 };
 
-/* Cut the rest of this slice again (core/reslice.h). */
+/* Re-slice the rest of this slice (core/reslice.h). */
 struct reslice_ticket {
     int64_t id;
     int64_t task_id;
@@ -74,7 +74,7 @@ struct store_signal_ops {
                           struct error *err);
 };
 
-/* A record that has an open signal already gets no second one; *added counts the new ones. */
+/* A record that already has an open signal gets no second one; *added counts the new ones. */
 static inline bool MUST_CHECK store_signal_add(struct store *store, const struct signal *signals,
                                                size_t count, int64_t *added, struct error *err)
 {
@@ -89,7 +89,7 @@ static inline bool MUST_CHECK store_signal_list(struct store *store, struct aren
     return store->signal->list(store, arena, filter, list, err);
 }
 
-/* The plan takes them up; those taken up before are left alone and not counted. */
+/* The plan takes them up. Signals that were taken up before are left alone and not counted. */
 static inline bool MUST_CHECK store_signal_consume(struct store *store, const int64_t *ids,
                                                    size_t count, int64_t plan_id, int64_t now_us,
                                                    int64_t *consumed, struct error *err)
@@ -97,8 +97,8 @@ static inline bool MUST_CHECK store_signal_consume(struct store *store, const in
     return store->signal->consume(store, ids, count, plan_id, now_us, consumed, err);
 }
 
-/* Settled without a plan: the open signal of that record, if it was given for this very reason.
- * What somebody else wants of the record stays open. */
+/* Closes the open signal of a record without a plan, if it has this reason. A signal that was added
+ * for another reason stays open. */
 static inline bool MUST_CHECK store_signal_close(struct store *store, const struct signal *signal,
                                                  struct str by, int64_t now_us, bool *closed,
                                                  struct error *err)
@@ -107,8 +107,8 @@ static inline bool MUST_CHECK store_signal_close(struct store *store, const stru
     return store->signal->close(store, signal, by, now_us, closed, err);
 }
 
-/* Settled without a plan, by its number; *dropped is false when it is not open any more. Who did it
- * stays in its row. */
+/* Closes a signal without a plan, by its id; *dropped is false when it is no longer open. Its row
+ * keeps who did it. */
 static inline bool MUST_CHECK store_signal_drop(struct store *store, int64_t id, struct str by,
                                                 int64_t now_us, bool *dropped, struct error *err)
 {
@@ -116,8 +116,8 @@ static inline bool MUST_CHECK store_signal_drop(struct store *store, int64_t id,
     return store->signal->drop(store, id, by, now_us, dropped, err);
 }
 
-/* What the plan took up and did not do: those of its signals that are for these records are said
- * once more, in the words and by whom they were; one that is open already stays the only one. */
+/* For signals that the plan took up without effect: those for these records are added again, with
+ * the same reason and created_by. A record that already has an open signal gets no second one. */
 static inline bool MUST_CHECK store_signal_repeat(struct store *store, int64_t plan_id,
                                                   const struct str *provider_ids, size_t count,
                                                   int64_t now_us, int64_t *added, struct error *err)
@@ -125,7 +125,7 @@ static inline bool MUST_CHECK store_signal_repeat(struct store *store, int64_t p
     return store->signal->repeat(store, plan_id, provider_ids, count, now_us, added, err);
 }
 
-/* Once per task; *added is false for a second asking. */
+/* A task has one ticket; *added is false for a second one. */
 static inline bool MUST_CHECK store_reslice_add(struct store *store,
                                                 const struct reslice_ticket *ticket, bool *added,
                                                 struct error *err)
@@ -133,8 +133,8 @@ static inline bool MUST_CHECK store_reslice_add(struct store *store,
     return store->signal->reslice_add(store, ticket, added, err);
 }
 
-/* The oldest open tickets, each given to one planner alone. To be called in the transaction that
- * makes the children: if that is rolled back, the tickets are open again. */
+/* The oldest open tickets; each goes to one planner only. To be called in the transaction that adds
+ * the new slices: if that is rolled back, the tickets are open again. */
 static inline bool MUST_CHECK store_reslice_claim(struct store *store, struct arena *arena,
                                                   struct str owner, int64_t now_us, int64_t limit,
                                                   struct reslice_ticket_list *list,

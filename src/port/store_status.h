@@ -1,6 +1,6 @@
-/* store_status: how things stand, for people and for whoever waits for the end of something.
+/* store_status: the state of the work, for people and for commands that wait for its end.
  *
- * Reads only, each of one moment and none of them holding anybody up. Their cost goes with what is
+ * These calls only read, each as of one moment, and block nothing. Their cost grows with what is
  * live and recent, not with history.
  */
 #ifndef PATRA_PORT_STORE_STATUS_H
@@ -11,18 +11,18 @@
 #include "port/store_rate.h"
 #include "port/store_task.h"
 
-/* What ended is found by its last run; runs that began longer ago than this before the instant
- * asked about are not looked for. */
+/* A task that ended is found by its last run. Runs that began earlier than this before `since_us`
+ * are not searched. */
 #define STATUS_RUN_MAX_US (7 * INT64_C(86400000000))
 
 /* ---- the queue of a source, by partition ---- */
 
 struct partition_count {
     struct task_partition partition;
-    int64_t queued;                   /* wait, whenever they are due */
-    int64_t first_us;                 /* the earliest of these is due then; 0: there is none */
-    int64_t running;                  /* under way, whoever's */
-    int64_t ended[TASK_STATUS_COUNT]; /* whose last run ended since, by status */
+    int64_t queued;                   /* due or not */
+    int64_t first_us;                 /* when the earliest of these is due; 0 = there is none */
+    int64_t running;                  /* under way in any process */
+    int64_t ended[TASK_STATUS_COUNT]; /* tasks whose last run ended since, by status */
 };
 
 struct partition_count_list {
@@ -30,8 +30,8 @@ struct partition_count_list {
     size_t count;
 };
 
-/* Adds tasks of one state where they belong; all adapters by the same rule. The texts are the
- * list's own. False when the arena is full. */
+/* Adds a number of tasks with one status to their partition's counts; all adapters use it. The
+ * texts are copied into the arena. False when the arena is full. */
 static inline bool MUST_CHECK partition_count_add(struct arena *arena,
                                                   const struct task_partition *partition,
                                                   enum task_status status, int64_t count,
@@ -73,7 +73,7 @@ struct ended_task {
     struct task task;
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
-    bool is_cut; /* its rest was asked to be cut again */
+    bool is_cut; /* a ticket was added to re-slice its rest */
     int64_t ended_us;
 };
 
@@ -85,9 +85,9 @@ struct ended_task_list {
 /* ---- what is open ---- */
 
 struct open_count {
-    int64_t quarantined; /* records nobody looked at yet */
-    int64_t signals;     /* records to be looked at again, not yet planned */
-    int64_t tickets;     /* slices to be cut again */
+    int64_t quarantined; /* records that are not resolved */
+    int64_t signals;     /* records to be fetched again, not yet planned */
+    int64_t tickets;     /* slices to be re-sliced */
 };
 
 /* ---- rate gates ---- */
@@ -115,7 +115,7 @@ struct store_status_ops {
                   struct error *err);
 };
 
-/* Partitions of the source with a task that waits, runs, or ended since; in no order. */
+/* Partitions of the source with a task that is queued, runs, or has ended since; in no order. */
 static inline bool MUST_CHECK store_status_counts(struct store *store, struct arena *arena,
                                                   struct str source, int64_t since_us,
                                                   struct partition_count_list *list,
@@ -132,7 +132,7 @@ static inline bool MUST_CHECK store_status_running(struct store *store, struct a
     return store->status->running(store, arena, source, limit, list, err);
 }
 
-/* Tasks of the source that ended PARTIAL or FAILED since, the latest first. */
+/* Tasks of the source that have ended PARTIAL or FAILED since, the latest first. */
 static inline bool MUST_CHECK store_status_troubled(struct store *store, struct arena *arena,
                                                     struct str source, int64_t since_us,
                                                     int64_t limit, struct ended_task_list *list,

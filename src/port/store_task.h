@@ -1,11 +1,11 @@
-/* store_task: the queue, and what of time its tasks cover.
+/* store_task: the queue, and which time its tasks cover.
  *
  *      planner   store_coverage_lock, store_coverage_list, ..., store_task_add   in one transaction
- *      executor  store_lease_claim (port/store_lease.h) takes the first that is due
+ *      executor  store_task_claim (port/store_lease.h) takes the first that is due
  *      cursor    store_coverage_lock, store_coverage_list: how far nothing is missing
  *
- * One task per slice, added once however often it is asked for: its idempotent_key decides. A task
- * that has SUCCEEDED covers its window, or, cut by ids, its ids of that window; one that is PARTIAL
+ * One task per slice: its idempotent_key makes adding it again harmless. A task that has SUCCEEDED
+ * covers its window, or, if it was sliced by ids, its ids of that window; one that is PARTIAL
  * covers what was finished; others cover nothing.
  */
 #ifndef PATRA_PORT_STORE_TASK_H
@@ -28,12 +28,12 @@ struct task {
     struct str cursor_key;
     enum namespace_scope scope;
     struct str namespace_key;
-    struct window window;  /* as the slice's; not valid where success covers no time */
-    struct window covered; /* PARTIAL: what was finished of it; else not valid */
-    struct id_range ids;   /* it covers its window for these ids alone; not valid: for all */
-    int64_t horizon_us;    /* the end of its plan's window; store_coverage_list alone reads it */
-    bool is_reset; /* its cursor was set back over it: it covers nothing, whatever it finishes */
-    struct str params; /* JSON; byte by byte */
+    struct window window;  /* as the slice's; not valid if success does not cover a span of time */
+    struct window covered; /* PARTIAL: the finished part of it; otherwise not valid */
+    struct id_range ids;   /* it covers its window for these ids only; not valid: for all */
+    int64_t horizon_us;    /* the end of its plan's window; only store_coverage_list reads it */
+    bool is_reset; /* the cursor was reset to before it: it covers nothing, even if it succeeds */
+    struct str params; /* JSON, kept byte by byte */
     struct str expr_hash;
     struct str idempotent_key;
     enum task_status status;
@@ -53,7 +53,7 @@ struct task_list {
     size_t count;
 };
 
-struct task_filter { /* what is not said does not count */
+struct task_filter { /* a member that is not set does not filter */
     int64_t plan_id;
     struct str source;
     bool has_status;
@@ -68,7 +68,7 @@ struct task_partition { /* what the queue is shared out by */
     enum operation operation;
 };
 
-/* Whose coverage it is. */
+/* What coverage is counted by. */
 struct coverage_namespace {
     struct str source;
     struct str endpoint;
@@ -76,12 +76,13 @@ struct coverage_namespace {
     struct str cursor_key;
     enum namespace_scope scope;
     struct str namespace_key;
-    int64_t late_us; /* how long after its date a record may turn up (HARVEST's lookback); no part
+    int64_t late_us; /* how long after its date a record may appear (HARVEST's lookback); not part
                         of the name */
 };
 
-/* The lock of a namespace: planners take it to plan, cursors to move. The cursor's key alone names
- * the endpoint; only where no cursor follows must the endpoint itself be named. */
+/* The lock of a namespace. Planners hold it to plan, and it is held to move the cursor. The
+ * cursor's key already names the endpoint; the lock's name has the endpoint itself only when there
+ * is no cursor. */
 static inline bool MUST_CHECK store_coverage_lock(struct store *store,
                                                   const struct coverage_namespace *of,
                                                   struct error *err)
@@ -95,12 +96,12 @@ static inline bool MUST_CHECK store_coverage_lock(struct store *store,
 
 struct coverage_list {          /* in no order; windows may touch and overlap */
     struct window_list covered; /* SUCCEEDED, and the finished part of PARTIAL */
-    struct window_list settled; /* of that, what was read late_us after its date or later: nothing
-                                   can turn up there any more */
+    struct window_list settled; /* the part of it that was read late_us after its date or later:
+                                   no more records can appear there */
     struct window_list live;    /* QUEUED, DISPATCHED, EXECUTING */
-    struct window_list lost;    /* FAILED, CANCELLED, and PARTIAL as a whole: they have ended. Those
-                                   that a reset took what they covered, too */
-    struct {                    /* the same of tasks that have some ids of their window only */
+    struct window_list lost;    /* FAILED, CANCELLED, the whole of PARTIAL, and all that have ended
+                                   and were reset */
+    struct {                    /* the same for tasks that have only some ids of their window */
         struct id_part_list covered;
         struct id_part_list settled;
         struct id_part_list live;
@@ -129,8 +130,8 @@ static inline bool MUST_CHECK coverage_list_put(struct arena *arena, const struc
     return window != NULL;
 }
 
-/* Covered, and settled up to late_us before the plan's end: the plan was made after that, and the
- * task read still later. */
+/* Adds to covered, and to settled up to late_us before the end of the plan's window: the plan was
+ * made after that end, and the task was run later still. */
 static inline bool MUST_CHECK coverage_list_cover(struct arena *arena, const struct task *task,
                                                   struct window window, int64_t late_us,
                                                   struct coverage_list *list)
@@ -146,7 +147,7 @@ static inline bool MUST_CHECK coverage_list_cover(struct arena *arena, const str
            coverage_list_put(arena, &settled, &list->settled, &list->parts.settled);
 }
 
-/* Puts a task where it belongs; all adapters by the same rule. False when the arena is full. */
+/* Adds a task to the lists it belongs to; all adapters use it. False when the arena is full. */
 static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struct task *task,
                                                 int64_t late_us, int64_t after_us,
                                                 struct coverage_list *list)
@@ -187,9 +188,9 @@ struct store_task_ops {
                            int64_t after_us, int64_t now_us, int64_t *count, struct error *err);
 };
 
-/* Adds tasks as QUEUED; of those with an idempotent_key that is there already, nothing is written.
- * *added counts the new ones. Read of each task: what stands before `status`, priority,
- * scheduled_us and created_us; not id and covered. */
+/* Adds tasks as QUEUED. A task whose idempotent_key already exists is not written; *added counts
+ * the new ones. The members before `status`, and priority, scheduled_us and created_us are written,
+ * except id and covered. */
 static inline bool MUST_CHECK store_task_add(struct store *store, const struct task *tasks,
                                              size_t count, int64_t *added, struct error *err)
 {
@@ -210,7 +211,7 @@ static inline bool MUST_CHECK store_task_list(struct store *store, struct arena 
     return store->task->list(store, arena, filter, list, err);
 }
 
-/* The inventory: tasks of a partition that wait for a worker. */
+/* How many tasks of a partition are queued. */
 static inline bool MUST_CHECK store_task_queued(struct store *store,
                                                 const struct task_partition *partition,
                                                 int64_t *count, struct error *err)
@@ -218,7 +219,7 @@ static inline bool MUST_CHECK store_task_queued(struct store *store,
     return store->task->queued(store, partition, count, err);
 }
 
-/* Tasks of a partition that wait or run, by id, from the first above after_id. */
+/* Tasks of a partition that are queued or run, by id, from the first above after_id. */
 static inline bool MUST_CHECK store_task_live(struct store *store, struct arena *arena,
                                               const struct task_partition *partition,
                                               int64_t after_id, int64_t limit,
@@ -245,9 +246,10 @@ static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct a
     return store->task->coverage_tasks(store, arena, of, window, limit, list, err);
 }
 
-/* From now on the tasks of a namespace cover nothing whose windows reach beyond after_us (or, cut
- * by pages, whose plans' windows do). Those that wait and were never tried are left alone: they
- * will be fetched after this. *count tells how many it were. Under the namespace's lock. */
+/* From now on, tasks of a namespace cover nothing if their window (or, if they were sliced by
+ * pages, their plan's window) reaches beyond after_us. Queued tasks that were never tried are left
+ * alone: they will be fetched after this. *count is how many tasks were reset. The caller holds the
+ * namespace's lock. */
 static inline bool MUST_CHECK store_coverage_reset(struct store *store,
                                                    const struct coverage_namespace *of,
                                                    int64_t after_us, int64_t now_us, int64_t *count,
