@@ -139,5 +139,5 @@ bool batch_list(struct store *store, struct arena *arena, int64_t run_id, int64_
     bind_i64(st, ":after", after_number);
     bind_i64(st, ":limit", limit);
     return read_batches(&st->rows, arena, list, err) ||
-           error_wrap(err, "batches of run %" PRId64, run_id);
+           error_wrap(err, "list batches of run %" PRId64, run_id);
 }

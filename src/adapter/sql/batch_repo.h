@@ -1,4 +1,4 @@
-/* batch_repo: the third of store_run_ops that is about batches. */
+/* batch_repo: the functions of store_run_ops for batches. */
 #ifndef PATRA_ADAPTER_SQL_BATCH_REPO_H
 #define PATRA_ADAPTER_SQL_BATCH_REPO_H
 

@@ -30,7 +30,7 @@ static struct cursor_name read_name(struct rows *rows, struct arena *arena)
     return name;
 }
 
-/* As text, and as an instant where it is one. */
+/* Two columns: the text, and the instant of a cursor of type TIME. */
 static struct cursor_value read_value(struct rows *rows, struct arena *arena, enum cursor_type type)
 {
     struct cursor_value value = { .type = type };
@@ -123,14 +123,15 @@ static void bind_name(struct statement *st, const struct cursor_name *name)
     bind_text(st, ":namespace_key", name->namespace_key);
 }
 
-/* A value has three columns: as written, as an instant, as a number. */
+/* A value has three columns: its text, its instant, its number. */
 struct value_places {
     const char *value;
     const char *instant;
     const char *numeric;
 };
 
-/* `text` holds a written instant until the statement has run. NULL: no value. */
+/* `value` may be NULL: then all three are NULL. `text` holds the text of an instant until the
+ * statement has run. */
 static void bind_cursor_value(struct statement *st, struct value_places at,
                               const struct cursor_value *value, char text[INSTANT_TEXT_MAX])
 {
@@ -211,19 +212,18 @@ static const char MAKE[] =
     " WHERE id = :id AND version = :version AND cursor_type_code = :type"
 
 static const char SET[] = SET_VALUE;
-static const char MOVE[] = SET_VALUE "   AND CASE cursor_type_code" /* never back, whoever asks */
+static const char MOVE[] = SET_VALUE "   AND CASE cursor_type_code" /* never backward */
                                      "       WHEN 'TIME' THEN normalized_instant < :instant"
                                      "       WHEN 'ID' THEN normalized_numeric < :numeric"
                                      "       ELSE cursor_value <> :value END";
 
-static bool write_value(struct store *store, const char *sql, const struct cursor *cursor,
+/* `st` is MAKE for a cursor with id 0, otherwise MOVE or SET. */
+static bool write_value(struct statement *st, const struct cursor *cursor,
                         const struct cursor_move *move, bool *moved, struct error *err)
 {
-    const bool is_new = cursor->id == 0;
-    struct statement *st = statement_of(store, is_new ? MAKE : sql);
     char text[INSTANT_TEXT_MAX];
 
-    if (is_new)
+    if (cursor->id == 0)
         bind_name(st, &cursor->name);
     else
         bind_i64(st, ":id", cursor->id);
@@ -242,13 +242,14 @@ static bool write_value(struct store *store, const char *sql, const struct curso
 static bool cursor_move(struct store *store, const struct cursor *cursor,
                         const struct cursor_move *move, bool *moved, struct error *err)
 {
-    return write_value(store, MOVE, cursor, move, moved, err);
+    return write_value(statement_of(store, cursor->id == 0 ? MAKE : MOVE), cursor, move, moved,
+                       err);
 }
 
 static bool cursor_set(struct store *store, const struct cursor *cursor,
                        const struct cursor_move *move, bool *moved, struct error *err)
 {
-    return write_value(store, SET, cursor, move, moved, err);
+    return write_value(statement_of(store, cursor->id == 0 ? MAKE : SET), cursor, move, moved, err);
 }
 
 static const char OBSERVE[] =
@@ -262,7 +263,8 @@ static bool cursor_observe(struct store *store, const struct cursor *cursor,
     bind_i64(st, ":id", cursor->id);
     bind_text(st, ":observed_max", observed_max);
     return statement_run(st, NULL, err) ||
-           error_wrap(err, "note what was seen of %.*s", STR_ARG(cursor->name.source));
+           error_wrap(err, "write the observed maximum of a cursor of %.*s",
+                      STR_ARG(cursor->name.source));
 }
 
 static const char EVENT_ADD[] =
@@ -299,7 +301,7 @@ static bool event_add(struct store *store, const struct cursor_event *event, boo
     bind_json(st, ":remarks", event->remarks);
     bind_instant(st, ":created", event->created_us);
     return statement_changed(st, added, err) ||
-           error_wrap(err, "add an event of %.*s", STR_ARG(event->name.source));
+           error_wrap(err, "add a cursor event of %.*s", STR_ARG(event->name.source));
 }
 
 #define EVENTS_OF_NAME                                                  \

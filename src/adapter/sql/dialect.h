@@ -1,8 +1,8 @@
-/* dialect: what one database says differently, and nothing else.
+/* dialect: how the SQL of one database differs from that of the others.
  *
  * A statement is written once. Its text has names for its values and for what differs:
  *
- *      :now                      a value; places of the same name have the same value
+ *      :now                      a value; the same name is the same value everywhere in the text
  *      {greatest}                a word of the dialect
  *
  * A statement over many rows also has the columns of these rows, and words that say where the rows
@@ -12,16 +12,16 @@
  *      @place                    the number of the row, from 1
  *      {insert :plan, @id}       the values of an INSERT
  *      {insert by id: ..., @id}  the same, sorted by @id: two writers that add the same rows then
- *                                wait for each other at the same row, and never in a circle
+ *                                lock them in the same order, and cannot deadlock
  *      {rows}                    the rows as the FROM of an UPDATE
  *      {join-rows}               the rows beside the tables of a FROM
  *      {each TABLE}              the rows as the FROM of an UPDATE, each with the row t of TABLE
  *                                whose id is @id; it ends with a WHERE, so that AND may follow
- *      {each-free TABLE}         the same without those that another transaction holds
+ *      {each-free TABLE}         the same without rows that another transaction has locked
  *      {find TABLE: CONDITION}   in a FROM: for each row, at most one row t of TABLE
  *
- * With arrays (PostgreSQL), all rows travel in one statement, as an array per column. Without, the
- * statement runs once for each row; an {insert} also for INSERT_ROWS rows at a time.
+ * With arrays (PostgreSQL), all rows are sent in one statement, as an array per column. Without,
+ * the statement runs once for each row; an {insert} also for INSERT_ROWS rows at a time.
  */
 #ifndef PATRA_ADAPTER_SQL_DIALECT_H
 #define PATRA_ADAPTER_SQL_DIALECT_H
@@ -30,23 +30,23 @@
 
 #include "core/migration.h"
 
-/* Many rows in one INSERT cost SQLite half of what they cost one by one. */
+/* Rows that are inserted many at a time cost SQLite half of what they cost one by one. */
 enum { INSERT_ROWS = 100 };
 
 /* Each difference has one row here and one text per database. A text is expanded like a statement;
- * {table}, {body}, {unnest}, {order} and {tuples} in it are what the statement said. */
+ * {table}, {body}, {unnest}, {order} and {tuples} in it are replaced by what the statement gave. */
 #define DIALECT_WORDS(WORD)                                                                    \
     WORD(GREATEST, "greatest")               /* the greater of two values */                   \
     WORD(BYTE_ORDER, "byte-order")           /* after a text: compared by bytes */             \
     WORD(LOCK, "lock")                       /* locks the rows of a SELECT */                  \
-    WORD(LOCK_FREE, "lock-free")             /* the same, without rows that others hold */     \
+    WORD(LOCK_FREE, "lock-free")             /* the same, without rows that are locked */      \
     WORD(LOCK_FREE_OF_P, "lock-free-of-p")   /* the same, of table p only */                   \
     WORD(LOCK_OF_Q, "lock-of-q")             /* locks the rows of table q */                   \
     WORD(INSTANT, "instant")                 /* the type of an instant, for CAST */            \
     WORD(TOKEN, "token")                     /* around a page token: the form its index has */ \
     WORD(CLOCK, "clock")                     /* the clock that all sessions share, or NULL */  \
-    WORD(MIGRATION_TABLE, "migration-table") /* makes it unless it exists */                   \
-    WORD(HAS_MIGRATIONS, "has-migrations")   /* whether it exists */                           \
+    WORD(MIGRATION_TABLE, "migration-table") /* creates it unless it exists */                 \
+    WORD(HAS_MIGRATIONS, "has-migrations")   /* whether that table exists */                   \
     WORD(STALE, "stale")                     /* records checked before :before, by age */      \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
@@ -63,7 +63,7 @@ enum dialect_word {
 };
 
 struct dialect {
-    const char *words[WORD_COUNT]; /* every one is set */
+    const char *words[WORD_COUNT]; /* none is NULL */
     bool has_arrays;
     const struct migration_set *migrations;
 };

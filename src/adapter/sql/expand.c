@@ -1,5 +1,5 @@
-/* Reads a statement's text from left to right: names become places, words become the dialect's
- * texts, which are expanded in turn. Quoted text is left alone. */
+/* Reads a statement's text from left to right: names become numbered places, words become the
+ * dialect's texts, which are expanded in turn. Quoted text is left alone. */
 #include "adapter/sql/expand.h"
 
 #include <assert.h>
@@ -11,12 +11,13 @@ enum { TEXT_MAX = 1 << 20, DEPTH_MAX = 8 };
 
 struct expansion {
     const struct dialect *dialect;
-    struct statement *naming; /* collect names in this one; NULL: write */
+    struct statement
+        *naming; /* the first pass: collects the names of `st`; NULL: writes the text */
     const struct statement *st;
     struct buf out;
     int rows; /* of a statement without arrays */
     int row;  /* the one being written */
-    /* what the word being expanded was given */
+    /* the arguments of the word being expanded */
     struct str table;
     struct str body;
     struct str order;
@@ -106,7 +107,7 @@ static void add_unnest(struct expansion *x, int depth)
     buf_printf(&x->out, "%s)", x->st->has_place ? ", place" : "");
 }
 
-/* Any order will do if all sessions sort alike; by bytes is the fastest. */
+/* Any order is right if all sessions use the same; by bytes is the fastest. */
 static void add_order(struct expansion *x, int depth)
 {
     struct str rest = x->order;
@@ -132,7 +133,7 @@ static void add_tuples(struct expansion *x, int depth)
     x->row = 0;
 }
 
-/* What stands for the parts of the statement's own word. False: it is none of these. */
+/* Adds an argument of the statement's word to its text. False: `part` does not name one. */
 static bool add_part(struct expansion *x, struct str part, int depth)
 {
     static const struct {
@@ -146,7 +147,7 @@ static bool add_part(struct expansion *x, struct str part, int depth)
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
         if (!str_eq(part, str_of(PARTS[i].name)))
             continue;
-        if (x->naming == NULL) /* else add_word() has seen what it holds */
+        if (x->naming == NULL) /* in the first pass, add_word() has already read it */
             PARTS[i].add(x, depth);
         return true;
     }
@@ -267,7 +268,7 @@ void expand_names(const struct dialect *dialect, struct statement *st)
     struct expansion x = { .dialect = dialect, .naming = st, .st = st, .rows = 1 };
 
     arena_init(&arena, TEXT_MAX);
-    buf_init(&x.out, &arena, TEXT_MAX); /* what is written here is of no use */
+    buf_init(&x.out, &arena, TEXT_MAX); /* the text of this pass is not used */
     expand(&x, str_of(st->sql), 0);
     arena_release(&arena);
 }

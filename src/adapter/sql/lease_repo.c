@@ -23,8 +23,8 @@ static bool read_partitions(struct rows *rows, struct arena *arena, struct parti
     return rows_finish(rows, err);
 }
 
-/* From one partition to the next by the index, however many tasks lie between; then of each the
- * first task that is due, and how many are under way. */
+/* Steps from one partition to the next by the index, so that the number of tasks in between does
+ * not matter; then finds the first due task of each, and counts the tasks under way. */
 static const char PARTITIONS[] =
     "WITH RECURSIVE first (id) AS ("
     "  SELECT * FROM (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"
@@ -91,7 +91,7 @@ static const char CLAIM[] = TAKE " AND provenance_code = :source AND endpoint_na
                                  " AND operation_code = :operation" TAKEN;
 static const char CLAIM_ANY[] = TAKE TAKEN;
 
-/* Those who count and take in one partition go one after the other. */
+/* Sessions that count and claim in one partition wait for each other. */
 static bool lock_partition(struct store *store, const struct task_partition *partition,
                            struct error *err)
 {
@@ -99,7 +99,7 @@ static bool lock_partition(struct store *store, const struct task_partition *par
                             STR_ARG(partition->endpoint), (int)partition->operation);
 }
 
-/* How many may be claimed. */
+/* How many tasks may be claimed. */
 static bool claim_limit(struct store *store, const struct task_claim *claim, int64_t *limit,
                         struct error *err)
 {
@@ -135,7 +135,7 @@ static bool claim_tasks(struct store *store, struct arena *arena, const struct t
     return read_tasks(&st->rows, arena, list, err);
 }
 
-/* Without a limit it is one statement, and needs no transaction around it. */
+/* Without live_max it is one statement, and needs no transaction around it. */
 static bool lease_claim(struct store *store, struct arena *arena, const struct task_claim *claim,
                         struct task_list *list, struct error *err)
 {
@@ -147,7 +147,7 @@ static bool lease_claim(struct store *store, struct arena *arena, const struct t
     return store_end_if_owned(store, owns_transaction, ok, err);
 }
 
-/* What only the holder of a lease may do. */
+/* The condition for a change that only the holder of a lease may make. */
 #define HELD \
     " WHERE id = :id AND lease_epoch = :epoch AND status_code IN ('DISPATCHED', 'EXECUTING')"
 
@@ -156,7 +156,7 @@ static bool run_held(struct statement *st, struct lease lease, bool *held, struc
     bind_i64(st, ":id", lease.task_id);
     bind_i64(st, ":epoch", lease.epoch);
     return statement_changed(st, held, err) ||
-           error_wrap(err, "lease of task %" PRId64, lease.task_id);
+           error_wrap(err, "update the lease of task %" PRId64, lease.task_id);
 }
 
 static const char START[] = "UPDATE ing_task SET status_code = 'EXECUTING', updated_at = :now,"
@@ -223,7 +223,7 @@ static const char RECLAIM[] =
     " WHERE id IN (SELECT id FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
     "                 AND leased_until <= :now ORDER BY leased_until LIMIT :limit{lock-free})";
 
-/* Requests that the owners had under way hold slots of the rate gate; they hold them no longer. */
+/* The requests that the owners had under way still hold slots of the rate gate. */
 static const char FREE_SLOTS[] =
     "DELETE FROM ing_rate_permit WHERE id IN (SELECT p.id FROM ing_rate_permit p"
     "  JOIN ing_task t ON t.lease_owner = p.owner AND t.status_code IN ('DISPATCHED', 'EXECUTING')"

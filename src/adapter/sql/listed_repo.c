@@ -37,7 +37,7 @@ bool listed_add(struct store *store, int64_t task_id, const struct str *ids, siz
     int64_t position = 0;
 
     if (!count_listed(store, task_id, &position, err))
-        return error_wrap(err, "count the ids listed by task %" PRId64, task_id);
+        return error_wrap(err, "count the ids of task %" PRId64, task_id);
     st = statement_of(store, ADD);
     bind_i64(st, ":task", task_id);
     for (size_t i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ bool listed_add(struct store *store, int64_t task_id, const struct str *ids, siz
         cell_text(st, "@provider_id", ids[i]);
     }
     return statement_run(st, NULL, err) ||
-           error_wrap(err, "add %zu ids listed by task %" PRId64, count, task_id);
+           error_wrap(err, "add %zu ids to task %" PRId64, count, task_id);
 }
 
 static const char LIST[] = "SELECT provider_id FROM ing_listed_id"
@@ -61,5 +61,5 @@ bool listed_list(struct store *store, struct arena *arena, int64_t task_id, int6
     bind_i64(st, ":after", after);
     bind_i64(st, ":limit", limit);
     return read_listed(&st->rows, arena, list, err) ||
-           error_wrap(err, "ids listed by task %" PRId64, task_id);
+           error_wrap(err, "list the ids of task %" PRId64, task_id);
 }

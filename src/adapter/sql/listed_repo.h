@@ -1,4 +1,4 @@
-/* listed_repo: the third of store_run_ops that is about the ids of phase one. */
+/* listed_repo: the functions of store_run_ops for the ids that phase one lists. */
 #ifndef PATRA_ADAPTER_SQL_LISTED_REPO_H
 #define PATRA_ADAPTER_SQL_LISTED_REPO_H
 

@@ -1,4 +1,4 @@
-/* The table of migrations, and the steps that are missing from it. */
+/* The table of migrations, and applying those that are missing from it. */
 #include "adapter/sql/migrate.h"
 
 #include "adapter/sql/session.h"
@@ -12,7 +12,7 @@ static const char TAKEN[] = "SELECT number, name, sha256 FROM schema_migration O
 static const char RECORD[] = "INSERT INTO schema_migration (number, name, sha256, applied_at)"
                              " VALUES (:number, :name, :sha256, :applied_at)";
 
-/* Empty where there is no table yet. */
+/* The migrations that were applied; none when there is no table yet. */
 static bool load_taken(struct store *store, struct arena *arena,
                        struct migration_record_list *taken, struct error *err)
 {

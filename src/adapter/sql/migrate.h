@@ -1,7 +1,7 @@
-/* migrate: a database brought up to date, each migration in a transaction of its own.
+/* migrate: brings a database up to date, each migration in a transaction of its own.
  *
- * The list of migrations that were applied is read again before every step, under a lock that all
- * who migrate take: another process may have applied the step in the meantime.
+ * The list of migrations that were applied is read again before every step, under a lock that every
+ * migrating process takes: another one may have applied the step in the meantime.
  */
 #ifndef PATRA_ADAPTER_SQL_MIGRATE_H
 #define PATRA_ADAPTER_SQL_MIGRATE_H

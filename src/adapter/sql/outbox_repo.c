@@ -42,7 +42,7 @@ static bool outbox_of(struct store *store, struct arena *arena, const struct out
     bind_i64(st, ":after", query->after_version);
     bind_i64(st, ":limit", query->limit);
     return read_events(&st->rows, arena, list, err) ||
-           error_wrap(err, "events of %.*s", STR_ARG(query->aggregate_id));
+           error_wrap(err, "list events of %.*s", STR_ARG(query->aggregate_id));
 }
 
 const struct store_outbox_ops SQL_OUTBOX = { .of = outbox_of };

@@ -93,7 +93,8 @@ static bool plan_move(struct store *store, const struct plan_move *move, bool *m
     bind_json_opt(st, ":remarks", move->remarks.len > 0, move->remarks);
     bind_i64(st, ":id", move->id);
     bind_code(st, ":from", &PLAN_STATUS_CODES, (int)move->from);
-    return statement_changed(st, moved, err) || error_wrap(err, "plan %" PRId64, move->id);
+    return statement_changed(st, moved, err) ||
+           error_wrap(err, "change the status of plan %" PRId64, move->id);
 }
 
 static const char GET[] =
@@ -166,11 +167,10 @@ static const char CANCEL_SLICES[] =
     "   AND NOT EXISTS (SELECT 1 FROM ing_task t WHERE t.slice_id = ing_plan_slice.id"
     "                                              AND t.status_code <> 'CANCELLED')";
 
-static bool run_cancel(struct store *store, const char *sql, int64_t id, int64_t now_us,
-                       int64_t *changes, struct error *err)
+/* `st` is one of the three statements above. */
+static bool run_cancel(struct statement *st, int64_t id, int64_t now_us, int64_t *changes,
+                       struct error *err)
 {
-    struct statement *st = statement_of(store, sql);
-
     bind_i64(st, ":plan", id);
     bind_instant(st, ":now", now_us);
     return statement_run(st, changes, err) || error_wrap(err, "cancel plan %" PRId64, id);
@@ -181,12 +181,12 @@ static bool plan_cancel(struct store *store, int64_t id, int64_t now_us, int64_t
 {
     int64_t changes = 0;
 
-    if (!run_cancel(store, CANCEL_PLAN, id, now_us, &changes, err))
+    if (!run_cancel(statement_of(store, CANCEL_PLAN), id, now_us, &changes, err))
         return false;
     if (changes != 1)
-        return error_set(err, ERROR_REQUEST, "store.value", "no plan %" PRId64, id);
-    return run_cancel(store, CANCEL_TASKS, id, now_us, cancelled, err) &&
-           run_cancel(store, CANCEL_SLICES, id, now_us, &changes, err);
+        return error_set(err, ERROR_REQUEST, "store.value", "there is no plan %" PRId64, id);
+    return run_cancel(statement_of(store, CANCEL_TASKS), id, now_us, cancelled, err) &&
+           run_cancel(statement_of(store, CANCEL_SLICES), id, now_us, &changes, err);
 }
 
 const struct store_plan_ops SQL_PLAN = {

@@ -164,7 +164,7 @@ static bool quarantine_sums(struct store *store, struct arena *arena, struct str
 static const char RESOLVE[] =
     "UPDATE ing_quarantine SET resolved_at = :now, resolution_code = :resolution,"
     " resolved_by = :by, resolved_note = :note"
-    " WHERE id = :id AND resolved_at IS NULL"; /* once, whoever asks */
+    " WHERE id = :id AND resolved_at IS NULL"; /* a second attempt changes nothing */
 
 static bool quarantine_resolve(struct store *store, const struct quarantine_resolve *resolve,
                                bool *resolved, struct error *err)
@@ -195,7 +195,7 @@ static bool has_open(struct store *store, const struct quarantine_replace *repla
     return rows_finish(&st->rows, err);
 }
 
-/* In the order of ids, as every other transaction that locks them. */
+/* Locks the rows in the order of their ids, like every other transaction: so none deadlock. */
 static const char REPLACE[] =
     "UPDATE ing_quarantine SET resolved_at = :now, resolution_code = 'REPLACED',"
     " resolved_by = :by, resolved_note = :note"
@@ -211,7 +211,7 @@ static bool quarantine_replace(struct store *store, const struct quarantine_repl
 
     *resolved = 0;
     if (!has_open(store, replace, &has, err))
-        return error_wrap(err, "look into the quarantine");
+        return error_wrap(err, "search the quarantine of %.*s", STR_ARG(replace->source));
     if (!has)
         return true;
     st = statement_of(store, REPLACE);

@@ -24,8 +24,8 @@ static bool read_quota(struct rows *rows, struct quota_count *count, struct erro
 
 static const char CLOCK[] = "SELECT {clock}";
 
-/* Hosts differ; the server does not differ from itself. Without a server all processes are on one
- * host, and the caller's clock is everybody's. */
+/* The clocks of hosts differ, so all processes use the server's. Without a server they are all on
+ * one host, and share the caller's clock. */
 static bool rate_clock(struct store *store, int64_t local_us, int64_t *now_us, struct error *err)
 {
     struct statement *st = statement_of(store, CLOCK);
@@ -49,7 +49,7 @@ static bool load_gate(struct store *store, const char *sql, struct str key, stru
     bind_text(st, ":key", key);
     if (rows_next(&st->rows))
         read_gate(&st->rows, gate);
-    return rows_finish(&st->rows, err) || error_wrap(err, "load rate %.*s", STR_ARG(key));
+    return rows_finish(&st->rows, err) || error_wrap(err, "load rate gate %.*s", STR_ARG(key));
 }
 
 static bool rate_load(struct store *store, struct str key, struct rate_gate *gate,
@@ -99,7 +99,8 @@ static bool rate_save(struct store *store, struct str key, const struct rate_gat
     bind_instant(st, ":started", gate->bucket.started_at_us);
     bind_instant(st, ":parked_until", gate->parked_until_us);
     bind_instant(st, ":now", now_us);
-    return statement_changed(st, saved, err) || error_wrap(err, "save rate %.*s", STR_ARG(key));
+    return statement_changed(st, saved, err) ||
+           error_wrap(err, "save rate gate %.*s", STR_ARG(key));
 }
 
 static void bind_quota(struct statement *st, const struct quota_key *key)
@@ -139,7 +140,7 @@ static bool quota_add(struct store *store, const struct quota_key *key, enum quo
     bind_i64(st, ":used", used);
     bind_i64(st, ":booked", booked);
     return statement_run(st, NULL, err) ||
-           error_wrap(err, "count quota %.*s", STR_ARG(key->rate_key));
+           error_wrap(err, "update quota %.*s", STR_ARG(key->rate_key));
 }
 
 static const char SLOT_FREE[] =
@@ -150,7 +151,7 @@ static const char SLOT_TAKE[] =
     " SELECT :key, :owner, :until"
     "  WHERE (SELECT count(*) FROM ing_rate_permit WHERE rate_key = :key) < :max RETURNING id";
 
-/* Counting and taking must not interleave with another's: the key is locked first. */
+/* The key is locked first, so that no other session takes a slot after this one has counted. */
 static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t *id,
                       struct error *err)
 {
@@ -170,7 +171,7 @@ static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t
     bind_instant(st, ":until", slot->until_us);
     bind_i64(st, ":max", slot->max);
     return rows_only_i64(&st->rows, id, err) ||
-           error_wrap(err, "slot of %.*s", STR_ARG(slot->rate_key));
+           error_wrap(err, "take a slot of %.*s", STR_ARG(slot->rate_key));
 }
 
 static const char SLOT_RETURN[] = "DELETE FROM ing_rate_permit WHERE id = :id";

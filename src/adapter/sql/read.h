@@ -1,5 +1,5 @@
-/* read: rows that more than one repository reads. A kind of row has a list of columns, which a
- * SELECT or RETURNING names, and a reader that takes them in that order. */
+/* read: rows that more than one repository reads. Each kind of row has a list of columns for the
+ * SELECT or RETURNING, and a reader that reads them in that order. */
 #ifndef PATRA_ADAPTER_SQL_READ_H
 #define PATRA_ADAPTER_SQL_READ_H
 

@@ -1,4 +1,4 @@
-/* The reg_* tables have one shape (core/registry.h), so their statements are made from its
+/* The Registry. core/registry.h describes all reg_* tables, so their statements are built from that
  * description, once per session. Names of tables and columns come from there; values are bound,
  * each to a parameter named like its column. */
 #include <inttypes.h>
@@ -185,19 +185,25 @@ static const char *list_of(struct store *store, struct error *err)
     return session->registry.list = end_text(&sql, err);
 }
 
-static bool load_table(struct store *store, struct arena *arena, struct str code, int64_t at_us,
-                       enum registry_table_id id, struct registry_row_list *rows, struct error *err)
+struct table_query {
+    enum registry_table_id table;
+    struct str code;
+    int64_t at_us;
+};
+
+static bool load_table(struct store *store, struct arena *arena, const struct table_query *query,
+                       struct registry_row_list *rows, struct error *err)
 {
-    const char *sql = select_of(store, id, err);
+    const char *sql = select_of(store, query->table, err);
     struct statement *st;
 
     if (sql == NULL)
         return false;
     st = statement_of(store, sql);
-    bind_text(st, ":row_code", code);
-    bind_instant(st, ":row_at", at_us);
-    return read_registry_rows(&st->rows, arena, id, rows, err) ||
-           error_wrap(err, "%s", registry_table(id)->name);
+    bind_text(st, ":row_code", query->code);
+    bind_instant(st, ":row_at", query->at_us);
+    return read_registry_rows(&st->rows, arena, query->table, rows, err) ||
+           error_wrap(err, "%s", registry_table(query->table)->name);
 }
 
 static bool registry_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
@@ -206,7 +212,9 @@ static bool registry_load(struct store *store, struct arena *arena, struct str c
     struct registry_row_list rows = { 0 };
 
     for (int id = 0; id < REGISTRY_TABLE_COUNT; id++) {
-        if (!load_table(store, arena, code, at_us, (enum registry_table_id)id, &rows, err))
+        const struct table_query query = { (enum registry_table_id)id, code, at_us };
+
+        if (!load_table(store, arena, &query, &rows, err))
             return error_wrap(err, "load source %.*s", STR_ARG(code));
     }
     *source = (struct registry_source){ .rows = rows.items, .count = rows.count };

@@ -1,8 +1,9 @@
+/* Reading the columns of a row in their order, and remembering the first failure. */
 #include "adapter/sql/rows.h"
 
 #include <assert.h>
 
-/* A reader that knows fewer or more columns than the SELECT would misread them all. */
+/* A reader with fewer or more columns than the SELECT would misread them all. */
 static bool is_read_whole(const struct rows *rows)
 {
     return rows->column == 0 || rows->full != NULL || rows->column == rows->ops->width(rows);
@@ -26,7 +27,7 @@ bool rows_ok(const struct rows *rows, struct error *err)
     if (rows->full != NULL)
         return arena_error(rows->full, err);
     if (rows->bad_value != NULL)
-        return error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown word",
+        return error_set(err, ERROR_FATAL, "store.corrupt", "column %s holds an unknown code",
                          rows->bad_value);
     return true;
 }

@@ -1,4 +1,4 @@
-/* rows: what a statement answers, read alike whichever database it was put to.
+/* rows: the rows that a statement returns, read in the same way for every database.
  *
  *      struct pause *pause;
  *
@@ -8,13 +8,13 @@
  *      }
  *      return rows_finish(rows, err);
  *
- * Every reader takes the next column, from the first on, so a row is read in the order in which its
- * SELECT names the columns, and to the last of them: that is asserted. A failure (of the database,
- * of an arena, a word that no dictionary has) is remembered, ends the rows and is told by
- * rows_finish(), which must always be called.
+ * Each reader reads the next column, from the first on. So a row is read in the order in which its
+ * SELECT names the columns, and to the last of them, which is asserted. A failure (of the database,
+ * a full arena, an unknown code) is remembered, ends the rows and is returned by rows_finish(),
+ * which must always be called.
  *
- * A database's statement embeds `struct rows` as its first member and fills in `ops`; beginning
- * anew, it sets all else to zero.
+ * A statement embeds `struct rows` as its first member and fills in `ops`; before each use it sets
+ * all other members to zero.
  */
 #ifndef PATRA_ADAPTER_SQL_ROWS_H
 #define PATRA_ADAPTER_SQL_ROWS_H
@@ -47,36 +47,37 @@ struct rows_ops {
 struct rows {
     const struct rows_ops *ops;
     int column;            /* the next to be read */
-    struct arena *full;    /* the arena that met its ceiling */
-    const char *bad_value; /* the column whose value can not be */
+    struct arena *full;    /* the arena that is full; NULL: none */
+    const char *bad_value; /* the column that holds an unknown code; NULL: none */
 };
 
 bool rows_next(struct rows *rows); /* true: there is a row */
 bool rows_finish(struct rows *rows, struct error *err) MUST_CHECK;
 
-/* For `finish`: whether all was read well, or what was not. */
+/* For `finish`: false, with the error, when a column could not be read. */
 bool rows_ok(const struct rows *rows, struct error *err) MUST_CHECK;
 
-/* The next row's place in a list; NULL behind the last, and when the arena met its ceiling. */
+/* The next row's place in a list; NULL after the last row, and when the arena is full. */
 #define ROWS_NEXT(rows, arena, list) \
     (rows_next(rows) ? rows_placed((rows), (arena), LIST_ADD((arena), (list))) : NULL)
 void *rows_placed(struct rows *rows, struct arena *arena, void *place);
 
-/* An answer of one number, or of none, which leaves `value` as it is; ends the rows. */
+/* For a statement that returns one number or no row, which leaves `value` as it is. Ends the rows.
+ */
 bool rows_only_i64(struct rows *rows, int64_t *value, struct error *err) MUST_CHECK;
 
-bool rows_is_null(const struct rows *rows); /* of the next column, which stays the next */
+bool rows_is_null(const struct rows *rows); /* the next column, which stays the next */
 void rows_skip(struct rows *rows, int columns);
 int64_t rows_i64(struct rows *rows); /* numbers, truth values, instants; NULL reads as 0 */
 bool rows_bool(struct rows *rows);
 double rows_real(struct rows *rows);
 struct str rows_text(struct rows *rows, struct arena *arena); /* text, bytes, JSON, UUIDs */
-struct str rows_view(struct rows *rows); /* the same in place, until the next column is read */
+struct str rows_view(struct rows *rows); /* not copied: valid until the next column is read */
 int rows_code(struct rows *rows, const struct code_table *table);
-/* As rows_code(), and whether there is one. */
+/* As rows_code(), for a column that may be NULL: then *is_set is false. */
 int rows_code_opt(struct rows *rows, const struct code_table *table, bool *is_set);
 struct window rows_window(struct rows *rows);     /* two columns */
-struct id_range rows_id_range(struct rows *rows); /* likewise */
+struct id_range rows_id_range(struct rows *rows); /* two columns */
 struct lineage rows_lineage(struct rows *rows);   /* six columns */
 
 #endif

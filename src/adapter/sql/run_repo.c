@@ -71,8 +71,8 @@ static bool count_attempt(struct store *store, struct run *run, struct error *er
     bind_i64(st, ":task", run->task_id);
     if (!rows_only_i64(&st->rows, &run->attempt, err))
         return false;
-    return run->attempt > 0 ||
-           error_set(err, ERROR_REQUEST, "store.constraint", "no task %" PRId64, run->task_id);
+    return run->attempt > 0 || error_set(err, ERROR_REQUEST, "store.constraint",
+                                         "there is no task %" PRId64, run->task_id);
 }
 
 static bool run_add(struct store *store, struct run *run, struct error *err)
@@ -121,7 +121,7 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
 
     bind_i64(st, ":task", task_id);
     return read_runs(&st->rows, arena, list, err) ||
-           error_wrap(err, "runs of task %" PRId64, task_id);
+           error_wrap(err, "list runs of task %" PRId64, task_id);
 }
 
 static const char RECENT[] =
@@ -142,7 +142,7 @@ static bool run_recent(struct store *store, struct arena *arena, const struct ta
     bind_text(st, ":endpoint", of->endpoint);
     bind_i64(st, ":limit", limit);
     return read_runs(&st->rows, arena, list, err) ||
-           error_wrap(err, "recent runs of %.*s", STR_ARG(of->source));
+           error_wrap(err, "list recent runs of %.*s", STR_ARG(of->source));
 }
 
 const struct store_run_ops SQL_RUN = {

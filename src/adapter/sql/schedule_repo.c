@@ -1,4 +1,4 @@
-/* Triggers as they were given, and the ticks of schedules. */
+/* Triggers that have fired, and the ticks of schedules. */
 #include "adapter/sql/session.h"
 #include "port/store_schedule.h"
 

@@ -1,4 +1,4 @@
-/* The store's own functions, for every database: each goes to the driver. */
+/* The functions of struct store_ops for every database: each calls the driver. */
 #include "adapter/sql/session.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* session: a connection to a database, whichever it is, beneath all repositories.
+/* session: a connection to any of the databases; all repositories work on it.
  *
  *      struct store (port/store.h)
  *            |  the repositories of this folder: each statement once
@@ -6,8 +6,8 @@
  *            |  struct sql_driver: one table of functions per database
  *      SQLite, libpq
  *
- * A driver knows its library; the dialect (dialect.h) is all that it says about SQL. It embeds
- * struct sql_session as the first member of its own session, fills in the driver, and calls
+ * A driver calls its library; all that it knows of SQL is its dialect (dialect.h). It embeds struct
+ * sql_session as the first member of its own session, fills in the driver, and calls
  * sql_session_init() and sql_session_release().
  */
 #ifndef PATRA_ADAPTER_SQL_SESSION_H
@@ -32,7 +32,7 @@ struct sql_driver {
     bool (*lock)(struct sql_session *session, struct str name, struct error *err);
     bool (*run_script)(struct sql_session *session, const char *sql, struct error *err);
 
-    /* A statement: start, step until there is no row, end. `end` is called in any case. */
+    /* A statement: start, step until there is no row, end. `end` is called after failures too. */
     bool (*start)(struct statement *st, struct error *err);
     bool (*step)(struct statement *st, bool *has_row, struct error *err);
     int64_t (*end)(struct statement *st); /* returns how many rows changed */
@@ -40,7 +40,7 @@ struct sql_driver {
     bool (*settle)(struct sql_session *session, bool *as_expected, struct error *err);
     void (*forget)(struct statement *st); /* the session closes */
 
-    /* The row that step() came to. */
+    /* The row that step() has reached. */
     int (*width)(const struct statement *st);
     const char *(*name)(const struct statement *st, int column);
     bool (*is_null)(const struct statement *st, int column);
@@ -55,7 +55,7 @@ struct sql_session {
     struct statement *statements[SQL_STATEMENTS_MAX]; /* open addressing by address of the text */
     int statement_count;
     struct error failure; /* of the statement that failed last */
-    struct arena texts;   /* SQL that is made; see registry_repo.c */
+    struct arena texts;   /* SQL that is built at run time; see registry_repo.c */
     struct registry_texts {
         const char *select[REGISTRY_TABLE_COUNT];
         const char *insert[REGISTRY_TABLE_COUNT];

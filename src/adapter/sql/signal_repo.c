@@ -1,4 +1,4 @@
-/* Signals: records to check again; and requests to re-slice. */
+/* Signals (records to fetch again), and tickets to re-slice a slice. */
 #include <inttypes.h>
 
 #include "adapter/sql/session.h"
@@ -181,7 +181,7 @@ static bool reslice_add(struct store *store, const struct reslice_ticket *ticket
     bind_json(st, ":detail", ticket->detail);
     bind_instant(st, ":created", ticket->created_us);
     return statement_changed(st, added, err) ||
-           error_wrap(err, "request a re-slice of slice %" PRId64, ticket->slice_id);
+           error_wrap(err, "add a ticket to re-slice slice %" PRId64, ticket->slice_id);
 }
 
 static const char RESLICE_CLAIM[] =
@@ -199,7 +199,7 @@ static bool reslice_claim(struct store *store, struct arena *arena, struct str o
     bind_text(st, ":owner", owner);
     bind_instant(st, ":now", now_us);
     bind_i64(st, ":limit", limit);
-    return read_tickets(&st->rows, arena, list, err) || error_wrap(err, "claim re-slice requests");
+    return read_tickets(&st->rows, arena, list, err) || error_wrap(err, "claim re-slice tickets");
 }
 
 const struct store_signal_ops SQL_SIGNAL = {

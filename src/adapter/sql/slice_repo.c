@@ -62,44 +62,50 @@ static void add_cells(struct statement *st, const struct plan_slice *slice)
     cell_instant(st, "@created", slice->created_us);
 }
 
-/* When none existed before, rows come back in the order in which they were given. *in_order says
- * whether they did, by their numbers: then `ids` is complete. */
-static bool insert_slices(struct store *store, const struct plan_slice *slices, size_t count,
-                          int64_t *ids, int64_t *added, bool *in_order, struct error *err)
+struct slice_insert {
+    const struct plan_slice *slices; /* of one plan */
+    size_t count;
+    int64_t *ids; /* of these slices, in their order */
+    int64_t added;
+    bool has_ids; /* all ids are known */
+};
+
+/* When none of the slices existed before, rows are returned in the order in which they were given.
+ * Their numbers show whether they were: then all ids are known. */
+static bool insert_slices(struct store *store, struct slice_insert *insert, struct error *err)
 {
     struct statement *st = statement_of(store, ADD);
+    bool in_order = true;
 
-    bind_i64(st, ":plan", slices[0].plan_id);
-    for (size_t i = 0; i < count; i++)
-        add_cells(st, &slices[i]);
-    *in_order = true;
-    for (size_t i = 0; rows_next(&st->rows); i++, ++*added) {
+    bind_i64(st, ":plan", insert->slices[0].plan_id);
+    for (size_t i = 0; i < insert->count; i++)
+        add_cells(st, &insert->slices[i]);
+    for (size_t i = 0; rows_next(&st->rows); i++, insert->added++) {
         const int64_t id = rows_i64(&st->rows);
         const int64_t number = rows_i64(&st->rows);
 
-        *in_order = *in_order && i < count && slices[i].number == number;
-        if (*in_order)
-            ids[i] = id;
+        in_order = in_order && i < insert->count && insert->slices[i].number == number;
+        if (in_order)
+            insert->ids[i] = id;
     }
-    *in_order = *in_order && *added == (int64_t)count;
+    insert->has_ids = in_order && insert->added == (int64_t)insert->count;
     return rows_finish(&st->rows, err);
 }
 
 static const char FIND[] = "SELECT @place, t.id FROM {find ing_plan_slice:"
                            " plan_id = :plan AND slice_signature_hash = @signature}";
 
-static bool find_slices(struct store *store, const struct plan_slice *slices, size_t count,
-                        int64_t *ids, struct error *err)
+static bool find_slices(struct store *store, const struct slice_insert *insert, struct error *err)
 {
     struct statement *st = statement_of(store, FIND);
 
-    bind_i64(st, ":plan", slices[0].plan_id);
-    for (size_t i = 0; i < count; i++)
-        cell_text(st, "@signature", slices[i].signature_hash);
+    bind_i64(st, ":plan", insert->slices[0].plan_id);
+    for (size_t i = 0; i < insert->count; i++)
+        cell_text(st, "@signature", insert->slices[i].signature_hash);
     while (rows_next(&st->rows)) {
         const int64_t place = rows_i64(&st->rows);
 
-        ids[place - 1] = rows_i64(&st->rows);
+        insert->ids[place - 1] = rows_i64(&st->rows);
     }
     return rows_finish(&st->rows, err);
 }
@@ -107,14 +113,15 @@ static bool find_slices(struct store *store, const struct plan_slice *slices, si
 bool slice_add(struct store *store, const struct plan_slice *slices, size_t count, int64_t *ids,
                int64_t *added, struct error *err)
 {
-    bool in_order;
+    struct slice_insert insert = { .slices = slices, .count = count, .ids = ids };
+    bool ok;
 
     *added = 0;
     if (count == 0)
         return true;
-    return (insert_slices(store, slices, count, ids, added, &in_order, err) &&
-            (in_order || find_slices(store, slices, count, ids, err))) ||
-           error_wrap(err, "add slices of plan %" PRId64, slices[0].plan_id);
+    ok = insert_slices(store, &insert, err) && (insert.has_ids || find_slices(store, &insert, err));
+    *added = insert.added;
+    return ok || error_wrap(err, "add slices of plan %" PRId64, slices[0].plan_id);
 }
 
 static const char MOVE[] =
@@ -130,8 +137,8 @@ bool slice_move(struct store *store, int64_t id, enum slice_status to, int64_t n
     bind_instant(st, ":now", now_us);
     bind_i64(st, ":id", id);
     if (!statement_changed(st, &moved, err))
-        return error_wrap(err, "slice %" PRId64, id);
-    return moved || error_set(err, ERROR_REQUEST, "store.value", "no slice %" PRId64, id);
+        return error_wrap(err, "change the status of slice %" PRId64, id);
+    return moved || error_set(err, ERROR_REQUEST, "store.value", "there is no slice %" PRId64, id);
 }
 
 static const char GET[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice WHERE id = :id";

@@ -1,4 +1,4 @@
-/* slice_repo: the half of store_plan_ops that is about slices. */
+/* slice_repo: the functions of store_plan_ops for slices. */
 #ifndef PATRA_ADAPTER_SQL_SLICE_REPO_H
 #define PATRA_ADAPTER_SQL_SLICE_REPO_H
 

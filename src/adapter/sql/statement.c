@@ -1,5 +1,5 @@
-/* What all databases do alike with a statement: find it by its text, hold the values of one use,
- * start it with the first row that is asked for, and remember its first failure. */
+/* What is the same for statements of all databases: find one by its text, hold the values of one
+ * use, start it when its first row is read, and remember its first failure. */
 #include "adapter/sql/statement.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ static struct statement **slot_of(struct sql_session *session, const char *sql)
     }
 }
 
-/* A session without memory for a statement cannot go on: the process is out of memory. */
+/* A process without memory for a statement cannot continue. */
 static void *allocate(void *old, size_t size)
 {
     void *memory = realloc(old, size);
@@ -66,7 +66,8 @@ static void check_text(struct statement *st, struct str name, const struct sql_v
         st->bad_text = name;
 }
 
-/* Values are mostly bound in the order of the text, so the search begins after the last one. */
+/* Values are mostly bound in the order of the text, so the search begins after the one bound last.
+ */
 static int place_of(struct statement *st, const char *name)
 {
     const struct str wanted = str_of(name + 1);
@@ -289,7 +290,8 @@ static bool is_complete(const struct statement *st)
            (st->columns.count == 0 || st->cell_count % (size_t)st->columns.count == 0);
 }
 
-/* True: it can be started. False: it has no rows to work on, or a value that no store can keep. */
+/* False when it must not be started: it has no rows to work on, or a value that no store can keep.
+ */
 static bool is_ready(struct statement *st)
 {
     assert(is_complete(st));
@@ -369,7 +371,7 @@ static bool run(struct statement *st, int64_t *changes, struct error *err)
     return finish(st, changes, err);
 }
 
-/* Without arrays, many rows are many statements. */
+/* Without arrays, many rows are many statements, and need a transaction. */
 static bool run_rows(struct statement *st, int64_t *changes, struct error *err)
 {
     struct store *store = &st->session->store;

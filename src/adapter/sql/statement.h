@@ -36,7 +36,7 @@ struct sql_session;
 
 enum { STATEMENT_NAMES_MAX = 64 };
 
-/* The names of a text, in the order in which they come first. */
+/* The names in a text, in the order of their first use. */
 struct statement_names {
     struct str items[STATEMENT_NAMES_MAX]; /* without ':' or '@' */
     int count;
@@ -45,7 +45,7 @@ struct statement_names {
 struct statement {
     struct rows rows; /* first: what it returns, and how that is read */
     struct sql_session *session;
-    const char *sql; /* as written; its address is its name */
+    const char *sql; /* as written; its address identifies the statement */
     int number;      /* within the session, from 0 */
     struct statement_names values;
     struct statement_names columns;
@@ -53,7 +53,7 @@ struct statement {
 
     struct sql_value *bound; /* one per name of `values` */
     uint64_t is_bound;       /* a bit per value */
-    int next_value;          /* where the next name is looked for first */
+    int next_value;          /* where the search for the next name begins */
 
     struct sql_value *cells; /* row by row */
     size_t cell_count;
@@ -62,11 +62,11 @@ struct statement {
     struct str bad_text; /* the name whose value is not text; data NULL: none */
     enum statement_state {
         STATEMENT_IDLE,
-        STATEMENT_STARTED, /* with the driver */
-        STATEMENT_OVER,    /* it had nothing to do */
+        STATEMENT_STARTED, /* by the driver */
+        STATEMENT_OVER,    /* without being started: it had nothing to do, or a bad value */
     } state;
     bool failed; /* session->failure has the reason */
-    void *own;   /* the driver's, for the life of the session */
+    void *own;   /* belongs to the driver, as long as the session lives */
 };
 
 struct statement *statement_of(struct store *store, const char *sql);
@@ -91,7 +91,7 @@ void bind_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL *
 void bind_window(struct statement *st, const char *from, const char *to, struct window window);
 /* :schedule_instance, :plan, :slice, :task, :run, :batch */
 void bind_lineage(struct statement *st, const struct lineage *lineage);
-/* For types that only a description knows. */
+/* For values whose type is known only at run time. */
 void bind_value(struct statement *st, const char *name, struct sql_value value);
 
 void cell_i64(struct statement *st, const char *name, int64_t value);
@@ -106,18 +106,19 @@ void cell_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL *
 void cell_window(struct statement *st, const char *from, const char *to, struct window window);
 void cell_id_range(struct statement *st, const char *from, const char *to, struct id_range range);
 
-/* Whether it is one statement for the database, whatever the number of its rows. */
+/* Whether the database runs it as one statement, whatever the number of its rows. */
 bool statement_is_single(const struct statement *st);
 
-/* Runs it to its end. `changes` (may be NULL): rows it added, changed or deleted. For many rows it
- * is one transaction, the caller's or its own. */
+/* Runs it to its end. *changes (may be NULL) counts the rows it added, changed or deleted. Many
+ * rows are one transaction, the caller's or its own. */
 bool statement_run(struct statement *st, int64_t *changes, struct error *err) MUST_CHECK;
 /* The same for a statement that changes one row or none. */
 bool statement_changed(struct statement *st, bool *changed, struct error *err) MUST_CHECK;
 
-/* Runs it without waiting for the result, where the database can. `expected` is how many rows it
- * must change. `unique_key` (may be NULL) names the unique index whose violation is not a failure
- * but a change that was not as expected. statements_settle() must follow, also after a failure. */
+/* Runs it without waiting for the result, if the database can do that. `expected` is how many rows
+ * it must change. `unique_key` (may be NULL) names a unique index whose violation is not a failure
+ * but counts as an unexpected number of changes. statements_settle() must follow, also after a
+ * failure. */
 struct statement_send {
     int64_t expected;
     const char *unique_key;
@@ -125,8 +126,8 @@ struct statement_send {
 bool statement_send(struct statement *st, const struct statement_send *send,
                     struct error *err) MUST_CHECK;
 
-/* Waits for all that were sent. *as_expected is false when one changed another number of rows;
- * those sent after it may not have run. */
+/* Waits for all statements that were sent. *as_expected is false when one changed an unexpected
+ * number of rows; those sent after it may not have run. */
 bool statements_settle(struct store *store, bool *as_expected, struct error *err) MUST_CHECK;
 
 /* For drivers. How many rows of cells there are, and one cell. */

@@ -63,7 +63,7 @@ static bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_l
     return rows_finish(rows, err);
 }
 
-/* Tasks whose last run ended since, by the index of runs. */
+/* Tasks whose last run has ended since, found by the index of runs. */
 #define ENDED_SINCE                                                                     \
     " FROM ing_task_run r JOIN ing_task t ON t.id = r.task_id"                          \
     " WHERE r.provenance_code = :source"                                                \
@@ -131,7 +131,8 @@ static bool status_troubled(struct store *store, struct arena *arena, struct str
     bind_instant(st, ":since", since_us);
     bind_instant(st, ":started_since", since_us - STATUS_RUN_MAX_US);
     bind_i64(st, ":limit", limit);
-    return read_ended_tasks(&st->rows, arena, list, err) || error_wrap(err, "list what failed");
+    return read_ended_tasks(&st->rows, arena, list, err) ||
+           error_wrap(err, "list partial and failed tasks");
 }
 
 static const char OPEN[] =
@@ -148,7 +149,8 @@ static bool status_open(struct store *store, struct str source, struct open_coun
     struct statement *st = statement_of(store, OPEN);
 
     bind_text(st, ":source", source);
-    return read_open(&st->rows, count, err) || error_wrap(err, "count what is open");
+    return read_open(&st->rows, count, err) ||
+           error_wrap(err, "count the open items of %.*s", STR_ARG(source));
 }
 
 static const char GATES[] = "SELECT rate_key, " GATE_COLUMNS " FROM ing_rate_gate"

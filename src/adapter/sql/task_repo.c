@@ -1,4 +1,4 @@
-/* Tasks, and what of time they cover. */
+/* Tasks, and which time they cover. */
 #include <inttypes.h>
 
 #include "adapter/sql/read.h"
@@ -10,8 +10,12 @@
     " ids_from, ids_to,"                                                                   \
     " (SELECT ing_plan.window_to FROM ing_plan WHERE ing_plan.id = ing_task.plan_id)"
 
-static bool read_coverage(struct rows *rows, struct arena *arena,
-                          const struct coverage_namespace *of, int64_t after_us,
+struct coverage_bounds {
+    int64_t after_us;
+    int64_t late_us;
+};
+
+static bool read_coverage(struct rows *rows, struct arena *arena, struct coverage_bounds bounds,
                           struct coverage_list *list, struct error *err)
 {
     *list = (struct coverage_list){ 0 };
@@ -23,13 +27,13 @@ static bool read_coverage(struct rows *rows, struct arena *arena,
         task.is_reset = rows_bool(rows);
         task.ids = rows_id_range(rows);
         task.horizon_us = rows_i64(rows);
-        if (!coverage_list_add(arena, &task, of->late_us, after_us, list))
+        if (!coverage_list_add(arena, &task, bounds.late_us, bounds.after_us, list))
             rows->full = arena;
     }
     return rows_finish(rows, err);
 }
 
-/* What the tasks of one plan have in common is sent once. */
+/* The values that the tasks of one plan have in common are sent once. */
 static const char ADD[] =
     "INSERT INTO ing_task (schedule_instance_id, plan_id, provenance_code, endpoint_name,"
     " operation_code, credential_id, cursor_key, namespace_scope_code, namespace_key, priority,"
@@ -77,7 +81,7 @@ static void add_cells(struct statement *st, const struct task *task)
     cell_instant(st, "@scheduled", task->scheduled_us);
 }
 
-/* They are all alike. */
+/* All of them are alike (is_alike). */
 static bool add_tasks(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                       struct error *err)
 {
@@ -93,7 +97,7 @@ static bool add_tasks(struct store *store, const struct task *tasks, size_t coun
     return true;
 }
 
-/* Many statements are one transaction, the caller's or its own. */
+/* One statement for each sequence of tasks that are alike; all in one transaction. */
 static bool task_add(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                      struct error *err)
 {
@@ -159,7 +163,7 @@ static bool task_queued(struct store *store, const struct task_partition *partit
     return rows_only_i64(&st->rows, count, err);
 }
 
-/* In two parts, each by an index of live tasks alone. */
+/* In two parts: each has an index that holds only live tasks. */
 #define OF_PARTITION                                               \
     " AND provenance_code = :source AND endpoint_name = :endpoint" \
     " AND operation_code = :operation AND id > :after"
@@ -204,12 +208,12 @@ static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
                           struct coverage_list *list, struct error *err)
 {
+    const struct coverage_bounds bounds = { .after_us = after_us, .late_us = of->late_us };
     struct statement *st = statement_of(store, COVERAGE);
 
     bind_namespace(st, of);
     bind_instant(st, ":after", after_us);
-    return read_coverage(&st->rows, arena, of, after_us, list, err) ||
-           error_wrap(err, "list coverage");
+    return read_coverage(&st->rows, arena, bounds, list, err) || error_wrap(err, "list coverage");
 }
 
 static const char COVERAGE_TASKS[] =

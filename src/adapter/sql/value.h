@@ -1,4 +1,4 @@
-/* value: what is bound to a place of a statement. */
+/* value: a value that is bound to a place of a statement. */
 #ifndef PATRA_ADAPTER_SQL_VALUE_H
 #define PATRA_ADAPTER_SQL_VALUE_H
 
