@@ -1,3 +1,4 @@
+/* Choosing a store by its address, and printing the address without its password. */
 #include "adapter/store_open.h"
 
 #include <string.h>
@@ -17,12 +18,15 @@ enum store_kind store_dsn_kind(struct str dsn)
     return STORE_SQLITE;
 }
 
-/* Addresses are given as views; libraries want them ended by NUL. */
+/* The libraries need addresses that end with NUL. */
 static bool copy_address(struct str address, char text[ADDRESS_BYTES_MAX], struct error *err)
 {
     if (address.len == 0 || address.len >= ADDRESS_BYTES_MAX ||
         str_find_char(address, '\0') < address.len)
-        return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
+        return error_set(
+            err, ERROR_REQUEST, "store.value",
+            "the address of the store is empty, contains NUL or has more than %d bytes",
+            ADDRESS_BYTES_MAX - 1);
     memcpy(text, address.data, address.len);
     text[address.len] = '\0';
     return true;
@@ -67,8 +71,8 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
     case STORE_SQLITE:
         if (str_find(dsn, STR("://")) < dsn.len)
             return error_set(err, ERROR_REQUEST, "store.value",
-                             "'%.*s://...' is no store: there are SQLite files (patra.db) and "
-                             "postgresql://user@host/db",
+                             "'%.*s://...' is not the address of a store: give the path of a "
+                             "SQLite file (patra.db) or postgresql://user@host/db",
                              STR_ARG(str_slice(dsn, 0, str_find(dsn, STR("://")))));
         if (str_starts(dsn, STR("sqlite:")))
             dsn = str_slice(dsn, sizeof("sqlite:") - 1, dsn.len);
@@ -79,9 +83,9 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
     return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
 }
 
-/* postgresql://user:password@host/db?password=x becomes postgresql://user:***@host/db?***. Where a
- * question mark stands before the last @ nobody can tell whether that is a password's or the
- * query's: then nothing is shown. */
+/* postgresql://user:password@host/db?password=x becomes postgresql://user:***@host/db?***. A
+ * question mark before the last @ may belong to the password or begin the query: then nothing after
+ * the scheme is shown. */
 struct str store_dsn_redact(struct arena *arena, struct str dsn)
 {
     const size_t start = str_find(dsn, STR("://")) + 3;

@@ -1,4 +1,4 @@
-/* store_open: a store by its address. The only place that knows all adapters.
+/* store_open: opens a store by its address. The only file that knows all of its adapters.
  *
  *      patra.db, ./data/patra.db, sqlite:PATH      a SQLite file
  *      postgresql://..., postgres://...            a PostgreSQL database, as libpq reads it
@@ -11,18 +11,19 @@
 enum store_kind { STORE_SQLITE, STORE_POSTGRES };
 
 struct store_options {
-    bool create;             /* SQLite: make the file when it is not there */
+    bool create;             /* SQLite: create the file if it does not exist */
     int64_t busy_timeout_us; /* how long to wait for another writer; 0 = 10 s */
 };
 
-/* Connects; takes no migrations (store_migrate) and does not look at the schema
- * (store_schema_check). `options` may be NULL. */
+/* Connects. Neither applies migrations (store_migrate) nor checks the schema (store_schema_check).
+ * `options` may be NULL. */
 bool store_open(struct str dsn, const struct store_options *options, struct store **store,
                 struct error *err) MUST_CHECK;
 
 enum store_kind store_dsn_kind(struct str dsn);
 
-/* The address as it may be printed: without a password. In the arena; data NULL at its ceiling. */
+/* The address as it may be printed: without a password. In the arena; data is NULL when it is full.
+ */
 struct str store_dsn_redact(struct arena *arena, struct str dsn);
 
 #endif

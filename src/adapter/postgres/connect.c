@@ -1,4 +1,4 @@
-/* Making a connection, and texts that are run as they are. */
+/* Connecting to the server, and running SQL without parameters. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "adapter/postgres/postgres.h"
 #include "base/instant.h"
 
-/* To answer at all: a server that is busy or starting up takes its time. */
+/* Long enough for a server that is busy or starting up. */
 #define CONNECT_TIMEOUT_US (15 * US_PER_SECOND)
 
 static void ignore_notice(void *context, const PGresult *result)
@@ -25,7 +25,7 @@ static int64_t monotonic_us(void)
     return now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
 }
 
-/* False when the time is over. */
+/* False when the time is up. */
 static bool wait_for_server(PGconn *connection, PostgresPollingStatusType step, int64_t until_us)
 {
     struct pollfd fd = { .fd = PQsocket(connection),
@@ -35,8 +35,8 @@ static bool wait_for_server(PGconn *connection, PostgresPollingStatusType step, 
     return left_us > 0 && poll(&fd, 1, (int)(left_us / US_PER_MS) + 1) > 0;
 }
 
-/* "FATAL:  28P01: password authentication failed ...": the only way to learn the SQLSTATE of a
- * refused connection. NULL when the server said nothing. */
+/* Finds the SQLSTATE in "FATAL:  28P01: password authentication failed ...": libpq does not report
+ * that of a refused connection in any other way. NULL when there was no message of the server. */
 static const char *find_state(const char *message)
 {
     const char *found = strstr(message, "FATAL:  ");
@@ -62,12 +62,12 @@ static bool refused(PGconn *connection, struct error *err)
     return error_set(err, level, name, "%.*s", STR_ARG(line));
 }
 
-/* A process that was put to sleep (SIGSTOP, a paused machine) in the middle of a transaction holds
- * its locks for as long as it sleeps; the server ends its session after this. Between two
- * statements of ours there is work of a second at most. */
+/* A process that is stopped in the middle of a transaction (SIGSTOP, a paused machine) holds its
+ * locks until it continues; the server ends its session after this time. patra itself never works
+ * for more than a second between two statements. */
 #define IDLE_IN_TRANSACTION_MS 15000
 
-/* A batch of records passes through unnest(), which goes to a file when it does not fit. */
+/* A batch of records is read by unnest(), which uses a temporary file if work_mem is too small. */
 static bool configure(struct postgres_session *postgres, struct error *err)
 {
     char settings[256];
@@ -100,7 +100,7 @@ bool postgres_connect(struct postgres_session *postgres, struct error *err)
     while (PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
         if (!wait_for_server(connection, step, until_us))
             return error_set(err, ERROR_TRANSIENT, "store.lost",
-                             "no answer from the server within %" PRId64 " s",
+                             "the server did not respond within %" PRId64 " s",
                              CONNECT_TIMEOUT_US / US_PER_SECOND);
         step = PQconnectPoll(connection);
     }

@@ -1,14 +1,15 @@
-/* What PostgreSQL says differently. Many sessions write at once, so rows are locked, and in one
- * order; a round trip costs more than a row, so all rows travel in one statement.
+/* The dialect of PostgreSQL. Many sessions write at once, so rows are locked, and always in one
+ * order; a round trip costs more than a row, so all rows are sent in one statement.
  *
- * {each} and {find} reach a row by LATERAL and LIMIT: by the index, one row after the other. A plan
- * is kept while the table grows, and for a small table it would read all of it. The row is then
- * updated where it lies (ctid), so rows are locked in the order of the arrays; if a row moved while
- * its lock was awaited, the conditions after {each} are checked again. */
+ * {each} and {find} find rows by LATERAL and LIMIT, which makes the server use the index, one row
+ * after the other. Without them it would choose to read the whole table while that is small, and
+ * keep that query plan as the table grows. The row is then updated by its ctid, so rows are locked
+ * in the order of the arrays. If another transaction updates a row while this one waits for its
+ * lock, the server checks the conditions after {each} again. */
 #include "adapter/postgres/postgres.h"
 
-/* Records are found by the week of their last check: the index is then not written each time, and
- * an update of checked_at stays within its page. */
+/* Records are found by the week of their last check: so most checks do not change the index, and an
+ * update of checked_at stays within its page. */
 #define WEEK_OF(value) "date_trunc('week', " value " AT TIME ZONE 'UTC')"
 
 const struct dialect POSTGRES_DIALECT = {

@@ -6,7 +6,7 @@
 #include "base/attr.h"
 
 static const struct {
-    const char *state; /* a SQLSTATE or the beginning of one; the first row that fits counts */
+    const char *state; /* a SQLSTATE or the beginning of one; the first row that matches is used */
     enum error_level level;
     const char *name;
 } LEVELS[] = {
@@ -45,7 +45,7 @@ enum error_level postgres_error_level(const char *state, const char **name)
     return ERROR_FATAL;
 }
 
-/* Without what would follow in other lines: hints, positions, the server's advice. */
+/* Leaves out the hints and positions in the lines after it. */
 static struct str first_line(const char *message)
 {
     struct str rest = str_of(message);

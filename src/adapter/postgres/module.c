@@ -1,3 +1,4 @@
+/* The symbol that patra reads when it loads patra-postgres.so. */
 #include "adapter/postgres/postgres.h"
 #include "adapter/postgres/postgres_module.h"
 

@@ -6,7 +6,7 @@
 
 enum { SCRATCH_MAX = 512 << 20 };
 
-/* Explicit, since a server may have other defaults. */
+/* Explicit, because a server may have other defaults. */
 static const char BEGIN_WRITE[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 static const char BEGIN_READ[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -23,8 +23,9 @@ static void postgres_rollback(struct sql_session *session)
     (void)!postgres_run_text(postgres_session_of(session), "ROLLBACK", &ignored);
 }
 
-/* The server answers COMMIT of a failed transaction with ROLLBACK and no error: that must not pass
- * for a commit. When the connection breaks while COMMIT is under way, the outcome is unknown. */
+/* The server rolls back at the COMMIT of a failed transaction and reports no error, but the status
+ * ROLLBACK: that must not be taken for a commit. When the connection is lost during COMMIT, the
+ * outcome is unknown. */
 static bool postgres_commit(struct sql_session *session, struct error *err)
 {
     struct postgres_session *postgres = postgres_session_of(session);
@@ -33,7 +34,7 @@ static bool postgres_commit(struct sql_session *session, struct error *err)
 
     if (ok && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         ok = error_set(err, ERROR_FATAL, "store.statement",
-                       "commit of a transaction that had failed");
+                       "the transaction was rolled back: a statement in it had failed");
     else if (!ok && !postgres_error_set(postgres, result, err) &&
              strcmp(err->code, "store.lost") == 0)
         err->code = "store.commit_unknown";

@@ -1,7 +1,7 @@
 /* postgres: the store in a PostgreSQL 15 database, shared by any number of processes and hosts.
  *
  * A session is one connection. When it is lost, the call fails (L1, store.lost), and so does every
- * further one until store_reconnect().
+ * later one until store_reconnect().
  */
 #ifndef PATRA_ADAPTER_POSTGRES_POSTGRES_H
 #define PATRA_ADAPTER_POSTGRES_POSTGRES_H
@@ -14,18 +14,18 @@
 extern const struct migration_set POSTGRES_MIGRATIONS;
 extern const struct dialect POSTGRES_DIALECT;
 
-/* Statements under way without being waited for. */
+/* Statements that were sent and whose results were not read yet. */
 enum { POSTGRES_SENT_MAX = 128 };
 
 struct postgres_sent {
     struct statement_send send;
-    struct statement *prepared; /* it is the preparation of this one; NULL: a run */
+    struct statement *prepared; /* what was sent prepares this statement; NULL: it runs one */
 };
 
 struct postgres_session {
     struct sql_session sql; /* first */
     PGconn *connection;
-    int64_t connection_number; /* from 1; another one after each reconnect */
+    int64_t connection_number; /* from 1; increases with each reconnect */
     char *dsn;
     int64_t busy_timeout_us;
     struct arena scratch; /* for the values of one statement */
@@ -60,10 +60,10 @@ int64_t postgres_i64(const struct statement *st, int column);
 double postgres_real(const struct statement *st, int column);
 struct str postgres_view(struct statement *st, int column);
 
-/* error.c: the one place that knows SQLSTATEs. `state` has five characters. */
+/* error.c: the only file that knows SQLSTATEs. `state` has five characters. */
 enum error_level postgres_error_level(const char *state, const char **name);
 bool postgres_error_set(struct postgres_session *postgres, const PGresult *result,
                         struct error *err);
-bool postgres_is_taken(const PGresult *result, const char *key); /* refused by this unique index */
+bool postgres_is_taken(const PGresult *result, const char *key); /* it violated this unique index */
 
 #endif

@@ -1,4 +1,5 @@
-/* postgres_module: the PostgreSQL store as patra-postgres.so, for those who must not link libpq. */
+/* postgres_module: the PostgreSQL store as the module patra-postgres.so, so that patra itself is
+ * not linked with libpq. */
 #ifndef PATRA_ADAPTER_POSTGRES_POSTGRES_MODULE_H
 #define PATRA_ADAPTER_POSTGRES_POSTGRES_MODULE_H
 
@@ -7,7 +8,7 @@
 
 struct postgres_options {
     const char *dsn;
-    int64_t busy_timeout_us; /* waiting for locks */
+    int64_t busy_timeout_us; /* how long to wait for a lock */
 };
 
 struct postgres_module {

@@ -1,6 +1,6 @@
-/* Statements of PostgreSQL. A text is prepared once per connection. Those that are sent without
- * waiting travel in a pipeline: the server works on one while the values of the next are put
- * together. After the first that fails it runs none, and that failure is the one returned. */
+/* Statements of PostgreSQL. A text is prepared once per connection. Statements that are sent
+ * without waiting form a pipeline: the server runs one while the values of the next are prepared.
+ * After the first one that fails the server runs no more, and that failure is returned. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@
 enum { NAME_BYTES = 32 };
 
 struct use {
-    const char *text;   /* in the dialect; NULL: not yet made */
-    int64_t connection; /* the one it is prepared on; 0: none */
+    const char *text;   /* in the dialect; NULL: not expanded yet */
+    int64_t connection; /* the number of the one it is prepared on; 0: none */
     PGresult *result;
     int row;
-    char uuid[37]; /* the one viewed last */
+    char uuid[37]; /* the text of the one read last */
 };
 
 static struct postgres_session *session_of(const struct statement *st)
@@ -50,7 +50,7 @@ static bool is_prepared(const struct statement *st, const struct use *use)
     return use->connection == session_of(st)->connection_number;
 }
 
-/* ---- one that is waited for ---- */
+/* ---- statements that are waited for ---- */
 
 static bool prepare(struct statement *st, struct use *use, const struct values *values,
                     struct error *err)
@@ -131,7 +131,7 @@ void postgres_forget(struct statement *st)
     free(st->own);
 }
 
-/* ---- those that are sent ---- */
+/* ---- statements that are sent ---- */
 
 static bool send_prepare(struct statement *st, struct use *use, const struct values *values)
 {
@@ -158,7 +158,7 @@ static bool send_values(struct statement *st, struct use *use, const struct stat
     if (!make_text(st, use, err) || !values_of(&values, &postgres->scratch, st, err))
         return false;
     if (PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF)
-        (void)PQenterPipelineMode(postgres->connection); /* a failure shows in what follows */
+        (void)PQenterPipelineMode(postgres->connection); /* if it fails, the next call does too */
     name_of(st, name);
     if (!send_prepare(st, use, &values) ||
         PQsendQueryPrepared(postgres->connection, name, values.count, values.values, values.lengths,
@@ -176,11 +176,11 @@ bool postgres_send(struct statement *st, const struct statement_send *send, stru
 
     assert(postgres->sent_count + 2 <= POSTGRES_SENT_MAX);
     ok = use != NULL && send_values(st, use, send, err);
-    arena_reset(&postgres->scratch); /* libpq has copied it */
+    arena_reset(&postgres->scratch); /* libpq has copied the values */
     return ok;
 }
 
-/* What the result of one says about all. */
+/* The result of all statements that were sent. */
 struct settling {
     bool ok;
     bool as_expected;
@@ -201,8 +201,8 @@ static void judge(struct postgres_session *postgres, const struct postgres_sent 
         all->as_expected = false;
 }
 
-/* The results after a failure, or after one that was not as expected, do not matter: the
- * transaction will be rolled back. But a statement stays prepared. */
+/* Results that follow a failure or an unexpected one do not matter: the transaction will be rolled
+ * back. But whether a statement was prepared does: that outlives the transaction. */
 static void receive(struct postgres_session *postgres, const struct postgres_sent *sent,
                     struct settling *all, struct error *err)
 {
@@ -213,12 +213,12 @@ static void receive(struct postgres_session *postgres, const struct postgres_sen
     if (sent->prepared != NULL && PQresultStatus(result) != PGRES_COMMAND_OK)
         ((struct use *)sent->prepared->own)->connection = 0;
     if (result != NULL)
-        PQclear(PQgetResult(postgres->connection)); /* NULL: the end of this one's results */
+        PQclear(PQgetResult(postgres->connection)); /* the NULL that ends its results */
     PQclear(result);
 }
 
-/* Drops the results that were not read, up to that of the synchronization. A connection that is
- * lost gives none: then two ends follow each other. */
+/* Drops the results that were not read, up to that of the synchronization. A lost connection does
+ * not return that one, but NULL twice in a row. */
 static void leave_pipeline(struct postgres_session *postgres)
 {
     bool is_over = PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF;
@@ -307,7 +307,7 @@ struct str postgres_view(struct statement *st, int column)
                               (size_t)PQgetlength(use->result, use->row, column) };
 
     if (PQftype(use->result, column) == OID_JSONB && view.len > 0)
-        return str_slice(view, 1, view.len); /* after the version of the format */
+        return str_slice(view, 1, view.len); /* the first byte is the version of the format */
     if (PQftype(use->result, column) == OID_UUID && view.len == 16)
         return uuid_text(use->uuid, sizeof(use->uuid), (const unsigned char *)view.data);
     return view;

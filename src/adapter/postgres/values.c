@@ -1,4 +1,4 @@
-/* Scalars travel in binary, so instants, reals and bytes arrive exactly; JSON and long numbers as
+/* Scalars are sent in binary, so that instants, reals and bytes are exact; JSON and long numbers as
  * text. An array in binary is: dimensions, "has nulls", the element's type, length and lower bound,
  * then each element as its length and bytes. */
 #include "adapter/postgres/values.h"

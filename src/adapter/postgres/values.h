@@ -1,4 +1,4 @@
-/* values: the values of a statement in PostgreSQL's binary form. */
+/* values: the values of a statement in the forms that libpq sends. */
 #ifndef PATRA_ADAPTER_POSTGRES_VALUES_H
 #define PATRA_ADAPTER_POSTGRES_VALUES_H
 
@@ -7,8 +7,8 @@
 #include "adapter/sql/statement.h"
 #include "base/arena.h"
 
-/* PostgreSQL counts its instants from 2000-01-01. Its least and greatest number are its infinities,
- * and mean the same here: before and after all time. */
+/* PostgreSQL counts its instants from 2000-01-01. Its smallest and greatest number are its
+ * infinities, and mean the same in patra: before and after all time. */
 #define POSTGRES_EPOCH_US INT64_C(946684800000000)
 
 static inline int64_t postgres_time(int64_t at_us)
@@ -23,7 +23,7 @@ static inline int64_t postgres_time_back(int64_t time)
     return time == INT64_MAX || time == INT64_MIN ? time : time + POSTGRES_EPOCH_US;
 }
 
-/* Of pg_type; they never change. */
+/* From pg_type; they never change. */
 enum {
     OID_BOOL = 16,
     OID_BYTEA = 17,
@@ -36,7 +36,7 @@ enum {
     OID_JSONB = 3802,
 };
 
-struct values { /* as libpq takes them */
+struct values { /* the arguments of PQexecPrepared() */
     int count;
     Oid types[STATEMENT_NAMES_MAX];
     const char *values[STATEMENT_NAMES_MAX]; /* NULL: NULL */
@@ -45,8 +45,8 @@ struct values { /* as libpq takes them */
     char numbers[STATEMENT_NAMES_MAX][8]; /* in network order */
 };
 
-/* The bound values, then each column as an array. Texts stay where they are, arrays are built in
- * the arena. */
+/* The bound values, then each column as an array. Texts in binary are borrowed; arrays and other
+ * texts are built in the arena. */
 bool values_of(struct values *out, struct arena *arena, const struct statement *st,
                struct error *err) MUST_CHECK;
 

@@ -1,3 +1,4 @@
+/* The thread that copies the write-ahead log into the database file. */
 #include "adapter/sqlite/checkpoint.h"
 
 #include <signal.h>
@@ -9,8 +10,8 @@ void checkpoint_init(struct checkpoint *checkpoint, const char *path, pthread_mu
     (void)pthread_cond_init(&checkpoint->changed, NULL);
 }
 
-/* How many pages of the log are in the file by now. Waits for nobody: what readers still need is
- * copied the next time. */
+/* Returns how many pages of the log are in the file by now. Does not wait for readers: what they
+ * hold up is copied the next time. */
 static int copy_log(sqlite3 *db)
 {
     int copied = 0;
@@ -26,7 +27,7 @@ static void copy_rest(struct checkpoint *checkpoint, sqlite3 *db)
     (void)pthread_mutex_unlock(checkpoint->writer);
 }
 
-/* 0 when no more rounds are to follow. */
+/* How many pages are in the log; 0 when no more rounds shall follow. */
 static int pages_now(struct checkpoint *checkpoint)
 {
     int pages;
@@ -37,7 +38,7 @@ static int pages_now(struct checkpoint *checkpoint)
     return pages;
 }
 
-/* A round that gets no further than the last one has a reader in its way. */
+/* A round that gets no further than the last one is blocked by a reader: then it stops. */
 static void copy_in_rounds(struct checkpoint *checkpoint, sqlite3 *db)
 {
     int last = 0;
@@ -55,7 +56,7 @@ static void copy_in_rounds(struct checkpoint *checkpoint, sqlite3 *db)
     }
 }
 
-/* A connection that has read nothing does not know that there is a log, and copies none of it. */
+/* A connection that has not read anything does not know of the log, and would copy none of it. */
 static bool open_log(const char *path, sqlite3 **db)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -87,7 +88,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals are the business of the thread that waits for them. */
+/* The new thread blocks all signals: another thread handles them. */
 static bool start_thread(struct checkpoint *checkpoint)
 {
     sigset_t all, old;

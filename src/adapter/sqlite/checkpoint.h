@@ -1,19 +1,19 @@
-/* checkpoint: the write-ahead log goes into the database file in a thread of its own, so that
- * hardly a commit waits for it.
+/* checkpoint: copies the write-ahead log into the database file in a thread of its own, so that
+ * hardly any commit waits for it.
  *
- *      commit ─▶ log at CHECKPOINT_PAGES ─▶ the thread copies it in rounds, while others go on
- *                                           writing; each round leaves what came meanwhile
+ *      commit ─▶ log at CHECKPOINT_PAGES ─▶ the thread copies it in rounds, while others continue
+ *                                           to write; each round leaves what they have added
  *                few pages left, or log at CHECKPOINT_PAGES_LONG
  *                                        ─▶ the thread takes the writer's turn for a last round
  *                log at CHECKPOINT_PAGES_MAX ─▶ the writer copies the rest itself
  *
- * Only a log that is copied whole starts again from its beginning, and while somebody writes it
- * hardly ever is. So the thread ends with the writers of this process at rest, preferably when that
- * takes no longer than a commit does; those of other processes it can not stop, and they may meet
- * the maximum.
+ * Only a log that has been copied completely starts again from its beginning, and that hardly ever
+ * happens while others write. So for its last round the thread holds up the writers of this
+ * process, preferably when the round takes no longer than a commit. It cannot hold up the writers
+ * of other processes; these may reach the maximum.
  *
- * One for all sessions of a process on a file; the thread starts when it is first needed, on a
- * connection of its own. Where it can not, the writers do its work.
+ * All sessions of a process on one file share one checkpoint. The thread starts when it is first
+ * needed, on a connection of its own. If it cannot start, the writers do its work.
  */
 #ifndef PATRA_ADAPTER_SQLITE_CHECKPOINT_H
 #define PATRA_ADAPTER_SQLITE_CHECKPOINT_H
@@ -22,7 +22,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Of 32 KB: 32 MB, 8 MB, 192 MB and 256 MB. A batch of 1,000 records of 5 KB is about 300. */
+/* Pages of 32 KB: 32 MB, 8 MB, 192 MB and 256 MB. A batch of 1,000 records of 5 KB takes about 300.
+ */
 enum {
     CHECKPOINT_PAGES = 1000,
     CHECKPOINT_PAGES_FEW = 256,
@@ -32,8 +33,8 @@ enum {
 
 struct checkpoint {
     const char *path;
-    pthread_mutex_t *writer; /* held by whoever of this process writes */
-    pthread_mutex_t guard;   /* of what follows */
+    pthread_mutex_t *writer; /* held by the session of this process that writes */
+    pthread_mutex_t guard;   /* protects the members below */
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread;
@@ -43,9 +44,9 @@ struct checkpoint {
 };
 
 void checkpoint_init(struct checkpoint *checkpoint, const char *path, pthread_mutex_t *writer);
-void checkpoint_release(struct checkpoint *checkpoint); /* ends the thread, its round done */
+void checkpoint_release(struct checkpoint *checkpoint); /* ends the thread after its round */
 
-/* From now on the session's commits are followed by checkpoints as told above. */
+/* From now on, commits on this connection start checkpoints as described above. */
 void checkpoint_follow(struct checkpoint *checkpoint, sqlite3 *db);
 
 #endif

@@ -1,5 +1,5 @@
-/* What SQLite says differently. It has one writer at a time, so it needs no row locks; and no
- * server, so a statement per row costs little. */
+/* The dialect of SQLite. It has one writer at a time, so it needs no row locks; and no server, so a
+ * statement per row costs little. */
 #include "adapter/sqlite/sqlite.h"
 
 const struct dialect SQLITE_DIALECT = {
@@ -7,7 +7,7 @@ const struct dialect SQLITE_DIALECT = {
     .has_arrays = false,
     .words = {
         [WORD_GREATEST] = "max",
-        [WORD_BYTE_ORDER] = "", /* is the default */
+        [WORD_BYTE_ORDER] = "", /* the default */
         [WORD_LOCK] = "",
         [WORD_LOCK_FREE] = "",
         [WORD_LOCK_FREE_OF_P] = "",

@@ -7,7 +7,7 @@
 #include "base/attr.h"
 
 static const struct {
-    int code; /* primary or extended; the first row that fits counts */
+    int code; /* a primary result code */
     enum error_level level;
     const char *name;
 } LEVELS[] = {
@@ -47,7 +47,8 @@ enum error_level sqlite_error_level(int code, const char **name)
     return ERROR_FATAL;
 }
 
-/* SQLite names the columns of a broken unique key ("ing_task.idempotent_key"), not the key. */
+/* SQLite names the columns of a violated unique index ("ing_task.idempotent_key"), not the index.
+ */
 static const char UNIQUE_NAME[] =
     "SELECT l.name"
     "  FROM sqlite_schema t, pragma_index_list(t.name) l"

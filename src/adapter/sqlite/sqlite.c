@@ -1,4 +1,4 @@
-/* Sessions on a SQLite file: opening, transactions, the writer's turn. */
+/* Sessions on a SQLite file: opening, transactions, the mutex of writers. */
 #include "adapter/sqlite/sqlite.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "base/instant.h"
 
 /* 32 KB pages: records are some KB each, and fewer, larger pages made inserts 1.5 times as fast.
- * The page size must be set before the first table, and before WAL. The log keeps the length that
- * checkpoint.h lets it reach: cutting it at each new beginning made that commit three times as
- * long. */
+ * The page size must be set before the first table, and before WAL. The log file keeps the length
+ * that checkpoint.h lets it reach: truncating it whenever the log starts again made that commit
+ * take three times as long. */
 static const char SETTINGS[] = "PRAGMA page_size = 32768;"
                                "PRAGMA synchronous = NORMAL;"
                                "PRAGMA foreign_keys = ON;"
@@ -29,7 +29,8 @@ static bool run_text(struct sqlite_session *sqlite, const char *sql, struct erro
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
-/* The writers of this process stand in line here, those of others at SQLite's lock. */
+/* The writers of this process wait for each other here, those of other processes at SQLite's lock.
+ */
 static bool take_writer(struct sqlite_session *sqlite, struct error *err)
 {
     const int64_t wait_us = sqlite->file->busy_timeout_us;
@@ -44,7 +45,7 @@ static bool take_writer(struct sqlite_session *sqlite, struct error *err)
     }
     if (pthread_mutex_timedlock(&sqlite->file->writer, &until) != 0)
         return error_set(err, ERROR_TRANSIENT, "store.busy",
-                         "another session has been writing for %" PRId64 " ms",
+                         "timed out after %" PRId64 " ms waiting for another session to write",
                          wait_us / US_PER_MS);
     sqlite->holds_writer = true;
     return true;
@@ -95,7 +96,7 @@ static bool sqlite_commit(struct sql_session *session, struct error *err)
     return true;
 }
 
-/* A writing transaction is the only one in the file: it holds every lock there is. */
+/* There is one writing transaction per file at a time, so it already holds every lock. */
 static bool sqlite_lock(struct sql_session *session, struct str name, struct error *err)
 {
     (void)session;
@@ -104,7 +105,7 @@ static bool sqlite_lock(struct sql_session *session, struct str name, struct err
     return true;
 }
 
-/* A file is not a connection that could be lost. */
+/* A file is not a connection that can be lost: only the transaction ends. */
 static bool sqlite_reconnect(struct sql_session *session, struct error *err)
 {
     (void)err;
@@ -144,8 +145,8 @@ static void sqlite_close(struct sql_session *session)
     free(sqlite);
 }
 
-/* Two processes that open a new file at once both want to make it a WAL file. SQLite refuses the
- * second without asking the busy handler; a moment later it is one already. */
+/* When two processes open a new file at the same time, both switch it to WAL. SQLite refuses the
+ * second at once, without its busy handler; a moment later the file is in WAL mode. */
 static bool make_wal(struct sqlite_session *sqlite, struct error *err)
 {
     const struct timespec pause = { 0, 5000000 };
@@ -160,19 +161,20 @@ static bool make_wal(struct sqlite_session *sqlite, struct error *err)
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
-/* SQLite says that it can not; the system says why, and a person what to do about it. */
+/* Adds the cause that the system reports, or what to do, to SQLite's message. */
 static void explain(const struct sqlite_session *sqlite, struct error *err)
 {
     const int code = sqlite3_errcode(sqlite->db) & 0xff;
-    const int why = sqlite3_system_errno(sqlite->db);
-    const struct error told = *err;
+    const int cause = sqlite3_system_errno(sqlite->db);
+    const struct error first = *err;
 
-    if (code == SQLITE_CANTOPEN && why != 0)
-        (void)error_set(err, told.level, told.code, "%s: %s", told.text, strerror(why));
+    if (code == SQLITE_CANTOPEN && cause != 0)
+        (void)error_set(err, first.level, first.code, "%s: %s", first.text, strerror(cause));
     else if (code == SQLITE_READONLY)
-        (void)error_set(err, told.level, told.code,
-                        "%s: the file and its folder must be writable for whoever runs patra",
-                        told.text);
+        (void)error_set(err, first.level, first.code,
+                        "%s: the user that runs patra must be able to write the file and its "
+                        "folder",
+                        first.text);
 }
 
 static const struct sql_driver DRIVER;
@@ -252,9 +254,9 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     struct sqlite_file *file;
 
     if (!options->create && access(options->path, F_OK) != 0)
-        return error_set(err, ERROR_REQUEST, "store.missing", "%s: %s%s", options->path,
-                         strerror(errno),
-                         errno == ENOENT ? "; patra init makes it, --store names another" : "");
+        return error_set(
+            err, ERROR_REQUEST, "store.missing", "%s: %s%s", options->path, strerror(errno),
+            errno == ENOENT ? "; run patra init to create it, or name another with --store" : "");
     file = calloc(1, sizeof(*file) + size);
     if (file == NULL)
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory to open %s", options->path);

@@ -1,7 +1,7 @@
-/* sqlite: the store in one SQLite file. WAL: one writer at a time, readers never wait.
+/* sqlite: the store in one SQLite file, in WAL mode: one writer at a time, and readers never wait.
  *
- * Sessions of one process queue for the writer's turn on a mutex, so that none of them starves in
- * SQLite's polling; processes meet at SQLite's own lock, with a busy timeout.
+ * The writing sessions of one process queue at a mutex, so that none of them starves in SQLite's
+ * polling. Those of different processes wait for SQLite's own lock, with a busy timeout.
  */
 #ifndef PATRA_ADAPTER_SQLITE_SQLITE_H
 #define PATRA_ADAPTER_SQLITE_SQLITE_H
@@ -17,7 +17,7 @@ extern const struct dialect SQLITE_DIALECT;
 
 struct sqlite_file { /* what the sessions of one process share */
     pthread_mutex_t writer;
-    pthread_mutex_t guard; /* of sessions */
+    pthread_mutex_t guard; /* protects `sessions` */
     int sessions;
     int64_t busy_timeout_us;
     struct checkpoint checkpoint;
@@ -29,9 +29,8 @@ struct sqlite_session {
     sqlite3 *db;
     struct sqlite_file *file;
     bool holds_writer;
-    char broken_key[128]; /* the unique index that refused the statement that failed last; '' = none
-                           */
-    bool is_unexpected;   /* a statement that was sent did not change what it should */
+    char broken_key[128]; /* the unique index that the last failed statement violated; '' = none */
+    bool is_unexpected;   /* a statement that was sent changed an unexpected number of rows */
 };
 
 static inline struct sqlite_session *sqlite_session_of(struct sql_session *session)
@@ -62,7 +61,7 @@ int64_t sqlite_i64(const struct statement *st, int column);
 double sqlite_real(const struct statement *st, int column);
 struct str sqlite_view(struct statement *st, int column);
 
-/* error.c: the one place that knows SQLite's codes. */
+/* error.c: the only file that knows SQLite's result codes. */
 enum error_level sqlite_error_level(int code, const char **name);
 bool sqlite_error_set(struct sqlite_session *session, int code, struct error *err);
 

@@ -1,5 +1,5 @@
-/* Statements of SQLite. A statement over many rows is a prepared statement that runs for each row;
- * an INSERT also runs for INSERT_ROWS rows at a time. */
+/* Statements of SQLite. A statement over many rows is prepared once and runs for each row; an
+ * INSERT also runs for INSERT_ROWS rows at a time. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 struct use {
     sqlite3_stmt *one;     /* for one row, or for none */
     sqlite3_stmt *many;    /* for INSERT_ROWS rows */
-    sqlite3_stmt *current; /* one of these */
-    size_t row;            /* the first of the current run */
-    int64_t changes;       /* of the runs before it */
+    sqlite3_stmt *current; /* one of these two */
+    size_t row;            /* the first row of the current run */
+    int64_t changes;       /* made by the runs before it */
 };
 
 static struct sqlite_session *session_of(const struct statement *st)
@@ -50,7 +50,7 @@ static bool prepare(struct statement *st, int rows, sqlite3_stmt **stmt, struct 
     return code == SQLITE_OK || failed(st, code, err);
 }
 
-/* With leading zeros, texts compare like numbers. */
+/* With leading zeros, texts sort like numbers. */
 static int bind_digits(sqlite3_stmt *stmt, int place, struct str digits)
 {
     char text[CURSOR_ID_DIGITS_MAX];
@@ -116,8 +116,8 @@ static size_t run_rows(const struct statement *st)
     return use->current == use->many ? INSERT_ROWS : 1;
 }
 
-/* Chooses the statement for the rows from use->row on, and binds them. Values stay bound from run
- * to run of the same statement. */
+/* Chooses the statement for the rows from use->row on, and binds them. Values stay bound between
+ * runs of the same statement. */
 static bool begin_run(struct statement *st, struct error *err)
 {
     struct use *use = st->own;
@@ -194,7 +194,8 @@ int64_t sqlite_end(struct statement *st)
     return use->changes;
 }
 
-/* There is nothing to wait for: it runs at once, unless one before it was not as expected. */
+/* There is no server to wait for: it runs at once, unless the result of one before it was not as
+ * expected. */
 bool sqlite_send(struct statement *st, const struct statement_send *send, struct error *err)
 {
     struct sqlite_session *session = session_of(st);
@@ -260,7 +261,7 @@ double sqlite_real(const struct statement *st, int column)
 
 struct str sqlite_view(struct statement *st, int column)
 {
-    const char *data = sqlite3_column_blob(stmt_of(st), column); /* before its length is asked */
+    const char *data = sqlite3_column_blob(stmt_of(st), column); /* must precede the length */
 
     return (struct str){ data, (size_t)sqlite3_column_bytes(stmt_of(st), column) };
 }
