@@ -1,4 +1,4 @@
-/* One text in two dialects: a small one with arrays and a small one without. */
+/* Statements expanded in two small dialects: one with arrays and one without. */
 #include "adapter/sql/expand.h"
 
 #include "test.h"
@@ -28,7 +28,7 @@ static const struct dialect LOOPS = {
               [WORD_EACH] = "WHERE t.id = @id", [WORD_FIND] = "{table} WHERE {body}"),
 };
 
-/* `types` are those of one row of cells. */
+/* `types` are the types of one row of cells. */
 static void check(const struct dialect *dialect, const char *sql, const enum sql_type *types,
                   int rows, const char *wanted)
 {
@@ -48,7 +48,7 @@ static void check(const struct dialect *dialect, const char *sql, const enum sql
     arena_release(&arena);
 }
 
-TEST(a_name_is_one_place_however_often_it_is_used)
+TEST(a_name_that_is_used_twice_has_one_place)
 {
     const char *sql = "UPDATE t SET a = :now, b = :now WHERE id = :id";
 
@@ -63,7 +63,7 @@ TEST(quoted_text_and_casts_are_left_alone)
     check(&ARRAYS, sql, NULL, 1, "SELECT ':no', \"a:b\", x::text, '{no}' WHERE y = $1");
 }
 
-TEST(a_word_is_what_the_dialect_says_and_may_have_names_itself)
+TEST(a_word_becomes_the_text_of_the_dialect_which_may_have_names_too)
 {
     const char *sql = "SELECT {greatest}(a, :b) WHERE {stale}";
 
@@ -100,7 +100,7 @@ TEST(an_update_of_each_row_finds_it_by_its_id)
     check(&LOOPS, sql, NULL, 1, "UPDATE t SET a = ?2 WHERE t.id = ?3 AND b = ?1");
 }
 
-TEST(a_row_can_be_told_by_its_number)
+TEST(a_row_is_identified_by_its_number)
 {
     const char *sql = "SELECT @place, t.id FROM {find t: a = :a AND b = @b}";
 

@@ -1,4 +1,4 @@
-/* Readers of rows over a table of words in memory: what they promise whichever database answers. */
+/* Readers of rows over a table of words in memory: what they promise for every database. */
 #include "adapter/sql/rows.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ struct table {
     struct rows rows;
     const char *cells[HEIGHT_MAX][WIDTH]; /* NULL: NULL */
     int height;
-    int next; /* how many rows were asked for */
+    int next; /* how many times next() was called */
 };
 
 static const char *cell(const struct rows *rows, int column)
@@ -109,12 +109,12 @@ TEST(a_list_is_read_in_the_order_of_its_columns)
     CHECK_STR(list.items[0].source, STR("crossref"), "the first column");
     CHECK_STR(list.items[0].reason, STR("maintenance"), "the fourth");
     CHECK_EQ(list.items[0].created_us, 17, "the last");
-    CHECK_STR(list.items[1].endpoint, STR(""), "NULL reads as no text");
+    CHECK_STR(list.items[1].endpoint, STR(""), "NULL reads as an empty text");
     CHECK_EQ(list.items[1].created_us, 18, "the second row begins with its own first column");
     arena_release(&arena);
 }
 
-TEST(a_word_of_no_dictionary_is_told_with_its_column)
+TEST(an_unknown_code_is_reported_with_its_column)
 {
     struct table table = PAUSES;
     struct pause_list list;
@@ -124,7 +124,7 @@ TEST(a_word_of_no_dictionary_is_told_with_its_column)
     table.cells[0][2] = "STROLL";
     arena_init(&arena, 1 << 16);
     REQUIRE(!read_pauses(&table.rows, &arena, &list, &err), "refused");
-    CHECK_EQ(err.level, ERROR_FATAL, "a person has to look");
+    CHECK_EQ(err.level, ERROR_FATAL, "its level");
     CHECK_STR(str_of(err.code), STR("store.corrupt"), "its code");
     CHECK(strstr(err.text, "kind_code") != NULL, "the column is named");
     arena_release(&arena);
@@ -147,11 +147,11 @@ TEST(an_arena_that_is_full_ends_the_rows)
     arena_init(&arena, 1 << 16);
     REQUIRE(!read_pauses(&table.rows, &arena, &list, &err), "refused");
     CHECK_STR(str_of(err.code), STR("memory.limit"), "its code");
-    CHECK(table.next < HEIGHT_MAX, "no row was asked for in vain");
+    CHECK(table.next < HEIGHT_MAX, "no further row was read");
     arena_release(&arena);
 }
 
-TEST(an_answer_of_none_leaves_the_number_as_it_is)
+TEST(a_result_without_rows_leaves_the_number_as_it_is)
 {
     struct table table = { .rows = { .ops = &TABLE } };
     int64_t value = 41;
@@ -161,7 +161,7 @@ TEST(an_answer_of_none_leaves_the_number_as_it_is)
     CHECK_EQ(value, 41, "untouched");
 }
 
-TEST(a_column_may_be_asked_about_and_passed_over)
+TEST(a_column_may_be_skipped_or_tested_for_null)
 {
     struct table table = { .rows = { .ops = &TABLE },
                            .cells = { { "7", NULL, "PAUSED", NULL, "5", "1" } },
@@ -172,13 +172,13 @@ TEST(a_column_may_be_asked_about_and_passed_over)
     REQUIRE(rows_next(&table.rows), "a row");
     rows_skip(&table.rows, 1);
     CHECK(rows_is_null(&table.rows), "the second is NULL");
-    CHECK(rows_is_null(&table.rows), "and asking did not pass it over");
-    CHECK_EQ(rows_code_opt(&table.rows, &PAUSE_KIND_CODES, &is_set), 0, "no word");
-    CHECK(!is_set, "it says so");
+    CHECK(rows_is_null(&table.rows), "and the test did not skip it");
+    CHECK_EQ(rows_code_opt(&table.rows, &PAUSE_KIND_CODES, &is_set), 0, "no code");
+    CHECK(!is_set, "it is NULL");
     (void)rows_code_opt(&table.rows, &PAUSE_KIND_CODES, &is_set);
-    CHECK(is_set, "here is one");
+    CHECK(is_set, "it is not NULL");
     CHECK_EQ(rows_i64(&table.rows), 0, "NULL reads as 0");
     CHECK(rows_real(&table.rows) == 2.5, "a real");
-    CHECK(rows_bool(&table.rows), "a truth");
+    CHECK(rows_bool(&table.rows), "a bool");
     REQUIRE_OK(rows_finish(&table.rows, &err), err);
 }

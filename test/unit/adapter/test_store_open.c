@@ -1,10 +1,11 @@
+/* Addresses of stores: which adapter, how they are printed, errors when they are opened. */
 #include "adapter/store_open.h"
 
 #include <string.h>
 
 #include "test.h"
 
-TEST(an_address_tells_its_adapter)
+TEST(an_address_selects_its_adapter)
 {
     static const struct {
         const char *dsn;
@@ -47,7 +48,7 @@ TEST(an_address_is_printed_without_its_password)
     arena_release(&arena);
 }
 
-TEST(a_file_that_is_not_there_is_not_made_unasked)
+TEST(a_missing_file_is_not_created_without_the_option)
 {
     struct store *store = NULL;
     struct error err = { 0 };
@@ -58,10 +59,10 @@ TEST(a_file_that_is_not_there_is_not_made_unasked)
     CHECK(strstr(err.text, "patra init") != NULL, "what to do about it");
     CHECK(!store_open(STR("/nonexistent/patra.db"), &(struct store_options){ .create = true },
                       &store, &err),
-          "can not be made");
-    CHECK_EQ(err.level, ERROR_FATAL, "can not be made");
+          "cannot be created");
+    CHECK_EQ(err.level, ERROR_FATAL, "cannot be created");
     CHECK(strstr(err.text, "No such file or directory") != NULL, "the system's reason");
-    CHECK(!store_open(STR("mysql://host/db"), NULL, &store, &err), "no such store");
-    CHECK(strstr(err.text, "postgresql://") != NULL, "which there are");
-    CHECK(!store_open(STR(""), NULL, &store, &err), "no path");
+    CHECK(!store_open(STR("mysql://host/db"), NULL, &store, &err), "an unknown scheme");
+    CHECK(strstr(err.text, "postgresql://") != NULL, "the error names the known ones");
+    CHECK(!store_open(STR(""), NULL, &store, &err), "an empty address");
 }

@@ -27,13 +27,13 @@ TEST(a_sleep_ends_at_its_time_or_when_woken)
     const int fd = eventfd(0, EFD_CLOEXEC);
     const int64_t until_us = clock_monotonic_us(&clock) + 1000;
 
-    CHECK(clock_sleep_until_us(&clock, until_us, fd), "nobody wakes");
+    CHECK(clock_sleep_until_us(&clock, until_us, fd), "not woken");
     CHECK(clock_monotonic_us(&clock) >= until_us, "not before its time");
-    CHECK(clock_sleep_until_us(&clock, 0, CLOCK_NO_WAKE), "the past has come");
+    CHECK(clock_sleep_until_us(&clock, 0, CLOCK_NO_WAKE), "an instant in the past");
     REQUIRE(eventfd_write(fd, 1) == 0, "wake");
-    CHECK(!clock_sleep_us(&clock, US_PER_HOUR, fd), "woken, or this test never ends");
-    CHECK(!clock_sleep_us(&clock, 0, fd), "no sleep is too short to be woken");
-    CHECK(!clock_sleep_until_us(&clock, 0, fd), "nor one into the past");
+    CHECK(!clock_sleep_us(&clock, US_PER_HOUR, fd), "woken at once");
+    CHECK(!clock_sleep_us(&clock, 0, fd), "a sleep of 0 sees wake_fd");
+    CHECK(!clock_sleep_until_us(&clock, 0, fd), "and so does one until the past");
     (void)close(fd);
 }
 
@@ -43,7 +43,8 @@ TEST(random_numbers_do_not_repeat)
     unsigned char big[3000] = { 0 };
     size_t zeros = 0;
 
-    CHECK(random_source_u64(&source) != random_source_u64(&source), "2^-64");
+    CHECK(random_source_u64(&source) != random_source_u64(&source),
+          "equal only with probability 2^-64");
     random_source_bytes(&source, big, sizeof(big));
     for (size_t i = 0; i < sizeof(big); i++)
         zeros += big[i] == 0;
@@ -81,7 +82,7 @@ TEST(a_secret_comes_from_the_environment_or_a_file)
     system_secrets_init(&secrets, NULL);
     (void)setenv("PATRA_TEST_KEY", "from env ", 1);
     CHECK_STR(str_of(get(&secrets, STR("env:PATRA_TEST_KEY"))), STR(""), "env");
-    CHECK_STR(secret_str(&secret), STR("from env "), "as it stands");
+    CHECK_STR(secret_str(&secret), STR("from env "), "unchanged");
     CHECK_STR(str_of(get(&secrets, write_file("a", "from file\n", 0600))), STR(""), "file");
     CHECK_STR(secret_str(&secret), STR("from file"), "without the line end");
     (void)get(&secrets, write_file("b", "two\nlines\r\n", 0600));
@@ -101,7 +102,7 @@ TEST(a_missing_secret_is_named_by_its_reference)
     (void)unsetenv("PATRA_TEST_KEY");
     CHECK_STR(str_of(get(&secrets, STR("env:PATRA_TEST_KEY"))), STR("secret.missing"), "not set");
     CHECK(strstr(err.text, "env:PATRA_TEST_KEY") != NULL, err.text);
-    CHECK_EQ(err.level, ERROR_FATAL, "a person is needed");
+    CHECK_EQ(err.level, ERROR_FATAL, "its level");
     (void)setenv("PATRA_TEST_KEY", "", 1);
     CHECK_STR(str_of(get(&secrets, STR("env:PATRA_TEST_KEY"))), STR("secret.missing"), "empty");
     CHECK_STR(str_of(get(&secrets, STR("file:/nowhere/at/all"))), STR("secret.missing"), "no file");
@@ -149,9 +150,11 @@ TEST(a_file_that_everyone_may_read_gets_a_warning)
     log.fd = pipe_fds[1];
     system_secrets_init(&secrets, &log);
     (void)get(&secrets, write_file("f", "S3CRET", 0640));
-    CHECK(read(pipe_fds[0], line, sizeof(line) - 1) < 0, "its group may");
-    CHECK_STR(str_of(get(&secrets, write_file("g", "S3CRET", 0644))), STR(""), "it is used");
-    CHECK(read(pipe_fds[0], line, sizeof(line) - 1) > 0, "and told");
+    CHECK(read(pipe_fds[0], line, sizeof(line) - 1) < 0,
+          "no warning when only its group may read it");
+    CHECK_STR(str_of(get(&secrets, write_file("g", "S3CRET", 0644))), STR(""),
+              "the secret is used");
+    CHECK(read(pipe_fds[0], line, sizeof(line) - 1) > 0, "and a warning is logged");
     CHECK(strstr(line, "/g") != NULL, line);
     CHECK(strstr(line, "S3CRET") == NULL, line);
     (void)close(pipe_fds[0]);
