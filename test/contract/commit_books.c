@@ -156,8 +156,8 @@ TEST(a_run_adds_up_its_batches_and_remembers_the_last)
     CHECK_STR(worker.run.checkpoint, worker.batch.checkpoint, "the same here");
     REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
     REQUIRE(batches.count == 2, "two batches");
-    CHECK_EQ(stat(batches.items[1].stats, "updated"), 1, "of the batch alone");
-    CHECK_EQ(stat(batches.items[1].stats, "itemsCount"), 3, "of the batch alone");
+    CHECK_EQ(stat(batches.items[1].stats, "updated"), 1, "only of the batch");
+    CHECK_EQ(stat(batches.items[1].stats, "itemsCount"), 3, "only of the batch");
     worker_close(&worker);
     contract_end();
 }

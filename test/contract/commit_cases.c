@@ -1,4 +1,4 @@
-/* batch_commit over every store: what a batch leaves behind. */
+/* batch_commit over every store: what a batch stores. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -274,7 +274,7 @@ TEST(what_was_put_aside_and_comes_well_later_is_replaced)
         CHECK_EQ(record.resolved_us, NOW_US + 7, "when");
         CHECK(str_starts(record.note, STR("a valid record was received with task ")), "with what");
     }
-    CHECK_EQ(quarantined(store, 2).resolution, QUARANTINE_OPEN, "nobody knows what it is");
+    CHECK_EQ(quarantined(store, 2).resolution, QUARANTINE_OPEN, "its id is unknown");
     worker_close(&worker);
     contract_end();
 }
@@ -359,7 +359,7 @@ TEST(an_id_that_was_looked_for_and_is_gone_is_let_be)
     contract_end();
 }
 
-/* The same for one that the source now tells badly, and one of which it has an older state. */
+/* The same for one that the source now returns broken, and one of which it has an older state. */
 TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
 {
     static const char *const answers[] = {
@@ -406,7 +406,7 @@ TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
 /* ---- odd bytes ---- */
 
 /* A NUL has its place in JSON and none in the texts of some stores. */
-TEST(whatever_bytes_a_token_or_an_error_has_the_batch_is_stored)
+TEST(any_bytes_in_a_token_or_an_error_are_stored_with_the_batch)
 {
     struct store *store = contract_store();
     struct batch_list batches;

@@ -28,7 +28,7 @@ uint64_t contract_digest(void);
  * a note says so. */
 int contract_rounds(int count);
 
-/* Runs SQL behind the store's back; _try gives false where the other fails the test. */
+/* Runs SQL on the database itself; _try returns false where the other fails the test. */
 void contract_sql(const char *dsn, const char *sql);
 bool contract_try_sql(const char *dsn, const char *sql);
 

@@ -108,7 +108,7 @@ TEST(a_broken_reply_is_a_failure_that_may_pass)
         &(struct contract_reply){ .status = 200, .body = STR("half of it"), .end = BODY_SHORT });
     CODE(&(struct http_request){ .url = http_contract_url("/") }, "http.truncated", "short");
     CHECK_EQ(contract_err.level, ERROR_TRANSIENT, "short");
-    CHECK_EQ(contract_reply.status, 200, "what had arrived is told");
+    CHECK_EQ(contract_reply.status, 200, "what was received is returned");
     http_contract_end();
 }
 
@@ -192,7 +192,7 @@ TEST(a_redirect_to_another_host_is_refused_and_nothing_is_sent_there)
     CHECK(strstr(contract_err.text, "other.example.org") != NULL, contract_err.text);
     CHECK(strstr(contract_err.text, "S3CRET") == NULL, contract_err.text);
     CHECK_EQ(contract_err.level, ERROR_REQUEST, "level");
-    CHECK_EQ(contract_reply.status, 302, "what had arrived is told");
+    CHECK_EQ(contract_reply.status, 302, "what was received is returned");
     CHECK_EQ(http_contract_sent(), 1, "once");
     script_redirect(302, "/new");
     CODE((&(struct http_request){

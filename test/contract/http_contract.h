@@ -1,8 +1,8 @@
 /* http_contract: the suite of promises in port/http.h, run over every adapter.
  *
- * http_cases.c knows the port alone; a http_fixture_*.c file, linked into each program, makes the
+ * http_cases.c knows only the port; a http_fixture_*.c file, linked into each program, makes the
  * server at the other end: a real one for curl, a script for scripted_http. What only a real
- * network can show is in http_wire.c, http_sim.c and http_tls.c, for curl alone.
+ * network can show is in http_wire.c, http_sim.c and http_tls.c, for curl only.
  */
 #ifndef PATRA_TEST_HTTP_CONTRACT_H
 #define PATRA_TEST_HTTP_CONTRACT_H

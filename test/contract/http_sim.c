@@ -172,7 +172,7 @@ TEST(what_only_the_content_tells_is_left_to_the_content)
     CHECK_STR(str_of(provoke("kind=length delta=-10", false)), STR(""), "cut by its length");
     CHECK(!json_is_valid(world.reply.body), "and is not whole");
     CHECK_STR(str_of(provoke("kind=truncate keep=50 length=short", true)), STR("http.truncated"),
-              "unless it was packed: then its coding tells");
+              "unless it was compressed: then its coding says so");
     CHECK_STR(str_of(provoke("kind=truncate keep=50 length=none", true)), STR("http.truncated"),
               "even without any length");
     end();

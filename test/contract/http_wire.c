@@ -123,7 +123,7 @@ static const struct {
     { "called gzip and is not",
       STR_INIT(OK_HEAD "Content-Encoding: gzip\r\nContent-Length: 20\r\n\r\nhello, hello, hello!"),
       RAW_KEEP, "http.encoding", 200, STR_INIT("") },
-    { "a coding nobody asked for",
+    { "a coding that was not requested",
       STR_INIT(OK_HEAD "Content-Encoding: compress\r\nContent-Length: 2\r\n\r\nok"), RAW_KEEP,
       "http.encoding", 200, STR_INIT("") },
     { "no HTTP at all", STR_INIT("SSH-2.0-OpenSSH_9.2\r\n"), RAW_CLOSE, "http.protocol", 0,
@@ -298,7 +298,7 @@ TEST(a_connection_is_kept_and_used_again)
     end();
 }
 
-TEST(a_request_is_not_repeated_behind_the_callers_back)
+TEST(a_request_is_not_repeated_without_the_caller)
 {
     begin();
     raw_server_reply(wire.server, STR(OK("2", "ok")), RAW_KEEP);
@@ -503,7 +503,7 @@ TEST(a_connection_that_is_not_made_has_an_end)
     for (int i = 0; i < 4; i++)
         (void)close(fds[i]);
     request.url = url_of(raw_closed_port(), "/");
-    CHECK_STR(str_of(try(request)), STR("http.connect"), "nobody listens");
+    CHECK_STR(str_of(try(request)), STR("http.connect"), "nothing listens there");
     /* A label of 64 letters is refused by the resolver itself: no server is asked. */
     request.url =
         STR("http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"
@@ -585,10 +585,10 @@ TEST(proxies_come_from_the_request_alone)
     request = request_of("");
     request.proxy = request.url;
     request.url = STR("http://api.example.org/works?a=1");
-    CHECK_STR(str_of(try(request)), STR(""), "the one it was told, whatever no_proxy says");
+    CHECK_STR(str_of(try(request)), STR(""), "the proxy it was given, no_proxy or not");
     CHECK(request_has(1, "GET http://api.example.org/works?a=1 HTTP/1.1\r\n"), "through it");
     request.proxy = url_of(raw_closed_port(), "");
-    CHECK_STR(str_of(try(request)), STR("http.proxy"), "nobody there");
+    CHECK_STR(str_of(try(request)), STR("http.proxy"), "no proxy there");
     (void)unsetenv("no_proxy");
     request.proxy = STR("env");
     CHECK_STR(str_of(try(request)), STR("http.proxy"), "the environment's, when asked for");

@@ -28,7 +28,7 @@ TEST(migrations_are_taken_once_and_in_full)
     store_close(store);
 }
 
-/* `told` refuses every row whose n is not zero, which is how SQL tells this file that it is. */
+/* The table `zero` refuses every other number, so an INSERT of SQL checks a count for this file. */
 static void check_zero(const char *dsn, struct buf *count, const char *label)
 {
     buf_add_char(count, '\0');
@@ -54,13 +54,13 @@ TEST(dictionaries_hold_the_words_of_the_code_and_no_others)
     size_t words = 0;
     struct buf sql;
 
-    contract_sql(dsn, "CREATE TABLE told (n integer NOT NULL CHECK (n = 0))");
+    contract_sql(dsn, "CREATE TABLE zero (n integer NOT NULL CHECK (n = 0))");
     for (size_t i = 0; i < CODE_TABLE_COUNT; i++) {
         const struct code_table *table = CODE_TABLES[i];
 
         buf_init(&sql, contract_arena(), 1 << 16);
         buf_printf(&sql,
-                   "INSERT INTO told SELECT count(*) - %zu FROM sys_dict_item"
+                   "INSERT INTO zero SELECT count(*) - %zu FROM sys_dict_item"
                    " WHERE type_code = '%.*s' AND (item_code, position, meaning) IN (VALUES ",
                    table->count, STR_ARG(table->type));
         for (size_t j = 0; j < table->count; j++) {
@@ -75,7 +75,7 @@ TEST(dictionaries_hold_the_words_of_the_code_and_no_others)
         words += table->count;
     }
     buf_init(&sql, contract_arena(), 1 << 10);
-    buf_printf(&sql, "INSERT INTO told SELECT count(*) - %zu FROM sys_dict_item", words);
+    buf_printf(&sql, "INSERT INTO zero SELECT count(*) - %zu FROM sys_dict_item", words);
     check_zero(dsn, &sql, "a word the code does not know");
     contract_end();
 }

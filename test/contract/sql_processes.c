@@ -223,7 +223,7 @@ TEST(processes_that_advance_a_cursor_lose_no_step)
 
 enum { RECORDS = 4, CHANGES = 5 };
 
-/* Changes every record once, whoever else is at it; false on an error. */
+/* Changes every record once, while others do the same; false on an error. */
 static bool change_records(struct store *store, struct error *err)
 {
     const struct str ids[RECORDS] = { STR("a"), STR("b"), STR("c"), STR("d") };

@@ -68,7 +68,7 @@ TEST(coverage_that_is_reset_is_gone_and_what_waits_is_left)
                                &tasks, &err),
                err);
     for (size_t i = 0; i < tasks.count; i++)
-        CHECK_EQ(tasks.items[i].is_reset, i > 0, "told");
+        CHECK_EQ(tasks.items[i].is_reset, i > 0, "reset or not");
     contract_end();
 }
 

@@ -21,7 +21,7 @@ static struct cursor_value text(enum cursor_type type, const char *word)
     return (struct cursor_value){ .type = type, .text = str_of(word) };
 }
 
-/* Loads, moves, and tells whether it moved. */
+/* Loads, moves, and returns whether it moved. */
 static bool moves(struct store *store, struct cursor_value to)
 {
     const struct cursor_name name = rows_cursor_name();
@@ -68,7 +68,7 @@ TEST(a_cursor_is_made_and_moves_only_forward)
     contract_end();
 }
 
-TEST(whoever_comes_second_does_not_move_a_cursor)
+TEST(the_second_of_two_writers_does_not_move_a_cursor)
 {
     struct store *store = contract_store();
     const struct cursor_name name = rows_cursor_name();
@@ -300,7 +300,7 @@ TEST(a_cursor_that_is_set_may_go_back_but_not_past_another_writer)
     CHECK_EQ(current(store).value.instant_us, NOW_US - 10, "value");
     CHECK_EQ(current(store).version, 2, "a version as any");
     REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
-    CHECK(!moved, "by whoever has not seen it since");
+    CHECK(!moved, "by a writer that has not read it since");
     move.to = text(CURSOR_ID, "1");
     cursor = current(store);
     REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
@@ -319,7 +319,7 @@ TEST(a_cursor_that_was_lost_is_made_with_versions_of_its_own)
     cursor.version = 7;
     REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
     CHECK(moved, "made");
-    CHECK_EQ(current(store).version, 8, "behind all there were");
+    CHECK_EQ(current(store).version, 8, "after all versions before");
     contract_end();
 }
 

@@ -269,7 +269,7 @@ static bool can_read(struct store *store)
     return store_registry_list(store, contract_arena(), NOW_US, &sources, &err);
 }
 
-TEST(an_outage_is_everybodys_until_it_ends)
+TEST(an_outage_affects_all_processes_until_it_ends)
 {
     struct store *store = store_with_a();
     struct store *other = contract_another(store);
@@ -278,8 +278,8 @@ TEST(an_outage_is_everybodys_until_it_ends)
     fault_store_new_process(other);
     fault_store_arm(store, &(struct store_fault){ .effect = FAULT_OUTAGE, .number = 2 });
     CHECK(can_read(other), "not yet");
-    CHECK(!can_read(other) && !can_read(store) && !can_read(other), "nobody can");
-    CHECK(!store_reconnect(other, &err), "and nobody can connect");
+    CHECK(!can_read(other) && !can_read(store) && !can_read(other), "no session can");
+    CHECK(!store_reconnect(other, &err), "and none can connect");
     CHECK_STR(str_of(err.code), STR("store.lost"), "lost");
     CHECK(fault_store_disarm(store), "it has happened");
     CHECK(store_reconnect(other, &err), "it is over");
@@ -287,7 +287,7 @@ TEST(an_outage_is_everybodys_until_it_ends)
     contract_end();
 }
 
-TEST(a_death_is_that_of_one_process_and_undoes_its_transaction)
+TEST(a_death_affects_one_process_and_undoes_its_transaction)
 {
     struct store *store = store_with_a();
     const uint64_t before = contract_digest();
@@ -306,6 +306,6 @@ TEST(a_death_is_that_of_one_process_and_undoes_its_transaction)
     CHECK_EQ(contract_digest() == before, 1, "nothing is left of its work");
     new_one = contract_another(store);
     REQUIRE_OK(work(new_one, &err), err);
-    CHECK_EQ(count_sources(store, "b"), 1, "who comes after it can do the work");
+    CHECK_EQ(count_sources(store, "b"), 1, "its successor can do the work");
     contract_end();
 }

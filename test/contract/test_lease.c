@@ -139,7 +139,7 @@ TEST(a_partition_has_its_limit)
     claim.now_us++;
     REQUIRE_OK(store_partition_list(store, contract_arena(), claim.now_us, &partitions, &err), err);
     REQUIRE(partitions.count == 1, "the partition");
-    CHECK_EQ(partitions.items[0].live, 0, "leases that ran out are nobody's");
+    CHECK_EQ(partitions.items[0].live, 0, "expired leases do not count");
     CHECK_EQ(claims(store, claim).count, 1, "so what waits goes on at once");
     contract_end();
 }

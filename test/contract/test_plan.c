@@ -265,9 +265,9 @@ TEST(many_slices_have_their_own_ids_each)
     for (int i = 0; i < ALL; i++) {
         CHECK_STR(list.items[i].signature_hash, slices[i].signature_hash, "in their order");
         if (i < FIRST)
-            CHECK_EQ(ids[i], list.items[i].id, "told when it was added");
+            CHECK_EQ(ids[i], list.items[i].id, "returned when it was added");
         if (i >= SHIFT)
-            CHECK_EQ(again[i - SHIFT], list.items[i].id, "told again");
+            CHECK_EQ(again[i - SHIFT], list.items[i].id, "returned again");
     }
     contract_end();
 }

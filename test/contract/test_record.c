@@ -117,7 +117,7 @@ TEST(records_are_checked_in_the_order_asked)
     CHECK_EQ(states[1].id, 0, "missing");
     CHECK(states[2].id > 0 && states[2].has_updated && !states[2].is_deleted, "a");
     CHECK_EQ(states[2].updated_us, NOW_US - 5, "date");
-    CHECK_EQ(states[3].id, 0, "ids are told apart by case");
+    CHECK_EQ(states[3].id, 0, "ids differ by case");
     contract_end();
 }
 

@@ -78,7 +78,7 @@ TEST(attempts_are_counted)
     CHECK_EQ(first.attempt, 1, "the first");
     CHECK_EQ(second.attempt, 2, "the second");
     REQUIRE_OK(store_task_get(store, contract_arena(), task.id, &read, &is_so, &err), err);
-    CHECK_EQ(read.attempts, 2, "told by the task");
+    CHECK_EQ(read.attempts, 2, "counted by the task");
     first.status = RUN_PARTIAL;
     first.has_reason = true;
     first.reason = PARTIAL_HOLES;
@@ -163,7 +163,7 @@ TEST(what_was_found_lately_is_told_by_first_runs_that_succeeded)
     end_run(store, run_at(store, &tasks.items[3], NOW_US + 9), RUN_SUCCEEDED, 14); /* the rest */
     (void)run_at(store, &tasks.items[4], NOW_US + 9);                              /* runs */
     REQUIRE_OK(store_run_recent(store, contract_arena(), &of, 10, &list, &err), err);
-    REQUIRE(list.count == 3, "those alone");
+    REQUIRE(list.count == 3, "only those");
     CHECK(str_find(list.items[0].stats, STR("11")) < list.items[0].stats.len, "the newest");
     CHECK_EQ(list.items[0].window.from_us, tasks.items[1].window.from_us, "its window");
     CHECK_EQ(list.items[1].task_id, tasks.items[2].id, "of two at once the later one");

@@ -175,7 +175,7 @@ TEST(live_tasks_are_those_of_the_partition_that_have_not_ended)
     last = list.items[2].id;
     REQUIRE_OK(store_task_live(store, contract_arena(), &of, last, 3, &list, &err), err);
     REQUIRE(list.count == 2, "the rest");
-    CHECK(list.items[0].id > last, "behind the last one");
+    CHECK(list.items[0].id > last, "after the last one");
     REQUIRE_OK(store_task_live(store, contract_arena(), &other, 0, 3, &list, &err), err);
     CHECK_EQ(list.count, 0, "another partition");
     REQUIRE_OK(store_begin(store, &err), err);

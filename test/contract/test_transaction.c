@@ -95,7 +95,7 @@ TEST(closing_a_store_rolls_back)
     store_close(writer);
     CHECK_EQ(sources(store), 0, "nothing of it");
     REQUIRE_OK(store_begin(store, &err), err);
-    store_rollback(store); /* and nobody holds the writer's place */
+    store_rollback(store); /* no other session is the writer */
     contract_end();
 }
 

@@ -123,12 +123,12 @@ static pid_t work(struct site *site)
                  site->dsn);
 }
 
-/* Left alone: everything is planned, done, and done again where it had failed. */
+/* Undisturbed: everything is planned, done, and done again where it had failed. */
 static void come_to_rest(struct site *site)
 {
     for (int i = 0; i < 2; i++) {
-        CHECK_EQ(wait_for(plan(site, DAYS)), 0, "a trigger that is left alone");
-        CHECK_EQ(wait_for(work(site)), 0, "a worker that is left alone");
+        CHECK_EQ(wait_for(plan(site, DAYS)), 0, "an undisturbed trigger");
+        CHECK_EQ(wait_for(work(site)), 0, "an undisturbed worker");
     }
 }
 
@@ -173,7 +173,7 @@ static void kill_one(struct site *site, pid_t pid)
 }
 
 /* One of the workers dies, and another takes its place; now and then a planner dies too. */
-static void strike(struct site *site)
+static void disturb(struct site *site)
 {
     const int i = (int)random_between(&site->random, 0, site->worker_count);
 
@@ -201,7 +201,7 @@ static void kill_and_check(const char *dsn, int worker_count)
         site.day = 10 + site.kills * (DAYS - 10) / kills;
         (void)wait_for(plan(&site, site.day));
         for (int i = 0; i < 5; i++)
-            strike(&site);
+            disturb(&site);
     }
     for (int i = 0; i < worker_count; i++) {
         if (site.workers[i] != 0)

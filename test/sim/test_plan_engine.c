@@ -119,7 +119,7 @@ static void advance(struct world *w, const struct track *track)
         .late_us = track->operation == OPERATION_HARVEST ? w->late_us : 0,
     };
     REQUIRE_OK(cursor_advance(w->store, contract_arena(), &request, &result, &err), err);
-    CHECK_EQ(result.conflicts, 0, "nobody else moves it");
+    CHECK_EQ(result.conflicts, 0, "nothing else moves it");
 }
 
 /* ---- faults ---- */
@@ -161,7 +161,7 @@ static void look_at_plans(struct world *w)
         if (!window_is_valid(plan->window))
             continue;
         if (!load_cursor(w, track, &cursor)) {
-            expect(w, false, "a window was planned, and nobody knows where coverage begins");
+            expect(w, false, "a window was planned, and coverage has no beginning");
             continue;
         }
         REQUIRE(plan->window.from_us >= w->base_us, "the window lies within the model");
@@ -194,7 +194,7 @@ static bool catch_up(struct world *w)
     return true;
 }
 
-/* One call of the engine under a fault; true when it told success. */
+/* One call of the engine under a fault; true when it succeeded. */
 static bool call_engine(struct world *w, const struct plan_request *request)
 {
     /* A trigger lets its cursor catch up first, and that stays when it fails; often there is
@@ -398,7 +398,7 @@ static void check_late(struct world *w, const struct track *track, int64_t curso
 {
     for (int64_t c = cell_of(w, track->origin_us); c < cell_of(w, cursor_us - w->late_us); c++)
         expect(w, track->read_us[c] >= w->base_us + (c + 1) * US_PER_HOUR + w->late_us,
-               "the cursor has left an instant behind that was read too early");
+               "the cursor has passed an instant that was read too early");
 }
 
 static void check(struct world *w)
@@ -545,7 +545,7 @@ static const char *run_history(uint64_t seed, struct tally *tally)
     return w->broken;
 }
 
-TEST(histories_through_the_engine_keep_the_promises_whatever_fails)
+TEST(histories_through_the_engine_keep_the_promises_under_faults)
 {
     const int histories = contract_rounds(HISTORIES);
     const struct random_seeds seeds = random_seeds((uint64_t)histories);

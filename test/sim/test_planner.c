@@ -30,7 +30,7 @@
 enum {
     HISTORIES = 10000,
     CELLS = 900,
-    FIRST = 400, /* nobody asks for earlier cells; lookback and weeks may reach before it */
+    FIRST = 400, /* no request reaches earlier; lookback and weeks may */
     SLICES_MAX = 4000,
     STEPS_MAX = 60,
 };
@@ -42,7 +42,7 @@ struct planned {
     enum fate fate;
 };
 
-/* What one operation in one namespace has behind it. */
+/* What one operation in one namespace has done. */
 struct track {
     enum operation operation;
     bool has_cursor;
@@ -180,7 +180,7 @@ static void check_planned(struct world *w, const struct track *track, struct win
     }
     for (int64_t c = cell_of(w, own.from_us); c < cell_of(w, own.to_us); c++)
         expect(w, !track->is_covered[c] || c < cell_of(w, cursor_us),
-               "an instant behind the cursor is planned though it is covered");
+               "an instant after the cursor is planned though it is covered");
 }
 
 /* After a trigger with room for everything, and after a slice was cut again. */
@@ -283,7 +283,7 @@ static void cut_again(struct world *w, struct track *track, struct planned *pare
         request.finished = (struct window){ parent->window.to_us - done_us, parent->window.to_us };
     reslice_time(&request, &out);
     if (out.count == 0)
-        return; /* it can not be cut, and goes on as it is */
+        return; /* it cannot be sliced, and stays as it is */
     parent->fate = LOST;
     if (done_us > 0) {
         fetch(w, track, request.finished);
@@ -478,7 +478,7 @@ TEST(ten_thousand_histories_keep_the_promises)
         const char *broken = run_history(seed, &tally);
 
         if (broken != NULL) {
-            test_fail(__FILE__, __LINE__, "%s (PATRA_SEED=%" PRIu64 " plays it again)", broken,
+            test_fail(__FILE__, __LINE__, "%s (PATRA_SEED=%" PRIu64 " runs it again)", broken,
                       seed);
             return;
         }

@@ -271,7 +271,7 @@ static bool send(struct statement *st, const struct statement_send *what, struct
                   err);
 }
 
-/* What was sent must be waited for, whatever comes of it. */
+/* What was sent must be waited for in any case. */
 static bool settle(struct sql_session *session, bool *as_expected, struct error *err)
 {
     const struct due due = fault_due(session, FAULT_BULK, NULL);

@@ -57,8 +57,8 @@ struct store_fault {
 /* Once per database, on its first session. */
 void fault_store_wrap(struct store *store);
 
-/* This session and those made of it from now on are a process of their own: a death is theirs
- * alone. Without this, all sessions are one process. */
+/* This session and those made of it from now on are a process of their own: a death affects only
+ * them. Without this, all sessions are one process. */
 void fault_store_new_process(struct store *session);
 
 /* For all sessions. It replaces the fault that was armed before; all but an outage and a death

@@ -34,7 +34,7 @@ struct crowd {
     enum operation operations[CROWD_THREADS_MAX];
     /* Fills in what the source says to the n-th request of all, sent at a time; may be NULL. */
     void (*answer)(struct crowd *crowd, size_t number, struct permit_feedback *feedback);
-    /* Called before each request, by whoever sends it; may be NULL. */
+    /* Called before each request, by the thread that sends it; may be NULL. */
     void (*before)(struct crowd *crowd, int64_t at_us);
 
     /* what came */

@@ -305,7 +305,7 @@ int raw_deaf_port(int fds[4])
     fds[0] = listen_here(0, &port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons((uint16_t)port);
-    for (int i = 1; i < 4; i++) { /* the queue holds one; whoever comes later waits */
+    for (int i = 1; i < 4; i++) { /* the queue holds one; later ones wait */
         fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         must(fds[i] >= 0, "socket");
         (void)connect(fds[i], (struct sockaddr *)&address, sizeof(address));

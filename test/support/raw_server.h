@@ -1,6 +1,6 @@
 /* raw_server: a server that says exactly what a test wants it to say, byte by byte.
  *
- * It listens on a free port of 127.0.0.1. Each request that arrives, on whatever connection, takes
+ * It listens on a free port of 127.0.0.1. Each request that arrives, on any connection, takes
  * the next reply of the script, whose bytes are sent as they stand; then the connection is kept,
  * closed, reset, or left hanging. Requests are remembered as they came. When the script is used up,
  * requests are answered with status 599.
@@ -36,7 +36,7 @@ struct str raw_server_request(struct raw_server *server, size_t index);
 /* Returns when so many requests have arrived. */
 void raw_server_await(struct raw_server *server, size_t requests);
 
-/* A port on which nobody listens: it was free a moment ago. */
+/* A port on which nothing listens: it was free a moment ago. */
 int raw_closed_port(void);
 /* A socket that listens and never accepts, its queue full: connecting to it hangs. Closed by
  * raw_server_stop of no server: the caller closes *fds. */

@@ -12,7 +12,7 @@ struct run {
     struct str talk; /* stderr */
 };
 
-/* Runs argv (ended by NULL) with no input and waits for its end; ends the test when it can not be
+/* Runs argv (ended by NULL) with no input and waits for its end; ends the test when it cannot be
  * started. argv[0] without a slash is a program of the build folder. */
 struct run run_program(const char *const *argv);
 

@@ -355,7 +355,7 @@ static const struct exception idle[] = {
     { "repeat token", " crossref ", "a scroll's token stays the same by right" },
     { "expired token", " offset page0 page1 time single details pubmed ", "it has no token" },
     { "expired token", " next link ", "its links hold numbers of pages, which do not expire" },
-    { "moving total", " header link time arxiv ", "it tells no total" },
+    { "moving total", " header link time arxiv ", "it returns no total" },
     { "next elsewhere",
       " offset page0 page1 token header time single details oai oai-post history epmc-xml crossref"
       " pubmed europepmc openalex arxiv ",

@@ -25,7 +25,7 @@ struct sim_shape {
     const char *file;
     const char *source;          /* its code */
     const char *endpoint;        /* whose records are kept */
-    const char *path;            /* base_url, behind the server's */
+    const char *path;            /* base_url, after the server's */
     const char *protocol;        /* of the truth */
     const char *detail_protocol; /* of its records by id, where that differs; else NULL */
     int64_t date_us;             /* to which the answers tell dates; 0: they tell none */
@@ -50,7 +50,7 @@ extern const struct sim_fault sim_faults[SIM_FAULTS];
 struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
                                  const struct sim_shape *shape, bool with_long_slices);
 
-/* The fault's rule as this shape must be told it. What is wrong with a page strikes pages, not the
+/* The fault's rule as this shape must be told it. What is wrong with a page affects pages, not the
  * requests between them. Every scroll has a token of its own, so that "the first attempt at each
  * page" is each page of each scroll for ever: there the second request is spoilt, and the third. */
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,

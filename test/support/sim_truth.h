@@ -1,4 +1,4 @@
-/* sim_truth: what a perfect harvest of a window holds, as the simulator tells it. */
+/* sim_truth: what a perfect harvest of a window holds, as the simulator reports it. */
 #ifndef PATRA_TEST_SUPPORT_SIM_TRUTH_H
 #define PATRA_TEST_SUPPORT_SIM_TRUTH_H
 

@@ -23,7 +23,7 @@ static int64_t now_us(struct clock *clock)
     return monotonic_us(clock) + turn_of(clock)->offset_us;
 }
 
-/* The first to wake, when nobody is up. Those of one instant go in the order of their places. */
+/* The first to wake, when all sleep. Those of one instant go in the order of their places. */
 static void next_turn(struct turn_clock *turn)
 {
     int first = -1;

@@ -1,4 +1,4 @@
-/* How far a cursor moves, and what it leaves behind. */
+/* How far a cursor moves, and the events it adds. */
 #include "cursoring.h"
 
 TEST(a_cursor_stops_where_the_first_slice_failed)
@@ -46,7 +46,7 @@ TEST(an_event_tells_who_and_from_where_to_where)
     CHECK_EQ(events.items[1].reason, CURSOR_EVENT_ADVANCE, "reason");
     CHECK_EQ(events.items[1].direction, DIRECTION_FORWARD, "direction");
     CHECK_EQ(events.items[1].lineage.run_id, 5, "run");
-    CHECK_STR(cursoring_remark(&events.items[1], "beyond"), STR("1"), "what waits behind a gap");
+    CHECK_STR(cursoring_remark(&events.items[1], "beyond"), STR("1"), "what waits after a gap");
     CHECK_STR(cursoring_remark(&events.items[1], "reason"), STR("HARVEST"), "what it was for");
     cursor = cursoring_cursor(store, &plan);
     CHECK_EQ(cursor.lineage.task_id, 4, "the cursor knows its task");
@@ -89,7 +89,7 @@ TEST(a_namespace_without_a_cursor_is_left_alone)
 
     cursoring_add(store, &plan, 0, 1);
     cursoring_end(store, &plan, 0, TASK_SUCCEEDED);
-    CHECK(!cursoring_advance(store, &plan).has_cursor, "the planner starts cursors, nobody else");
+    CHECK(!cursoring_advance(store, &plan).has_cursor, "only the planner starts cursors");
     request.of.cursor_key = STR("");
     REQUIRE_OK(cursor_advance(store, contract_arena(), &request, &result, &err), err);
     CHECK(!result.has_cursor, "no cursor follows");
@@ -235,7 +235,7 @@ TEST(an_id_that_fell_back_is_recorded_and_moves_nothing)
     struct cursor_event_list events;
 
     CHECK(bring(store, &plan, CURSOR_ID, "9", false, 1).moved, "the first starts it");
-    CHECK(bring(store, &plan, CURSOR_ID, "10", false, 2).moved, "ten is behind nine");
+    CHECK(bring(store, &plan, CURSOR_ID, "10", false, 2).moved, "ten is after nine");
     CHECK(!bring(store, &plan, CURSOR_ID, "010", false, 3).no_forward, "to stand is no event");
     CHECK(bring(store, &plan, CURSOR_ID, "2", false, 4).no_forward, "to fall back is one");
     CHECK_STR(cursoring_cursor(store, &plan).value.text, STR("10"), "value");

@@ -158,7 +158,7 @@ static bool run_history(uint64_t seed, int *moves, int *resets)
     return value_us == HOUR(m.cursor);
 }
 
-TEST(whatever_ends_in_whatever_order_the_cursor_is_where_the_model_is)
+TEST(tasks_that_end_in_any_order_leave_the_cursor_where_the_model_is)
 {
     const int histories = contract_rounds(HISTORIES);
     const struct random_seeds seeds = random_seeds((uint64_t)histories);
@@ -167,7 +167,7 @@ TEST(whatever_ends_in_whatever_order_the_cursor_is_where_the_model_is)
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         if (!run_history(seed, &moves, &resets)) {
             test_fail(__FILE__, __LINE__,
-                      "the model and the cursor differ (PATRA_SEED=%" PRIu64 " plays it again)",
+                      "the model and the cursor differ (PATRA_SEED=%" PRIu64 " runs it again)",
                       seed);
             return;
         }

@@ -185,7 +185,7 @@ TEST(the_cursor_waits_for_a_lookback_that_failed)
     contract_end();
 }
 
-TEST(what_was_read_behind_a_slice_that_failed_is_looked_at_again)
+TEST(what_was_read_after_a_slice_that_failed_is_read_again)
 {
     struct store *store = contract_store();
 
@@ -198,7 +198,7 @@ TEST(what_was_read_behind_a_slice_that_failed_is_looked_at_again)
     end_day(store, "2025-12-27", TASK_SUCCEEDED);
     end_day(store, "2025-12-30", TASK_SUCCEEDED);
     CHECK_EQ(harvest_to(store, "2025-12-31").slices, 1, "the youngest; the other is under way");
-    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-30"), "a day behind what is owed");
+    CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-30"), "a day before what is owed");
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(harvest_to(store, "2025-12-31").slices, 1, "the youngest is looked at every time");
     CHECK_EQ(the_cursor(store).value.instant_us, at("2025-12-31"), "all is complete");

@@ -13,7 +13,7 @@ static struct cursor_check check(struct store *store, const struct plan *plan)
     return list.items[0];
 }
 
-static void set_behind_its_back(struct store *store, const struct plan *plan, int64_t at_us)
+static void set_without_event(struct store *store, const struct plan *plan, int64_t at_us)
 {
     const struct cursor cursor = cursoring_cursor(store, plan);
     const struct cursor_move move = { .to = { .type = CURSOR_TIME, .instant_us = at_us },
@@ -49,7 +49,7 @@ TEST(a_value_that_its_events_do_not_give_is_found_and_rebuilt)
         cursoring_end(store, &plan, 1, TASK_SUCCEEDED);
         (void)cursoring_advance(store, &plan);
         CHECK(check(store, &plan).agrees, "as it should be");
-        set_behind_its_back(store, &plan, HOUR(hours[i]));
+        set_without_event(store, &plan, HOUR(hours[i]));
         found = check(store, &plan);
         CHECK(!found.agrees, "rebuild required");
         CHECK_EQ(found.cursor.value.instant_us, HOUR(hours[i]), "what stands");
@@ -110,7 +110,7 @@ TEST(without_events_nothing_can_be_rebuilt)
     bool moved;
 
     REQUIRE_OK(store_cursor_set(store, &cursor, &move, &moved, &err), err);
-    CHECK(!check(store, &plan).agrees, "a value that nobody has told of");
+    CHECK(!check(store, &plan).agrees, "a value without an event");
     CHECK(!cursor_rebuild(store, contract_arena(), &cursor.name, NOW_US, &found, &err), "refused");
     CHECK_EQ(err.level, ERROR_REQUEST, "L2");
     CHECK_EQ(cursoring_cursor(store, &plan).version, 1, "nothing was written");
@@ -204,7 +204,7 @@ TEST(a_reset_forward_gives_up_what_lies_between)
     cursoring_end(store, &plan, 2, TASK_SUCCEEDED);
     (void)cursoring_advance(store, &plan);
     CHECK_EQ(reset(store, &plan, HOUR(2)).tasks, 0, "no coverage is lost");
-    CHECK(cursoring_advance(store, &plan).moved, "what waited behind the hole");
+    CHECK(cursoring_advance(store, &plan).moved, "what waited after the gap");
     CHECK_EQ(cursoring_cursor(store, &plan).value.instant_us, HOUR(3), "is passed");
     cursoring_check_replay(store, &plan, "events and value");
     contract_end();

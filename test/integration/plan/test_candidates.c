@@ -441,7 +441,7 @@ TEST(a_range_of_what_is_no_number_is_refused_and_nothing_is_consumed)
 
 /* ---- re-slicing by id ---- */
 
-TEST(a_slice_of_ids_is_halved_behind_what_it_finished)
+TEST(a_slice_of_ids_is_halved_after_what_it_finished)
 {
     struct store *store = contract_store();
     const struct plan_reslice_request again = { .owner = STR("test"),

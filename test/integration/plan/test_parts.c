@@ -131,7 +131,7 @@ TEST(a_day_above_the_cap_is_cut_by_ids_and_covered_when_its_parts_hold_all)
     CHECK_STR(planning_value(slices.items[3].spec, "bounds.id.from"), STR("1001"), "the next one");
     CHECK_STR(planning_value(slices.items[3].expr_snapshot, "idRange.to"), STR("2001"), "asked");
     CHECK_EQ(slices.items[3].parent_id, slices.items[0].id, "lineage");
-    CHECK_STR(planning_value(parts.items[1].params, "fromId"), STR("1001"), "told");
+    CHECK_STR(planning_value(parts.items[1].params, "fromId"), STR("1001"), "stored");
     CHECK_EQ(harvest(store, "2025-12-30").slices, 0, "under way");
     day = parts.items[0].window;
     for (size_t i = 0; i < parts.count; i++) {

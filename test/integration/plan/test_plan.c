@@ -200,7 +200,7 @@ TEST(tasks_fall_due_at_the_pace_of_the_rate)
         CHECK(tasks.items[i].scheduled_us > tasks.items[i - 1].scheduled_us, "in their order");
     CHECK_EQ(tasks.items[5].scheduled_us, NOW_US + 5, "the burst is due at once");
     CHECK(tasks.items[6].scheduled_us > NOW_US + US_PER_SECOND / 2, "the rest is not");
-    /* 25 requests behind the burst at 1.1 a second */
+    /* 25 requests after the burst, at 1.1 a second */
     CHECK_EQ(tasks.items[30].scheduled_us, NOW_US + 30 + 25 * US_PER_SECOND * 10 / 11, "the last");
     contract_end();
 }
@@ -340,7 +340,7 @@ static const struct {
     const char *label, *operation, *path, *value, *code;
 } refusals[] = {
     { "an operation that is not there", "havest", NULL, NULL, "source.operation" },
-    { "a setting nobody knows", "harvest", "window.maximum", "1d", "spec.override" },
+    { "an unknown setting", "harvest", "window.maximum", "1d", "spec.override" },
     { "a setting triggers may not change", "harvest", "http.base_url", "https://x.org",
       "spec.override" },
     { "two settings that contradict each other", "harvest", "window.max", "1h", "spec.invalid" },
@@ -369,7 +369,7 @@ TEST(a_request_that_can_not_be_met_is_refused_and_recorded)
     contract_end();
 }
 
-TEST(a_source_nobody_knows_leaves_no_row)
+TEST(an_unknown_source_leaves_no_row)
 {
     struct store *store = contract_store();
     struct plan_request request = planning_request("harvest");
@@ -428,7 +428,7 @@ TEST(a_trigger_overrides_settings_for_its_own_plan)
 
 /* ---- ticks ---- */
 
-TEST(a_tick_makes_one_plan_whoever_fires_it)
+TEST(a_tick_makes_one_plan_however_many_fire_it)
 {
     struct store *store = contract_store();
     const struct plan_tick tick = { STR("one"), NOW_US };

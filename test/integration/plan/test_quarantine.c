@@ -176,7 +176,7 @@ TEST(an_older_state_does_not_overwrite_a_newer_one)
     contract_end();
 }
 
-TEST(a_number_nobody_has_and_a_source_that_is_gone_are_refused)
+TEST(an_unknown_number_and_a_source_that_was_removed_are_refused)
 {
     struct store *store = contract_store();
     struct quarantine_retry_request ask = { .id = 4711, .by = STR("ada"), .now_us = NOW_US };

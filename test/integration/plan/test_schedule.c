@@ -46,8 +46,8 @@ static struct schedule_fire_result fire(struct store *store, int64_t now_us, str
 
     *ear = (struct ear){ .listener = { hear } };
     REQUIRE_OK(schedule_fire_due(store, &request, &result, &err), err);
-    CHECK_EQ(result.fired, ear->fired, "all are told");
-    CHECK_EQ(result.failed, ear->failed, "all are told");
+    CHECK_EQ(result.fired, ear->fired, "all are counted");
+    CHECK_EQ(result.failed, ear->failed, "all are counted");
     return result;
 }
 
@@ -62,7 +62,7 @@ static struct schedule_view_list views(struct store *store, int64_t now_us)
     return list;
 }
 
-TEST(a_tick_that_nobody_fired_is_due_since_the_first_of_them)
+TEST(ticks_that_did_not_fire_are_due_since_the_first_of_them)
 {
     struct store *store = contract_store();
     struct schedule_view_list list;
@@ -147,7 +147,7 @@ TEST(what_rests_does_not_fire_and_catches_up_when_it_is_resumed)
     contract_end();
 }
 
-TEST(a_source_that_does_not_compile_fires_once_and_keeps_nobody_waiting)
+TEST(a_source_that_does_not_compile_fires_once_and_delays_no_other)
 {
     struct store *store = contract_store();
     struct schedule_fire_result result;
@@ -229,7 +229,7 @@ TEST(tasks_fall_due_at_the_pace_that_the_gate_has_learned)
     result = planning_trigger(store, &request);
     REQUIRE(result.slices == 20, "twenty days");
     tasks = planning_tasks(store);
-    CHECK_EQ(tasks.items[0].scheduled_us, NOW_US + 30 * US_PER_SECOND, "behind the cool-down");
+    CHECK_EQ(tasks.items[0].scheduled_us, NOW_US + 30 * US_PER_SECOND, "after the cool-down");
     /* On its way from 0.2 to 9.8 a second it is taken at their mean, 5, and a tenth more. */
     CHECK_EQ((tasks.items[19].scheduled_us - NOW_US) / US_PER_MS, 30000 + 18 * 1000 * 10 / 55,
              "at the learned pace");
@@ -237,7 +237,7 @@ TEST(tasks_fall_due_at_the_pace_that_the_gate_has_learned)
     contract_end();
 }
 
-TEST(a_parked_source_is_planned_for_the_time_behind)
+TEST(a_parked_source_is_planned_for_the_time_after)
 {
     struct store *store = contract_store();
     struct plan_request request = planning_request("harvest");
