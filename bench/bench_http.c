@@ -219,7 +219,7 @@ static struct cost run_port(struct http *http, struct arena *arenas, const char 
 {
     const struct http_request request = { .url = str_of(url), .allow_plain_http = true };
     const struct cost start = now();
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     for (int i = 0; i < bodies[index].requests; i++) {
@@ -238,7 +238,7 @@ static struct cost run_started(struct http *http, struct arena *arenas, const ch
     const struct http_request request = { .url = str_of(url), .allow_plain_http = true };
     const struct cost start = now();
     struct http_ticket *ticket;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     arena_reset(&arenas[1]);

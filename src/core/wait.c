@@ -11,5 +11,5 @@ static const struct code_item ITEMS[] = {
     [WAIT_CIRCUIT] = CODE_ITEM("CIRCUIT", "circuit open"),
     [WAIT_DUE] = CODE_ITEM("DUE", "not due yet"),
 };
-const struct code_table WAIT_WHY_CODES =
-    CODE_TABLE("ing_wait_why", "why nothing is sent at the moment", ITEMS);
+const struct code_table WAIT_REASON_CODES =
+    CODE_TABLE("ing_wait_reason", "why nothing is sent at the moment", ITEMS);

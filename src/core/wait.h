@@ -6,7 +6,7 @@
 
 #include "core/codes.h"
 
-enum wait_why {
+enum wait_reason {
     WAIT_RATE,        /* the rate allows no request yet, or others are first in line */
     WAIT_RETRY_AFTER, /* the source asked patra to wait, or allows nothing until its reset */
     WAIT_QUOTA,       /* the hour or the day has nothing left, by our count or the source's */
@@ -16,6 +16,6 @@ enum wait_why {
     WAIT_CIRCUIT,     /* several failures in a row: the partition is left alone for a while */
     WAIT_DUE,         /* tasks are in the queue, but not due yet */
 };
-extern const struct code_table WAIT_WHY_CODES; /* its meanings are a few words each */
+extern const struct code_table WAIT_REASON_CODES; /* its meanings are a few words each */
 
 #endif

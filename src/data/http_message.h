@@ -110,7 +110,7 @@ struct http_timings { /* since the start of the (last) request; 0 for what did n
     int64_t total_us;
 };
 
-struct http_reply {
+struct http_response {
     int status;  /* 0: none was received */
     int version; /* 10, 11, 20, 30 */
     struct http_headers headers;

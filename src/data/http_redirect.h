@@ -18,7 +18,7 @@ struct http_arrival { /* a response that may be a redirect */
     const struct http_request *request;
     struct str url; /* where the response came from */
     int followed;   /* redirects so far */
-    const struct http_reply *reply;
+    const struct http_response *reply;
 };
 
 /* "http.redirect_refused" (L2) says why a redirect is not followed although redirects are on. */

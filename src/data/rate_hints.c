@@ -15,7 +15,7 @@
 static const char *const spellings[] = { "X-RateLimit-", "X-Rate-Limit-", "RateLimit-" };
 
 /* The value in the first spelling that the response has. */
-static struct str hint(const struct http_reply *reply, const char *what)
+static struct str hint(const struct http_response *reply, const char *what)
 {
     char name[64];
     struct str value;
@@ -31,7 +31,7 @@ static struct str hint(const struct http_reply *reply, const char *what)
 
 /* "50", or "50, 50;w=1" of an older draft: the part before the first comma. "-1", which some send
  * for "no limit", says nothing. */
-static bool hint_number(const struct http_reply *reply, const char *what, int64_t *number)
+static bool hint_number(const struct http_response *reply, const char *what, int64_t *number)
 {
     struct str rest = hint(reply, what);
     int64_t value;
@@ -43,7 +43,7 @@ static bool hint_number(const struct http_reply *reply, const char *what, int64_
 }
 
 /* The server's time: its instants are by its own clock, and ours may be wrong. */
-static int64_t server_now_us(const struct http_reply *reply, int64_t now_us)
+static int64_t server_now_us(const struct http_response *reply, int64_t now_us)
 {
     int64_t at_us;
 
@@ -60,7 +60,7 @@ static int64_t reset_at_us(int64_t reset, int64_t now_us, int64_t server_us)
     return now_us + (reset * US_PER_SECOND - server_us);
 }
 
-static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
+static int64_t provider_rate(const struct http_response *reply, int64_t limit)
 {
     const struct str interval = hint(reply, "Interval");
     int64_t interval_us;
@@ -74,7 +74,7 @@ static int64_t provider_rate(const struct http_reply *reply, int64_t limit)
     return rate < INT64_MAX ? (int64_t)rate : 0; /* in effect, no limit */
 }
 
-struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us)
+struct rate_hints rate_hints_of(const struct http_response *reply, bool is_refused, int64_t now_us)
 {
     const int64_t server_us = server_now_us(reply, now_us);
     const struct retry_after wait =

@@ -31,6 +31,6 @@ struct rate_hints {
     int64_t provider_rate; /* millionths of a request per second; 0: unknown */
 };
 
-struct rate_hints rate_hints_of(const struct http_reply *reply, bool is_refused, int64_t now_us);
+struct rate_hints rate_hints_of(const struct http_response *reply, bool is_refused, int64_t now_us);
 
 #endif

@@ -73,10 +73,10 @@ struct http_ticket {
 
 struct http_ops {
     bool (*send)(struct http *http, struct arena *arena, const struct http_request *request,
-                 struct http_reply *reply, struct error *err);
+                 struct http_response *reply, struct error *err);
     bool (*start)(struct http *http, struct arena *arena, const struct http_request *request,
                   struct http_ticket **ticket, struct error *err);
-    bool (*wait)(struct http_ticket *ticket, struct http_reply *reply, struct error *err);
+    bool (*wait)(struct http_ticket *ticket, struct http_response *reply, struct error *err);
     void (*cancel)(struct http_ticket *ticket);
     void (*interrupt)(struct http *http);
     void (*close)(struct http *http);
@@ -88,9 +88,9 @@ struct http {
 
 static inline bool MUST_CHECK http_send(struct http *http, struct arena *arena,
                                         const struct http_request *request,
-                                        struct http_reply *reply, struct error *err)
+                                        struct http_response *reply, struct error *err)
 {
-    *reply = (struct http_reply){ 0 };
+    *reply = (struct http_response){ 0 };
     return http->ops->send(http, arena, request, reply, err);
 }
 
@@ -104,10 +104,10 @@ static inline bool MUST_CHECK http_start(struct http *http, struct arena *arena,
 }
 
 /* Waits for the end of a started request. The ticket is used up in any case. */
-static inline bool MUST_CHECK http_wait(struct http_ticket *ticket, struct http_reply *reply,
+static inline bool MUST_CHECK http_wait(struct http_ticket *ticket, struct http_response *reply,
                                         struct error *err)
 {
-    *reply = (struct http_reply){ 0 };
+    *reply = (struct http_response){ 0 };
     return ticket->http->ops->wait(ticket, reply, err);
 }
 

@@ -141,7 +141,7 @@ bool view_gate_list(const struct view_reader *reader, const struct view_gate_fil
 
 /* ---- judging ---- */
 
-static void block_until(struct view_gate_block *block, int64_t until_us, enum wait_why reason)
+static void block_until(struct view_gate_block *block, int64_t until_us, enum wait_reason reason)
 {
     if (until_us <= block->until_us)
         return;
@@ -226,7 +226,7 @@ static void write_gate(struct json_writer *w, const struct view_gate *gate, int6
         json_write_member_instant(w, STR("parkedUntil"), view->parked_until_us);
     if (block.is_blocked) {
         json_write_member_instant(w, STR("blockedUntil"), block.until_us);
-        json_write_member_str(w, STR("blockedWhy"), code_of(&WAIT_WHY_CODES, (int)block.reason));
+        json_write_member_str(w, STR("blockedWhy"), code_of(&WAIT_REASON_CODES, (int)block.reason));
     }
     json_write_end(w);
 }

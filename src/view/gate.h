@@ -37,7 +37,7 @@ void view_gate_list_write(struct json_writer *w, const struct view_gate_list *li
 struct view_gate_block {
     bool is_blocked; /* false: it is open, and the rest says nothing */
     int64_t until_us;
-    enum wait_why reason;
+    enum wait_reason reason;
 };
 struct view_gate_block view_gate_block(const struct view_gate *gate, int64_t now_us);
 

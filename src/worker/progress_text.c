@@ -164,7 +164,7 @@ static void wait_text(const struct progress_view *view, struct buf *out)
         buf_add(out, STR(" until "));
         text_clock(out, wait->until_us);
     }
-    buf_printf(out, " (%.*s)", STR_ARG(WAIT_WHY_CODES.items[wait->why].meaning));
+    buf_printf(out, " (%.*s)", STR_ARG(WAIT_REASON_CODES.items[wait->why].meaning));
 }
 
 static void workers_line(const struct progress_view *view, const struct progress_style *style,

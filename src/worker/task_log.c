@@ -37,9 +37,9 @@ static struct str until_text(struct until *until, int64_t at_us)
                      : STR("unknown");
 }
 
-static struct str why_text(enum wait_why why)
+static struct str why_text(enum wait_reason why)
 {
-    return WAIT_WHY_CODES.items[why].meaning;
+    return WAIT_REASON_CODES.items[why].meaning;
 }
 
 static void log_waiting(const struct task_log *mine, const struct executor_event *event)

@@ -78,7 +78,7 @@ TEST(method_headers_body_and_marks_reach_the_server)
 TEST(what_is_not_sound_is_refused_before_it_is_sent)
 {
     const struct http_header header = { STR("X-A"), STR("1\r\nX-B: 2") };
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     REQUIRE(http_contract_begin() != NULL, "handle");
@@ -251,7 +251,7 @@ TEST(started_requests_are_answered_when_waited_for)
     struct http *http = http_contract_begin();
     struct arena arenas[3];
     struct http_ticket *tickets[3];
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     for (size_t i = 0; i < 3; i++) {
@@ -280,7 +280,7 @@ TEST(a_send_between_start_and_wait_disturbs_neither)
     struct http *http = http_contract_begin();
     struct http_request request = plain("/started");
     struct http_ticket *ticket;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
     struct arena arena;
 
@@ -322,7 +322,7 @@ TEST(only_so_many_requests_are_under_way)
     struct http_request request = plain("/many");
     struct http_ticket *tickets[HTTP_TICKETS_MAX + 1];
     struct arena arenas[HTTP_TICKETS_MAX + 1];
-    struct http_reply reply;
+    struct http_response reply;
     struct error err = { 0 };
 
     for (size_t i = 0; i < HTTP_TICKETS_MAX; i++) {
@@ -358,7 +358,7 @@ TEST(a_reply_that_does_not_fit_into_the_arena_is_an_error)
     const struct str body = STR("a body of some length, longer than what the arena will hold");
     struct http *http = http_contract_begin();
     struct http_request request = plain("/big");
-    struct http_reply reply;
+    struct http_response reply;
     struct error err = { 0 };
     struct arena arena;
 

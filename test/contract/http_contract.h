@@ -45,7 +45,7 @@ struct arena *http_contract_arena(void);
 /* Sends, plain HTTP allowed. The error's code, "" when there is none; the error and the reply stay
  * until the next call. */
 const char *http_contract_try(const struct http_request *request);
-extern struct http_reply contract_reply;
+extern struct http_response contract_reply;
 extern struct error contract_err;
 
 #endif

@@ -1,7 +1,7 @@
 /* What the fixtures have in common. */
 #include "http_contract.h"
 
-struct http_reply contract_reply;
+struct http_response contract_reply;
 struct error contract_err;
 static struct arena arena;
 

@@ -13,7 +13,7 @@ static struct {
     struct http *http;
     struct arena arena;
     struct arena texts;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 } wire;
 

@@ -19,7 +19,7 @@ static const struct http_request REQUEST = {
 
 static void check_redirect(struct arena *arena, const struct http_head *head)
 {
-    const struct http_reply reply = { .status = head->status, .headers = head->headers };
+    const struct http_response reply = { .status = head->status, .headers = head->headers };
     struct url home, target;
     struct http_hop hop;
     struct error err;

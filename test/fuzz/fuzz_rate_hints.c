@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const struct str text = { (const char *)bytes, size };
-    struct http_reply reply = { .status = 429 };
+    struct http_response reply = { .status = 429 };
     struct rate_hints hints;
     struct arena arena;
 

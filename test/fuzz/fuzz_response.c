@@ -124,7 +124,7 @@ static void check_listing(struct arena *arena, const struct probe *probe)
 }
 
 static void probe_reply(struct arena *arena, const struct spec *spec,
-                        const struct http_reply *reply)
+                        const struct http_response *reply)
 {
     const struct slice slice = { .dimension = SLICE_TIME,
                                  .window = { 0, US_PER_DAY },
@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct str rest = { (const char *)bytes, size };
     struct str line = str_cut(&rest, '\n');
     const bool is_xml = str_eq(str_cut(&line, ' '), STR("xml"));
-    struct http_reply reply = { 0 };
+    struct http_response reply = { 0 };
     struct arena arena;
     int64_t status;
 

@@ -78,7 +78,7 @@ static bool fail(const struct http_request *request, const char *code, struct er
 
 /* Fills the reply from the script's, up to the limits and the script's error. */
 static bool give(struct arena *arena, const struct http_request *request,
-                 const struct scripted_reply *from, struct http_reply *reply, struct error *err)
+                 const struct scripted_reply *from, struct http_response *reply, struct error *err)
 {
     const char *code = from->error_code;
     struct http_request copy;
@@ -117,7 +117,7 @@ static bool give(struct arena *arena, const struct http_request *request,
 }
 
 static bool exchange(struct scripted_http *scripted, struct arena *arena,
-                     const struct http_request *request, struct http_reply *reply,
+                     const struct http_request *request, struct http_response *reply,
                      struct error *err)
 {
     struct scripted_reply *found;
@@ -139,7 +139,8 @@ static bool exchange(struct scripted_http *scripted, struct arena *arena,
 
 /* Sends and follows redirects; `request` was checked and recorded before. */
 static bool follow(struct scripted_http *scripted, struct arena *arena,
-                   const struct http_request *request, struct http_reply *reply, struct error *err)
+                   const struct http_request *request, struct http_response *reply,
+                   struct error *err)
 {
     struct http_request at = *request;
     struct http_hop hop;
@@ -161,7 +162,7 @@ static bool follow(struct scripted_http *scripted, struct arena *arena,
 }
 
 static bool scripted_send(struct http *http, struct arena *arena,
-                          const struct http_request *request, struct http_reply *reply,
+                          const struct http_request *request, struct http_response *reply,
                           struct error *err)
 {
     struct scripted_http *scripted = scripted_of(http);
@@ -195,7 +196,8 @@ static bool scripted_start(struct http *http, struct arena *arena,
     return true;
 }
 
-static bool scripted_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
+static bool scripted_wait(struct http_ticket *ticket, struct http_response *reply,
+                          struct error *err)
 {
     struct scripted_ticket *made = (struct scripted_ticket *)ticket;
     struct scripted_http *scripted = scripted_of(ticket->http);

@@ -409,7 +409,7 @@ struct str sim_ask(struct http *http, struct arena *arena, const struct sim *sim
         .body = str_of(body),
         .allow_plain_http = true,
     };
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     REQUIRE_OK(http_send(http, arena, &request, &reply, &err), err);

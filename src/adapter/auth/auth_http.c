@@ -132,7 +132,7 @@ static bool prepare(struct auth_http *self, struct attempt *attempt, struct http
 /* ---- sending ---- */
 
 static bool send_once(struct auth_http *self, struct arena *arena, struct attempt *attempt,
-                      struct http_reply *reply, struct error *err)
+                      struct http_response *reply, struct error *err)
 {
     struct http_request made;
     const bool done = prepare(self, attempt, &made, err) &&
@@ -144,14 +144,14 @@ static bool send_once(struct auth_http *self, struct arena *arena, struct attemp
 
 /* A cached token that the server no longer accepts is replaced, and the request is sent again. */
 static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
-                                const struct attempt *first, struct http_reply *reply,
+                                const struct attempt *first, struct http_response *reply,
                                 struct error *err)
 {
     struct attempt second = { .request = first->request, .refused = first->token };
 
     if (reply->status != 401 || first->token == 0)
         return true;
-    *reply = (struct http_reply){ 0 };
+    *reply = (struct http_response){ 0 };
     if (!send_once(self, arena, &second, reply, err))
         return false;
     reply->attempts++;
@@ -159,7 +159,7 @@ static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
 }
 
 static bool auth_send(struct http *http, struct arena *arena, const struct http_request *request,
-                      struct http_reply *reply, struct error *err)
+                      struct http_response *reply, struct error *err)
 {
     struct auth_http *self = auth_of(http);
     struct attempt attempt = { .request = request };
@@ -191,7 +191,7 @@ static bool auth_start(struct http *http, struct arena *arena, const struct http
     return done;
 }
 
-static bool auth_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
+static bool auth_wait(struct http_ticket *ticket, struct http_response *reply, struct error *err)
 {
     struct auth_ticket *made = (struct auth_ticket *)ticket;
     const struct attempt first = { .request = &made->request, .token = made->token };

@@ -117,7 +117,7 @@ struct token_call {
     struct arena *scratch;
 };
 
-static bool read_response(struct arena *scratch, const struct http_reply *reply,
+static bool read_response(struct arena *scratch, const struct http_response *reply,
                           struct oauth_token *token, struct error *err)
 {
     const bool in_trouble = reply->status >= 500 || reply->status == 429 || reply->status == 408;
@@ -132,7 +132,7 @@ static bool read_response(struct arena *scratch, const struct http_reply *reply,
 }
 
 static bool send_call(const struct token_call *call, struct str authorization,
-                      struct http_reply *reply, struct error *err)
+                      struct http_response *reply, struct error *err)
 {
     const struct http_request *request = call->request;
     const struct http_header headers[] = {
@@ -173,7 +173,7 @@ static bool request_token(const struct token_call *call, struct oauth_token *tok
     struct secret_source *secrets = call->parts->secrets;
     struct secret id = { 0 }, secret = { 0 };
     struct str authorization;
-    struct http_reply reply;
+    struct http_response reply;
     const bool is_sent = auth_value(secrets, auth->client_id, &id, err) &&
                          secret_get(secrets, auth->client_secret, &secret, err) &&
                          oauth_token_authorization(call->scratch, secret_str(&id),

@@ -287,7 +287,7 @@ static void wait_for(struct curl_handle *handle, struct slot *slot)
     (void)pthread_mutex_unlock(&handle->lock);
 }
 
-static bool give_result(struct slot *slot, struct http_reply *reply, struct error *err)
+static bool give_result(struct slot *slot, struct http_response *reply, struct error *err)
 {
     *reply = slot->transfer.reply;
     if (!slot->transfer.ok)
@@ -314,7 +314,7 @@ static bool handle_start(struct http *http, struct arena *arena, const struct ht
     return true;
 }
 
-static bool handle_wait(struct http_ticket *ticket, struct http_reply *reply, struct error *err)
+static bool handle_wait(struct http_ticket *ticket, struct http_response *reply, struct error *err)
 {
     struct slot *slot = (struct slot *)ticket;
 
@@ -336,7 +336,7 @@ static void handle_cancel(struct http_ticket *ticket)
 }
 
 static bool handle_send(struct http *http, struct arena *arena, const struct http_request *request,
-                        struct http_reply *reply, struct error *err)
+                        struct http_response *reply, struct error *err)
 {
     struct curl_handle *handle = handle_of(http);
     struct slot *slot = take_slot(handle, arena, request, err);

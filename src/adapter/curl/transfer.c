@@ -59,7 +59,7 @@ bool transfer_prepare(struct transfer *t, struct arena *arena, const struct http
     t->followed = 0;
     t->begun_us = 0;
     t->is_settled = t->ok = false;
-    t->reply = (struct http_reply){ 0 };
+    t->reply = (struct http_response){ 0 };
     if (!http_request_copy(&t->scratch, request, &t->request, err) ||
         !http_request_check(&t->request, err))
         return false;
@@ -113,7 +113,7 @@ static int64_t time_of(CURL *easy, CURLINFO what)
 /* Everything but the body. False when the arena is full. */
 static bool fill_reply(struct transfer *t, int64_t now_us)
 {
-    struct http_reply *reply = &t->reply;
+    struct http_response *reply = &t->reply;
     struct buf url;
     long connects = 0, port = 0;
     char *ip = NULL, address[80];
@@ -123,7 +123,7 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
     (void)curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
     (void)curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_PORT, &port);
     (void)curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
-    *reply = (struct http_reply){
+    *reply = (struct http_response){
         .status = t->head.is_complete ? t->head.status : 0,
         .version = t->head.version,
         .wire_bytes = (int64_t)t->body.len,

@@ -54,7 +54,7 @@ struct transfer {
 
     bool is_settled;
     bool ok;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err; /* where it is not ok; also what a callback found */
 };
 

@@ -218,7 +218,7 @@ static bool try_response(struct source_test *test, struct probe *probe,
     const char *fixture = invocation_value(test->invocation, "fixture");
     const bool is_live = invocation_flag(test->invocation, "live");
     struct system_secrets secrets;
-    struct http_reply reply;
+    struct http_response reply;
 
     if (!is_live && fixture == NULL)
         return true;

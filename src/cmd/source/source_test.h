@@ -36,7 +36,7 @@ bool source_test_send(struct source_test *test, struct probe *probe, struct secr
                       struct error *err) MUST_CHECK;
 
 /* Reads a body, with its header in FILE.head or before it, as curl -i writes it. */
-bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
+bool source_test_read(struct source_test *test, const char *path, struct http_response *reply,
                       struct error *err) MUST_CHECK;
 
 /* ---- source_test_show.c ---- */

@@ -201,7 +201,7 @@ static bool control(struct bench *bench, const char *method, struct str body, st
         .body = body,
         .allow_plain_http = true,
     };
-    struct http_reply reply;
+    struct http_response reply;
 
     if (!http_send(bench->control, arena, &request, &reply, err))
         return error_wrap(err, "patra-sim");

@@ -42,7 +42,7 @@ static bool refuse_resting(struct source_test *test, struct error *err)
 static void hear(struct source_test *test, const struct probe *probe, bool is_answered,
                  struct permit_feedback *feedback)
 {
-    const struct http_reply *reply = &probe->reply;
+    const struct http_response *reply = &probe->reply;
     const bool is_throttled = reply->status == 429;
     const int64_t now_us = clock_now_us(&test->session.clock);
     const struct rate_hints hints = rate_hints_of(reply, is_throttled, now_us);
@@ -136,7 +136,7 @@ pool:
 }
 
 /* "HTTP/1.1 200 OK", or "status: 200" of a .head file, and header lines. */
-static bool read_head(struct arena *arena, struct str head, struct http_reply *reply,
+static bool read_head(struct arena *arena, struct str head, struct http_response *reply,
                       struct error *err)
 {
     while (head.len > 0) {
@@ -165,7 +165,7 @@ static bool read_head(struct arena *arena, struct str head, struct http_reply *r
     return true;
 }
 
-bool source_test_read(struct source_test *test, const char *path, struct http_reply *reply,
+bool source_test_read(struct source_test *test, const char *path, struct http_response *reply,
                       struct error *err)
 {
     struct arena *arena = &test->session.arena;
@@ -173,7 +173,7 @@ bool source_test_read(struct source_test *test, const char *path, struct http_re
     struct str head = { 0 }, text;
     size_t blank;
 
-    *reply = (struct http_reply){ .status = 200 };
+    *reply = (struct http_response){ .status = 200 };
     if (!file_read(arena, path, RESPONSE_BYTES_MAX, &text, err))
         return false;
     if (str_starts(text, STR("HTTP/"))) {

@@ -342,7 +342,7 @@ static struct str blocked_text(struct arena *arena, const struct view_gate *gate
     if (!block.is_blocked)
         return STR("-");
     return arena_printf(arena, "%.*s (%.*s)", STR_ARG(at_text(arena, block.until_us, now_us)),
-                        STR_ARG(WAIT_WHY_CODES.items[block.reason].meaning));
+                        STR_ARG(WAIT_REASON_CODES.items[block.reason].meaning));
 }
 
 static bool print_gates(const struct view_status *status, struct arena *arena, FILE *out,

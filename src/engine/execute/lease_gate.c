@@ -63,7 +63,7 @@ static void hear_bytes(struct http_watch *watch)
     (void)!keep_lease(((struct run_watch *)watch)->gate, &ignored);
 }
 
-static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_why why)
+static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_reason why)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
 

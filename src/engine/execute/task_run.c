@@ -179,7 +179,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
-static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enum wait_why why)
+static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enum wait_reason why)
 {
     return (struct ending_input){
         .slice = &run->assignment.slice,

@@ -150,7 +150,7 @@ static bool write_sample(struct json_writer *w, struct str body, struct error *e
 static bool write_failure(struct json_writer *w, const struct digest_input *input,
                           struct arena *arena, struct error *err)
 {
-    const struct http_reply *reply = input->reply;
+    const struct http_response *reply = input->reply;
     struct str text;
 
     json_write_name(w, STR("error"));
@@ -181,7 +181,7 @@ static void write_listing(struct json_writer *w, const struct listing *listing)
 bool digest_response(const struct digest_input *input, struct arena *arena, struct str *json,
                      struct error *err)
 {
-    const struct http_reply *reply = input->reply;
+    const struct http_response *reply = input->reply;
     struct json_writer w;
     struct buf out;
 

@@ -21,7 +21,7 @@ enum { DIGEST_SAMPLE_BYTES = 64 << 10, DIGEST_TEXT_BYTES = 1024 };
 
 struct digest_input {
     const struct spec_endpoint *endpoint;
-    const struct http_reply *reply;
+    const struct http_response *reply;
     const struct response *response;
     const struct listing *listing; /* NULL: the response was not read */
     const struct permit *permit;

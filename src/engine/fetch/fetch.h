@@ -242,7 +242,7 @@ struct fetch_batch {
     bool is_last;
     struct fetch_verdict verdict; /* of the last batch */
     int64_t retry_at_us;          /* on failure: not before; 0: the caller's own back-off */
-    enum wait_why retry_why;      /* of retry_at_us */
+    enum wait_reason retry_why;   /* of retry_at_us */
 };
 
 /* ---- the walk ---- */

@@ -20,7 +20,7 @@ enum listing_order { LISTING_UNSORTED, LISTING_OLDEST_FIRST, LISTING_NEWEST_FIRS
 struct listing_input {
     const struct reader *reader;
     const struct response *response;
-    const struct http_reply *reply;
+    const struct http_response *reply;
     struct str request_url;   /* as it was sent: the base of a relative next URL */
     struct window keep;       /* not valid: no filter */
     enum listing_order order; /* of the source: a sorted walk may stop after the window */

@@ -2,7 +2,7 @@
 #include "engine/fetch/response.h"
 
 #include "base/quote.h"
-#include "core/errors.h"
+#include "core/http_status.h"
 #include "data/http_fault.h"
 #include "data/media_type.h"
 #include "data/url.h"
@@ -27,7 +27,7 @@ static bool is_success(int status)
 
 /* ---- the body ---- */
 
-static struct str content_type_of(const struct http_reply *reply)
+static struct str content_type_of(const struct http_response *reply)
 {
     return http_header_value(reply->headers, STR("Content-Type"));
 }
@@ -35,7 +35,7 @@ static struct str content_type_of(const struct http_reply *reply)
 /* The body was refused by its parser: cut off, broken, or beyond a limit. */
 static void judge_fault(const struct reading *reading, struct error *fault)
 {
-    const struct http_reply *reply = reading->input->reply;
+    const struct http_response *reply = reading->input->reply;
     struct error charset;
 
     if (arena_error_is_limit(fault))
@@ -55,7 +55,7 @@ static void judge_fault(const struct reading *reading, struct error *fault)
 static bool open_document(struct reading *reading, struct error *err)
 {
     const struct reader *reader = reading->input->reader;
-    const struct http_reply *reply = reading->input->reply;
+    const struct http_response *reply = reading->input->reply;
     const enum response_format format = rules_of(reading)->format;
     struct response *response = reading->response;
     struct media_type media;
@@ -143,14 +143,14 @@ static bool path_fits(const struct reading *reading, const struct spec_rule *rul
 static bool is_plain_status(const struct spec_rule *rule, int status)
 {
     return rule->meaning == RULE_ERROR && rule->status_count == 0 &&
-           (status == 429 || errors_of_status(status, NULL, 0) == ERROR_FATAL);
+           (status == 429 || http_status_level(status, NULL, 0) == ERROR_FATAL);
 }
 
 static bool rule_applies(const struct reading *reading, size_t index, bool *applies,
                          struct error *err)
 {
     const struct spec_rule *rule = &rules_of(reading)->error_when.items[index];
-    const struct http_reply *reply = reading->input->reply;
+    const struct http_response *reply = reading->input->reply;
     const struct response *response = reading->response;
 
     *applies = false;
@@ -241,7 +241,7 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
 /* ---- the status ---- */
 
 /* A redirect that was not followed. Only its origin is shown: the rest may hold a key. */
-static bool refuse_redirect(const struct http_reply *reply, enum error_level level,
+static bool refuse_redirect(const struct http_response *reply, enum error_level level,
                             struct error *err)
 {
     const struct str location = http_header_value(reply->headers, STR("Location"));
@@ -260,7 +260,7 @@ static bool refuse_redirect(const struct http_reply *reply, enum error_level lev
 }
 
 /* The body is not quoted: it may repeat what was sent. The credential is named by its reference. */
-static bool refuse_access(const struct http_reply *reply, const struct spec_auth *auth,
+static bool refuse_access(const struct http_response *reply, const struct spec_auth *auth,
                           enum error_level level, struct error *err)
 {
     const struct str credential = credential_of(auth);
@@ -280,11 +280,11 @@ static bool refuse_access(const struct http_reply *reply, const struct spec_auth
 
 static bool judge_status(const struct reading *reading, struct error *err)
 {
-    const struct http_reply *reply = reading->input->reply;
+    const struct http_response *reply = reading->input->reply;
     const struct spec_endpoint *endpoint = reading->input->reader->endpoint;
     const struct str type = content_type_of(reply);
     enum error_level level =
-        errors_of_status(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
+        http_status_level(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
 
     if (is_success(reply->status))
         return true;

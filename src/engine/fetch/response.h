@@ -57,7 +57,7 @@ struct response {
  * caller knows. Close it in any case. */
 struct response_input {
     const struct reader *reader;
-    const struct http_reply *reply;
+    const struct http_response *reply;
     int64_t now_us;
 };
 bool response_read(struct response *response, struct arena *arena,

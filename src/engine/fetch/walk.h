@@ -58,7 +58,7 @@ struct exchange {
     bool is_sent;
     int64_t sent_us;    /* calendar */
     int64_t started_us; /* monotonic */
-    struct http_reply reply;
+    struct http_response reply;
     struct response response;
     struct listing listing;
     bool is_url_too_long; /* not sent: fewer ids make a shorter URL */
@@ -240,7 +240,7 @@ struct walk_totals { /* of all batches */
 
 struct walk_retry { /* of a failure: when to come back */
     int64_t at_us;  /* 0: unknown */
-    enum wait_why why;
+    enum wait_reason why;
 };
 
 struct fetch {

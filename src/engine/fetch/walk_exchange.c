@@ -36,7 +36,7 @@ static bool acquire_permit(struct fetch *fetch, const struct spec_endpoint *endp
     fetch->retry = (struct walk_retry){ permit->retry_at_us, permit->why };
     return error_set(err, ERROR_TRANSIENT, "fetch.rejected",
                      "the rate gate has no permit in time (%.*s)",
-                     STR_ARG(WAIT_WHY_CODES.items[permit->why].meaning));
+                     STR_ARG(WAIT_REASON_CODES.items[permit->why].meaning));
 }
 
 static bool is_refused_as_too_fast(const struct exchange *exchange)
@@ -66,7 +66,7 @@ static void count_signal(struct fetch_counts *counts, const struct permit_feedba
 }
 
 /* Redirects are requests too. */
-static int requests_of(const struct http_reply *reply)
+static int requests_of(const struct http_response *reply)
 {
     return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
 }
@@ -172,7 +172,7 @@ static bool render_and_send(struct fetch *fetch, const struct exchange_request *
 
 static void count_reply(struct fetch *fetch, const struct exchange *exchange)
 {
-    const struct http_reply *reply = &exchange->reply;
+    const struct http_response *reply = &exchange->reply;
     const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - exchange->started_us;
     const int sent = requests_of(reply);
 

@@ -55,10 +55,10 @@ struct attempt {
     struct gate_permit permit;
     enum { FOUND, AGAIN, NOT_IN_TIME } found;
     int64_t at_us; /* NOT_IN_TIME: when it would have been due; 0: unknown */
-    enum wait_why why;
+    enum wait_reason why;
     bool is_reported;
     int64_t reported_us; /* until when it waits, as reported last */
-    enum wait_why reported_why;
+    enum wait_reason reported_why;
 };
 
 static void take_answer(struct attempt *attempt, const struct shared_result *answer)

@@ -93,7 +93,7 @@ static struct page_decision decide(const struct probe *probe)
                        &(struct page_facts){ .is_second = true });
 }
 
-bool probe_read(struct probe *probe, const struct http_reply *reply, struct error *err)
+bool probe_read(struct probe *probe, const struct http_response *reply, struct error *err)
 {
     probe->reply = *reply;
     response_close(&probe->response);

@@ -42,7 +42,7 @@ struct probe {
     struct request_shown shown;
     bool lists_ids; /* phase one of two: items are ids, and there are no records */
 
-    struct http_reply reply;
+    struct http_response reply;
     struct response response;
     struct listing listing; /* these two only after probe_read() returned true */
     struct page_decision
@@ -59,7 +59,8 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err) MUST_
 
 /* reply may be probe->reply. Errors: those of response.h and listing.h, with probe->response.kind.
  */
-bool probe_read(struct probe *probe, const struct http_reply *reply, struct error *err) MUST_CHECK;
+bool probe_read(struct probe *probe, const struct http_response *reply,
+                struct error *err) MUST_CHECK;
 
 /* After probe_read() returned true: fills probe->warnings, a sentence each. */
 bool probe_warn(struct probe *probe, struct error *err) MUST_CHECK;

@@ -88,7 +88,7 @@ static void send(struct worker *worker, struct arena *arena)
     const struct http_request request = { .url = str_of(run.url), .allow_plain_http = true };
     struct permit_feedback feedback = { .endpoint = &worker->endpoint, .requests = 1 };
     struct rate_hints hints;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 
     feedback.signal.sent_at_us = clock_now_us(&worker->clock);
@@ -168,11 +168,11 @@ struct verdict {
     int64_t too_many;
 };
 
-static struct http_reply ask_sim(struct arena *arena, struct http_request request, const char *base,
-                                 const char *path)
+static struct http_response ask_sim(struct arena *arena, struct http_request request,
+                                    const char *base, const char *path)
 {
     struct error err = { 0 };
-    struct http_reply reply;
+    struct http_response reply;
     struct http *http;
 
     request.url = arena_printf(arena, "%s%s", base, path);
@@ -190,7 +190,7 @@ static struct verdict judge(const struct sim *sim)
     struct verdict verdict;
     struct json_node summary, broken;
     struct json_doc doc;
-    struct http_reply reply;
+    struct http_response reply;
     struct arena arena;
 
     arena_init(&arena, 1 << 26);

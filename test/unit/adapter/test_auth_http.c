@@ -28,7 +28,7 @@ static struct {
     struct auth_tokens *tokens;
     struct http *http;
     struct arena arena;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
 } world;
 
@@ -563,7 +563,7 @@ static void *ask_once(void *context)
 {
     struct thread *self = context;
     struct fixed_secrets secrets;
-    struct http_reply reply;
+    struct http_response reply;
     struct error err;
     struct arena arena;
     struct http *http;

@@ -70,8 +70,8 @@ TEST(a_redirect_is_followed_only_where_it_may_lead)
             .redirect_origins = LISTED,
             .redirect_origin_count = ARRAY_LEN(LISTED),
         };
-        const struct http_reply reply = { .status = cases[i].status,
-                                          .headers = { &location, cases[i].location != NULL } };
+        const struct http_response reply = { .status = cases[i].status,
+                                             .headers = { &location, cases[i].location != NULL } };
         struct http_hop hop;
         struct error err = { 0 };
         const bool ok = http_redirect(

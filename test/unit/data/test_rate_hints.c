@@ -9,7 +9,7 @@
 static struct rate_hints hints_of(int status, bool is_refused, struct http_header *headers,
                                   size_t count)
 {
-    const struct http_reply reply = { .status = status, .headers = { headers, count } };
+    const struct http_response reply = { .status = status, .headers = { headers, count } };
 
     return rate_hints_of(&reply, is_refused, NOW_US);
 }
@@ -111,8 +111,8 @@ static struct rate_hints hints_at(int64_t skew_us, int status, const char *date,
 {
     struct http_header headers[2] = { { str_of(name), str_of(value) },
                                       { STR("Date"), str_of(date) } };
-    const struct http_reply reply = { .status = status,
-                                      .headers = { headers, date != NULL ? 2 : 1 } };
+    const struct http_response reply = { .status = status,
+                                         .headers = { headers, date != NULL ? 2 : 1 } };
 
     return rate_hints_of(&reply, false, SERVER_US + skew_us);
 }

@@ -67,10 +67,10 @@ static struct heard_waits {
     struct permit_waiter waiter;
     int count;
     int64_t until_us;
-    enum wait_why why;
+    enum wait_reason why;
 } waits;
 
-static void hear_wait(struct permit_waiter *waiter, int64_t until_us, enum wait_why why)
+static void hear_wait(struct permit_waiter *waiter, int64_t until_us, enum wait_reason why)
 {
     waits = (struct heard_waits){ *waiter, waits.count + 1, until_us, why };
 }

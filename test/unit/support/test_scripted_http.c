@@ -9,7 +9,7 @@
 static struct virtual_clock clock_;
 static struct scripted_http http;
 static struct arena arena;
-static struct http_reply reply;
+static struct http_response reply;
 static struct error err;
 
 static void begin(void)

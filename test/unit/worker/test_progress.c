@@ -119,7 +119,8 @@ TEST(how_long_follows_the_speed)
              "more slices came: cut again");
 }
 
-static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us, enum wait_why why)
+static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us,
+                     enum wait_reason why)
 {
     progress_see(&progress, worker,
                  &(struct executor_event){ .kind = kind, .until_us = until_us, .why = why });

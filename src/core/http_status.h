@@ -1,4 +1,4 @@
-/* errors: the error level of an HTTP status.
+/* http_status: the error level of an HTTP status.
  *
  *      2xx, 304               no error          429, 5xx       L1, try again later
  *      401, 407               L4, credentials   other 4xx      L2, the request is wrong
@@ -7,14 +7,14 @@
  * A source may declare more statuses as transient (408, 409, 423 are the usual ones). The
  * rules of the source judge the body later, such as a 200 with an error inside.
  */
-#ifndef PATRA_CORE_ERRORS_H
-#define PATRA_CORE_ERRORS_H
+#ifndef PATRA_CORE_HTTP_STATUS_H
+#define PATRA_CORE_HTTP_STATUS_H
 
 #include <stddef.h>
 
 #include "base/error.h"
 
 /* `transient` lists the statuses that the source declares transient. */
-enum error_level errors_of_status(int status, const int *transient, size_t count);
+enum error_level http_status_level(int status, const int *transient, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* Tests: the error level of each HTTP status. */
-#include "core/errors.h"
+#include "core/http_status.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ TEST(statuses_have_levels)
         char label[16];
 
         (void)snprintf(label, sizeof(label), "%d", rows[i].status);
-        CHECK_EQ(errors_of_status(rows[i].status, declared, 2), rows[i].level, label);
+        CHECK_EQ(http_status_level(rows[i].status, declared, 2), rows[i].level, label);
     }
-    CHECK_EQ(errors_of_status(408, NULL, 0), ERROR_REQUEST, "408 has to be declared");
+    CHECK_EQ(http_status_level(408, NULL, 0), ERROR_REQUEST, "408 has to be declared");
 }

@@ -1,7 +1,7 @@
 /* errors: HTTP statuses to error levels. */
-#include "core/errors.h"
+#include "core/http_status.h"
 
-enum error_level errors_of_status(int status, const int *transient, size_t count)
+enum error_level http_status_level(int status, const int *transient, size_t count)
 {
     if ((status >= 200 && status < 300) || status == 304)
         return ERROR_NONE;
