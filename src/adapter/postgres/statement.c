@@ -41,7 +41,7 @@ static void name_of(const struct statement *st, char name[NAME_BYTES])
 static bool make_text(struct statement *st, struct use *use, struct error *err)
 {
     if (use->text == NULL)
-        use->text = expand_text(&st->session->texts, &POSTGRES_DIALECT, st, 1, err);
+        use->text = expand_text(&st->session->texts, st->session->driver->dialect, st, 1, err);
     return use->text != NULL;
 }
 

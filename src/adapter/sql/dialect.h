@@ -34,14 +34,13 @@
 enum { INSERT_ROWS = 100 };
 
 /* Each difference has one row here and one text per database. A text is expanded like a statement;
- * {table}, {body}, {unnest}, {order} and {tuples} in it are replaced by what the statement gave. */
+ * {table}, {of}, {body}, {unnest}, {order} and {tuples} in it are replaced by what the statement
+ * gave. */
 #define DIALECT_WORDS(WORD)                                                                    \
     WORD(GREATEST, "greatest")               /* the greater of two values */                   \
     WORD(BYTE_ORDER, "byte-order")           /* after a text: compared by bytes */             \
-    WORD(LOCK, "lock")                       /* locks the rows of a SELECT */                  \
+    WORD(LOCK, "lock")                       /* locks the rows of a SELECT; {lock t}: of t */  \
     WORD(LOCK_FREE, "lock-free")             /* the same, without rows that are locked */      \
-    WORD(LOCK_FREE_OF_P, "lock-free-of-p")   /* the same, of table p only */                   \
-    WORD(LOCK_OF_Q, "lock-of-q")             /* locks the rows of table q */                   \
     WORD(INSTANT, "instant")                 /* the type of an instant, for CAST */            \
     WORD(TOKEN, "token")                     /* around a page token: the form its index has */ \
     WORD(CLOCK, "clock")                     /* the clock that all sessions share, or NULL */  \

@@ -9,18 +9,21 @@
 
 enum { TEXT_MAX = 1 << 20, DEPTH_MAX = 8 };
 
+struct arguments { /* of a word */
+    struct str table;
+    struct str body;
+    struct str order;
+};
+
 struct expansion {
     const struct dialect *dialect;
     struct statement
         *naming; /* the first pass: collects the names of `st`; NULL: writes the text */
     const struct statement *st;
     struct buf out;
-    int rows; /* of a statement without arrays */
-    int row;  /* the one being written */
-    /* the arguments of the word being expanded */
-    struct str table;
-    struct str body;
-    struct str order;
+    int rows;               /* of a statement without arrays */
+    int row;                /* the one being written */
+    struct arguments given; /* of the word being expanded */
 };
 
 static const char *const WORD_NAMES[WORD_COUNT] = {
@@ -84,12 +87,20 @@ static void add_column(struct expansion *x, struct str name)
 static void add_table(struct expansion *x, int depth)
 {
     (void)depth;
-    buf_add(&x->out, x->table);
+    buf_add(&x->out, x->given.table);
+}
+
+/* After FOR UPDATE: the table whose rows are locked, where it was named. */
+static void add_of(struct expansion *x, int depth)
+{
+    (void)depth;
+    if (x->given.table.len > 0)
+        buf_printf(&x->out, " OF %.*s", STR_ARG(x->given.table));
 }
 
 static void add_body(struct expansion *x, int depth)
 {
-    expand(x, x->body, depth + 1);
+    expand(x, x->given.body, depth + 1);
 }
 
 /* unnest($4, $5) AS r (position, provider_id) */
@@ -110,7 +121,7 @@ static void add_unnest(struct expansion *x, int depth)
 /* Any order is right if all sessions use the same; by bytes is the fastest. */
 static void add_order(struct expansion *x, int depth)
 {
-    struct str rest = x->order;
+    struct str rest = x->given.order;
 
     for (bool is_first = true; rest.len > 0; is_first = false) {
         const struct str name = str_trim(str_cut(&rest, ','));
@@ -127,7 +138,7 @@ static void add_tuples(struct expansion *x, int depth)
 {
     for (x->row = 0; x->row < x->rows; x->row++) {
         buf_add(&x->out, x->row > 0 ? STR(",(") : STR("("));
-        expand(x, x->body, depth + 1);
+        expand(x, x->given.body, depth + 1);
         buf_add_char(&x->out, ')');
     }
     x->row = 0;
@@ -140,8 +151,8 @@ static bool add_part(struct expansion *x, struct str part, int depth)
         const char *name;
         void (*add)(struct expansion *x, int depth);
     } PARTS[] = {
-        { "table", add_table }, { "body", add_body },     { "unnest", add_unnest },
-        { "order", add_order }, { "tuples", add_tuples },
+        { "table", add_table },   { "of", add_of },       { "body", add_body },
+        { "unnest", add_unnest }, { "order", add_order }, { "tuples", add_tuples },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
@@ -164,26 +175,25 @@ static enum dialect_word word_find(struct str name)
     return WORD_COUNT;
 }
 
-/* "find TABLE: CONDITION", "each TABLE", "insert by COLUMNS: VALUES", "insert VALUES" */
-static void read_arguments(struct expansion *x, enum dialect_word word, struct str rest)
+/* "insert VALUES", "insert by COLUMNS: VALUES", "find TABLE: CONDITION", "each TABLE" */
+static struct arguments read_arguments(enum dialect_word word, struct str rest)
 {
-    if (word == WORD_INSERT) {
-        const struct str by = STR("by ");
+    const struct str by = STR("by ");
+    struct arguments given = { 0 };
 
-        x->order = STR("");
-        if (str_starts(rest, by)) {
-            rest = str_slice(rest, by.len, rest.len);
-            x->order = str_cut(&rest, ':');
-        }
-        x->body = str_trim(rest);
-    } else if (word == WORD_FIND || word == WORD_EACH || word == WORD_EACH_FREE) {
-        x->table = str_trim(str_cut(&rest, ':'));
-        x->body = str_trim(rest);
+    if (word != WORD_INSERT) {
+        given.table = str_trim(str_cut(&rest, ':'));
+    } else if (str_starts(rest, by)) {
+        rest = str_slice(rest, by.len, rest.len);
+        given.order = str_cut(&rest, ':');
     }
+    given.body = str_trim(rest);
+    return given;
 }
 
 static void add_word(struct expansion *x, struct str text, int depth)
 {
+    const struct arguments outer = x->given;
     struct str rest = text;
     const struct str name = str_cut(&rest, ' ');
     enum dialect_word word;
@@ -191,11 +201,11 @@ static void add_word(struct expansion *x, struct str text, int depth)
     if (add_part(x, name, depth))
         return;
     word = word_find(name);
-    read_arguments(x, word, str_trim(rest));
+    x->given = read_arguments(word, str_trim(rest));
     if (x->naming != NULL)
-        expand(x, x->body, depth + 1);
+        expand(x, x->given.body, depth + 1);
     expand(x, str_of(x->dialect->words[word]), depth + 1);
-    x->table = x->body = x->order = STR("");
+    x->given = outer;
 }
 
 static size_t word_end(struct str text, size_t from)

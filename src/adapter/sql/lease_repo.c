@@ -227,7 +227,7 @@ static const char RECLAIM[] =
 static const char FREE_SLOTS[] =
     "DELETE FROM ing_rate_permit WHERE id IN (SELECT p.id FROM ing_rate_permit p"
     "  JOIN ing_task t ON t.lease_owner = p.owner AND t.status_code IN ('DISPATCHED', 'EXECUTING')"
-    "                 AND t.leased_until <= :now{lock-free-of-p})";
+    "                 AND t.leased_until <= :now{lock-free p})";
 
 static bool free_slots(struct store *store, int64_t now_us, struct error *err)
 {

@@ -201,7 +201,7 @@ static const char REPLACE[] =
     " resolved_by = :by, resolved_note = :note"
     " WHERE id IN (SELECT q.id FROM ing_quarantine AS q {join-rows}"
     "   WHERE q.resolved_at IS NULL AND q.provider_id <> '' AND q.provenance_code = :source"
-    "     AND q.endpoint_name = :endpoint AND q.provider_id = @wanted ORDER BY q.id{lock-of-q})";
+    "     AND q.endpoint_name = :endpoint AND q.provider_id = @wanted ORDER BY q.id{lock q})";
 
 static bool quarantine_replace(struct store *store, const struct quarantine_replace *replace,
                                int64_t *resolved, struct error *err)

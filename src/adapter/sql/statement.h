@@ -34,7 +34,7 @@
 
 struct sql_session;
 
-enum { STATEMENT_NAMES_MAX = 64 };
+enum { STATEMENT_NAMES_MAX = 63 }; /* a bit for each in a uint64_t */
 
 /* The names in a text, in the order of their first use. */
 struct statement_names {

@@ -40,7 +40,7 @@ static bool prepare(struct statement *st, int rows, sqlite3_stmt **stmt, struct 
     if (*stmt != NULL)
         return true;
     arena_init(&arena, 1 << 20);
-    text = expand_text(&arena, &SQLITE_DIALECT, st, rows, err);
+    text = expand_text(&arena, st->session->driver->dialect, st, rows, err);
     if (text != NULL)
         code =
             sqlite3_prepare_v3(session_of(st)->db, text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);

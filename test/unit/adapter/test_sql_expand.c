@@ -5,17 +5,16 @@
 
 #define WORDS(...)                                                                        \
     {                                                                                     \
-        [WORD_LOCK] = "", [WORD_LOCK_FREE] = "", [WORD_LOCK_FREE_OF_P] = "",              \
-        [WORD_LOCK_OF_Q] = "", [WORD_INSTANT] = "", [WORD_TOKEN] = "", [WORD_CLOCK] = "", \
+        [WORD_LOCK_FREE] = "", [WORD_INSTANT] = "", [WORD_TOKEN] = "", [WORD_CLOCK] = "", \
         [WORD_MIGRATION_TABLE] = "", [WORD_HAS_MIGRATIONS] = "", [WORD_EACH_FREE] = "",   \
         __VA_ARGS__                                                                       \
     }
 
 static const struct dialect ARRAYS = {
     .has_arrays = true,
-    .words = WORDS([WORD_GREATEST] = "greatest", [WORD_BYTE_ORDER] = " COLLATE \"C\"",
-                   [WORD_STALE] = "checked < :before", [WORD_ROWS] = "FROM {unnest}",
-                   [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
+    .words = WORDS([WORD_LOCK] = " FOR UPDATE{of}", [WORD_GREATEST] = "greatest",
+                   [WORD_BYTE_ORDER] = " COLLATE \"C\"", [WORD_STALE] = "checked < :before",
+                   [WORD_ROWS] = "FROM {unnest}", [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
                    [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
                    [WORD_EACH] = "FROM {unnest}, {table} WHERE id = @id",
                    [WORD_FIND] = "{unnest} JOIN {table} ON {body}"),
@@ -108,4 +107,22 @@ TEST(a_row_is_identified_by_its_number)
           "SELECT r.place, t.id FROM unnest($2) WITH ORDINALITY AS r (b, place) JOIN t ON"
           " a = $1 AND b = r.b");
     check(&LOOPS, sql, NULL, 1, "SELECT ?3, t.id FROM t WHERE a = ?1 AND b = ?2");
+}
+
+TEST(a_word_within_another_keeps_the_outer_ones_arguments)
+{
+    const char *sql = "INSERT INTO t {insert {greatest}(@a, 1), @b} RETURNING id";
+
+    check(
+        &ARRAYS, sql, NULL, 1,
+        "INSERT INTO t SELECT greatest(r.a, 1), r.b FROM unnest($1, $2) AS r (a, b) RETURNING id");
+    check(&LOOPS, sql, NULL, 2,
+          "INSERT INTO t VALUES (max(?1, 1), ?2),(max(?3, 1), ?4) RETURNING id");
+}
+
+TEST(a_lock_may_name_its_table)
+{
+    check(&ARRAYS, "SELECT 1 FROM t{lock}", NULL, 1, "SELECT 1 FROM t FOR UPDATE");
+    check(&ARRAYS, "SELECT 1 FROM t, q{lock q}", NULL, 1, "SELECT 1 FROM t, q FOR UPDATE OF q");
+    check(&LOOPS, "SELECT 1 FROM t, q{lock q}", NULL, 1, "SELECT 1 FROM t, q");
 }
