@@ -1,8 +1,6 @@
 /* A bucket of the process itself, while the store is out of reach. */
 #include "engine/gate/degraded.h"
 
-#include "engine/gate/draw.h"
-
 #define PROBE_US US_PER_SECOND
 #define AGAIN_US (100 * US_PER_MS)
 

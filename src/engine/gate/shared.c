@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "engine/gate/draw.h"
-#include "engine/gate/quota_left.h"
 #include "port/store_rate.h"
 
 /* Others take permits along for this long. */

@@ -1,7 +1,6 @@
 /* The state of a key, for people. */
 #include "engine/gate/gate.h"
 #include "engine/gate/limit.h"
-#include "engine/gate/quota_left.h"
 #include "port/store_rate.h"
 
 static bool view_quota(struct store *store, const struct gate_view_ask *ask,

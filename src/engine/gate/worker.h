@@ -1,6 +1,4 @@
-/* worker: one worker's gate. Only engine/gate includes it; the port's two calls are in acquire.c
- * and feedback.c.
- */
+/* worker: one worker's gate, as gate.c and acquire.c share it. */
 #ifndef PATRA_ENGINE_GATE_WORKER_H
 #define PATRA_ENGINE_GATE_WORKER_H
 
@@ -40,7 +38,6 @@ struct gate {
 
 bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
                     struct permit *permit, struct error *err);
-void worker_feedback(struct permit_gate *port, const struct permit_feedback *heard);
 
 static inline int64_t worker_now(const struct gate *gate)
 {
@@ -51,9 +48,6 @@ static inline int64_t worker_now(const struct gate *gate)
 struct target *worker_target(struct gate *gate, const struct spec_endpoint *endpoint,
                              struct error *err) MUST_CHECK;
 struct shared_request worker_ask(const struct gate *gate, const struct target *target);
-
-/* Writes pending feedback. What cannot be written now is kept for later. */
-void worker_report(struct gate *gate, const struct target *target);
 
 /* ---- the session ---- */
 
@@ -66,9 +60,6 @@ bool worker_store(struct gate *gate, worker_call *call, void *argument, struct e
 
 /* A slot that another thread of the process no longer needs. Under the key's lock. */
 bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot);
-
-/* A slot that is not returned is free again when its time is over. */
-void slot_return(struct gate *gate, int64_t id);
 
 /* Passes the slot to a thread that waits, a limited number of times: other processes wait too. */
 void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot);

@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "engine/gate/limit.h"
-#include "engine/gate/quota_left.h"
 #include "engine/plan/draft.h"
 
 static bool has_quota(const struct plan_draft *draft)
