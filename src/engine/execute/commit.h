@@ -26,7 +26,7 @@
 #define PATRA_ENGINE_EXECUTE_COMMIT_H
 
 #include "base/uuid.h"
-#include "engine/execute/run_stats.h"
+#include "engine/execute/stats.h"
 #include "engine/fetch/fetch.h"
 #include "port/random.h"
 #include "port/store_lease.h"

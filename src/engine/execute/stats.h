@@ -11,8 +11,8 @@
  * and the older; failed the quarantined; updated counts deletions too. Of many errors the first and
  * the latest are kept.
  */
-#ifndef PATRA_ENGINE_EXECUTE_RUN_STATS_H
-#define PATRA_ENGINE_EXECUTE_RUN_STATS_H
+#ifndef PATRA_ENGINE_EXECUTE_STATS_H
+#define PATRA_ENGINE_EXECUTE_STATS_H
 
 #include "base/error.h"
 #include "data/json_write.h"

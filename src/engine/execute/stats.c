@@ -1,5 +1,5 @@
 /* The numbers of a run as JSON. */
-#include "engine/execute/run_stats.h"
+#include "engine/execute/stats.h"
 
 #include <stdio.h>
 

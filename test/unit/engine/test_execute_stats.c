@@ -1,5 +1,5 @@
 /* The JSON of a run: its members are those of the specification. */
-#include "engine/execute/run_stats.h"
+#include "engine/execute/stats.h"
 
 #include "base/buf.h"
 #include "data/json.h"
