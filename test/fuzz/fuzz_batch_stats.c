@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "engine/execute/batch_stats.h"
+#include "engine/execute/commit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

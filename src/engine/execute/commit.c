@@ -18,7 +18,6 @@
 
 #include "core/limits.h"
 #include "data/hash.h"
-#include "engine/execute/batch_stats.h"
 #include "engine/execute/commit_records.h"
 #include "port/store_quarantine.h"
 #include "port/store_signal.h"

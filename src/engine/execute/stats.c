@@ -1,9 +1,14 @@
-/* The numbers of a run as JSON. */
+/* The numbers of a batch and of its run: as JSON, back, and summed. */
 #include "engine/execute/stats.h"
 
 #include <stdio.h>
 
 #include "base/instant.h"
+#include "core/limits.h"
+#include "data/json.h"
+#include "engine/execute/commit.h"
+
+/* ---- a run ---- */
 
 void run_stats_error(struct run_stats *stats, int64_t batch_no, const struct error *error)
 {
@@ -71,4 +76,109 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_i64(writer, STR("errorCount"), stats->error_count);
     write_errors(stats, writer);
     json_write_end(writer);
+}
+
+/* ---- a batch ---- */
+
+static void write_cause(struct json_writer *w, const struct error *error)
+{
+    json_write_name(w, STR("error"));
+    json_write_object(w);
+    json_write_member_str(w, STR("level"), str_of(error_level_name(error->level)));
+    json_write_member_str(w, STR("code"), str_of(error->code));
+    json_write_member_str(w, STR("text"), str_of(error->text));
+    json_write_end(w);
+}
+
+bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
+                       const struct commit_result *result, const struct error *cause,
+                       struct str *json, struct error *err)
+{
+    struct json_writer writer;
+    struct buf out;
+
+    buf_init(&out, arena, PAGE_BYTES_MAX);
+    json_writer_init(&writer, &out);
+    json_write_object(&writer);
+    fetch_stats_write(&writer, batch);
+    json_write_member_i64(&writer, STR("inserted"), result->created);
+    json_write_member_i64(&writer, STR("updated"), result->updated + result->deleted);
+    json_write_member_i64(&writer, STR("skipped"), result->unchanged + result->older);
+    json_write_member_i64(&writer, STR("failed"), result->quarantined);
+    json_write_member_i64(&writer, STR("unchanged"), result->unchanged);
+    json_write_member_i64(&writer, STR("older"), result->older);
+    json_write_member_i64(&writer, STR("deleted"), result->deleted);
+    json_write_member_i64(&writer, STR("signals"), result->signals);
+    if (result->has_latest)
+        json_write_member_i64(&writer, STR("latestUs"), result->latest_us);
+    if (cause != NULL)
+        write_cause(&writer, cause);
+    json_write_end(&writer);
+    json_writer_finish(&writer);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* A count: no batch has INT32_MAX records. */
+static bool read_count(const struct json_doc *doc, struct str name, int64_t *count,
+                       struct error *err)
+{
+    return (json_i64(doc, json_get(doc, json_root(doc), name), count) && *count >= 0 &&
+            *count <= INT32_MAX) ||
+           error_set(err, ERROR_FATAL, "store.corrupt", "no count '%.*s'", STR_ARG(name));
+}
+
+bool batch_stats_read(struct arena *arena, struct str json, struct commit_result *result,
+                      struct error *err)
+{
+    struct json_doc doc;
+
+    if (!json_parse(&doc, arena, json, err) ||
+        !read_count(&doc, STR("inserted"), &result->created, err) ||
+        !read_count(&doc, STR("deleted"), &result->deleted, err) ||
+        !read_count(&doc, STR("updated"), &result->updated, err) ||
+        !read_count(&doc, STR("unchanged"), &result->unchanged, err) ||
+        !read_count(&doc, STR("older"), &result->older, err) ||
+        !read_count(&doc, STR("failed"), &result->quarantined, err) ||
+        !read_count(&doc, STR("signals"), &result->signals, err))
+        return false;
+    if (result->updated < result->deleted)
+        return error_set(err, ERROR_FATAL, "store.corrupt", "more deleted than changed");
+    result->updated -= result->deleted;
+    result->has_latest =
+        json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);
+    return true;
+}
+
+void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
+                     const struct commit_result *result, const struct error *cause)
+{
+    const struct fetch_counts *counts = &batch->counts;
+
+    stats->requests += counts->requests;
+    stats->returned += counts->items;
+    stats->created += result->created;
+    stats->updated += result->updated;
+    stats->unchanged += result->unchanged;
+    stats->older += result->older;
+    stats->deleted += result->deleted;
+    stats->quarantined += result->quarantined;
+    stats->signals += result->signals;
+    stats->retries += counts->retries;
+    stats->throttled += counts->throttled;
+    stats->bytes += counts->bytes;
+    stats->waited_us += counts->waited_us;
+    stats->waits_told += counts->retry_afters;
+    stats->slowed += counts->slowed;
+    stats->quota_gone += counts->quota_gone;
+    if (counts->latency_max_us > stats->latency_max_us)
+        stats->latency_max_us = counts->latency_max_us;
+    if (cause != NULL) {
+        run_stats_error(stats, batch->batch_no, cause);
+        return;
+    }
+    stats->latency_us += counts->latency_us;
+    stats->latency_count += counts->requests > 0;
+    stats->pages += !batch->is_rest;
+    stats->has_next = batch->has_next;
 }

@@ -1,4 +1,6 @@
-/* run_stats: what a run did so far, batch by batch (004 section 14.3.1).
+/* stats: the numbers of a run and of its batches, as their rows keep them.
+ *
+ * A run (004 section 14.3.1) has the sums of its batches so far:
  *
  *      {"reqCount":42,"retCount":3800,"inserted":2900,"updated":850,"skipped":50,"failed":0,
  *       "retryCount":7,"429Count":3,"avgLatencyMs":480,"maxLatencyMs":2100,"pagesVisited":42,
@@ -10,12 +12,22 @@
  * permitsTotal counts requests on the wire: each has a permit of its own. skipped are the unchanged
  * and the older; failed the quarantined; updated counts deletions too. Of many errors the first and
  * the latest are kept.
+ *
+ * A batch (004 section 14.3.2) has, after the members that the walk writes (fetch_stats_write):
+ *
+ *      {...,"inserted":90,"updated":8,"skipped":2,"failed":0,"unchanged":2,"older":0,"deleted":3,
+ *       "signals":0,"latestUs":1767225600000000,"error":{"level":"L1","code":"...","text":"..."}}
  */
 #ifndef PATRA_ENGINE_EXECUTE_STATS_H
 #define PATRA_ENGINE_EXECUTE_STATS_H
 
 #include "base/error.h"
 #include "data/json_write.h"
+
+struct commit_result;
+struct fetch_batch;
+
+/* ---- a run ---- */
 
 enum { RUN_STATS_ERRORS_MAX = 8, RUN_STATS_TEXT_MAX = 256 };
 
@@ -57,5 +69,20 @@ struct run_stats { /* the zero value is a run that did nothing */
 
 void run_stats_error(struct run_stats *stats, int64_t batch_no, const struct error *error);
 void run_stats_write(const struct run_stats *stats, struct json_writer *writer);
+
+/* ---- a batch ---- */
+
+/* `cause` is the error of a batch that failed, else NULL. */
+bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
+                       const struct commit_result *result, const struct error *cause,
+                       struct str *json, struct error *err) MUST_CHECK;
+
+/* Sets the counts of *result and leaves the rest alone. */
+bool batch_stats_read(struct arena *arena, struct str json, struct commit_result *result,
+                      struct error *err) MUST_CHECK;
+
+/* Adds a batch to the sums of its run. */
+void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
+                     const struct commit_result *result, const struct error *cause);
 
 #endif
