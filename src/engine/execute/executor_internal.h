@@ -2,8 +2,7 @@
  *
  *      executor.c    choosing, claiming, housekeeping; the loop
  *      task_run.c    one task: from its lease to its end
- *      task_end.c    the end as rows
- *      task_after.c  what it means for others
+ *      task_end.c    the end as rows, and what it means for others
  *      lease_gate.c  between the walk and the rate gate: keeps the lease, reports waits
  */
 #ifndef PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
@@ -120,8 +119,6 @@ static inline struct task_partition task_partition_of(const struct task *task)
  */
 bool task_end(struct task_run *run, const struct ending *ending, bool *held,
               struct error *err) MUST_CHECK;
-
-/* ---- task_after.c ---- */
 
 /* Before the end is written: its stats include whether the circuit is open. */
 void task_note_outage(struct task_run *run, const struct ending *ending);
