@@ -84,7 +84,7 @@ void transfer_wipe(struct transfer *transfer);
 /* setup.c: sets all options of the library for transfer->hop. */
 bool transfer_setup(struct transfer *transfer, struct error *err) MUST_CHECK;
 void transfer_forget_way(struct transfer *transfer);
-/* callbacks.c */
+/* For setup.c: what the library calls. */
 size_t transfer_on_header(char *bytes, size_t size, size_t count, void *context);
 size_t transfer_on_body(char *bytes, size_t size, size_t count, void *context);
 int transfer_on_connected(void *context, char *remote_ip, char *local_ip, int remote_port,
