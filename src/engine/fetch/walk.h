@@ -1,8 +1,8 @@
 /* walk: the inside of a fetch. Only fetch.c and walk_*.c include this.
  *
  *      fetch.c           opens, resumes and closes a walk, takes its steps, hands out batches
- *      walk_exchange.c   one request until there is a response: permit, attempts, waits
- *      walk_prefetch.c   the request after this batch, sent while the batch is stored
+ *      walk_exchange.c   one request until there is a response: permit, attempts, waits; and the
+ *                        request after this batch, sent while the batch is stored
  *      walk_pages.c      pages: repeated requests, sweeps, restarts, smaller pages
  *      walk_history.c    a search whose result the source keeps, before the pages that list it
  *      walk_ids.c        ids: batches of them, halves of batches, second tries
@@ -71,26 +71,10 @@ struct exchange {
 bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
                   struct exchange *exchange, struct error *err) MUST_CHECK;
 
-/* The same, and once more where records of the page could not be judged. *result is the better
- * response, one of fetch->exchanges. */
-bool exchange_run_checked(struct fetch *fetch, const struct exchange_request *request,
-                          struct exchange **result, struct error *err) MUST_CHECK;
-
 void exchange_close(struct exchange *exchange); /* accepts the zero value */
 
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);
-
-/* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
-bool exchange_render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
-                     struct arena *arena, struct error *err) MUST_CHECK;
-
-/* Of the request that was rendered last. */
-bool exchange_is_url_too_long(const struct fetch *fetch, const struct exchange_request *request);
-
-/* Tells the gate how an exchange ended: once for each permit. failure NULL: it did not fail. */
-void exchange_feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
-                       const struct exchange *exchange, const struct error *failure);
 
 /* ---- the request after this batch ---- */
 
@@ -103,10 +87,6 @@ struct prefetch {
 /* Sends a request if the gate has a permit at once. What fails here is left for the exchange
  * itself to find. */
 void prefetch_start(struct fetch *fetch, const struct exchange_request *request);
-
-/* Waits for the request under way; the exchange becomes that request's. */
-bool prefetch_take(struct prefetch *prefetch, struct exchange *exchange,
-                   struct error *err) MUST_CHECK;
 
 /* Gives up the request under way, if there is one. */
 void prefetch_drop(struct fetch *fetch);
@@ -182,6 +162,11 @@ void walk_take_records(struct fetch *fetch, const struct listing *listing,
 /* Keeps a token beyond the page that gave it. */
 bool phase_set_token(struct phase *phase, struct str token, struct error *err) MUST_CHECK;
 
+/* exchange_run, and once more where records of the page could not be judged. *result is the better
+ * response, one of fetch->exchanges. */
+bool walk_run_checked(struct fetch *fetch, const struct exchange_request *request,
+                      struct exchange **result, struct error *err) MUST_CHECK;
+
 /* The same request again, beside its first response. On failure *found is the second exchange. */
 bool walk_repeat(struct fetch *fetch, const struct exchange_request *request,
                  struct exchange **found, struct exchange **second, struct error *err) MUST_CHECK;
@@ -206,9 +191,12 @@ void walk_judge(struct fetch *fetch);
  * not be read again. */
 bool walk_check_limits(struct fetch *fetch, struct error *err) MUST_CHECK;
 
-/* True: the walk has ended, because slices by id would not hold the ids they claim. is_over_cap:
- * the source has more than it hands out, and the slice is about to be cut. */
-bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing, bool is_over_cap);
+/* True: the walk has ended, because slices by id would not hold the ids they claim. */
+bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing);
+
+/* True: the walk has ended, because the source has more than it hands out; with a re-slice, where
+ * one would help. */
+bool walk_ends_over_cap(struct fetch *fetch, const struct listing *listing);
 
 /* ---- the whole ---- */
 

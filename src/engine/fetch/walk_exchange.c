@@ -9,6 +9,7 @@
  */
 #include "engine/fetch/walk.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -71,11 +72,13 @@ static int requests_of(const struct http_response *reply)
     return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
 }
 
-void exchange_feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
-                       const struct exchange *exchange, const struct error *failure)
+/* Reports to the gate how an exchange ended: once for each permit. failure NULL: it did not fail.
+ */
+static void feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
+                     const struct exchange *exchange, const struct error *failure)
 {
     const struct rate_hints *hints = &exchange->response.hints;
-    const struct permit_feedback feedback = {
+    const struct permit_feedback report = {
         .endpoint = endpoint,
         .signal = { .outcome = outcome_of(exchange, failure),
                     .now_us = clock_now_us(fetch->parts.clock),
@@ -90,8 +93,8 @@ void exchange_feedback(struct fetch *fetch, const struct spec_endpoint *endpoint
         .status = exchange->reply.status,
     };
 
-    count_signal(&fetch->counts, &feedback);
-    permit_gate_feedback(fetch->parts.gate, &feedback);
+    count_signal(&fetch->counts, &report);
+    permit_gate_feedback(fetch->parts.gate, &report);
 }
 
 /* ---- rendering ---- */
@@ -110,8 +113,9 @@ static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
                         STR_ARG(str_slice(given, FLAGS_AT, given.len)));
 }
 
-bool exchange_render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
-                     struct arena *arena, struct error *err)
+/* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
+static bool render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
+                   struct arena *arena, struct error *err)
 {
     const struct phase *phase = request->phase;
     const struct request_input input = {
@@ -142,7 +146,8 @@ bool exchange_render(struct fetch *fetch, const struct exchange_request *request
     return true;
 }
 
-bool exchange_is_url_too_long(const struct fetch *fetch, const struct exchange_request *request)
+/* Of the request that was rendered last. */
+static bool is_url_too_long(const struct fetch *fetch, const struct exchange_request *request)
 {
     return request->id_count > 1 && request->phase->endpoint->method == HTTP_GET &&
            fetch->request.http.url.len > REQUEST_GET_URL_MAX;
@@ -150,22 +155,27 @@ bool exchange_is_url_too_long(const struct fetch *fetch, const struct exchange_r
 
 /* ---- sending ---- */
 
+static void note_sent(const struct fetch *fetch, struct exchange *exchange)
+{
+    exchange->is_sent = true;
+    exchange->sent_us = clock_now_us(fetch->parts.clock);
+    exchange->started_us = clock_monotonic_us(fetch->parts.clock);
+}
+
 static bool render_and_send(struct fetch *fetch, const struct exchange_request *request,
                             struct exchange *exchange, struct error *err)
 {
-    if (!exchange_render(fetch, request, fetch->handout.batch_no, walk_arena(fetch), err))
+    if (!render(fetch, request, fetch->handout.batch_no, walk_arena(fetch), err))
         return false;
     exchange->request_digest = fetch->request.digest;
     exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
-    if (exchange_is_url_too_long(fetch, request)) {
+    if (is_url_too_long(fetch, request)) {
         exchange->response.kind = RESPONSE_OVERSIZED;
         exchange->is_url_too_long = true;
         return error_set(err, ERROR_REQUEST, "fetch.url", "%zu ids make a URL of %zu bytes",
                          request->id_count, fetch->request.http.url.len);
     }
-    exchange->is_sent = true;
-    exchange->sent_us = clock_now_us(fetch->parts.clock);
-    exchange->started_us = clock_monotonic_us(fetch->parts.clock);
+    note_sent(fetch, exchange);
     return http_send(fetch->parts.http, walk_arena(fetch), &fetch->request.http, &exchange->reply,
                      err);
 }
@@ -183,6 +193,16 @@ static void count_reply(struct fetch *fetch, const struct exchange *exchange)
     if (latency_us > fetch->counts.latency_max_us)
         fetch->counts.latency_max_us = latency_us;
     fetch->counts.status = reply->status;
+}
+
+/* Waits for the request under way; the exchange becomes that request's. */
+static bool prefetch_take(struct prefetch *prefetch, struct exchange *exchange, struct error *err)
+{
+    struct http_ticket *ticket = prefetch->ticket;
+
+    prefetch->ticket = NULL;
+    *exchange = prefetch->begun;
+    return http_wait(ticket, &exchange->reply, err);
 }
 
 /* The request under way, or else a new one under a permit of its own. */
@@ -285,7 +305,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
         exchange->response.kind = response_kind_of_failure(err);
     if (!ok)
         mask_failure(fetch, request, exchange, err);
-    exchange_feedback(fetch, endpoint, exchange, ok ? NULL : err);
+    feedback(fetch, endpoint, exchange, ok ? NULL : err);
     return ok;
 }
 
@@ -386,46 +406,46 @@ void exchange_discard(struct fetch *fetch, struct exchange *exchange)
     arena_reset(walk_arena(fetch));
 }
 
-/* ---- a second request for the same page ---- */
+/* ---- the request after this batch, sent while the caller stores the batch ---- */
 
-static bool has_unjudged(const struct exchange *exchange)
+void prefetch_start(struct fetch *fetch, const struct exchange_request *request)
 {
-    return exchange->listing.bad.count > 0 || exchange->listing.unnamed > 0;
+    const struct spec_endpoint *endpoint = request->phase->endpoint;
+    const struct permit_request permit_request = { .endpoint = endpoint };
+    struct arena *arena = &fetch->memory.pages[fetch->memory.turn ^ 1];
+    struct prefetch *prefetch = &fetch->prefetch;
+    struct exchange begun = { .response.kind = RESPONSE_ERROR };
+    struct error ignored; /* what fails now fails again, and is reported, in the exchange itself */
+
+    assert(prefetch->ticket == NULL);
+    if (!permit_gate_acquire(fetch->parts.gate, &permit_request, &begun.permit, &ignored) ||
+        begun.permit.decision != RATE_ALLOW)
+        return;
+    arena_reset(arena);
+    /* The request belongs to the batch after those that this response is divided into. */
+    if (render(fetch, request, fetch->handout.batch_no + fetch->handout.part_count, arena,
+               &ignored) &&
+        !is_url_too_long(fetch, request) &&
+        http_start(fetch->parts.http, arena, &fetch->request.http, &prefetch->ticket, &ignored)) {
+        begun.title = http_title(&fetch->request.http, fetch->request.http.url);
+        begun.request_digest = fetch->request.digest;
+        note_sent(fetch, &begun);
+        prefetch->endpoint = endpoint;
+        prefetch->begun = begun;
+    } else {
+        prefetch->ticket = NULL;
+        feedback(fetch, endpoint, &begun, NULL);
+    }
+    arena_wipe(&fetch->memory.scratch);
 }
 
-/* One id may no longer exist. That a whole batch of them does not is unlikely. */
-static bool has_no_id_of_many(const struct exchange_request *request,
-                              const struct exchange *exchange)
+void prefetch_drop(struct fetch *fetch)
 {
-    return request->id_count > 1 && exchange->listing.items == 0 &&
-           exchange->response.kind != RESPONSE_EMPTY;
-}
+    struct prefetch *prefetch = &fetch->prefetch;
 
-static bool is_at_least_as_good(const struct listing *second, const struct listing *first)
-{
-    return second->records.count + second->dropped >= first->records.count + first->dropped &&
-           second->items >= first->items;
-}
-
-bool exchange_run_checked(struct fetch *fetch, const struct exchange_request *request,
-                          struct exchange **result, struct error *err)
-{
-    struct exchange *first = &fetch->exchanges[0], *second = &fetch->exchanges[1];
-    const bool may_repeat = request->id_count > 0 || request->phase->rules.replayable;
-    bool is_unjudged;
-
-    *result = first;
-    if (!exchange_run(fetch, request, first, err))
-        return false;
-    is_unjudged = has_unjudged(first) && may_repeat && fetch->totals.repeats < FETCH_REPEATS_MAX;
-    if (!is_unjudged && !has_no_id_of_many(request, first))
-        return true;
-    fetch->totals.repeats += is_unjudged;
-    fetch->counts.repeated = true;
-    fetch->memory.keeps_first = true;
-    if (!exchange_run(fetch, request, second, err))
-        return true; /* the first response is good enough; the gate knows of the failure */
-    if (is_at_least_as_good(&second->listing, &first->listing))
-        *result = second;
-    return true;
+    if (prefetch->ticket == NULL)
+        return;
+    http_cancel(prefetch->ticket);
+    prefetch->ticket = NULL;
+    feedback(fetch, prefetch->endpoint, &prefetch->begun, NULL);
 }

@@ -14,7 +14,7 @@ bool history_search(struct fetch *fetch, struct exchange **found, struct error *
     const struct exchange_request request = { .phase = fetch->list, .ids_only = true };
     struct exchange *second;
 
-    if (!exchange_run_checked(fetch, &request, found, err))
+    if (!walk_run_checked(fetch, &request, found, err))
         return false;
     if (!finds_nothing(*found) || (*found)->response.kind == RESPONSE_EMPTY ||
         !walk_expects_records(fetch))

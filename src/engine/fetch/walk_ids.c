@@ -250,7 +250,7 @@ bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error 
     batch->kind = FETCH_DETAILS;
     for (;;) {
         request = id_work_request(ids);
-        if (exchange_run_checked(fetch, &request, &found, err))
+        if (walk_run_checked(fetch, &request, &found, err))
             break;
         fetch->current = found;
         if (!recover(fetch, queue, &request, found, err))

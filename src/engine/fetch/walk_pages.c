@@ -229,20 +229,69 @@ static void complete_total(const struct fetch *fetch, struct listing *listing)
     listing->total = fetch->history.total;
 }
 
-/* ---- requesting a page ---- */
+/* ---- requesting twice ---- */
+
+/* The same request again, beside its first response, which is kept. */
+static bool run_second(struct fetch *fetch, const struct exchange_request *request,
+                       const struct exchange *first, struct exchange **second, struct error *err)
+{
+    fetch->counts.repeated = true;
+    fetch->memory.keeps_first = true;
+    *second = first == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
+    return exchange_run(fetch, request, *second, err);
+}
 
 bool walk_repeat(struct fetch *fetch, const struct exchange_request *request,
                  struct exchange **found, struct exchange **second, struct error *err)
 {
-    fetch->counts.repeated = true;
-    fetch->memory.keeps_first = true;
-    *second = *found == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
-    exchange_close(*second);
-    if (exchange_run(fetch, request, *second, err))
+    if (run_second(fetch, request, *found, second, err))
         return true;
     *found = *second;
     return false;
 }
+
+static bool has_unjudged(const struct exchange *exchange)
+{
+    return exchange->listing.bad.count > 0 || exchange->listing.unnamed > 0;
+}
+
+/* One id may no longer exist. That a whole batch of them does not is unlikely. */
+static bool has_no_id_of_many(const struct exchange_request *request,
+                              const struct exchange *exchange)
+{
+    return request->id_count > 1 && exchange->listing.items == 0 &&
+           exchange->response.kind != RESPONSE_EMPTY;
+}
+
+static bool is_at_least_as_good(const struct listing *second, const struct listing *first)
+{
+    return second->records.count + second->dropped >= first->records.count + first->dropped &&
+           second->items >= first->items;
+}
+
+bool walk_run_checked(struct fetch *fetch, const struct exchange_request *request,
+                      struct exchange **result, struct error *err)
+{
+    struct exchange *first = &fetch->exchanges[0];
+    const bool may_repeat = request->id_count > 0 || request->phase->rules.replayable;
+    struct exchange *second;
+    bool is_unjudged;
+
+    *result = first;
+    if (!exchange_run(fetch, request, first, err))
+        return false;
+    is_unjudged = has_unjudged(first) && may_repeat && fetch->totals.repeats < FETCH_REPEATS_MAX;
+    if (!is_unjudged && !has_no_id_of_many(request, first))
+        return true;
+    fetch->totals.repeats += is_unjudged;
+    if (!run_second(fetch, request, first, &second, err))
+        return true; /* the first response is good enough; the gate knows of the failure */
+    if (is_at_least_as_good(&second->listing, &first->listing))
+        *result = second;
+    return true;
+}
+
+/* ---- requesting a page ---- */
 
 static bool request_and_decide(struct fetch *fetch, struct exchange **found,
                                struct page_decision *decision, struct error *err)
@@ -254,7 +303,7 @@ static bool request_and_decide(struct fetch *fetch, struct exchange **found,
     struct exchange *second;
     struct page_seen seen, seen_again;
 
-    if (!exchange_run_checked(fetch, &request, found, err))
+    if (!walk_run_checked(fetch, &request, found, err))
         return false;
     complete_total(fetch, &(*found)->listing);
     seen = seen_of(phase, *found);
@@ -296,25 +345,6 @@ static bool accept(struct phase *phase, const struct exchange *exchange,
         return true;
     return id_set_add(&phase->tokens, id_set_hash(decision->next.token), &is_new, err) &&
            phase_set_token(phase, decision->next.token, err);
-}
-
-/* The first page of a slice shows whether the slice can be walked to its end. */
-static bool is_over_cap(const struct fetch *fetch, const struct listing *listing)
-{
-    const struct phase *phase = fetch->list;
-
-    return phase == &fetch->phases[0] && phase->state.number == 0 && fetch->order.can_reslice &&
-           listing->has_total &&
-           page_is_over_cap(phase->rules.cap > 0 ? &phase->rules : &fetch->phases[1].rules,
-                            listing->total);
-}
-
-static void end_over_cap(struct fetch *fetch, const struct listing *listing)
-{
-    fetch->list->proof.has_total = true;
-    fetch->list->proof.total_last = listing->total;
-    if (!walk_ends_by_stray_ids(fetch, listing, true))
-        walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });
 }
 
 /* The sweep is over. It is believed, or the walk begins again. */
@@ -398,13 +428,11 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
         exchange_discard(fetch, found);
     }
     fetch->current = found;
-    if (is_over_cap(fetch, &found->listing)) {
-        end_over_cap(fetch, &found->listing);
+    if (walk_ends_over_cap(fetch, &found->listing))
         return true;
-    }
     if (is_search)
         return history_enter(fetch, found, err);
-    if (walk_ends_by_stray_ids(fetch, &found->listing, false))
+    if (walk_ends_by_stray_ids(fetch, &found->listing))
         return true;
     walk_take_records(fetch, &found->listing, batch);
     if (fetch->mode == WALK_IDS && !take_ids(fetch, &found->listing, batch, err))

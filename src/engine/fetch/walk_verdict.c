@@ -188,7 +188,7 @@ static bool find_stray(const struct fetch *fetch, const struct listing *listing,
     return false;
 }
 
-bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing, bool is_over_cap)
+static bool end_by_stray_ids(struct fetch *fetch, const struct listing *listing, bool is_over_cap)
 {
     const struct spec_page *page = &fetch->spec->endpoint.page;
     const struct id_range part = fetch->order.slice->part;
@@ -211,5 +211,34 @@ bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing, 
         return false;
     fetch->list->end = PAGE_CUT_CAP;
     walk_end(fetch, FETCH_CUT_SHORT, reason);
+    return true;
+}
+
+bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing)
+{
+    return end_by_stray_ids(fetch, listing, false);
+}
+
+/* ---- the source's cap ---- */
+
+/* The first page of a slice shows whether the slice can be walked to its end. */
+static bool is_over_cap(const struct fetch *fetch, const struct listing *listing)
+{
+    const struct phase *phase = fetch->list;
+
+    return phase == &fetch->phases[0] && phase->state.number == 0 && fetch->order.can_reslice &&
+           listing->has_total &&
+           page_is_over_cap(phase->rules.cap > 0 ? &phase->rules : &fetch->phases[1].rules,
+                            listing->total);
+}
+
+bool walk_ends_over_cap(struct fetch *fetch, const struct listing *listing)
+{
+    if (!is_over_cap(fetch, listing))
+        return false;
+    fetch->list->proof.has_total = true;
+    fetch->list->proof.total_last = listing->total;
+    if (!end_by_stray_ids(fetch, listing, true))
+        walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });
     return true;
 }
