@@ -34,7 +34,7 @@ struct spec_endpoint; /* the settings of an endpoint: its rate key, costs and li
  * as the first member. */
 struct permit_waiter {
     /* until_us is on the calendar; 0: unknown. */
-    void (*wait)(struct permit_waiter *waiter, int64_t until_us, enum wait_reason why);
+    void (*wait)(struct permit_waiter *waiter, int64_t until_us, enum wait_reason reason);
 };
 
 /* ---- a permit ---- */
@@ -47,8 +47,8 @@ struct permit_request {
 
 struct permit {
     enum rate_decision decision;
-    int64_t retry_at_us;  /* WAIT, REJECT: not before this instant; 0: unknown */
-    enum wait_reason why; /* WAIT, REJECT */
+    int64_t retry_at_us;     /* WAIT, REJECT: not before this instant; 0: unknown */
+    enum wait_reason reason; /* WAIT, REJECT */
     int64_t waited_us;
     /* For the batch row. What is 0 or empty is left out. */
     struct str key;

@@ -83,7 +83,7 @@ static void note_put_off(struct progress *progress, const struct ending *ending)
     if (ending == NULL || ending->kind != ENDING_LATER)
         return;
     progress->put_off_us = ending->retry_at_us;
-    progress->put_off_why = ending->why;
+    progress->put_off_reason = ending->retry_reason;
 }
 
 void progress_see(struct progress *progress, int64_t index, const struct executor_event *event)
@@ -99,7 +99,7 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
     case EXECUTOR_WAITING:
         worker->state = WORKER_WAITING;
         worker->until_us = event->until_us;
-        worker->why = event->why;
+        worker->reason = event->reason;
         break;
     case EXECUTOR_BATCH:
         worker->state = WORKER_WORKING;
@@ -116,7 +116,7 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
     case EXECUTOR_IDLE:
         *worker = (struct progress_worker){ .state = WORKER_IDLE,
                                             .until_us = event->until_us,
-                                            .why = event->why };
+                                            .reason = event->reason };
         break;
     case EXECUTOR_TROUBLE:
         note_trouble(progress, event);
@@ -197,7 +197,7 @@ static void take_earlier(struct progress_wait *wait, const struct progress_worke
 {
     if (is_first ||
         (worker->until_us > 0 && (wait->until_us == 0 || worker->until_us < wait->until_us)))
-        *wait = (struct progress_wait){ .until_us = worker->until_us, .why = worker->why };
+        *wait = (struct progress_wait){ .until_us = worker->until_us, .reason = worker->reason };
 }
 
 /* A worker whose wait is over is working. */
@@ -225,8 +225,8 @@ static void count_workers(const struct progress *progress, int64_t now_us,
     view->wait.left_us = view->wait.until_us - now_us;
     view->rest.left_us = view->rest.until_us - now_us;
     /* The queue only knows that a task is not due yet; the worker that put it off knows why. */
-    if (view->rest.why == WAIT_DUE && progress->put_off_us > now_us)
-        view->rest.why = progress->put_off_why;
+    if (view->rest.reason == WAIT_DUE && progress->put_off_us > now_us)
+        view->rest.reason = progress->put_off_reason;
 }
 
 struct progress_view progress_view(const struct progress *progress, int64_t now_us)

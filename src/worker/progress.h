@@ -28,7 +28,7 @@ enum progress_state { WORKER_IDLE, WORKER_WORKING, WORKER_WAITING };
 struct progress_worker {
     enum progress_state state;
     int64_t until_us; /* WAITING, IDLE: 0 when unknown */
-    enum wait_reason why;
+    enum wait_reason reason;
     bool has_total;
     int64_t total; /* records of its slice, as the source says */
     int64_t received;
@@ -69,7 +69,7 @@ struct progress {
     size_t sample_count;
     size_t sample_next;
     int64_t put_off_us; /* when the last task that was given back is due again; 0: none was */
-    enum wait_reason put_off_why;
+    enum wait_reason put_off_reason;
     int64_t trouble_us; /* when the store last failed; 0: never */
     char trouble[256];
 };
@@ -95,7 +95,7 @@ struct progress_view {
     struct progress_wait { /* the earliest wait */
         int64_t until_us;  /* 0: unknown */
         int64_t left_us;
-        enum wait_reason why;
+        enum wait_reason reason;
     } wait;          /* of the workers that are waiting */
     bool is_resting; /* no worker works or waits, and tasks are due later: */
     struct progress_wait rest;

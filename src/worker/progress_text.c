@@ -148,7 +148,7 @@ static bool has_wait(const struct progress_view *view)
 /* Waiting less than a second for the rate is normal, and not shown. */
 static bool has_wait_line(const struct progress_view *view)
 {
-    return has_wait(view) && (view->waiting == 0 || view->wait.why != WAIT_RATE ||
+    return has_wait(view) && (view->waiting == 0 || view->wait.reason != WAIT_RATE ||
                               view->wait.left_us >= US_PER_SECOND);
 }
 
@@ -157,14 +157,14 @@ static void wait_text(const struct progress_view *view, struct buf *out)
 {
     const struct progress_wait *wait = view->waiting > 0 ? &view->wait : &view->rest;
 
-    buf_add(out, view->waiting == 0          ? STR("no task may run")
-                 : wait->why == WAIT_BACKOFF ? STR("waiting")
-                                             : STR("waiting for a permit"));
+    buf_add(out, view->waiting == 0             ? STR("no task may run")
+                 : wait->reason == WAIT_BACKOFF ? STR("waiting")
+                                                : STR("waiting for a permit"));
     if (wait->until_us > 0) {
         buf_add(out, STR(" until "));
         text_clock(out, wait->until_us);
     }
-    buf_printf(out, " (%.*s)", STR_ARG(WAIT_REASON_CODES.items[wait->why].meaning));
+    buf_printf(out, " (%.*s)", STR_ARG(WAIT_REASON_CODES.items[wait->reason].meaning));
 }
 
 static void workers_line(const struct progress_view *view, const struct progress_style *style,

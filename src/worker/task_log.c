@@ -37,9 +37,9 @@ static struct str until_text(struct until *until, int64_t at_us)
                      : STR("unknown");
 }
 
-static struct str why_text(enum wait_reason why)
+static struct str reason_text(enum wait_reason reason)
 {
-    return WAIT_REASON_CODES.items[why].meaning;
+    return WAIT_REASON_CODES.items[reason].meaning;
 }
 
 static void log_waiting(const struct task_log *mine, const struct executor_event *event)
@@ -49,7 +49,7 @@ static void log_waiting(const struct task_log *mine, const struct executor_event
     if (event->until_us - event->now_us >= TASK_LOG_WAIT_MIN_US)
         log_event(mine->log, LOG_INFO, "waiting for a permit", LINEAGE(event->task, event->run_id),
                   LOG_STR("until", until_text(&until, event->until_us)),
-                  LOG_STR("why", why_text(event->why)));
+                  LOG_STR("why", reason_text(event->reason)));
 }
 
 /* Every idle worker finds it once a second; it is logged once. */
@@ -57,7 +57,7 @@ static void log_circuit(struct task_log *mine, const struct executor_event *even
 {
     struct until until;
 
-    if (event->why != WAIT_CIRCUIT || event->until_us <= mine->rest_us)
+    if (event->reason != WAIT_CIRCUIT || event->until_us <= mine->rest_us)
         return;
     mine->rest_us = event->until_us;
     log_event(mine->log, LOG_WARN, "circuit open", LOG_I64("worker", mine->worker),
@@ -142,7 +142,8 @@ static void log_later(const struct task_log *mine, const struct executor_event *
         log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task put off",
                   LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
                   LOG_STR("until", until_text(&until, ending->retry_at_us)),
-                  LOG_STR("for", why_text(ending->why)), LOG_STR("why", str_of(ending->text)));
+                  LOG_STR("for", reason_text(ending->retry_reason)),
+                  LOG_STR("why", str_of(ending->text)));
     else
         log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task given back",
                   LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),

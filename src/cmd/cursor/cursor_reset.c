@@ -86,7 +86,7 @@ static bool reset_one(const struct invocation *invocation, struct session *sessi
     struct arena *arena = &session->arena;
     struct cursor_reset_request request = {
         .who = who_am_i(arena),
-        .why = str_of(invocation_value(invocation, "reason")),
+        .reason = str_of(invocation_value(invocation, "reason")),
         .now_us = clock_now_us(&session->clock),
     };
     struct cursor_reset_result result;

@@ -189,7 +189,7 @@ static void add_end(const struct harvest_summary *summary, struct buf *out)
         add_instant(out, summary->waits_until_us);
         if (summary->view.is_resting)
             buf_printf(out, " (%.*s)",
-                       STR_ARG(WAIT_REASON_CODES.items[summary->view.rest.why].meaning));
+                       STR_ARG(WAIT_REASON_CODES.items[summary->view.rest.reason].meaning));
         buf_add(out, STR("; run the same command then to continue\n"));
         break;
     case HARVEST_BUDGET:

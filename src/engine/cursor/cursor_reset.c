@@ -43,7 +43,7 @@ static bool write_remarks(struct arena *arena, const struct cursor_reset_request
     canon = canon_begin(&out);
     canon_str(&canon, "by", request->who);
     canon_i64(&canon, "tasks", tasks);
-    canon_str(&canon, "why", request->why);
+    canon_str(&canon, "why", request->reason);
     canon_end(&canon);
     *remarks = buf_str(&out);
     return buf_ok(&out, err);

@@ -19,7 +19,7 @@ struct cursor_reset_request {
     struct cursor_name name;
     struct cursor_value to; /* of the cursor's own type; TIME: not after now */
     struct str who;
-    struct str why;
+    struct str reason;
     int64_t now_us;
 };
 

@@ -45,7 +45,7 @@ static struct ending later(int64_t retry_at_us, const char *text)
 {
     struct ending ending = { .kind = ENDING_LATER,
                              .retry_at_us = retry_at_us,
-                             .why = WAIT_BACKOFF };
+                             .retry_reason = WAIT_BACKOFF };
 
     set_text(&ending, str_of(text));
     return ending;
@@ -145,7 +145,7 @@ static struct ending transient(const struct error *err, const struct ending_inpu
     if (is_asked_to_wait(err, ask)) {
         ending =
             later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask), err->text);
-        ending.why = ask->retry_why;
+        ending.retry_reason = ask->retry_reason;
         return ending;
     }
     if (fetch_error_is_restarts(err) && ask->runs >= ENDING_IDLE_RUNS_MAX)

@@ -42,8 +42,8 @@ struct ending {
     bool is_stop;   /* the source must not go on */
     bool is_outage; /* the source fails: a failure for core/health.h */
     int64_t retry_at_us;
-    enum wait_reason why;      /* LATER: what is waited for until then */
-    char text[ERROR_TEXT_MAX]; /* for people; the error's text after a failure */
+    enum wait_reason retry_reason; /* LATER: what is waited for until then */
+    char text[ERROR_TEXT_MAX];     /* for people; the error's text after a failure */
 };
 
 struct ending_input {
@@ -54,7 +54,7 @@ struct ending_input {
     int64_t idle_runs;   /* runs before this one, in a row, that committed none */
     int64_t runs;        /* of the task, with this one */
     int64_t retry_at_us; /* as the walk says; 0: unknown */
-    enum wait_reason retry_why;
+    enum wait_reason retry_reason;
     int64_t now_us;
     uint64_t random;
 };

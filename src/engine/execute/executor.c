@@ -328,7 +328,7 @@ bool executor_step(struct executor *executor, enum executor_did *did, int64_t *n
     *next_us += executor->settings.poll_us;
     executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE,
                                                         .until_us = outlook.rest.until_us,
-                                                        .why = outlook.rest.why });
+                                                        .reason = outlook.rest.reason });
     return true;
 }
 

@@ -57,8 +57,8 @@ struct executor_event { /* views, valid during the call; what does not apply is 
     const struct task *task;
     int64_t run_id;
     int64_t now_us;
-    int64_t until_us;     /* 0: unknown */
-    enum wait_reason why; /* WAITING, IDLE */
+    int64_t until_us;        /* 0: unknown */
+    enum wait_reason reason; /* WAITING, IDLE */
     const struct fetch_batch *batch;
     const struct commit_result *commit;
     const struct ending *ending;

@@ -63,7 +63,7 @@ static void hear_bytes(struct http_watch *watch)
     (void)!keep_lease(((struct run_watch *)watch)->gate, &ignored);
 }
 
-static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_reason why)
+static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_reason reason)
 {
     const struct task_run *run = ((struct run_waiter *)port)->run;
 
@@ -72,7 +72,7 @@ static void report_wait(struct permit_waiter *port, int64_t until_us, enum wait_
                                        .task = run->task,
                                        .run_id = run->run.id,
                                        .until_us = executor_shared_us(run->executor, until_us),
-                                       .why = why });
+                                       .reason = reason });
 }
 
 void lease_gate_init(struct task_run *run, struct permit_gate *inner)

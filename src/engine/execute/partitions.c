@@ -187,7 +187,7 @@ struct partition_rest partitions_rest(struct partitions *partitions,
             continue;
         rest = rest_of(partitions, ask, state);
         if (rest.until_us == 0 && first.until_us == 0)
-            first.why = rest.why;
+            first.reason = rest.reason;
         else if (rest.until_us > 0 && (first.until_us == 0 || rest.until_us < first.until_us))
             first = rest;
     }

@@ -35,7 +35,7 @@ struct partition_choice partitions_choose(struct partitions *partitions,
  * taken for an unknown time. */
 struct partition_rest {
     int64_t until_us;
-    enum wait_reason why;
+    enum wait_reason reason;
 };
 struct partition_rest partitions_rest(struct partitions *partitions,
                                       const struct partition_query *ask);

@@ -205,7 +205,7 @@ void task_note_outage(struct task_run *run, const struct ending *ending)
 static bool is_silence(const struct ending *ending)
 {
     return ending->kind == ENDING_LATER && !ending->is_outage &&
-           (ending->why == WAIT_RETRY_AFTER || ending->why == WAIT_QUOTA);
+           (ending->retry_reason == WAIT_RETRY_AFTER || ending->retry_reason == WAIT_QUOTA);
 }
 
 static void report_end(struct task_run *run, const struct ending *ending)
@@ -215,7 +215,7 @@ static void report_end(struct task_run *run, const struct ending *ending)
 
     if (is_silence(ending))
         partitions_note_rest(executor->parts.partitions, &partition,
-                             &(struct partition_rest){ ending->retry_at_us, ending->why });
+                             &(struct partition_rest){ ending->retry_at_us, ending->retry_reason });
     executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
                                                         .task = run->task,
                                                         .run_id = run->run.id,

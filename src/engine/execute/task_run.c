@@ -179,7 +179,8 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
-static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enum wait_reason why)
+static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us,
+                                  enum wait_reason reason)
 {
     return (struct ending_input){
         .slice = &run->assignment.slice,
@@ -189,7 +190,7 @@ static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us, enu
         .idle_runs = run->assignment.idle_runs,
         .runs = run->run.attempt,
         .retry_at_us = retry_at_us,
-        .retry_why = why,
+        .retry_reason = reason,
         .now_us = executor_now_us(run->executor),
         .random = random_source_u64(run->executor->parts.random),
     };
@@ -330,8 +331,8 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         else {
             if (!is_only_waiting(err))
                 store_failed_batch(run, &batch, err);
-            ask =
-                ask_of(run, executor_shared_us(run->executor, batch.retry_at_us), batch.retry_why);
+            ask = ask_of(run, executor_shared_us(run->executor, batch.retry_at_us),
+                         batch.retry_reason);
             *ending = ending_of_failure(err, &ask);
         }
         *is_last = true;

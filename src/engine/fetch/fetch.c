@@ -409,7 +409,7 @@ bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *er
     fetch->has_failed = true;
     *batch = fetch->handout.whole;
     batch->retry_at_us = fetch->retry.at_us;
-    batch->retry_why = fetch->retry.why;
+    batch->retry_reason = fetch->retry.reason;
     batch->records = NULL;
     batch->record_count = 0;
     if (!describe(fetch, batch, err, &second))

@@ -240,9 +240,9 @@ struct fetch_batch {
 
     bool is_rest; /* of the response that the batch before was made of */
     bool is_last;
-    struct fetch_verdict verdict; /* of the last batch */
-    int64_t retry_at_us;          /* on failure: not before; 0: the caller's own back-off */
-    enum wait_reason retry_why;   /* of retry_at_us */
+    struct fetch_verdict verdict;  /* of the last batch */
+    int64_t retry_at_us;           /* on failure: not before; 0: the caller's own back-off */
+    enum wait_reason retry_reason; /* of retry_at_us */
 };
 
 /* ---- the walk ---- */

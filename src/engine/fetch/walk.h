@@ -228,7 +228,7 @@ struct walk_totals { /* of all batches */
 
 struct walk_retry { /* of a failure: when to come back */
     int64_t at_us;  /* 0: unknown */
-    enum wait_reason why;
+    enum wait_reason reason;
 };
 
 struct fetch {

@@ -34,10 +34,10 @@ static bool acquire_permit(struct fetch *fetch, const struct spec_endpoint *endp
     fetch->counts.waited_us += permit->waited_us;
     if (permit->decision == RATE_ALLOW)
         return true;
-    fetch->retry = (struct walk_retry){ permit->retry_at_us, permit->why };
+    fetch->retry = (struct walk_retry){ permit->retry_at_us, permit->reason };
     return error_set(err, ERROR_TRANSIENT, "fetch.rejected",
                      "the rate gate has no permit in time (%.*s)",
-                     STR_ARG(WAIT_REASON_CODES.items[permit->why].meaning));
+                     STR_ARG(WAIT_REASON_CODES.items[permit->reason].meaning));
 }
 
 static bool is_refused_as_too_fast(const struct exchange *exchange)
@@ -358,7 +358,7 @@ static bool wait_before_retry(struct fetch *fetch, const struct exchange_request
     }
     fetch->counts.waited_us += delay_us;
     if (fetch->parts.waiter != NULL)
-        fetch->parts.waiter->wait(fetch->parts.waiter, retry.at_us, retry.why);
+        fetch->parts.waiter->wait(fetch->parts.waiter, retry.at_us, retry.reason);
     return clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd) ||
            permit_wait_cancelled(err);
 }
@@ -370,7 +370,7 @@ static void note_quota_reset(struct fetch *fetch, const struct exchange *exchang
 
     if (exchange->response.kind != RESPONSE_QUOTA || fetch->retry.at_us != 0)
         return;
-    fetch->retry.why = WAIT_QUOTA;
+    fetch->retry.reason = WAIT_QUOTA;
     if (hints->has_retry_after)
         fetch->retry.at_us = clock_now_us(fetch->parts.clock) + hints->retry_after_us;
     else

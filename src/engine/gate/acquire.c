@@ -55,15 +55,15 @@ struct attempt {
     struct gate_permit permit;
     enum { FOUND, AGAIN, NOT_IN_TIME } found;
     int64_t at_us; /* NOT_IN_TIME: when it would have been due; 0: unknown */
-    enum wait_reason why;
+    enum wait_reason reason;
     bool is_reported;
     int64_t reported_us; /* until when it waits, as reported last */
-    enum wait_reason reported_why;
+    enum wait_reason reported_reason;
 };
 
 static void take_answer(struct attempt *attempt, const struct shared_result *answer)
 {
-    attempt->why = answer->why;
+    attempt->reason = answer->reason;
     switch (answer->kind) {
     case SHARED_TAKEN:
         attempt->found = FOUND;
@@ -102,7 +102,7 @@ static bool find_here(struct attempt *attempt, struct shared_request *ask, int64
     if (gate_key_silence(key) > attempt->deadline_us) {
         attempt->found = NOT_IN_TIME;
         attempt->at_us = gate_key_silence(key);
-        attempt->why = gate_key_silence_why(key);
+        attempt->reason = gate_key_silence_reason(key);
         return true;
     }
     if (ask->needs_slot && slot_inherit(key, now_us, &attempt->slot)) {
@@ -110,7 +110,7 @@ static bool find_here(struct attempt *attempt, struct shared_request *ask, int64
         ask->needs_slot = false;
     }
     attempt->found = FOUND;
-    attempt->why = WAIT_RATE;
+    attempt->reason = WAIT_RATE;
     if (!ask->needs_slot &&
         gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
         return true;
@@ -180,14 +180,14 @@ static void report_wait(struct attempt *attempt, int64_t until_us)
 
     if (attempt->waiter == NULL || until_us <= now_us ||
         (attempt->is_reported && attempt->reported_us == until_us &&
-         attempt->reported_why == attempt->why))
+         attempt->reported_reason == attempt->reason))
         return;
     attempt->is_reported = true;
     attempt->reported_us = until_us;
-    attempt->reported_why = attempt->why;
+    attempt->reported_reason = attempt->reason;
     attempt->waiter->wait(attempt->waiter,
                           until_us == UNKNOWN_US ? 0 : clock_now_us(clock) + (until_us - now_us),
-                          attempt->why);
+                          attempt->reason);
 }
 
 static bool sleep_until(const struct attempt *attempt, int64_t until_us, struct error *err)
@@ -308,7 +308,7 @@ static void refuse(const struct attempt *attempt, struct permit *permit)
     const int64_t now_us = worker_now(attempt->gate);
 
     permit->decision = attempt->may_wait ? RATE_REJECT : RATE_WAIT;
-    permit->why = attempt->why;
+    permit->reason = attempt->reason;
     if (attempt->at_us > now_us)
         permit->retry_at_us = clock_now_us(clock) + (attempt->at_us - now_us);
 }

@@ -61,8 +61,8 @@ void degraded_take(const struct shared_request *ask, int64_t now_us, struct shar
 
     *answer = (struct shared_result){ .kind = SHARED_AGAIN,
                                       .at_us = key->probe_at_us,
-                                      .why = silence_us > now_us ? gate_key_silence_why(key)
-                                                                 : WAIT_STORE };
+                                      .reason = silence_us > now_us ? gate_key_silence_reason(key)
+                                                                    : WAIT_STORE };
     if (!key->is_degraded)
         return;
     answer->kind = SHARED_LATER;

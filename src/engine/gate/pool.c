@@ -86,7 +86,7 @@ int64_t gate_key_silence(const struct gate_key *key)
                                                          : key->silent_until_us;
 }
 
-enum wait_reason gate_key_silence_why(const struct gate_key *key)
+enum wait_reason gate_key_silence_reason(const struct gate_key *key)
 {
     /* The two come from clocks that differ a little. */
     const int64_t parked_us = key->parked_until_us + US_PER_SECOND;

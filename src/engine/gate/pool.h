@@ -96,7 +96,7 @@ void gate_key_unlock(struct gate_key *key);
 
 /* Nothing may be sent before this. */
 int64_t gate_key_silence(const struct gate_key *key);
-enum wait_reason gate_key_silence_why(const struct gate_key *key);
+enum wait_reason gate_key_silence_reason(const struct gate_key *key);
 
 /* The first permit taken along that is still good; those that are not are counted back. */
 bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank,

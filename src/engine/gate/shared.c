@@ -281,7 +281,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_res
     struct bucket bucket = turn->row.bucket;
 
     answer->kind = SHARED_LATER;
-    answer->why = WAIT_QUOTA;
+    answer->reason = WAIT_QUOTA;
     answer->at_us = turn->row.parked_until_us;
     if (turn->row.parked_until_us > turn->now_us)
         return true;
@@ -291,7 +291,8 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_res
         return true;
     if (turn->quota_left < ask->count)
         draw_request.count = (size_t)turn->quota_left;
-    answer->why = turn->row.bucket.cooldown_until_us > turn->now_us ? WAIT_RETRY_AFTER : WAIT_RATE;
+    answer->reason =
+        turn->row.bucket.cooldown_until_us > turn->now_us ? WAIT_RETRY_AFTER : WAIT_RATE;
     haul->count = draw(&bucket, &ask->limit->config, &draw_request, haul->dues_us, &answer->at_us);
     if (haul->count == 0)
         return true;
@@ -299,7 +300,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_res
         return false;
     if (ask->needs_slot && answer->slot.id == 0) {
         answer->kind = SHARED_AGAIN;
-        answer->why = WAIT_SLOT;
+        answer->reason = WAIT_SLOT;
         return true;
     }
     turn->row.bucket = bucket;

@@ -38,7 +38,7 @@ enum shared_kind {
 struct shared_result {
     enum shared_kind kind;
     int64_t at_us;             /* monotonic */
-    enum wait_reason why;      /* it is not now */
+    enum wait_reason reason;   /* it is not now */
     struct gate_permit permit; /* the first; the others are with the key */
     struct gate_slot slot;
 };

@@ -124,7 +124,7 @@ static struct cursor_reset_request reset_request(const struct plan *plan, int64_
     return (struct cursor_reset_request){ .name = cursoring_name(plan),
                                           .to = { .type = CURSOR_TIME, .instant_us = to_us },
                                           .who = STR("joe"),
-                                          .why = STR("the source \"mended\" its dates"),
+                                          .reason = STR("the source \"mended\" its dates"),
                                           .now_us = HOUR(100) };
 }
 

@@ -257,7 +257,7 @@ TEST(a_cursor_that_is_set_back_uncovers_the_parts_of_a_day)
 {
     struct store *store = contract_store();
     struct cursor_reset_request reset = {
-        .to = { .type = CURSOR_TIME }, .who = STR("test"), .why = STR("again"), .now_us = NOW_US
+        .to = { .type = CURSOR_TIME }, .who = STR("test"), .reason = STR("again"), .now_us = NOW_US
     };
     struct cursor_reset_result result;
     struct cursor_list cursors;

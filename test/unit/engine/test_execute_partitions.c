@@ -74,7 +74,7 @@ TEST(a_partition_that_wants_silence_is_left_alone_until_then)
     CHECK(chosen(partitions, T0 + US_PER_MINUTE - 1, 1) == NULL, "to the end");
     ask = ask_at(T0, 1);
     CHECK_EQ(partitions_rest(partitions, &ask).until_us, T0 + US_PER_MINUTE, "until when");
-    CHECK_EQ(partitions_rest(partitions, &ask).why, WAIT_RETRY_AFTER, "and why");
+    CHECK_EQ(partitions_rest(partitions, &ask).reason, WAIT_RETRY_AFTER, "and why");
     CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "others go on");
     CHECK(str_eq(chosen(partitions, T0, 2)->partition.source, STR("pubmed")), "and only they");
     CHECK(chosen(partitions, T0 + US_PER_MINUTE, 1) != NULL, "then it is its turn again");

@@ -67,12 +67,12 @@ static struct heard_waits {
     struct permit_waiter waiter;
     int count;
     int64_t until_us;
-    enum wait_reason why;
+    enum wait_reason reason;
 } waits;
 
-static void hear_wait(struct permit_waiter *waiter, int64_t until_us, enum wait_reason why)
+static void hear_wait(struct permit_waiter *waiter, int64_t until_us, enum wait_reason reason)
 {
-    waits = (struct heard_waits){ *waiter, waits.count + 1, until_us, why };
+    waits = (struct heard_waits){ *waiter, waits.count + 1, until_us, reason };
 }
 
 static enum rate_decision ask(bool may_wait)
@@ -122,19 +122,19 @@ TEST(a_waiter_hears_until_when_and_why)
     done();
     CHECK_EQ(ask(false), RATE_WAIT, "not yet");
     CHECK(world.permit.retry_at_us > NOW_US + 900 * US_PER_MS, "and when");
-    CHECK_EQ(world.permit.why, WAIT_RATE, "and why");
+    CHECK_EQ(world.permit.reason, WAIT_RATE, "and why");
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
     CHECK_EQ(waits.count, 1, "reported once");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
-    CHECK_EQ(waits.why, WAIT_RATE, "its turn");
+    CHECK_EQ(waits.reason, WAIT_RATE, "its turn");
     hear((struct permit_feedback){
         .requests = 1,
         .status = 429,
         .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 5 * US_PER_SECOND } });
     CHECK_EQ(ask(false), RATE_WAIT, "silence");
-    CHECK_EQ(world.permit.why, WAIT_RETRY_AFTER, "the source asked for it");
+    CHECK_EQ(world.permit.reason, WAIT_RETRY_AFTER, "the source asked for it");
     CHECK_EQ(ask(true), RATE_ALLOW, "waited for");
-    CHECK_EQ(waits.why, WAIT_RETRY_AFTER, "and reported");
+    CHECK_EQ(waits.reason, WAIT_RETRY_AFTER, "and reported");
     CHECK_EQ(waits.until_us, clock_now_us(&world.clock.clock), "until now");
     hear((struct permit_feedback){
         .requests = 1,
@@ -142,7 +142,7 @@ TEST(a_waiter_hears_until_when_and_why)
         .is_quota = true,
         .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } });
     CHECK_EQ(ask(true), RATE_REJECT, "the quota is used up");
-    CHECK_EQ(world.permit.why, WAIT_QUOTA, "and that is why");
+    CHECK_EQ(world.permit.reason, WAIT_QUOTA, "and that is why");
     end();
 }
 
@@ -238,11 +238,11 @@ TEST(a_slot_that_others_hold_and_a_quota_of_our_own_are_reported)
     REQUIRE_OK(store_commit(world.store, &world.err), world.err);
     CHECK_EQ(ask(true), RATE_ALLOW, "when the other is done");
     CHECK(waits.count >= 1 && waits.count <= 2, "not for every look");
-    CHECK_EQ(waits.why, WAIT_SLOT, "the other");
+    CHECK_EQ(waits.reason, WAIT_SLOT, "the other");
     CHECK_EQ(waits.until_us, 0, "unknown until when");
     done();
     CHECK_EQ(ask(true), RATE_REJECT, "one a day");
-    CHECK_EQ(world.permit.why, WAIT_QUOTA, "that was it");
+    CHECK_EQ(world.permit.reason, WAIT_QUOTA, "that was it");
     end();
 }
 

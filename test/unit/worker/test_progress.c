@@ -120,10 +120,10 @@ TEST(how_long_follows_the_speed)
 }
 
 static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us,
-                     enum wait_reason why)
+                     enum wait_reason reason)
 {
     progress_see(&progress, worker,
-                 &(struct executor_event){ .kind = kind, .until_us = until_us, .why = why });
+                 &(struct executor_event){ .kind = kind, .until_us = until_us, .reason = reason });
 }
 
 TEST(a_wait_is_shown_with_the_earliest_end)
@@ -139,10 +139,10 @@ TEST(a_wait_is_shown_with_the_earliest_end)
     CHECK_EQ(view.waiting, 2, "two wait");
     CHECK_EQ(view.working, 1, "one works");
     CHECK_EQ(view.wait.until_us, SECONDS(3), "the earliest");
-    CHECK_EQ(view.wait.why, WAIT_RATE, "and why");
+    CHECK_EQ(view.wait.reason, WAIT_RATE, "and why");
     view = progress_view(&progress, SECONDS(3));
     CHECK_EQ(view.waiting, 1, "its time has come");
-    CHECK_EQ(view.wait.why, WAIT_RETRY_AFTER, "the other waits on");
+    CHECK_EQ(view.wait.reason, WAIT_RETRY_AFTER, "the other waits on");
     batch(0, 1, "{}");
     CHECK_EQ(progress_view(&progress, SECONDS(4)).waiting, 0, "it got its permit");
 }
@@ -155,7 +155,7 @@ TEST(a_wait_without_an_end_lasts_until_something_happens)
     wait_for(0, EXECUTOR_WAITING, 0, WAIT_SLOT);
     view = progress_view(&progress, SECONDS(100));
     CHECK_EQ(view.waiting, 1, "still");
-    CHECK_EQ(view.wait.why, WAIT_SLOT, "why");
+    CHECK_EQ(view.wait.reason, WAIT_SLOT, "why");
     wait_for(1, EXECUTOR_WAITING, SECONDS(200), WAIT_RATE);
     CHECK_EQ(progress_view(&progress, SECONDS(100)).wait.until_us, SECONDS(200), "one is known");
 }
@@ -165,7 +165,7 @@ TEST(when_no_task_may_run_it_shows_until_when_and_why)
 {
     const struct ending later = { .kind = ENDING_LATER,
                                   .retry_at_us = SECONDS(600),
-                                  .why = WAIT_QUOTA };
+                                  .retry_reason = WAIT_QUOTA };
     struct progress_view view;
 
     progress_init(&progress, 2, T0);
@@ -177,9 +177,9 @@ TEST(when_no_task_may_run_it_shows_until_when_and_why)
     view = progress_view(&progress, SECONDS(1));
     CHECK(view.is_resting, "nobody works");
     CHECK_EQ(view.rest.until_us, SECONDS(600), "until then");
-    CHECK_EQ(view.rest.why, WAIT_QUOTA, "why it was put off");
+    CHECK_EQ(view.rest.reason, WAIT_QUOTA, "why it was put off");
     wait_for(1, EXECUTOR_IDLE, SECONDS(60), WAIT_CIRCUIT);
-    CHECK_EQ(progress_view(&progress, SECONDS(1)).rest.why, WAIT_CIRCUIT, "the earliest");
+    CHECK_EQ(progress_view(&progress, SECONDS(1)).rest.reason, WAIT_CIRCUIT, "the earliest");
     see(1, EXECUTOR_STARTED);
     CHECK(!progress_view(&progress, SECONDS(1)).is_resting, "one works");
 }
@@ -235,7 +235,7 @@ static struct progress_view a_view(void)
         .eta_us = 70 * US_PER_SECOND,
         .working = 3,
         .waiting = 1,
-        .wait = { .until_us = T0 + 50602 * US_PER_SECOND, .why = WAIT_RETRY_AFTER },
+        .wait = { .until_us = T0 + 50602 * US_PER_SECOND, .reason = WAIT_RETRY_AFTER },
         .trouble = "",
     };
 }
@@ -258,7 +258,7 @@ TEST(a_turn_within_the_second_is_no_news_and_a_rest_is)
     struct progress_view view = a_view();
     const struct progress_style style = { .width = 100 };
 
-    view.wait.why = WAIT_RATE;
+    view.wait.reason = WAIT_RATE;
     view.wait.left_us = US_PER_SECOND / 2;
     CHECK(str_ends(block_of(&view, style), STR("1 waiting  after 1m 05s\n")), "the rate");
     view.wait.left_us = 20 * US_PER_SECOND;
@@ -267,7 +267,7 @@ TEST(a_turn_within_the_second_is_no_news_and_a_rest_is)
     view.waiting = view.working = 0;
     view.is_resting = true;
     view.rest =
-        (struct progress_wait){ .until_us = T0 + 50602 * US_PER_SECOND, .why = WAIT_CIRCUIT };
+        (struct progress_wait){ .until_us = T0 + 50602 * US_PER_SECOND, .reason = WAIT_CIRCUIT };
     CHECK(
         str_ends(block_of(&view, style), STR("  no task may run until 14:03:22Z (circuit open)\n")),
         "nobody works");

@@ -125,7 +125,7 @@ TEST(a_task_that_is_given_back_waits_for_nothing)
 
     see_ending(watch, &(struct ending){ .kind = ENDING_LATER,
                                         .retry_at_us = T0,
-                                        .why = WAIT_BACKOFF,
+                                        .retry_reason = WAIT_BACKOFF,
                                         .text = "told to stop" });
     (void)end();
     CHECK(says("why=\"told to stop\"") && !says("back-off") && !says("until="), "it may go on");
@@ -189,14 +189,14 @@ TEST(long_waits_and_an_open_circuit_are_logged)
     struct executor_watch *watch = begin(LOG_INFO, 1);
 
     see(watch, (struct executor_event){
-                   .kind = EXECUTOR_WAITING, .until_us = T0 + US_PER_SECOND, .why = WAIT_RATE });
+                   .kind = EXECUTOR_WAITING, .until_us = T0 + US_PER_SECOND, .reason = WAIT_RATE });
     see(watch, (struct executor_event){ .kind = EXECUTOR_WAITING,
                                         .until_us = T0 + US_PER_MINUTE,
-                                        .why = WAIT_RETRY_AFTER });
+                                        .reason = WAIT_RETRY_AFTER });
     for (int i = 0; i < 3; i++)
         see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE,
                                             .until_us = T0 + US_PER_MINUTE,
-                                            .why = WAIT_CIRCUIT });
+                                            .reason = WAIT_CIRCUIT });
     (void)end();
     CHECK_EQ(lines(written), 2, "a second is routine, and a circuit is told once");
     CHECK(says("info waiting for a permit source=crossref"), "who waits");
