@@ -89,7 +89,7 @@ static bool read_gates(const struct view_reader *reader, int64_t now_us,
 {
     for (size_t i = 0; i < list->count; i++) {
         struct view_gate *gate = &list->items[i];
-        const struct gate_view_ask ask = { gate->key, &gate->rate, now_us };
+        const struct gate_view_request ask = { gate->key, &gate->rate, now_us };
 
         if (!gate_view(reader->store, &ask, &gate->view, err))
             return false;

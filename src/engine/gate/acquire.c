@@ -30,15 +30,15 @@ static bool call_look(struct gate *gate, void *argument, struct error *err)
 }
 
 struct taking {
-    const struct shared_request *ask;
-    struct shared_result *answer;
+    const struct shared_request *request;
+    struct shared_result *result;
 };
 
 static bool call_take(struct gate *gate, void *argument, struct error *err)
 {
     const struct taking *taking = argument;
 
-    return shared_take(&gate->shared, taking->ask, taking->answer, err);
+    return shared_take(&gate->shared, taking->request, taking->result, err);
 }
 
 /* ---- finding a permit ---- */
@@ -61,21 +61,21 @@ struct attempt {
     enum wait_reason reported_reason;
 };
 
-static void take_answer(struct attempt *attempt, const struct shared_result *answer)
+static void take_result(struct attempt *attempt, const struct shared_result *result)
 {
-    attempt->reason = answer->reason;
-    switch (answer->kind) {
+    attempt->reason = result->reason;
+    switch (result->kind) {
     case SHARED_TAKEN:
         attempt->found = FOUND;
-        attempt->permit = answer->permit;
-        if (answer->slot.id != 0) {
-            attempt->slot = answer->slot;
+        attempt->permit = result->permit;
+        if (result->slot.id != 0) {
+            attempt->slot = result->slot;
             attempt->has_slot = true;
         }
         return;
     case SHARED_LATER:
         attempt->found = NOT_IN_TIME;
-        attempt->at_us = answer->at_us;
+        attempt->at_us = result->at_us;
         return;
     case SHARED_AGAIN:
         attempt->found = AGAIN;
@@ -83,21 +83,21 @@ static void take_answer(struct attempt *attempt, const struct shared_result *ans
     }
 }
 
-static struct shared_request ask_for(const struct attempt *attempt, int64_t now_us)
+static struct shared_request request_of(const struct attempt *attempt, int64_t now_us)
 {
-    struct shared_request ask = worker_ask(attempt->gate, attempt->target);
+    struct shared_request request = worker_request(attempt->gate, attempt->target);
 
-    ask.wait_us = attempt->deadline_us > now_us ? attempt->deadline_us - now_us : 0;
-    ask.needs_slot = attempt->target->limit.concurrency > 0 && !attempt->has_slot;
-    return ask;
+    request.wait_us = attempt->deadline_us > now_us ? attempt->deadline_us - now_us : 0;
+    request.needs_slot = attempt->target->limit.concurrency > 0 && !attempt->has_slot;
+    return request;
 }
 
 /* Without the store. Under the lock; false: the store is needed. */
-static bool find_here(struct attempt *attempt, struct shared_request *ask, int64_t now_us)
+static bool find_here(struct attempt *attempt, struct shared_request *request, int64_t now_us)
 {
     struct gate_key *key = attempt->target->key;
-    const enum quota_class rank = quota_class_of(ask->operation);
-    struct shared_result answer;
+    const enum quota_class rank = quota_class_of(request->operation);
+    struct shared_result result;
 
     if (gate_key_silence(key) > attempt->deadline_us) {
         attempt->found = NOT_IN_TIME;
@@ -105,18 +105,18 @@ static bool find_here(struct attempt *attempt, struct shared_request *ask, int64
         attempt->reason = gate_key_silence_reason(key);
         return true;
     }
-    if (ask->needs_slot && slot_inherit(key, now_us, &attempt->slot)) {
+    if (request->needs_slot && slot_inherit(key, now_us, &attempt->slot)) {
         attempt->has_slot = true;
-        ask->needs_slot = false;
+        request->needs_slot = false;
     }
     attempt->found = FOUND;
     attempt->reason = WAIT_RATE;
-    if (!ask->needs_slot &&
+    if (!request->needs_slot &&
         gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
         return true;
     if (degraded_is_on(key, now_us)) {
-        degraded_take(ask, now_us, &answer);
-        take_answer(attempt, &answer);
+        degraded_take(request, now_us, &result);
+        take_result(attempt, &result);
         return true;
     }
     if (!attempt->may_wait && key->is_seen && key->line_until_us > now_us) {
@@ -127,33 +127,34 @@ static bool find_here(struct attempt *attempt, struct shared_request *ask, int64
     return false;
 }
 
-static bool find_in_store(struct attempt *attempt, struct shared_request *ask, struct error *err)
+static bool find_in_store(struct attempt *attempt, struct shared_request *request,
+                          struct error *err)
 {
     struct gate *gate = attempt->gate;
     struct gate_key *key = attempt->target->key;
-    struct shared_result answer;
+    struct shared_result result;
     bool ok, is_block;
 
     gate_key_lock(key);
     is_block = !key->is_taking && attempt->target->limit.concurrency == 0;
     if (is_block) {
         key->is_taking = true;
-        ask->count = gate_key_block(key, &attempt->target->limit, worker_now(gate));
+        request->count = gate_key_block(key, &attempt->target->limit, worker_now(gate));
     }
     gate_key_unlock(key);
-    ok = worker_store(gate, call_take, &(struct taking){ ask, &answer }, err);
+    ok = worker_store(gate, call_take, &(struct taking){ request, &result }, err);
     gate_key_lock(key);
     if (is_block)
         key->is_taking = false;
     if (!ok && err->level == ERROR_TRANSIENT) {
         degraded_note(key, &attempt->target->limit, worker_now(gate));
-        *ask = ask_for(attempt, worker_now(gate));
-        degraded_take(ask, worker_now(gate), &answer);
+        *request = request_of(attempt, worker_now(gate));
+        degraded_take(request, worker_now(gate), &result);
         ok = true;
     }
     gate_key_unlock(key);
     if (ok)
-        take_answer(attempt, &answer);
+        take_result(attempt, &result);
     return ok;
 }
 
@@ -161,13 +162,13 @@ static bool find(struct attempt *attempt, struct error *err)
 {
     struct gate_key *key = attempt->target->key;
     const int64_t now_us = worker_now(attempt->gate);
-    struct shared_request ask = ask_for(attempt, now_us);
+    struct shared_request request = request_of(attempt, now_us);
     bool is_found;
 
     gate_key_lock(key);
-    is_found = find_here(attempt, &ask, now_us);
+    is_found = find_here(attempt, &request, now_us);
     gate_key_unlock(key);
-    return is_found || find_in_store(attempt, &ask, err);
+    return is_found || find_in_store(attempt, &request, err);
 }
 
 /* ---- waiting for it ---- */
@@ -344,13 +345,13 @@ static bool run(struct attempt *attempt, struct error *err)
     return true;
 }
 
-bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
+bool worker_acquire(struct permit_gate *port, const struct permit_request *request,
                     struct permit *permit, struct error *err)
 {
     struct gate *gate = (struct gate *)port;
-    struct target *target = worker_target(gate, ask->endpoint, err);
+    struct target *target = worker_target(gate, request->endpoint, err);
     struct attempt attempt = {
-        .gate = gate, .target = target, .waiter = ask->waiter, .may_wait = ask->may_wait
+        .gate = gate, .target = target, .waiter = request->waiter, .may_wait = request->may_wait
     };
     int64_t silence_us;
     bool ok;
@@ -359,7 +360,7 @@ bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
     if (target == NULL)
         return false;
     attempt.start_us = worker_now(gate);
-    attempt.deadline_us = attempt.start_us + (ask->may_wait ? wait_max_of(gate) : 0);
+    attempt.deadline_us = attempt.start_us + (request->may_wait ? wait_max_of(gate) : 0);
     ok = run(&attempt, err);
     permit->waited_us = worker_now(gate) - attempt.start_us;
     permit->key = target->key->name;

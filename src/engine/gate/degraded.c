@@ -47,37 +47,38 @@ static bool is_slot_free(const struct gate_key *key, const struct gate_limit *li
     return limit->concurrency == 0 || key->flights < part_of(limit->concurrency);
 }
 
-void degraded_take(const struct shared_request *ask, int64_t now_us, struct shared_result *answer)
+void degraded_take(const struct shared_request *request, int64_t now_us,
+                   struct shared_result *result)
 {
-    struct gate_key *key = ask->key;
+    struct gate_key *key = request->key;
     const int64_t silence_us = gate_key_silence(key);
     const struct draw_request draw_request = {
-        .cost = ask->limit->cost,
+        .cost = request->limit->cost,
         .from_us = silence_us > now_us ? silence_us : now_us,
-        .first_us = now_us + ask->wait_us,
+        .first_us = now_us + request->wait_us,
         .count = 1,
     };
     int64_t due_us;
 
-    *answer = (struct shared_result){ .kind = SHARED_AGAIN,
+    *result = (struct shared_result){ .kind = SHARED_AGAIN,
                                       .at_us = key->probe_at_us,
                                       .reason = silence_us > now_us ? gate_key_silence_reason(key)
                                                                     : WAIT_STORE };
     if (!key->is_degraded)
         return;
-    answer->kind = SHARED_LATER;
+    result->kind = SHARED_LATER;
     if (key->degraded_left <= 0)
         return;
-    if (ask->needs_slot && !is_slot_free(key, ask->limit)) {
-        answer->kind = SHARED_AGAIN;
+    if (request->needs_slot && !is_slot_free(key, request->limit)) {
+        result->kind = SHARED_AGAIN;
         return;
     }
-    if (key->degraded_config.burst < ask->limit->cost)
-        key->degraded_config.burst = ask->limit->cost;
-    if (draw(&key->degraded, &key->degraded_config, &draw_request, &due_us, &answer->at_us) == 0)
+    if (key->degraded_config.burst < request->limit->cost)
+        key->degraded_config.burst = request->limit->cost;
+    if (draw(&key->degraded, &key->degraded_config, &draw_request, &due_us, &result->at_us) == 0)
         return;
-    answer->kind = SHARED_TAKEN;
-    answer->permit = (struct gate_permit){ due_us, quota_class_of(ask->operation), true };
+    result->kind = SHARED_TAKEN;
+    result->permit = (struct gate_permit){ due_us, quota_class_of(request->operation), true };
 }
 
 void degraded_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)

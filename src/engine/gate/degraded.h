@@ -20,7 +20,8 @@ void degraded_note(struct gate_key *key, const struct gate_limit *limit, int64_t
 /* Another thread tried the store a moment ago: do not call it now. */
 bool degraded_is_on(const struct gate_key *key, int64_t now_us);
 
-void degraded_take(const struct shared_request *ask, int64_t now_us, struct shared_result *answer);
+void degraded_take(const struct shared_request *request, int64_t now_us,
+                   struct shared_result *result);
 
 /* The permit was used: it is counted in the store later. */
 void degraded_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank);

@@ -79,7 +79,7 @@ struct target *worker_target(struct gate *gate, const struct spec_endpoint *endp
     return target;
 }
 
-struct shared_request worker_ask(const struct gate *gate, const struct target *target)
+struct shared_request worker_request(const struct gate *gate, const struct target *target)
 {
     return (struct shared_request){
         .key = target->key,
@@ -113,10 +113,10 @@ static bool call_report(struct gate *gate, void *argument, struct error *err)
 /* Writes pending feedback. What cannot be written now is kept for later. */
 static void report(struct gate *gate, const struct target *target)
 {
-    struct shared_request ask = worker_ask(gate, target);
+    struct shared_request request = worker_request(gate, target);
     struct error failure; /* feedback that could not be written is written later */
 
-    if (worker_store(gate, call_report, &ask, &failure))
+    if (worker_store(gate, call_report, &request, &failure))
         return;
     gate_key_lock(target->key);
     if (failure.level == ERROR_TRANSIENT)

@@ -135,12 +135,12 @@ struct gate_view {
 };
 
 /* The state of the key, by one read. `key` is of rate_key(); `rate` has the limits. */
-struct gate_view_ask {
+struct gate_view_request {
     struct str key;
     const struct spec_rate *rate;
     int64_t now_us;
 };
-bool gate_view(struct store *store, const struct gate_view_ask *ask, struct gate_view *view,
+bool gate_view(struct store *store, const struct gate_view_request *request, struct gate_view *view,
                struct error *err) MUST_CHECK;
 
 #endif

@@ -3,8 +3,8 @@
  *
  * A permit of the bucket falls due at an instant d and is used at u, d <= u < d + late; the source
  * sees it a little later still. n requests that it sees within t were due within t + late + net.
- * So a bucket of rate R and burst B, asked for requests of cost C, keeps the promise of rate r and
- * burst b, when
+ * So a bucket of rate R and burst B, which serves requests of cost C, keeps the promise of rate r
+ * and burst b, when
  *
  *      R = r,  B < b:          R (t + late + net) + B  <=  r t + b
  *                              late + net  =  (b - B) / r

@@ -232,38 +232,38 @@ static int64_t later(int64_t a, int64_t b)
 /* One permit, at the bucket's own time. The second call is made for the instant that the first one
  * returned. */
 static bool draw_one(struct bucket *bucket, const struct bucket_config *config,
-                     const struct draw_request *ask, int64_t until_us, int64_t *due_us)
+                     const struct draw_request *request, int64_t until_us, int64_t *due_us)
 {
     struct bucket next = *bucket;
-    struct bucket_ask question = {
-        .now_us = later(ask->from_us, bucket->refilled_at_us),
-        .cost = ask->cost,
+    struct bucket_ask one = {
+        .now_us = later(request->from_us, bucket->refilled_at_us),
+        .cost = request->cost,
         .deadline_us = INT64_MAX,
         .is_waking = true,
     };
-    struct bucket_answer answer = bucket_acquire(&next, config, &question);
+    struct bucket_answer result = bucket_acquire(&next, config, &one);
 
-    if (answer.decision == RATE_WAIT) {
-        question.now_us = answer.at_us;
-        answer = bucket_acquire(&next, config, &question);
+    if (result.decision == RATE_WAIT) {
+        one.now_us = result.at_us;
+        result = bucket_acquire(&next, config, &one);
     }
-    *due_us = answer.at_us;
-    if (answer.decision != RATE_ALLOW || answer.at_us > until_us)
+    *due_us = result.at_us;
+    if (result.decision != RATE_ALLOW || result.at_us > until_us)
         return false;
     *bucket = next;
     return true;
 }
 
 size_t draw(struct bucket *bucket, const struct bucket_config *config,
-            const struct draw_request *ask, int64_t *dues_us, int64_t *at_us)
+            const struct draw_request *request, int64_t *dues_us, int64_t *at_us)
 {
     size_t count = 0;
 
-    assert(ask->cost <= config->burst);
-    while (count < ask->count) {
-        const int64_t until_us = count == 0 ? ask->first_us : ask->rest_us;
+    assert(request->cost <= config->burst);
+    while (count < request->count) {
+        const int64_t until_us = count == 0 ? request->first_us : request->rest_us;
 
-        if (!draw_one(bucket, config, ask, until_us, at_us))
+        if (!draw_one(bucket, config, request, until_us, at_us))
             break;
         dues_us[count++] = *at_us;
     }

@@ -134,7 +134,7 @@ struct draw_request {
 /* Returns how many permits were taken, and when each is due. With none, *at_us is when the first
  * would have been due, and the bucket is unchanged. */
 size_t draw(struct bucket *bucket, const struct bucket_config *config,
-            const struct draw_request *ask, int64_t *dues_us, int64_t *at_us);
+            const struct draw_request *request, int64_t *dues_us, int64_t *at_us);
 
 /* After the clock was set back, a bucket may be further ahead than any wait can be; it then starts
  * again, empty, now. */

@@ -19,7 +19,7 @@ enum { TURNS_MAX = 4 };
 
 struct turn {
     const struct shared *shared;
-    const struct shared_request *ask;
+    const struct shared_request *request;
     struct rate_gate row;
     int64_t now_us;  /* by the store's clock */
     int64_t mono_us; /* the same instant here */
@@ -41,7 +41,7 @@ static bool turn_clock(struct turn *turn, struct error *err)
 /* Settings may have changed since the row was written. */
 static void fit_row(struct turn *turn)
 {
-    const struct bucket_config *config = &turn->ask->limit->config;
+    const struct bucket_config *config = &turn->request->limit->config;
     struct bucket *bucket = &turn->row.bucket;
 
     if (turn->row.version == 0)
@@ -70,7 +70,7 @@ static struct bucket_signal translate(const struct turn *turn, const struct buck
 static void hand_in(struct turn *turn)
 {
     const struct gate_feedback *feedback = &turn->feedback;
-    const struct bucket_config *config = &turn->ask->limit->config;
+    const struct bucket_config *config = &turn->request->limit->config;
     struct bucket_signal signal;
 
     if (feedback->has_ok) {
@@ -94,13 +94,13 @@ static void hand_in(struct turn *turn)
 
 static bool hand_in_used(const struct turn *turn, struct error *err)
 {
-    const struct shared_request *ask = turn->ask;
+    const struct shared_request *request = turn->request;
 
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
-        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+        const struct quota_key key = quota_key_at(request->key->name, window, turn->now_us);
 
-        if (quota_limit_of(ask->rate, window) == 0)
+        if (quota_limit_of(request->rate, window) == 0)
             continue;
         for (int rank = 0; rank < QUOTA_CLASSES; rank++) {
             if (turn->feedback.used[rank] != 0 &&
@@ -114,24 +114,24 @@ static bool hand_in_used(const struct turn *turn, struct error *err)
 
 /* What the operation may send now: what is booked for its class, or what no class has booked. When
  * a window has nothing left, *until_us is its end. */
-static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
+static bool load_quota_left(struct turn *turn, int64_t *until_us, struct error *err)
 {
-    const struct shared_request *ask = turn->ask;
-    const enum quota_class rank = quota_class_of(ask->operation);
+    const struct shared_request *request = turn->request;
+    const enum quota_class rank = quota_class_of(request->operation);
 
     turn->quota_left = INT64_MAX;
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
-        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+        const struct quota_key key = quota_key_at(request->key->name, window, turn->now_us);
         struct quota_count count;
         int64_t left, unused;
 
-        if (quota_limit_of(ask->rate, window) == 0)
+        if (quota_limit_of(request->rate, window) == 0)
             continue;
         if (!store_quota_load(turn->shared->store, &key, &count, err))
             return false;
-        left = quota_left(ask->rate, ask->operation, window, &count);
-        unused = quota_unused(ask->rate, window, &count);
+        left = quota_left(request->rate, request->operation, window, &count);
+        unused = quota_unused(request->rate, window, &count);
         if (left < count.booked[rank])
             left = count.booked[rank];
         if (left > unused)
@@ -146,14 +146,14 @@ static bool ask_quota(struct turn *turn, int64_t *until_us, struct error *err)
 
 static bool spend_quota(struct turn *turn, int64_t count, struct error *err)
 {
-    const struct shared_request *ask = turn->ask;
+    const struct shared_request *request = turn->request;
 
     for (int i = QUOTA_HOUR; i <= QUOTA_DAY; i++) {
         const enum quota_window window = (enum quota_window)i;
-        const struct quota_key key = quota_key_at(ask->key->name, window, turn->now_us);
+        const struct quota_key key = quota_key_at(request->key->name, window, turn->now_us);
 
-        if (quota_limit_of(ask->rate, window) > 0 &&
-            !store_quota_add(turn->shared->store, &key, quota_class_of(ask->operation), count,
+        if (quota_limit_of(request->rate, window) > 0 &&
+            !store_quota_add(turn->shared->store, &key, quota_class_of(request->operation), count,
                              -count, err))
             return false;
     }
@@ -166,7 +166,7 @@ static bool spend_quota(struct turn *turn, int64_t count, struct error *err)
 
 static bool turn_open(struct turn *turn, struct error *err)
 {
-    struct gate_key *key = turn->ask->key;
+    struct gate_key *key = turn->request->key;
 
     gate_key_lock(key);
     turn->feedback = key->feedback;
@@ -185,7 +185,7 @@ static bool turn_save(struct turn *turn, struct error *err)
 {
     bool saved;
 
-    if (!store_rate_save(turn->shared->store, turn->ask->key->name, &turn->row, turn->now_us,
+    if (!store_rate_save(turn->shared->store, turn->request->key->name, &turn->row, turn->now_us,
                          &saved, err))
         return false;
     turn->is_again = !saved;
@@ -194,7 +194,7 @@ static bool turn_save(struct turn *turn, struct error *err)
 
 static void turn_give_up(const struct turn *turn)
 {
-    struct gate_key *key = turn->ask->key;
+    struct gate_key *key = turn->request->key;
 
     store_rollback(turn->shared->store);
     gate_key_lock(key);
@@ -226,7 +226,7 @@ static void learn(struct gate_key *key, const struct rate_gate *row, int64_t at_
 
 static void learn_turn(const struct turn *turn)
 {
-    struct gate_key *key = turn->ask->key;
+    struct gate_key *key = turn->request->key;
     const int64_t took_us = clock_monotonic_us(turn->shared->clock) - turn->mono_us;
 
     key->offset_us = turn->now_us - turn->mono_us;
@@ -250,11 +250,11 @@ struct haul {
 static bool take_slot(const struct turn *turn, int64_t *id, struct error *err)
 {
     const struct rate_slot slot = {
-        .rate_key = turn->ask->key->name,
+        .rate_key = turn->request->key->name,
         .owner = turn->shared->owner,
         .now_us = turn->now_us,
         .until_us = turn->now_us + SLOT_US,
-        .max = turn->ask->limit->concurrency,
+        .max = turn->request->limit->concurrency,
     };
 
     return store_slot_take(turn->shared->store, &slot, id, err);
@@ -266,84 +266,85 @@ static int64_t lead_of(const struct gate_limit *limit, int64_t lead_us)
     return lead_us * 4 > limit->late_us ? lead_us + lead_us / 2 : 0;
 }
 
-static bool take_permits(struct turn *turn, struct haul *haul, struct shared_result *answer,
+static bool take_permits(struct turn *turn, struct haul *haul, struct shared_result *result,
                          struct error *err)
 {
-    const struct shared_request *ask = turn->ask;
-    const int64_t lead_us = lead_of(ask->limit, answer->at_us);
+    const struct shared_request *request = turn->request;
+    const int64_t lead_us = lead_of(request->limit, result->at_us);
     struct draw_request draw_request = {
-        .cost = ask->limit->cost,
+        .cost = request->limit->cost,
         .from_us = turn->now_us + lead_us,
-        .first_us = turn->now_us + (ask->wait_us > lead_us ? ask->wait_us : lead_us),
+        .first_us = turn->now_us + (request->wait_us > lead_us ? request->wait_us : lead_us),
         .rest_us = turn->now_us + AHEAD_US,
-        .count = (size_t)ask->count,
+        .count = (size_t)request->count,
     };
     struct bucket bucket = turn->row.bucket;
 
-    answer->kind = SHARED_LATER;
-    answer->reason = WAIT_QUOTA;
-    answer->at_us = turn->row.parked_until_us;
+    result->kind = SHARED_LATER;
+    result->reason = WAIT_QUOTA;
+    result->at_us = turn->row.parked_until_us;
     if (turn->row.parked_until_us > turn->now_us)
         return true;
-    if (!ask_quota(turn, &answer->at_us, err))
+    if (!load_quota_left(turn, &result->at_us, err))
         return false;
     if (turn->quota_left <= 0)
         return true;
-    if (turn->quota_left < ask->count)
+    if (turn->quota_left < request->count)
         draw_request.count = (size_t)turn->quota_left;
-    answer->reason =
+    result->reason =
         turn->row.bucket.cooldown_until_us > turn->now_us ? WAIT_RETRY_AFTER : WAIT_RATE;
-    haul->count = draw(&bucket, &ask->limit->config, &draw_request, haul->dues_us, &answer->at_us);
+    haul->count =
+        draw(&bucket, &request->limit->config, &draw_request, haul->dues_us, &result->at_us);
     if (haul->count == 0)
         return true;
-    if (ask->needs_slot && !take_slot(turn, &answer->slot.id, err))
+    if (request->needs_slot && !take_slot(turn, &result->slot.id, err))
         return false;
-    if (ask->needs_slot && answer->slot.id == 0) {
-        answer->kind = SHARED_AGAIN;
-        answer->reason = WAIT_SLOT;
+    if (request->needs_slot && result->slot.id == 0) {
+        result->kind = SHARED_AGAIN;
+        result->reason = WAIT_SLOT;
         return true;
     }
     turn->row.bucket = bucket;
-    answer->kind = SHARED_TAKEN;
+    result->kind = SHARED_TAKEN;
     return spend_quota(turn, (int64_t)haul->count, err);
 }
 
 /* Instants of the store become ours; what is more than one permit goes to the others. */
 static void keep_haul(const struct turn *turn, const struct haul *haul,
-                      struct shared_result *answer)
+                      struct shared_result *result)
 {
-    struct gate_key *key = turn->ask->key;
-    const enum quota_class rank = quota_class_of(turn->ask->operation);
+    struct gate_key *key = turn->request->key;
+    const enum quota_class rank = quota_class_of(turn->request->operation);
 
     learn_turn(turn);
     key->quota_left = turn->quota_left;
-    answer->at_us -= key->offset_us;
-    if (answer->kind != SHARED_TAKEN)
+    result->at_us -= key->offset_us;
+    if (result->kind != SHARED_TAKEN)
         return;
-    answer->slot.until_us = turn->mono_us + SLOT_US;
-    answer->permit = (struct gate_permit){ haul->dues_us[0] - key->offset_us, rank, false };
+    result->slot.until_us = turn->mono_us + SLOT_US;
+    result->permit = (struct gate_permit){ haul->dues_us[0] - key->offset_us, rank, false };
     for (size_t i = 1; i < haul->count; i++)
         gate_key_push(key, &(struct gate_permit){ haul->dues_us[i] - key->offset_us, rank, false });
 }
 
-static bool take_once(struct turn *turn, struct shared_result *answer, struct error *err)
+static bool take_once(struct turn *turn, struct shared_result *result, struct error *err)
 {
     struct store *store = turn->shared->store;
-    struct gate_key *key = turn->ask->key;
+    struct gate_key *key = turn->request->key;
     struct haul haul;
 
     gate_key_lock(key);
-    *answer = (struct shared_result){ .at_us = key->lead_us };
+    *result = (struct shared_result){ .at_us = key->lead_us };
     gate_key_unlock(key);
     haul.count = 0;
-    if (!turn_open(turn, err) || !take_permits(turn, &haul, answer, err))
+    if (!turn_open(turn, err) || !take_permits(turn, &haul, result, err))
         goto give_up;
-    if (answer->kind != SHARED_TAKEN && !turn->feedback.is_any)
+    if (result->kind != SHARED_TAKEN && !turn->feedback.is_any)
         store_rollback(store); /* nothing has changed */
     else if (!turn_save(turn, err) || !store_commit(store, err))
         goto give_up;
     gate_key_lock(key);
-    keep_haul(turn, &haul, answer);
+    keep_haul(turn, &haul, result);
     gate_key_unlock(key);
     return true;
 give_up:
@@ -351,25 +352,25 @@ give_up:
     return false;
 }
 
-bool shared_take(const struct shared *shared, const struct shared_request *ask,
-                 struct shared_result *answer, struct error *err)
+bool shared_take(const struct shared *shared, const struct shared_request *request,
+                 struct shared_result *result, struct error *err)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
-        struct turn turn = { .shared = shared, .ask = ask };
+        struct turn turn = { .shared = shared, .request = request };
 
-        if (take_once(&turn, answer, err))
+        if (take_once(&turn, result, err))
             return true;
         if (!store_error_is_conflict(err))
             break;
     }
-    return error_wrap(err, "take a permit of %.*s", STR_ARG(ask->key->name));
+    return error_wrap(err, "take a permit of %.*s", STR_ARG(request->key->name));
 }
 
 /* ---- reporting ---- */
 
 static bool report_once(struct turn *turn, struct error *err)
 {
-    struct gate_key *key = turn->ask->key;
+    struct gate_key *key = turn->request->key;
 
     if (!turn_open(turn, err) || !turn_save(turn, err) || !store_commit(turn->shared->store, err)) {
         turn_give_up(turn);
@@ -381,17 +382,18 @@ static bool report_once(struct turn *turn, struct error *err)
     return true;
 }
 
-bool shared_report(const struct shared *shared, const struct shared_request *ask, struct error *err)
+bool shared_report(const struct shared *shared, const struct shared_request *request,
+                   struct error *err)
 {
     for (int i = 0; i < TURNS_MAX; i++) {
-        struct turn turn = { .shared = shared, .ask = ask };
+        struct turn turn = { .shared = shared, .request = request };
 
         if (report_once(&turn, err))
             return true;
         if (!store_error_is_conflict(err))
             break;
     }
-    return error_wrap(err, "write feedback of %.*s", STR_ARG(ask->key->name));
+    return error_wrap(err, "write feedback of %.*s", STR_ARG(request->key->name));
 }
 
 bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err)

@@ -43,10 +43,10 @@ struct shared_result {
     struct gate_slot slot;
 };
 
-bool shared_take(const struct shared *shared, const struct shared_request *ask,
-                 struct shared_result *answer, struct error *err) MUST_CHECK;
+bool shared_take(const struct shared *shared, const struct shared_request *request,
+                 struct shared_result *result, struct error *err) MUST_CHECK;
 
-bool shared_report(const struct shared *shared, const struct shared_request *ask,
+bool shared_report(const struct shared *shared, const struct shared_request *request,
                    struct error *err) MUST_CHECK;
 
 bool shared_look(const struct shared *shared, struct gate_key *key, struct error *err) MUST_CHECK;

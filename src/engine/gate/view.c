@@ -3,14 +3,14 @@
 #include "engine/gate/limit.h"
 #include "port/store_rate.h"
 
-static bool view_quota(struct store *store, const struct gate_view_ask *ask,
+static bool view_quota(struct store *store, const struct gate_view_request *request,
                        enum quota_window window, struct gate_view_quota *view, struct error *err)
 {
-    const struct quota_key key = quota_key_at(ask->key, window, ask->now_us);
+    const struct quota_key key = quota_key_at(request->key, window, request->now_us);
     struct quota_count count;
 
-    *view = (struct gate_view_quota){ .limit = quota_limit_of(ask->rate, window),
-                                      .until_us = quota_end_us(window, ask->now_us) };
+    *view = (struct gate_view_quota){ .limit = quota_limit_of(request->rate, window),
+                                      .until_us = quota_end_us(window, request->now_us) };
     if (view->limit == 0)
         return true;
     if (!store_quota_load(store, &key, &count, err))
@@ -22,28 +22,28 @@ static bool view_quota(struct store *store, const struct gate_view_ask *ask,
     return true;
 }
 
-bool gate_view(struct store *store, const struct gate_view_ask *ask, struct gate_view *view,
+bool gate_view(struct store *store, const struct gate_view_request *request, struct gate_view *view,
                struct error *err)
 {
     struct rate_gate row;
 
     *view = (struct gate_view){ .parked_until_us = INT64_MIN };
-    if (!store_rate_peek(store, ask->key, &row, err))
+    if (!store_rate_peek(store, request->key, &row, err))
         return false;
     view->is_known = row.version > 0;
     if (view->is_known) {
         struct bucket bucket = row.bucket;
-        const struct bucket_config config = gate_limit_of(ask->rate, true).config;
+        const struct bucket_config config = gate_limit_of(request->rate, true).config;
 
         bucket_fit(&bucket, &config);
         view->rate = bucket.rate;
-        view->tokens = ask->now_us >= bucket.cooldown_until_us
-                           ? bucket_outlook(&bucket, &config, ask->now_us).tokens
+        view->tokens = request->now_us >= bucket.cooldown_until_us
+                           ? bucket_outlook(&bucket, &config, request->now_us).tokens
                            : 0;
         view->provider_rate = row.bucket.provider_rate;
         view->cooldown_until_us = row.bucket.cooldown_until_us;
         view->parked_until_us = row.parked_until_us;
     }
-    return view_quota(store, ask, QUOTA_HOUR, &view->hour, err) &&
-           view_quota(store, ask, QUOTA_DAY, &view->day, err);
+    return view_quota(store, request, QUOTA_HOUR, &view->hour, err) &&
+           view_quota(store, request, QUOTA_DAY, &view->day, err);
 }

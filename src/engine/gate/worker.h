@@ -36,7 +36,7 @@ struct gate {
     struct secret secret;
 };
 
-bool worker_acquire(struct permit_gate *port, const struct permit_request *ask,
+bool worker_acquire(struct permit_gate *port, const struct permit_request *request,
                     struct permit *permit, struct error *err);
 
 static inline int64_t worker_now(const struct gate *gate)
@@ -47,7 +47,7 @@ static inline int64_t worker_now(const struct gate *gate)
 /* What an endpoint means; lives until the next call. */
 struct target *worker_target(struct gate *gate, const struct spec_endpoint *endpoint,
                              struct error *err) MUST_CHECK;
-struct shared_request worker_ask(const struct gate *gate, const struct target *target);
+struct shared_request worker_request(const struct gate *gate, const struct target *target);
 
 /* ---- the session ---- */
 

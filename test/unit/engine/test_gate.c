@@ -329,7 +329,7 @@ TEST(a_quota_that_is_gone_parks_the_source)
     CHECK(crowd.retry_at_us - INT64_C(1767225600000000) - heard_us - US_PER_HOUR < 1000,
           "until the reset");
     REQUIRE_OK(gate_view(store,
-                         &(struct gate_view_ask){ STR("example"), &crowd.endpoint.rate,
+                         &(struct gate_view_request){ STR("example"), &crowd.endpoint.rate,
                                                   INT64_C(1767225600000000) },
                          &view, &err),
                err);
