@@ -22,7 +22,7 @@
 #include "port/store_quarantine.h"
 #include "port/store_signal.h"
 
-/* Who asks for a second look. */
+/* Who creates signals and resolves quarantined records. */
 static const struct str CREATED_BY = STR_INIT("executor");
 
 /* A busy store has already made us wait for its timeout. */

@@ -78,7 +78,8 @@ static struct window own_window(const struct slice *slice)
 
 /* ---- what the walk found ---- */
 
-struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struct ending_input *ask)
+struct ending ending_of_verdict(const struct fetch_verdict *verdict,
+                                const struct ending_input *input)
 {
     const struct window nothing = { 0, 0 };
     struct ending ending;
@@ -86,7 +87,7 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struc
     switch (verdict->kind) {
     case FETCH_COMPLETE:
         if (verdict->lost_ids > 0)
-            return partial(PARTIAL_HOLES, own_window(ask->slice), verdict->reason);
+            return partial(PARTIAL_HOLES, own_window(input->slice), verdict->reason);
         ending = final(TASK_SUCCEEDED, "");
         set_text(&ending, verdict->reason);
         return ending;
@@ -94,10 +95,10 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struc
         return partial(PARTIAL_HOLES, nothing, verdict->reason);
     case FETCH_DRIFT:
         ending = partial(PARTIAL_HOLES, nothing, verdict->reason);
-        return ask->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
+        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
     case FETCH_CUT_SHORT:
         ending = partial(PARTIAL_CUT_SHORT, nothing, verdict->reason);
-        return ask->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
+        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
     case FETCH_RESLICE:
         break;
     }
@@ -108,57 +109,57 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict, const struc
 /* ---- what went wrong ---- */
 
 /* Runs wait longer than requests do: from the source's longest delay on, up to 16 of them. */
-static int64_t next_run_us(const struct ending_input *ask)
+static int64_t next_run_us(const struct ending_input *input)
 {
-    struct retry_policy policy = *ask->retry;
+    struct retry_policy policy = *input->retry;
 
-    policy.delay_min_us = ask->retry->delay_max_us;
-    policy.delay_max_us = 16 * ask->retry->delay_max_us;
-    return ask->now_us + retry_delay_us(&policy, (int)ask->idle_runs + 1, ask->random, 0);
+    policy.delay_min_us = input->retry->delay_max_us;
+    policy.delay_max_us = 16 * input->retry->delay_max_us;
+    return input->now_us + retry_delay_us(&policy, (int)input->idle_runs + 1, input->random, 0);
 }
 
 /* A wait that the source or the gate demands is not a failure of the task. */
-static bool is_asked_to_wait(const struct error *err, const struct ending_input *ask)
+static bool must_wait(const struct error *err, const struct ending_input *input)
 {
-    return ask->retry_at_us > ask->now_us || fetch_error_is_rejected(err);
+    return input->retry_at_us > input->now_us || fetch_error_is_rejected(err);
 }
 
 /* A walk that starts over commits its first pages in every run, so batches do not show progress. A
  * shorter walk may reach its end. */
-static struct ending lost_for_good(const struct error *err, const struct ending_input *ask)
+static struct ending lost_for_good(const struct error *err, const struct ending_input *input)
 {
     const struct window nothing = { 0, 0 };
 
-    if (ask->batches > 0 && ask->can_reslice)
+    if (input->batches > 0 && input->can_reslice)
         return reslice_later(partial(PARTIAL_CUT_SHORT, nothing, str_of(err->text)),
                              RESLICE_TOO_DEEP);
     return final(TASK_FAILED, err->text);
 }
 
-static struct ending transient(const struct error *err, const struct ending_input *ask)
+static struct ending transient(const struct error *err, const struct ending_input *input)
 {
-    const int64_t idle_runs = ask->batches > 0 ? 0 : ask->idle_runs + 1;
+    const int64_t idle_runs = input->batches > 0 ? 0 : input->idle_runs + 1;
     struct ending ending;
 
     if (fetch_error_is_cancelled(err))
-        return ending_stopped(ask);
-    if (is_asked_to_wait(err, ask)) {
-        ending =
-            later(ask->retry_at_us > ask->now_us ? ask->retry_at_us : next_run_us(ask), err->text);
-        ending.retry_reason = ask->retry_reason;
+        return ending_stopped(input);
+    if (must_wait(err, input)) {
+        ending = later(input->retry_at_us > input->now_us ? input->retry_at_us : next_run_us(input),
+                       err->text);
+        ending.retry_reason = input->retry_reason;
         return ending;
     }
-    if (fetch_error_is_restarts(err) && ask->runs >= ENDING_IDLE_RUNS_MAX)
-        ending = lost_for_good(err, ask);
+    if (fetch_error_is_restarts(err) && input->runs >= ENDING_IDLE_RUNS_MAX)
+        ending = lost_for_good(err, input);
     else if (idle_runs >= ENDING_IDLE_RUNS_MAX)
         ending = final(TASK_FAILED, err->text);
     else
-        ending = later(next_run_us(ask), err->text);
+        ending = later(next_run_us(input), err->text);
     ending.is_outage = true;
     return ending;
 }
 
-struct ending ending_of_failure(const struct error *err, const struct ending_input *ask)
+struct ending ending_of_failure(const struct error *err, const struct ending_input *input)
 {
     const struct window nothing = { 0, 0 };
     struct ending ending;
@@ -166,11 +167,11 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
     switch (err->level) {
     case ERROR_NONE:
     case ERROR_TRANSIENT:
-        return transient(err, ask);
+        return transient(err, input);
     case ERROR_REQUEST:
     case ERROR_DATA:
         /* After the first page a shorter walk may succeed where a long one is refused. */
-        if (ask->batches > 0 && ask->can_reslice && !fetch_error_is_refused(err))
+        if (input->batches > 0 && input->can_reslice && !fetch_error_is_refused(err))
             return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
                 RESLICE_TOO_DEEP);
@@ -183,23 +184,23 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
     return ending;
 }
 
-struct ending ending_of_store(const struct error *err, const struct ending_input *ask)
+struct ending ending_of_store(const struct error *err, const struct ending_input *input)
 {
     if (err->level == ERROR_REQUEST || err->level == ERROR_DATA)
-        return ending_of_failure(err, ask);
-    return later(next_run_us(ask), err->text);
+        return ending_of_failure(err, input);
+    return later(next_run_us(input), err->text);
 }
 
 /* ---- between batches ---- */
 
-struct ending ending_stopped(const struct ending_input *ask)
+struct ending ending_stopped(const struct ending_input *input)
 {
-    return later(ask->now_us, "its worker stopped");
+    return later(input->now_us, "its worker stopped");
 }
 
-struct ending ending_paused(const struct ending_input *ask)
+struct ending ending_paused(const struct ending_input *input)
 {
-    return later(ask->now_us, "paused");
+    return later(input->now_us, "paused");
 }
 
 struct ending ending_cancelled(void)

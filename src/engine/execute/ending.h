@@ -60,18 +60,18 @@ struct ending_input {
 };
 
 struct ending ending_of_verdict(const struct fetch_verdict *verdict,
-                                const struct ending_input *ask);
-struct ending ending_of_failure(const struct error *err, const struct ending_input *ask);
+                                const struct ending_input *input);
+struct ending ending_of_failure(const struct error *err, const struct ending_input *input);
 
 /* The store's failure: not the fault of the source, nor (L1, L4) of the task. */
-struct ending ending_of_store(const struct error *err, const struct ending_input *ask);
+struct ending ending_of_store(const struct error *err, const struct ending_input *input);
 
 /* The store refuses the end itself (L2, L3): the task ends without details. */
 struct ending ending_unstorable(const struct error *err);
 
 /* Between two batches. */
-struct ending ending_stopped(const struct ending_input *ask);
-struct ending ending_paused(const struct ending_input *ask);
+struct ending ending_stopped(const struct ending_input *input);
+struct ending ending_paused(const struct ending_input *input);
 struct ending ending_cancelled(void);
 struct ending ending_overtaken(void);
 

@@ -225,7 +225,7 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
     struct partition_list partitions;
     struct pause_list pauses;
     struct partition_choice choice;
-    struct partition_query ask;
+    struct partition_query query;
 
     if (!store_partition_list(store, &executor->arena, now_us, &partitions, err) ||
         !store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
@@ -237,13 +237,13 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
         if (is_wanted(&executor->settings, p) && !pause_list_has(&pauses, p->source, p->endpoint))
             outlook->has_waiting = true;
     }
-    ask = (struct partition_query){ .partitions = &partitions,
-                                    .pauses = &pauses,
-                                    .wanted = is_wanted,
-                                    .context = &executor->settings,
-                                    .now_us = now_us };
-    choice = partitions_choose(executor->parts.partitions, &ask);
-    outlook->rest = partitions_rest(executor->parts.partitions, &ask);
+    query = (struct partition_query){ .partitions = &partitions,
+                                      .pauses = &pauses,
+                                      .wanted = is_wanted,
+                                      .context = &executor->settings,
+                                      .now_us = now_us };
+    choice = partitions_choose(executor->parts.partitions, &query);
+    outlook->rest = partitions_rest(executor->parts.partitions, &query);
     if (choice.partition == NULL)
         return true;
     return store_task_claim(store, &executor->arena,

@@ -40,12 +40,12 @@ static bool keep_lease(struct lease_gate *gate, struct error *err)
     return true;
 }
 
-static bool lease_gate_acquire(struct permit_gate *port, const struct permit_request *ask,
+static bool lease_gate_acquire(struct permit_gate *port, const struct permit_request *request,
                                struct permit *permit, struct error *err)
 {
     struct lease_gate *gate = (struct lease_gate *)port;
 
-    return keep_lease(gate, err) && permit_gate_acquire(gate->inner, ask, permit, err);
+    return keep_lease(gate, err) && permit_gate_acquire(gate->inner, request, permit, err);
 }
 
 static void lease_gate_feedback(struct permit_gate *port, const struct permit_feedback *feedback)

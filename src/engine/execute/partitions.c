@@ -16,7 +16,7 @@ struct entry {
     struct partition_rules rules;
     bool is_known;
     int64_t last_turn;
-    struct partition_rest rest; /* the latest that was asked for */
+    struct partition_rest rest; /* the longest that was demanded */
 };
 
 struct partitions {
@@ -98,13 +98,14 @@ static struct entry *entry_of(struct partitions *partitions, const struct task_p
 
 /* ---- turns ---- */
 
-static struct turn turn_of(struct partitions *partitions, const struct partition_query *ask,
+static struct turn turn_of(struct partitions *partitions, const struct partition_query *query,
                            const struct partition_state *state)
 {
     const struct entry *m = entry_of(partitions, &state->partition);
     struct turn turn = {
-        .may_run = state->has_due && ask->wanted(ask->context, &state->partition) &&
-                   !pause_list_has(ask->pauses, state->partition.source, state->partition.endpoint),
+        .may_run =
+            state->has_due && query->wanted(query->context, &state->partition) &&
+            !pause_list_has(query->pauses, state->partition.source, state->partition.endpoint),
         .priority = state->priority,
         .live = state->live,
         .live_max = PARTITION_RUNNING_MAX,
@@ -113,26 +114,26 @@ static struct turn turn_of(struct partitions *partitions, const struct partition
     if (m == NULL)
         return turn;
     turn.last = m->last_turn;
-    turn.may_run =
-        turn.may_run && !health_is_open(&m->health, ask->now_us) && m->rest.until_us <= ask->now_us;
+    turn.may_run = turn.may_run && !health_is_open(&m->health, query->now_us) &&
+                   m->rest.until_us <= query->now_us;
     turn.live_max = health_live_max(
         &m->health, &m->rules.health,
-        m->rules.running_max > 0 ? m->rules.running_max : PARTITION_RUNNING_MAX, ask->now_us);
+        m->rules.running_max > 0 ? m->rules.running_max : PARTITION_RUNNING_MAX, query->now_us);
     return turn;
 }
 
 /* Compared one by one, so that no list of turns is needed: choosing between two is transitive. */
 static struct partition_choice choose(struct partitions *partitions,
-                                      const struct partition_query *ask)
+                                      const struct partition_query *query)
 {
     struct partition_choice choice = { 0 };
     struct turn pair[2];
 
-    for (size_t i = 0; i < ask->partitions->count; i++) {
-        const struct partition_state *state = &ask->partitions->items[i];
+    for (size_t i = 0; i < query->partitions->count; i++) {
+        const struct partition_state *state = &query->partitions->items[i];
         const size_t best = choice.partition != NULL ? 1 : 0;
 
-        pair[best] = turn_of(partitions, ask, state);
+        pair[best] = turn_of(partitions, query, state);
         if (turn_choose(pair, best + 1) != best)
             continue;
         pair[0] = pair[best];
@@ -142,13 +143,13 @@ static struct partition_choice choose(struct partitions *partitions,
 }
 
 struct partition_choice partitions_choose(struct partitions *partitions,
-                                          const struct partition_query *ask)
+                                          const struct partition_query *query)
 {
     struct partition_choice choice;
     struct entry *m;
 
     pthread_mutex_lock(&partitions->lock);
-    choice = choose(partitions, ask);
+    choice = choose(partitions, query);
     if (choice.partition != NULL &&
         (m = entry_of(partitions, &choice.partition->partition)) != NULL)
         m->last_turn = ++partitions->turns;
@@ -158,14 +159,14 @@ struct partition_choice partitions_choose(struct partitions *partitions,
 
 /* Of one partition. */
 static struct partition_rest rest_of(struct partitions *partitions,
-                                     const struct partition_query *ask,
+                                     const struct partition_query *query,
                                      const struct partition_state *state)
 {
     const struct entry *m = entry_of(partitions, &state->partition);
 
-    if (m != NULL && health_is_open(&m->health, ask->now_us))
+    if (m != NULL && health_is_open(&m->health, query->now_us))
         return (struct partition_rest){ m->health.open_until_us, WAIT_CIRCUIT };
-    if (m != NULL && m->rest.until_us > ask->now_us)
+    if (m != NULL && m->rest.until_us > query->now_us)
         return m->rest;
     if (!state->has_due)
         return (struct partition_rest){ state->scheduled_us, WAIT_DUE };
@@ -173,19 +174,19 @@ static struct partition_rest rest_of(struct partitions *partitions,
 }
 
 struct partition_rest partitions_rest(struct partitions *partitions,
-                                      const struct partition_query *ask)
+                                      const struct partition_query *query)
 {
     struct partition_rest first = { 0, WAIT_DUE };
 
     pthread_mutex_lock(&partitions->lock);
-    for (size_t i = 0; i < ask->partitions->count; i++) {
-        const struct partition_state *state = &ask->partitions->items[i];
+    for (size_t i = 0; i < query->partitions->count; i++) {
+        const struct partition_state *state = &query->partitions->items[i];
         struct partition_rest rest;
 
-        if (!ask->wanted(ask->context, &state->partition) ||
-            pause_list_has(ask->pauses, state->partition.source, state->partition.endpoint))
+        if (!query->wanted(query->context, &state->partition) ||
+            pause_list_has(query->pauses, state->partition.source, state->partition.endpoint))
             continue;
-        rest = rest_of(partitions, ask, state);
+        rest = rest_of(partitions, query, state);
         if (rest.until_us == 0 && first.until_us == 0)
             first.reason = rest.reason;
         else if (rest.until_us > 0 && (first.until_us == 0 || rest.until_us < first.until_us))

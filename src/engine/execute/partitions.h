@@ -29,7 +29,7 @@ struct partition_query {
     int64_t now_us;
 };
 struct partition_choice partitions_choose(struct partitions *partitions,
-                                          const struct partition_query *ask);
+                                          const struct partition_query *query);
 
 /* When no partition has its turn: until when, and why; until_us 0: nothing waits, or all slots are
  * taken for an unknown time. */
@@ -38,7 +38,7 @@ struct partition_rest {
     enum wait_reason reason;
 };
 struct partition_rest partitions_rest(struct partitions *partitions,
-                                      const struct partition_query *ask);
+                                      const struct partition_query *query);
 
 /* The source demands silence, or its quota is used up: until then no task of the partition would
  * get a permit, and none is taken from the queue. */

@@ -16,7 +16,7 @@ struct retry {
     struct store *store;
     struct arena *arena;
     struct random_source *random;
-    const struct quarantine_retry_request *ask;
+    const struct quarantine_retry_request *request;
     struct quarantined row;
     struct snapshot snapshot;
     const struct spec *spec; /* held */
@@ -58,7 +58,7 @@ static bool load_spec(struct retry *retry, struct error *err)
     struct str operation;
     bool has_task = false;
 
-    if (!source_load(retry->store, retry->arena, row->source, retry->ask->now_us, &source, err))
+    if (!source_load(retry->store, retry->arena, row->source, retry->request->now_us, &source, err))
         return false;
     if (row->lineage.task_id != 0 &&
         !store_task_get(retry->store, retry->arena, row->lineage.task_id, &task, &has_task, err))
@@ -71,7 +71,7 @@ static bool load_spec(struct retry *retry, struct error *err)
     return snapshot_make(retry->arena,
                          &(struct snapshot_request){ .source = &source, .operation = operation },
                          &retry->snapshot, err) &&
-           spec_cache_hold(retry->ask->specs, retry->snapshot.json, &retry->spec, err);
+           spec_cache_hold(retry->request->specs, retry->snapshot.json, &retry->spec, err);
 }
 
 /* ---- storing ---- */
@@ -86,13 +86,14 @@ static struct str change_of(const struct commit_result *result)
 
 static bool settle(struct retry *retry, bool *resolved, struct error *err)
 {
-    return store_quarantine_resolve(retry->store,
-                                    &(struct quarantine_resolve){ .id = retry->row.id,
-                                                                  .resolution = QUARANTINE_RETRIED,
-                                                                  .by = retry->ask->by,
-                                                                  .note = retry->ask->note,
-                                                                  .now_us = retry->ask->now_us },
-                                    resolved, err);
+    return store_quarantine_resolve(
+        retry->store,
+        &(struct quarantine_resolve){ .id = retry->row.id,
+                                      .resolution = QUARANTINE_RETRIED,
+                                      .by = retry->request->by,
+                                      .note = retry->request->note,
+                                      .now_us = retry->request->now_us },
+        resolved, err);
 }
 
 /* Its quarantine opened a signal to fetch it again (commit.c), which is no longer needed. */
@@ -104,8 +105,9 @@ static bool close_signal(struct retry *retry, struct error *err)
                                    .reason = retry->row.reason };
     bool closed;
 
-    return signal.provider_id.len == 0 || store_signal_close(retry->store, &signal, retry->ask->by,
-                                                             retry->ask->now_us, &closed, err);
+    return signal.provider_id.len == 0 ||
+           store_signal_close(retry->store, &signal, retry->request->by, retry->request->now_us,
+                              &closed, err);
 }
 
 /* One attempt; *is_over stays false after a failure, and when another worker wrote the same record
@@ -117,7 +119,7 @@ static bool store_once(struct retry *retry, struct records *records,
                                             .endpoint = retry->row.endpoint,
                                             .expr_hash = str_of(retry->snapshot.expr_proto_hash),
                                             .lineage = retry->row.lineage,
-                                            .now_us = retry->ask->now_us };
+                                            .now_us = retry->request->now_us };
     struct commit_result result = { 0 };
     bool resolved, is_written;
 
@@ -135,7 +137,7 @@ static bool store_once(struct retry *retry, struct records *records,
         goto fail;
     retried->change = change_of(&result);
     retried->outcome = retried->change.len > 0 ? QUARANTINE_STORED : QUARANTINE_KNOWN;
-    if (!is_written || retry->ask->is_dry)
+    if (!is_written || retry->request->is_dry)
         store_rollback(retry->store);
     else if (!store_commit(retry->store, err))
         goto fail;
@@ -198,23 +200,23 @@ static bool reread_and_store(struct retry *retry, struct quarantine_retried *ret
 }
 
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
-                      const struct quarantine_retry_request *ask,
+                      const struct quarantine_retry_request *request,
                       struct quarantine_retried *retried, struct error *err)
 {
-    struct retry retry = { .store = store, .arena = arena, .random = random, .ask = ask };
+    struct retry retry = { .store = store, .arena = arena, .random = random, .request = request };
     bool found, ok;
 
     *retried = (struct quarantine_retried){ 0 };
-    if (!store_quarantine_get(store, arena, ask->id, &retry.row, &found, err))
+    if (!store_quarantine_get(store, arena, request->id, &retry.row, &found, err))
         return false;
     if (!found)
         return error_set(err, ERROR_REQUEST, "quarantine.unknown",
-                         "nothing in quarantine has the number %" PRId64, ask->id);
+                         "nothing in quarantine has the number %" PRId64, request->id);
     retried->was = retry.row;
     retried->outcome = QUARANTINE_SETTLED;
     if (retry.row.resolution != QUARANTINE_OPEN)
         return true;
     ok = load_spec(&retry, err) && reread_and_store(&retry, retried, err);
-    spec_cache_release(ask->specs, retry.spec);
-    return ok || error_wrap(err, "quarantined record %" PRId64, ask->id);
+    spec_cache_release(request->specs, retry.spec);
+    return ok || error_wrap(err, "quarantined record %" PRId64, request->id);
 }

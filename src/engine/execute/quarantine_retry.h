@@ -46,7 +46,7 @@ struct quarantine_retried { /* texts in the arena */
 /* L2: "quarantine.unknown", "source.unknown", "quarantine.operation" when no operation of the
  * source reads such records. */
 bool quarantine_retry(struct store *store, struct arena *arena, struct random_source *random,
-                      const struct quarantine_retry_request *ask,
+                      const struct quarantine_retry_request *request,
                       struct quarantine_retried *retried, struct error *err) MUST_CHECK;
 
 #endif

@@ -179,8 +179,8 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
-static struct ending_input ask_of(struct task_run *run, int64_t retry_at_us,
-                                  enum wait_reason reason)
+static struct ending_input ending_input_of(struct task_run *run, int64_t retry_at_us,
+                                           enum wait_reason reason)
 {
     return (struct ending_input){
         .slice = &run->assignment.slice,
@@ -209,14 +209,14 @@ static bool look_around(struct task_run *run, struct ending *ending)
 {
     struct executor *executor = run->executor;
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
-    const struct ending_input ask = ask_of(run, 0, WAIT_BACKOFF);
+    const struct ending_input input = ending_input_of(run, 0, WAIT_BACKOFF);
     struct pause_list pauses;
     struct plan plan;
     struct error ignored;
     bool found;
 
     if (must_stop(executor)) {
-        *ending = ending_stopped(&ask);
+        *ending = ending_stopped(&input);
         return false;
     }
     if (monotonic_us < run->control_us)
@@ -227,7 +227,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
     if (store_pause_list(executor->parts.store, &executor->batch, run->task->source, &pauses,
                          &ignored) &&
         pause_list_has(&pauses, run->task->source, run->task->endpoint)) {
-        *ending = ending_paused(&ask);
+        *ending = ending_paused(&input);
         return false;
     }
     if (store_plan_get(executor->parts.store, &executor->batch, run->task->plan_id, &plan, &found,
@@ -320,7 +320,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
                  struct error *err)
 {
     struct fetch_batch batch;
-    struct ending_input ask;
+    struct ending_input input;
     bool held = false;
 
     if (!fetch_next(fetch, &batch, err)) {
@@ -331,9 +331,9 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         else {
             if (!is_only_waiting(err))
                 store_failed_batch(run, &batch, err);
-            ask = ask_of(run, executor_shared_us(run->executor, batch.retry_at_us),
-                         batch.retry_reason);
-            *ending = ending_of_failure(err, &ask);
+            input = ending_input_of(run, executor_shared_us(run->executor, batch.retry_at_us),
+                                    batch.retry_reason);
+            *ending = ending_of_failure(err, &input);
         }
         *is_last = true;
         return true;
@@ -344,9 +344,9 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
     if (!held)
         *ending = ending_overtaken();
     else if (batch.is_last) {
-        ask = ask_of(run, 0, WAIT_BACKOFF);
+        input = ending_input_of(run, 0, WAIT_BACKOFF);
         run->verdict = batch.verdict;
-        *ending = ending_of_verdict(&batch.verdict, &ask);
+        *ending = ending_of_verdict(&batch.verdict, &input);
     }
     return true;
 }
@@ -360,9 +360,9 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
     bool is_last = false, ok = true;
 
     if (!open_walk(run, &fetch, err)) {
-        const struct ending_input ask = ask_of(run, 0, WAIT_BACKOFF);
+        const struct ending_input input = ending_input_of(run, 0, WAIT_BACKOFF);
 
-        *ending = ending_of_failure(err, &ask);
+        *ending = ending_of_failure(err, &input);
         return true;
     }
     while (ok && !is_last && look_around(run, ending)) {
@@ -375,7 +375,7 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
 static struct ending carry_out(struct task_run *run, struct error *fatal)
 {
     struct ending ending = { 0 };
-    struct ending_input ask;
+    struct ending_input input;
     struct error err;
 
     *fatal = (struct error){ 0 };
@@ -386,14 +386,14 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
         if (walk(run, &ending, &err))
             return ending;
     }
-    ask = ask_of(run, 0, WAIT_BACKOFF);
+    input = ending_input_of(run, 0, WAIT_BACKOFF);
     if (must_stop(run->executor))
-        return ending_stopped(&ask);
+        return ending_stopped(&input);
     if (!store_error_is_own(&err))
-        return ending_of_failure(&err, &ask);
+        return ending_of_failure(&err, &input);
     if (err.level == ERROR_FATAL)
         *fatal = err; /* ends the executor */
-    return ending_of_store(&err, &ask);
+    return ending_of_store(&err, &input);
 }
 
 /* ---- ending ---- */
