@@ -1,8 +1,9 @@
 /* One try of a batch, and what ends it:
  *
- *      judge ─ begin ─ renew ─ replace, signals ─ batch row ─ write ─ quarantine, ids ─ run ─
- * commit ╰ not held: rollback        │         │                        ╰ ended: rollback │ ╰
- * raced: rollback, another try ╰ known: rollback
+ *   judge ─ begin ─ renew ─ resolve, signals ─ batch row ─ write ─ rejects, ids ─ run ─ commit
+ *                     ╰ not held: rollback         │         │                    ╰ ended: rollback
+ *                                                  │         ╰ raced: rollback, another try
+ *                                                  ╰ known: rollback
  *
  * Records are judged, hashed and made into events before the transaction begins. The write compares
  * versions again, so what another worker changed since is a race, and the batch is judged again.
@@ -14,16 +15,11 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "core/limits.h"
 #include "data/hash.h"
 #include "engine/execute/commit_records.h"
-#include "port/store_quarantine.h"
-#include "port/store_signal.h"
-
-/* Who creates signals and resolves quarantined records. */
-static const struct str CREATED_BY = STR_INIT("executor");
+#include "engine/execute/commit_rejects.h"
 
 /* A busy store has already made us wait for its timeout. */
 enum { BUSY_WEIGHT = 4 };
@@ -38,9 +34,8 @@ struct attempt { /* at one batch */
     const struct fetch_batch *batch;
     const struct error *cause; /* of a batch that failed; else NULL */
     struct records records;
+    struct rejects rejects;
     struct record_context record_context;
-    struct signal *signals;
-    size_t signal_count;
     struct batch row;
     struct run run;
     struct run_stats stats;
@@ -116,164 +111,7 @@ static void make_row(struct attempt *attempt)
                                    .created_us = attempt->record_context.now_us };
 }
 
-/* ---- signals, quarantine, ids ---- */
-
-static int signal_by_id(const void *a, const void *b)
-{
-    return str_cmp(((const struct signal *)a)->provider_id,
-                   ((const struct signal *)b)->provider_id);
-}
-
-/* It was requested by its id, and the source no longer has it. */
-static bool is_gone(const struct attempt *attempt, const struct fetch_lost_id *lost)
-{
-    return attempt->context->is_by_id && fetch_lost_is_gone(lost->reason);
-}
-
-/* Whether a bad record should be fetched again. One that was requested by its id has just been. */
-static bool is_signal(const struct attempt *attempt, struct str id)
-{
-    return !attempt->context->is_by_id && id.len > 0 && id.len <= PROVIDER_ID_MAX &&
-           store_text_ok(id);
-}
-
-/* What should be fetched again: bad records that have an id, and ids that gave no record. */
-static bool make_signals(struct attempt *attempt, struct error *err)
-{
-    const struct fetch_batch *batch = attempt->batch;
-    const struct signal common = { .source = attempt->record_context.source,
-                                   .endpoint = attempt->record_context.endpoint,
-                                   .created_by = CREATED_BY,
-                                   .created_us = attempt->record_context.now_us };
-    struct signal *signals =
-        ARENA_ARRAY(attempt->context->arena, struct signal, batch->bad_count + batch->lost_count);
-
-    if (signals == NULL)
-        return arena_error(attempt->context->arena, err);
-    attempt->signals = signals;
-    attempt->signal_count = 0;
-    for (size_t i = 0; i < batch->bad_count; i++) {
-        if (!is_signal(attempt, batch->bad[i].provider_id))
-            continue;
-        signals[attempt->signal_count] = common;
-        signals[attempt->signal_count].provider_id = batch->bad[i].provider_id;
-        signals[attempt->signal_count++].reason = str_of(batch->bad[i].reason);
-    }
-    for (size_t i = 0; i < batch->lost_count; i++) {
-        if (is_gone(attempt, &batch->lost[i]))
-            continue;
-        signals[attempt->signal_count] = common;
-        signals[attempt->signal_count].provider_id = batch->lost[i].id;
-        signals[attempt->signal_count++].reason =
-            str_of(fetch_lost_reason_name(batch->lost[i].reason));
-    }
-    qsort(signals, attempt->signal_count, sizeof(signals[0]), signal_by_id);
-    return true;
-}
-
-/* Ids that were requested and gave no record that could be stored: deleted, or bad. */
-static size_t list_seen(const struct attempt *attempt, struct str *ids)
-{
-    const struct fetch_batch *batch = attempt->batch;
-    size_t count = 0;
-
-    if (!attempt->context->is_by_id)
-        return 0;
-    for (size_t i = 0; i < batch->lost_count; i++) {
-        if (is_gone(attempt, &batch->lost[i]))
-            ids[count++] = batch->lost[i].id;
-    }
-    for (size_t i = 0; i < batch->bad_count; i++) {
-        if (batch->bad[i].provider_id.len > 0 && store_text_ok(batch->bad[i].provider_id))
-            ids[count++] = batch->bad[i].provider_id;
-    }
-    return count;
-}
-
-/* They were checked nevertheless. Unless they are marked as checked they stay the stalest of all,
- * and come first in every update. */
-static bool touch_seen(struct attempt *attempt, struct error *err)
-{
-    struct commit_context *context = attempt->context;
-    const size_t most = attempt->batch->lost_count + attempt->batch->bad_count;
-    struct str *ids = ARENA_ARRAY(context->arena, struct str, most);
-    struct record_state *states = ARENA_ARRAY(context->arena, struct record_state, most);
-    int64_t *here = ARENA_ARRAY(context->arena, int64_t, most);
-    size_t here_count = 0;
-    size_t count;
-
-    if (ids == NULL || states == NULL || here == NULL)
-        return arena_error(context->arena, err);
-    count = list_seen(attempt, ids);
-    if (count == 0)
-        return true;
-    if (!store_record_check(context->store, context->arena, &attempt->record_context, ids, count,
-                            states, err))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (states[i].id != 0)
-            here[here_count++] = states[i].id;
-    }
-    return here_count == 0 ||
-           store_record_touch(context->store, &attempt->record_context, here, here_count, err);
-}
-
-/* A record that was quarantined before and is valid now is resolved. A state older than the stored
- * one proves nothing: the bad one may be newer. */
-static bool replace_quarantined(struct attempt *attempt, struct error *err)
-{
-    const struct commit_context *context = attempt->context;
-    const struct records *records = &attempt->records;
-    struct quarantine_replace replace = { .source = attempt->record_context.source,
-                                          .endpoint = attempt->record_context.endpoint,
-                                          .provider_ids = records->current,
-                                          .count = records->current_count,
-                                          .by = CREATED_BY,
-                                          .now_us = attempt->record_context.now_us };
-    char note[128];
-    int64_t resolved;
-
-    if (records->current_count == 0)
-        return true;
-    (void)snprintf(note, sizeof(note),
-                   "a valid record was received with task %" PRId64 ", run %" PRId64
-                   ", batch %" PRId64,
-                   context->task->id, context->run->id, attempt->batch->batch_no);
-    replace.note = str_of(note);
-    return store_quarantine_replace(context->store, &replace, &resolved, err);
-}
-
-/* A text that is not valid UTF-8 is stored without the invalid bytes; the payload has them anyway.
- */
-static struct str text_or_nothing(struct str text)
-{
-    return store_text_ok(text) ? text : STR("");
-}
-
-static bool add_quarantine(struct attempt *attempt, struct error *err)
-{
-    const struct fetch_batch *batch = attempt->batch;
-    struct quarantined *rows =
-        ARENA_ARRAY(attempt->context->arena, struct quarantined, batch->bad_count);
-    int64_t added;
-
-    if (batch->bad_count == 0)
-        return true;
-    if (rows == NULL)
-        return arena_error(attempt->context->arena, err);
-    for (size_t i = 0; i < batch->bad_count; i++)
-        rows[i] = (struct quarantined){ .source = attempt->record_context.source,
-                                        .endpoint = attempt->record_context.endpoint,
-                                        .provider_id = text_or_nothing(batch->bad[i].provider_id),
-                                        .reason = str_of(batch->bad[i].reason),
-                                        .detail = text_or_nothing(batch->bad[i].detail),
-                                        .position = (int64_t)batch->bad[i].position,
-                                        .lineage = attempt->record_context.lineage,
-                                        .created_us = attempt->record_context.now_us,
-                                        .payload = batch->bad[i].payload };
-    return store_quarantine_add(attempt->context->store, rows, batch->bad_count, &added, err);
-}
-
+/* Of phase one: whose records phase two will get. */
 static bool add_ids(struct attempt *attempt, struct error *err)
 {
     const struct fetch_batch *batch = attempt->batch;
@@ -331,12 +169,9 @@ static bool judge(struct attempt *attempt, struct error *err)
 
 static bool settle_others(struct attempt *attempt, struct error *err)
 {
-    struct commit_context *context = attempt->context;
-
-    return replace_quarantined(attempt, err) &&
-           (attempt->signal_count == 0 ||
-            store_signal_add(context->store, attempt->signals, attempt->signal_count,
-                             &attempt->result->signals, err));
+    return records_resolve(&attempt->records, &attempt->record_context, attempt->batch->batch_no,
+                           err) &&
+           rejects_signal(&attempt->rejects, &attempt->result->signals, err);
 }
 
 /* After the batch row, whose id is in every row's lineage. */
@@ -345,8 +180,8 @@ static bool write_rows(struct attempt *attempt, bool *is_written, struct error *
     attempt->record_context.lineage.batch_id = attempt->result->batch_id;
     if (!records_write(&attempt->records, &attempt->record_context, is_written, err))
         return false;
-    return !*is_written ||
-           (touch_seen(attempt, err) && add_quarantine(attempt, err) && add_ids(attempt, err));
+    return !*is_written || (rejects_write(&attempt->rejects, &attempt->record_context, err) &&
+                            add_ids(attempt, err));
 }
 
 static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end, struct error *err)
@@ -460,7 +295,12 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                           .random = context->random,
                           .event_ids = &context->ids,
                           .touches_older = context->is_by_id };
-    if (!records_init(&attempt.records, batch, err) || !make_signals(&attempt, err) ||
+    attempt.rejects = (struct rejects){ .store = context->store,
+                                        .arena = context->arena,
+                                        .batch = batch,
+                                        .is_by_id = context->is_by_id };
+    if (!records_init(&attempt.records, batch, err) ||
+        !rejects_init(&attempt.rejects, &attempt.record_context, err) ||
         !try_until_done(&attempt, now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,
                           context->run->id);

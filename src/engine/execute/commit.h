@@ -1,8 +1,8 @@
 /* commit: stores one fetched batch, in one transaction.
  *
- *      fence ─ judge ─ replace, signals ─ batch row ─ write, touch ─ quarantine, ids ─ run ─ commit
- *        │                                    ╰ known: read old, write nothing
- *        ╰ overtaken: write nothing
+ *      judge ─ fence ─ resolve, signals ─ batch row ─ write, touch ─ rejects, ids ─ run ─ commit
+ *                │                            ╰ known: read old, write nothing
+ *                ╰ overtaken: write nothing
  *
  * Exactly once. The batch row has three keys; committing a batch that is already stored returns
  * its numbers (is_known) and writes nothing. So a commit whose outcome is unknown
@@ -36,6 +36,9 @@
  * workers is a fault.
  */
 enum { COMMIT_TRIES_MAX = 16 };
+
+/* Who creates signals and resolves quarantined records. */
+#define COMMIT_BY STR("executor")
 
 struct commit_context { /* the same for all batches of a run; views */
     struct store *store;

@@ -1,12 +1,14 @@
 /* Judging the records of a batch, and writing those that changed. */
 #include "engine/execute/commit_records.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/lane.h"
 #include "core/overwrite.h"
 #include "engine/execute/record_event.h"
+#include "port/store_quarantine.h"
 
 /* ---- one state of each id ---- */
 
@@ -288,4 +290,30 @@ bool records_write(struct records *records, const struct record_context *context
         return false;
     return !*is_written || records->touch_count == 0 ||
            store_record_touch(records->store, context, records->touches, records->touch_count, err);
+}
+
+/* ---- quarantine ---- */
+
+/* A record that was quarantined before and is valid now is resolved. A state older than the stored
+ * one proves nothing: the bad one may be newer. */
+bool records_resolve(const struct records *records, const struct record_context *context,
+                     int64_t batch_no, struct error *err)
+{
+    struct quarantine_replace replace = { .source = context->source,
+                                          .endpoint = context->endpoint,
+                                          .provider_ids = records->current,
+                                          .count = records->current_count,
+                                          .by = COMMIT_BY,
+                                          .now_us = context->now_us };
+    char note[128];
+    int64_t resolved;
+
+    if (records->current_count == 0)
+        return true;
+    (void)snprintf(note, sizeof(note),
+                   "a valid record was received with task %" PRId64 ", run %" PRId64
+                   ", batch %" PRId64,
+                   context->lineage.task_id, context->lineage.run_id, batch_no);
+    replace.note = str_of(note);
+    return store_quarantine_replace(records->store, &replace, &resolved, err);
 }

@@ -2,9 +2,10 @@
  *
  *      struct record          as the page has it (engine/fetch/record.h)
  *        records_init()       sorts by id and keeps one state of each
- *        records_judge()      compares with the store; hash, fields and event of what is new or
- * newer struct record_change   as the store will have it (port/store_record.h) records_write()
- * writes these, then touches the unchanged
+ *        records_judge()      compares with the store; makes hash, fields and event where needed
+ *      struct record_change   as the store will have it (port/store_record.h)
+ *        records_resolve()    resolves what was quarantined before and is valid now
+ *        records_write()      writes the changes, then touches the unchanged
  *
  * The first two are called before the transaction begins, so that it is short. When another worker
  * was there first, *is_written is false: roll back, judge again.
@@ -48,5 +49,9 @@ bool records_judge(struct records *records, const struct record_context *context
 /* In a transaction. The context has the whole lineage now. */
 bool records_write(struct records *records, const struct record_context *context, bool *is_written,
                    struct error *err) MUST_CHECK;
+
+/* In a transaction: resolves what was quarantined before and is valid now. */
+bool records_resolve(const struct records *records, const struct record_context *context,
+                     int64_t batch_no, struct error *err) MUST_CHECK;
 
 #endif
