@@ -47,7 +47,7 @@ static void log_fired(struct schedule_listener *listener, const struct schedule_
         log_event(
             serve->log, LOG_WARN, "schedule failed", LOG_STR("source", fired->source),
             LOG_STR("operation", fired->operation), LOG_STR("tick", ((struct str){ tick, len })),
-            LOG_STR("code", str_of(fired->err->code)), LOG_STR("why", str_of(fired->err->text)));
+            LOG_STR("code", str_of(fired->err->code)), LOG_STR("error", str_of(fired->err->text)));
     else
         log_event(
             serve->log, LOG_INFO, "schedule fired", LOG_STR("source", fired->source),
@@ -110,7 +110,7 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
         if (!serve->is_failing)
             log_event(serve->log, LOG_ERROR, "planner failed", LOG_STR("code", str_of(err.code)),
                       LOG_STR("errorLevel", str_of(error_level_name(err.level))),
-                      LOG_STR("why", str_of(err.text)));
+                      LOG_STR("error", str_of(err.text)));
         serve->is_failing = true;
     }
     serve->next_us = monotonic_us + (next_in_us < TURN_MIN_US ? TURN_MIN_US : next_in_us);

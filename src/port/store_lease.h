@@ -62,8 +62,8 @@ struct store_lease_ops {
     bool (*renew)(struct store *store, struct lease lease, int64_t until_us, int64_t now_us,
                   bool *held, struct error *err);
     bool (*finish)(struct store *store, const struct task_end *end, bool *held, struct error *err);
-    bool (*release)(struct store *store, struct lease lease, int64_t scheduled_us, struct str why,
-                    int64_t now_us, bool *held, struct error *err);
+    bool (*release)(struct store *store, struct lease lease, int64_t scheduled_us,
+                    struct str reason, int64_t now_us, bool *held, struct error *err);
     bool (*reclaim)(struct store *store, int64_t now_us, int64_t limit, int64_t *count,
                     struct error *err);
 };
@@ -108,10 +108,10 @@ static inline bool MUST_CHECK store_lease_finish(struct store *store, const stru
 
 /* Gives the task back, to run at scheduled_us or later. */
 static inline bool MUST_CHECK store_lease_release(struct store *store, struct lease lease,
-                                                  int64_t scheduled_us, struct str why,
+                                                  int64_t scheduled_us, struct str reason,
                                                   int64_t now_us, bool *held, struct error *err)
 {
-    return store->lease->release(store, lease, scheduled_us, why, now_us, held, err);
+    return store->lease->release(store, lease, scheduled_us, reason, now_us, held, err);
 }
 
 /* Puts tasks whose lease has expired back into the queue; *count is how many. Also frees the slots

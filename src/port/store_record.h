@@ -101,7 +101,7 @@ struct candidate_list {
 };
 
 struct candidate_query {
-    enum candidate_source why;
+    enum candidate_source reason;
     struct str source;
     struct str endpoint;
     int64_t checked_before_us;     /* STALENESS: those not checked since */

@@ -73,7 +73,7 @@ struct ended_task {
     struct task task;
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
-    bool is_cut; /* a ticket was added to re-slice its rest */
+    bool is_resliced; /* a ticket was added to re-slice its rest */
     int64_t ended_us;
 };
 

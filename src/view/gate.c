@@ -226,7 +226,8 @@ static void write_gate(struct json_writer *w, const struct view_gate *gate, int6
         json_write_member_instant(w, STR("parkedUntil"), view->parked_until_us);
     if (block.is_blocked) {
         json_write_member_instant(w, STR("blockedUntil"), block.until_us);
-        json_write_member_str(w, STR("blockedWhy"), code_of(&WAIT_REASON_CODES, (int)block.reason));
+        json_write_member_str(w, STR("blockedReason"),
+                              code_of(&WAIT_REASON_CODES, (int)block.reason));
     }
     json_write_end(w);
 }

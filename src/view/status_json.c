@@ -29,7 +29,7 @@ static void write_counts(struct json_writer *w, const struct view_source_status 
             json_write_object(w);
             json_write_member_i64(w, STR("tasks"), source->put_off[i].count);
             json_write_member_instant(w, STR("until"), source->put_off[i].until_us);
-            json_write_member_str(w, STR("why"), source->put_off[i].reason);
+            json_write_member_str(w, STR("reason"), source->put_off[i].reason);
             json_write_end(w);
         }
         json_write_end(w);

@@ -92,7 +92,7 @@ static bool judge_one(const struct judge *judge, struct trouble *trouble, struct
 {
     const struct task *task = &trouble->ended.task;
     const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
-    bool held = trouble->ended.is_cut;
+    bool held = trouble->ended.is_resliced;
 
     if (!held && window_is_valid(task->window)) {
         if (!is_held(judge, trouble, &held, err))

@@ -154,7 +154,7 @@ static void json_wait(struct json_writer *w, const struct progress_wait *wait)
 {
     if (wait->until_us > 0)
         json_write_member_instant(w, STR("waitingUntil"), wait->until_us);
-    json_write_member_str(w, STR("waitingWhy"), code_of(&WAIT_REASON_CODES, (int)wait->reason));
+    json_write_member_str(w, STR("waitingReason"), code_of(&WAIT_REASON_CODES, (int)wait->reason));
 }
 
 static void json_progress(struct display *display, int64_t now_us)
@@ -222,7 +222,7 @@ static void json_ending(struct json_writer *w, const struct ending *ending)
                               code_of(&PARTIAL_REASON_CODES, (int)ending->reason));
     if (ending->kind == ENDING_LATER) {
         json_write_member_instant(w, STR("until"), ending->retry_at_us);
-        json_write_member_str(w, STR("why"),
+        json_write_member_str(w, STR("reason"),
                               code_of(&WAIT_REASON_CODES, (int)ending->retry_reason));
     }
     if (ending->text[0] != '\0')
@@ -246,7 +246,7 @@ static void json_event(struct display *display, const struct executor_event *eve
     if (event->kind == EXECUTOR_WAITING) {
         if (event->until_us > 0)
             json_write_member_instant(&w, STR("until"), event->until_us);
-        json_write_member_str(&w, STR("why"), code_of(&WAIT_REASON_CODES, (int)event->reason));
+        json_write_member_str(&w, STR("reason"), code_of(&WAIT_REASON_CODES, (int)event->reason));
     }
     if (event->kind == EXECUTOR_BATCH)
         json_batch(&w, event);

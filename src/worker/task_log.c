@@ -49,7 +49,7 @@ static void log_waiting(const struct task_log *mine, const struct executor_event
     if (event->until_us - event->now_us >= TASK_LOG_WAIT_MIN_US)
         log_event(mine->log, LOG_INFO, "waiting for a permit", LINEAGE(event->task, event->run_id),
                   LOG_STR("until", until_text(&until, event->until_us)),
-                  LOG_STR("why", reason_text(event->reason)));
+                  LOG_STR("reason", reason_text(event->reason)));
 }
 
 /* Every idle worker finds it once a second; it is logged once. */
@@ -79,7 +79,7 @@ static void log_batch(struct task_log *mine, const struct executor_event *event)
                   LOG_STR("correlationId", str_of(correlation)),
                   LOG_STR("errorLevel", str_of(error_level_name(event->err->level))),
                   LOG_STR("code", str_of(event->err->code)),
-                  LOG_STR("why", str_of(event->err->text)));
+                  LOG_STR("error", str_of(event->err->text)));
         return;
     }
     mine->batches++;
@@ -107,7 +107,7 @@ static void log_stop(const struct task_log *mine, const struct executor_event *e
     (void)snprintf(next, sizeof(next), "fix the cause, then run: patra resume %.*s",
                    STR_ARG(source));
     log_event(mine->log, LOG_ERROR, "source stopped", LOG_STR("source", source),
-              LOG_I64("task", event->task->id), LOG_STR("why", str_of(event->ending->text)),
+              LOG_I64("task", event->task->id), LOG_STR("reason", str_of(event->ending->text)),
               LOG_STR("next", str_of(next)));
 }
 
@@ -127,7 +127,7 @@ static void log_final(const struct task_log *mine, const struct executor_event *
               LOG_I64("created", mine->created), LOG_I64("updated", mine->updated),
               LOG_I64("deleted", mine->deleted), LOG_I64("quarantined", mine->quarantined),
               LOG_I64("took_us", event->now_us - mine->started_us),
-              LOG_BOOL("resliced", ending->needs_reslice), LOG_STR("why", str_of(ending->text)));
+              LOG_BOOL("resliced", ending->needs_reslice), LOG_STR("reason", str_of(ending->text)));
     if (ending->is_stop)
         log_stop(mine, event);
 }
@@ -142,12 +142,12 @@ static void log_later(const struct task_log *mine, const struct executor_event *
         log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task put off",
                   LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
                   LOG_STR("until", until_text(&until, ending->retry_at_us)),
-                  LOG_STR("for", reason_text(ending->retry_reason)),
-                  LOG_STR("why", str_of(ending->text)));
+                  LOG_STR("waiting_for", reason_text(ending->retry_reason)),
+                  LOG_STR("reason", str_of(ending->text)));
     else
         log_event(mine->log, ending->is_outage ? LOG_WARN : LOG_INFO, "task given back",
                   LINEAGE(event->task, event->run_id), LOG_I64("batches", mine->batches),
-                  LOG_STR("why", str_of(ending->text)));
+                  LOG_STR("reason", str_of(ending->text)));
 }
 
 static void log_ended(const struct task_log *mine, const struct executor_event *event)
@@ -163,7 +163,7 @@ static void log_ended(const struct task_log *mine, const struct executor_event *
         return;
     case ENDING_OVERTAKEN:
         log_event(mine->log, LOG_WARN, "task overtaken", LINEAGE(event->task, event->run_id),
-                  LOG_STR("why", str_of(ending->text)));
+                  LOG_STR("reason", str_of(ending->text)));
         return;
     }
 }
@@ -178,7 +178,7 @@ static void log_trouble(struct task_log *mine, const struct executor_event *even
     if (is_trouble && !mine->is_troubled)
         log_event(mine->log, LOG_WARN, "store out of reach", LOG_I64("worker", mine->worker),
                   LOG_STR("code", str_of(event->err->code)),
-                  LOG_STR("why", str_of(event->err->text)));
+                  LOG_STR("error", str_of(event->err->text)));
     else if (!is_trouble && mine->is_troubled)
         log_event(mine->log, LOG_INFO, "store answers", LOG_I64("worker", mine->worker));
     mine->is_troubled = is_trouble;

@@ -348,16 +348,16 @@ TEST(candidates_are_read_in_pages)
         REQUIRE_OK(rows_write(store, &context, &write, 1, &written, &err), err);
         REQUIRE_OK(store_commit(store, &err), err);
     }
-    CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_STALENESS,
+    CHECK_STR(pages(store, (struct candidate_query){ .reason = CANDIDATE_STALENESS,
                                                      .checked_before_us = NOW_US + 2 }),
               STR("r00 r01 r02 r03 r04 r06 r07 "), "not looked at since; not the deleted one");
-    CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_STALENESS,
+    CHECK_STR(pages(store, (struct candidate_query){ .reason = CANDIDATE_STALENESS,
                                                      .checked_before_us = NOW_US }),
               STR(""), "none is so old");
-    CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_EXPR_CHANGE,
+    CHECK_STR(pages(store, (struct candidate_query){ .reason = CANDIDATE_EXPR_CHANGE,
                                                      .expr_hash = STR(HASH_A) }),
               STR("r00 r03 r06 r09 r01 r04 r07 r10 "), "by another expression");
-    CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_EXPR_CHANGE,
+    CHECK_STR(pages(store, (struct candidate_query){ .reason = CANDIDATE_EXPR_CHANGE,
                                                      .expr_hash = STR(HASH_B) }),
               STR("r02 r08 r11 r01 r04 r07 r10 "), "by another expression");
     for (int i = 0; i < 5; i++) {
@@ -368,7 +368,7 @@ TEST(candidates_are_read_in_pages)
 
         REQUIRE_OK(store_signal_add(store, &signal, 1, &added, &err), err);
     }
-    CHECK_STR(pages(store, (struct candidate_query){ .why = CANDIDATE_SIGNAL }),
+    CHECK_STR(pages(store, (struct candidate_query){ .reason = CANDIDATE_SIGNAL }),
               STR("s0 s1 s3 s4 "), "signals of the endpoint");
     contract_end();
 }
@@ -386,7 +386,7 @@ TEST(all_that_is_stale_is_found_once_over_weeks)
         write.provider_id = arena_printf(contract_arena(), "<%zu>", i);
         CHECK(write_all(store, NOW_US - DAYS_AGO[i] * US_PER_DAY, &write, 1), "new");
     }
-    line = pages(store, (struct candidate_query){ .why = CANDIDATE_STALENESS,
+    line = pages(store, (struct candidate_query){ .reason = CANDIDATE_STALENESS,
                                                   .checked_before_us = NOW_US - 5 * US_PER_DAY });
     for (size_t i = 0; i < ARRAY_LEN(DAYS_AGO); i++) {
         const struct str name = arena_printf(contract_arena(), "<%zu>", i);

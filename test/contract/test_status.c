@@ -199,7 +199,8 @@ TEST(what_failed_is_told_with_its_reason_the_latest_first)
     CHECK_EQ(troubled.items[0].reason, PARTIAL_CUT_SHORT, "its reason");
     CHECK_STR(troubled.items[0].task.last_error, STR("it broke"), "its words");
     CHECK_EQ(troubled.items[0].task.window.from_us, list.items[2].window.from_us, "its window");
-    CHECK(troubled.items[0].is_cut && !troubled.items[1].is_cut, "whether it is cut again");
+    CHECK(troubled.items[0].is_resliced && !troubled.items[1].is_resliced,
+          "whether it is re-sliced");
     CHECK(!troubled.items[1].has_reason, "a failure has none");
     REQUIRE_OK(
         store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 1, &troubled, &err),

@@ -311,7 +311,7 @@ static struct statement *candidate_statement(struct store *store,
     const struct candidate *after = query->after != NULL ? query->after : &BEFORE_ALL;
     struct statement *st = NULL;
 
-    switch (query->why) {
+    switch (query->reason) {
     case CANDIDATE_STALENESS:
         st = statement_of(store, STALE);
         bind_instant(st, ":before", query->checked_before_us);

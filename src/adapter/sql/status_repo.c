@@ -34,7 +34,7 @@ static bool read_ended_tasks(struct rows *rows, struct arena *arena, struct ende
         read_task(rows, arena, &ended->task);
         ended->reason =
             (enum partial_reason)rows_code_opt(rows, &PARTIAL_REASON_CODES, &ended->has_reason);
-        ended->is_cut = rows_bool(rows);
+        ended->is_resliced = rows_bool(rows);
         ended->ended_us = rows_i64(rows);
     }
     return rows_finish(rows, err);
@@ -114,10 +114,10 @@ static bool status_running(struct store *store, struct arena *arena, struct str 
 }
 
 static const char TROUBLED[] =
-    "SELECT " TASK_COLUMNS ", run_reason, is_cut, ended_at"
+    "SELECT " TASK_COLUMNS ", run_reason, is_resliced, ended_at"
     " FROM (SELECT t.*, r.partial_reason_code AS run_reason, r.finished_at AS ended_at,"
     "              EXISTS (SELECT 1 FROM ing_reslice_request q WHERE q.task_id = t.id)"
-    "                  AS is_cut" ENDED_SINCE
+    "                  AS is_resliced" ENDED_SINCE
     "          AND t.status_code IN ('PARTIAL', 'FAILED')) AS ended"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
 

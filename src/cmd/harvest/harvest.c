@@ -231,15 +231,15 @@ static bool look(struct harvest *h, struct error *err)
     struct arena *arena = &h->look_arena;
     struct partition_count count;
     int64_t until_us;
-    bool is_cut;
+    bool is_resliced;
 
     arena_reset(arena);
     if (!store_retry_ready(&h->retry, err))
         return false;
-    if (!reslice(h, &is_cut, err) || !count_tasks(h, arena, &count, err))
+    if (!reslice(h, &is_resliced, err) || !count_tasks(h, arena, &count, err))
         return false;
     display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
-    if (count.running > 0 || is_cut)
+    if (count.running > 0 || is_resliced)
         return true;
     if (count.queued == 0)
         return go_on(h, &count, err);

@@ -318,15 +318,15 @@ static void write_troubles(struct json_writer *w, const struct trouble_list *lis
     json_write_end(w);
 }
 
-static struct str end_word(enum harvest_end why)
+static struct str end_word(enum harvest_end end)
 {
     static const struct str words[] = {
-        [HARVEST_DONE] = STR_INIT("done"),       [HARVEST_INTERRUPTED] = STR_INIT("told"),
+        [HARVEST_DONE] = STR_INIT("done"),       [HARVEST_INTERRUPTED] = STR_INIT("interrupted"),
         [HARVEST_STOPPED] = STR_INIT("stopped"), [HARVEST_PAUSED] = STR_INIT("paused"),
         [HARVEST_WAITS] = STR_INIT("waits"),     [HARVEST_BUDGET] = STR_INIT("budget"),
     };
 
-    return words[why];
+    return words[end];
 }
 
 /* Why it ended, and until when. */
@@ -334,7 +334,7 @@ static void write_end(struct json_writer *w, const struct harvest_summary *summa
 {
     const bool is_shut = summary->end == HARVEST_STOPPED || summary->end == HARVEST_PAUSED;
 
-    json_write_member_str(w, STR("why"), end_word(summary->end));
+    json_write_member_str(w, STR("end"), end_word(summary->end));
     json_write_member_i64(w, STR("exit"), harvest_exit(summary));
     if (is_shut)
         json_write_member_str(w, STR("reason"), summary->pause.reason);

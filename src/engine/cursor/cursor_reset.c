@@ -42,8 +42,8 @@ static bool write_remarks(struct arena *arena, const struct cursor_reset_request
     buf_init(&out, arena, CURSOR_REMARKS_MAX);
     canon = canon_begin(&out);
     canon_str(&canon, "by", request->who);
+    canon_str(&canon, "reason", request->reason);
     canon_i64(&canon, "tasks", tasks);
-    canon_str(&canon, "why", request->reason);
     canon_end(&canon);
     *remarks = buf_str(&out);
     return buf_ok(&out, err);

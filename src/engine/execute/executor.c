@@ -141,7 +141,7 @@ bool executor_keep_house(struct executor *executor, struct executor_chores chore
     if (result.reached != HOUSEKEEPING_TICKETS)
         return false;
     log_event(executor->parts.log, LOG_WARN, "slice not re-sliced",
-              LOG_STR("why", str_of(err->text)));
+              LOG_STR("error", str_of(err->text)));
     return true;
 }
 

@@ -241,7 +241,7 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
         log_event(executor->parts.log, LOG_WARN, "cursor not moved",
-                  LOG_STR("source", run->task->source), LOG_STR("why", str_of(err.text)));
+                  LOG_STR("source", run->task->source), LOG_STR("error", str_of(err.text)));
     if (ending->needs_reslice)
         (void)!executor_keep_house(executor, (struct executor_chores){ .tickets = true }, &err);
 }

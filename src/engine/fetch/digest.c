@@ -246,7 +246,7 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_name(writer, STR("selfHealing"));
     json_write_object(writer);
     json_write_member_bool(writer, STR("qpsDownshift"), counts->slowed > 0);
-    json_write_member_bool(writer, STR("askedAgain"), counts->repeated);
+    json_write_member_bool(writer, STR("requestedAgain"), counts->repeated);
     json_write_member_bool(writer, STR("pageSizeShrink"), counts->page_shrunk);
     json_write_end(writer);
 }

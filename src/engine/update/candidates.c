@@ -92,7 +92,7 @@ static bool take(struct search *search, struct str id, int64_t signal_id, struct
 
 static bool take_signals(struct search *search, struct error *err)
 {
-    struct candidate_query query = { .why = CANDIDATE_SIGNAL,
+    struct candidate_query query = { .reason = CANDIDATE_SIGNAL,
                                      .source = search->request->plan->source,
                                      .endpoint = search->request->target,
                                      .limit = PAGE_IDS };
@@ -220,7 +220,7 @@ static bool take_old(struct search *search, struct error *err)
 {
     char hash[HASH_HEX_MAX];
     struct candidate last = { .expr_hash = { hash, 0 } };
-    struct candidate_query query = { .why = CANDIDATE_EXPR_CHANGE,
+    struct candidate_query query = { .reason = CANDIDATE_EXPR_CHANGE,
                                      .source = search->request->plan->source,
                                      .endpoint = search->request->target,
                                      .expr_hash = str_of(search->current[0]),
@@ -317,7 +317,7 @@ static bool take_stale(struct search *search, struct error *err)
 {
     const struct update_request *request = search->request;
     const bool has_own = !str_eq(request->base, request->target);
-    struct candidate_query query = { .why = CANDIDATE_STALENESS,
+    struct candidate_query query = { .reason = CANDIDATE_STALENESS,
                                      .source = request->plan->source,
                                      .endpoint = request->base,
                                      .checked_before_us =

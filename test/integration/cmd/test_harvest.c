@@ -421,7 +421,7 @@ TEST(a_stop_that_the_last_slices_met_is_reported)
     run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
               "--json", "--store", store);
     CHECK_EQ(run.code, 4, "again");
-    CHECK(cli_has(run.out, "\"why\":\"stopped\",\"exit\":4,\"reason\":\""), "for programs");
+    CHECK(cli_has(run.out, "\"end\":\"stopped\",\"exit\":4,\"reason\":\""), "for programs");
     sim_stop(&bad);
 }
 
@@ -454,7 +454,7 @@ static void wait_is_shown(const char *store)
               "--json", "--store", store);
     CHECK_EQ(run.code, 3, "not for ten minutes");
     CHECK(cli_has(run.out, "\"status\":\"QUEUED\",\"until\":\"") &&
-              cli_has(run.out, "\"why\":\"RETRY_AFTER\""),
+              cli_has(run.out, "\"reason\":\"RETRY_AFTER\""),
           "the task was put off, until when and why");
     run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "1", "--wait", "1s",
               "--store", store);
@@ -465,7 +465,7 @@ static void wait_is_shown(const char *store)
     CHECK(cli_has(run.out, "(Retry-After)"), "the gate shows why");
     CHECK(cli_has(run.out, "  schedule  harvest  next "), "and the schedule when");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
-    CHECK(cli_has(run.out, "\"blockedWhy\":\"RETRY_AFTER\"") &&
+    CHECK(cli_has(run.out, "\"blockedReason\":\"RETRY_AFTER\"") &&
               cli_has(run.out, "\"blockedUntil\":\""),
           "for programs too");
     CHECK_EQ(cli_number(run.out, "gates.0.configuredPerSecond"), 1000, "what the file wants");
@@ -546,7 +546,7 @@ TEST(tasks_that_are_put_off_show_why)
     CHECK(cli_has(run.out, "    put off: 1 task, the first until "), "put off");
     CHECK(cli_has(run.out, "could not connect"), "why");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
-    CHECK(cli_has(cli_value(run.out, "sources.0.operations.0.putOff.why"), "could not connect"),
+    CHECK(cli_has(cli_value(run.out, "sources.0.operations.0.putOff.reason"), "could not connect"),
           "for programs");
 }
 

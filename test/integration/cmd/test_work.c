@@ -76,7 +76,7 @@ TEST(a_second_signal_ends_requests_under_way)
 
     simmed_apply(store, &sim, "rate.burst=100");
     running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2",
-                        "--store", store);
+                        "--json", "--store", store);
     await_tasks(store, "running", 2);
     REQUIRE(gethostname(host, sizeof(host)) == 0, "host");
     (void)snprintf(owner, sizeof(owner), "%s:%d:", host, (int)running.pid);
@@ -88,6 +88,7 @@ TEST(a_second_signal_ends_requests_under_way)
     REQUIRE(kill(running.pid, SIGINT) == 0, "SIGINT");
     run = run_end(&running);
     CHECK_EQ(run.code, 130, "stopped, or this test takes ten minutes");
+    CHECK(cli_has(run.out, "\"end\":\"interrupted\",\"exit\":130"), "the summary says so");
     run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
     sim_stop(&sim);

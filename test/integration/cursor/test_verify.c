@@ -161,8 +161,8 @@ TEST(a_reset_back_takes_coverage_back_and_is_told)
     CHECK_EQ(events.items[2].prev.instant_us, HOUR(3), "prev");
     CHECK_EQ(events.items[2].next.instant_us, HOUR(1), "next");
     CHECK_STR(cursoring_remark(&events.items[2], "by"), STR("joe"), "who");
-    CHECK_STR(cursoring_remark(&events.items[2], "why"), STR("the source \\\"mended\\\" its dates"),
-              "why");
+    CHECK_STR(cursoring_remark(&events.items[2], "reason"),
+              STR("the source \\\"mended\\\" its dates"), "why");
     cursoring_check_replay(store, &plan, "events and value");
 
     cursoring_add(store, &plan, 1, 2);

@@ -76,7 +76,7 @@ static bool says(const char *part)
     return strstr(written, part) != NULL;
 }
 
-TEST(a_fatal_error_is_an_error_line_and_tells_what_to_do)
+TEST(a_fatal_error_is_an_error_line_and_says_what_to_do)
 {
     struct executor_watch *watch = begin(LOG_INFO, 100);
 
@@ -90,10 +90,11 @@ TEST(a_fatal_error_is_an_error_line_and_tells_what_to_do)
                " task=7 run=9"),
           "with its lineage");
     CHECK(says("error source stopped source=crossref"), "the source");
-    CHECK(says("patra resume crossref"), "and how it goes on");
+    CHECK(says("reason=\"status 401\""), "the reason");
+    CHECK(says("patra resume crossref"), "and how to resume it");
 }
 
-TEST(how_a_task_ended_is_told_by_the_level)
+TEST(how_a_task_ended_shows_in_the_level)
 {
     static const struct {
         struct ending ending;
@@ -119,6 +120,19 @@ TEST(how_a_task_ended_is_told_by_the_level)
     }
 }
 
+TEST(a_task_that_is_put_off_says_what_it_waits_for)
+{
+    struct executor_watch *watch = begin(LOG_INFO, 100);
+
+    see_ending(watch, &(struct ending){ .kind = ENDING_LATER,
+                                        .retry_at_us = T0 + US_PER_MINUTE,
+                                        .retry_reason = WAIT_RETRY_AFTER,
+                                        .text = "status 429" });
+    (void)end();
+    CHECK(says("until=2026-01-01T00:01:00Z waiting_for=Retry-After reason=\"status 429\""),
+          "until when, for what, and what happened");
+}
+
 TEST(a_task_that_is_given_back_waits_for_nothing)
 {
     struct executor_watch *watch = begin(LOG_INFO, 100);
@@ -126,9 +140,10 @@ TEST(a_task_that_is_given_back_waits_for_nothing)
     see_ending(watch, &(struct ending){ .kind = ENDING_LATER,
                                         .retry_at_us = T0,
                                         .retry_reason = WAIT_BACKOFF,
-                                        .text = "told to stop" });
+                                        .text = "its worker stopped" });
     (void)end();
-    CHECK(says("why=\"told to stop\"") && !says("back-off") && !says("until="), "it may go on");
+    CHECK(says("reason=\"its worker stopped\"") && !says("back-off") && !says("until="),
+          "it may go on");
 }
 
 static void see_batch(struct executor_watch *watch, int64_t number, const struct error *err)
@@ -161,7 +176,8 @@ TEST(batches_are_sampled_and_failures_are_not)
     CHECK_EQ(lines(written), 1 + 2 + 1, "one batch of ten, both failures, the end");
     CHECK(says("correlationId=ing-9-1"), "the id that the request carried");
     CHECK(says("warn batch failed"), "failures");
-    CHECK(says("errorLevel=L1 code=http.reset"), "by code; the line has a level of its own");
+    CHECK(says("errorLevel=L1 code=http.reset error=gone"),
+          "by code; the line has a level of its own");
     CHECK(says("batches=10 requests=12 created=30"), "and the sums at the end");
 }
 
@@ -180,7 +196,8 @@ TEST(a_store_that_is_out_of_reach_is_logged_once)
     see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE });
     (void)end();
     CHECK_EQ(lines(written), 2, "its begin and its end");
-    CHECK(says("warn store out of reach worker=3 code=store.lost"), "begin");
+    CHECK(says("warn store out of reach worker=3 code=store.lost error=\"connection refused\""),
+          "begin");
     CHECK(says("info store answers"), "end");
 }
 
@@ -198,8 +215,8 @@ TEST(long_waits_and_an_open_circuit_are_logged)
                                             .until_us = T0 + US_PER_MINUTE,
                                             .reason = WAIT_CIRCUIT });
     (void)end();
-    CHECK_EQ(lines(written), 2, "a second is routine, and a circuit is told once");
+    CHECK_EQ(lines(written), 2, "a second is routine, and a circuit is logged once");
     CHECK(says("info waiting for a permit source=crossref"), "who waits");
-    CHECK(says("until=2026-01-01T00:01:00Z"), "until when");
+    CHECK(says("until=2026-01-01T00:01:00Z reason=Retry-After"), "until when and why");
     CHECK(says("warn circuit open worker=3 until=2026-01-01T00:01:00Z"), "the circuit");
 }
