@@ -211,6 +211,7 @@ TEST(a_wait_that_is_written_late_is_as_long_on_any_calendar)
             .requests = 1,
             .status = 429,
             .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 100 * US_PER_SECOND } });
+        CHECK(fault_store_disarm(world.store), "the wait could not be written");
         virtual_clock_set(&world.clock, NOW_US + jumps_us[i]);
         virtual_clock_advance(&world.clock, 5 * US_PER_SECOND);
         gate_close(world.gate); /* writes what is not written yet */
