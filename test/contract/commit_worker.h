@@ -1,4 +1,4 @@
-/* commit_worker: a worker with a task, a run and a played source, for tests of batch_commit.
+/* commit_worker: a worker with a task, a run and a fake source, for tests of batch_commit.
  *
  *      struct worker worker;
  *

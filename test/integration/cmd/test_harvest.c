@@ -11,11 +11,11 @@
 #include "base/buf.h"
 #include "cli.h"
 #include "run.h"
-#include "simmed.h"
+#include "sim_source.h"
 #include "sql.h"
 #include "test.h"
 
-#define HARVESTED SIMMED_SOURCE " HARVEST of records: done, after "
+#define HARVESTED SIM_SOURCE_NAME " HARVEST of records: done, after "
 
 /* ---- harvest ---- */
 
@@ -41,18 +41,18 @@ static struct str check_lines(struct str out, int64_t *batches, int64_t *created
 
 static void harvest_whole(const char *store)
 {
-    struct sim sim = SIMMED("--records", "4000", "--fault",
-                            "kind=status code=503 body=empty rate=0.1 by=request", "--fault",
-                            "kind=truncate keep=50 rate=0.1 by=request");
+    struct sim sim = SIM_SOURCE_START("--records", "4000", "--fault",
+                                      "kind=status code=503 body=empty rate=0.1 by=request",
+                                      "--fault", "kind=truncate keep=50 rate=0.1 by=request");
     int64_t batches, created, right;
     struct str summary;
     struct run run, judged;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--json", "--store", store);
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--json", "--store", store);
     CHECK_EQ(run.code, 0, "exit code");
     summary = check_lines(run.out, &batches, &created);
-    judged = simmed_verify(store, &sim);
+    judged = sim_source_verify(store, &sim);
     CHECK_EQ(judged.code, 0, "the simulator finds nothing wrong");
     right = cli_number(judged.out, "right");
     CHECK(right > 100, "there was something to fetch");
@@ -69,10 +69,10 @@ static void harvest_whole(const char *store)
                                " AND b.run_id = e.run_id AND b.task_id = e.task_id"
                                " WHERE e.task_id <> 0 AND b.id IS NULL"),
              0, "each of its steps names the batch it followed");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "once more");
     CHECK(cli_has(run.out, ": 0 new, 0 changed"), "nothing is new");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-05", "--to", "2026-02-04",
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-05", "--to", "2026-02-04",
               "--store", store);
     CHECK(cli_has(run.talk, "nothing to do: --from is not before --to"), "why it does nothing");
     CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "no person is needed");
@@ -92,15 +92,15 @@ TEST(a_harvest_holds_what_the_source_has_on_postgres)
 /* Two days of PubMed behind a cap that both are above. */
 static void harvest_parts(const char *store)
 {
-    struct sim sim = SIMMED("--records", "6000");
+    struct sim sim = SIM_SOURCE_START("--records", "6000");
     struct run run;
 
-    simmed_pubmed_apply(store, &sim);
+    sim_source_pubmed_apply(store, &sim);
     run = RUN("patra", "harvest", "pubmed", "--from", "2026-01-10", "--to", "2026-01-12", "--store",
               store);
     CHECK_EQ(run.code, 0, run.out.data);
     CHECK(cli_has(run.out, " -> 2026-01-12T00:00:00Z\n"), "the cursor is at the end");
-    CHECK_EQ(simmed_pubmed_verify(store, &sim, "2026-01-10", "2026-01-12").code, 0,
+    CHECK_EQ(sim_source_pubmed_verify(store, &sim, "2026-01-10", "2026-01-12").code, 0,
              "the simulator finds nothing wrong");
     run = RUN("patra", "plan", "show", "1", "--store", store, "--limit", "100");
     CHECK(cli_has(run.out, "  ids up to "), "the lowest part");
@@ -127,10 +127,11 @@ TEST(days_above_the_cap_are_harvested_and_shown_part_by_part_on_postgres)
 TEST(a_part_that_fails_is_reported_with_its_ids)
 {
     const char *store = cli_sqlite("failing-part");
-    struct sim sim = SIMMED("--records", "6000", "--fault", "kind=status code=400 query=AND%20");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "6000", "--fault", "kind=status code=400 query=AND%20");
     struct run run;
 
-    simmed_pubmed_apply(store, &sim);
+    sim_source_pubmed_apply(store, &sim);
     run = RUN("patra", "harvest", "pubmed", "--from", "2026-01-10", "--to", "2026-01-11", "--store",
               store);
     CHECK_EQ(run.code, 1, "something is missing");
@@ -167,8 +168,8 @@ static struct str on_terminal(const char *store, const char *term, const char *n
     if (pid == 0) {
         (void)setenv("TERM", term, 1);
         (void)(no_color != NULL ? setenv("NO_COLOR", no_color, 1) : unsetenv("NO_COLOR"));
-        (void)execl(program, "patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store,
-                    NULL);
+        (void)execl(program, "patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store",
+                    store, NULL);
         _exit(127);
     }
     while ((len = read(fd, bytes, sizeof(bytes))) > 0) /* EIO at the end */
@@ -181,11 +182,11 @@ static struct str on_terminal(const char *store, const char *term, const char *n
 
 TEST(a_terminal_gets_a_block_that_is_repainted_and_taken_away)
 {
-    struct sim sim = SIMMED("--records", "2000");
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
     const char *store = cli_sqlite("terminal");
     struct str text;
 
-    simmed_apply(store, &sim, "rate.per_second=20");
+    sim_source_apply(store, &sim, "rate.per_second=20");
     text = on_terminal(store, "xterm", NULL);
     CHECK(cli_has(text, " slices  eta "), "the block");
     CHECK(cli_has(text, "\x1b[4A\r\x1b[J"), "painted over");
@@ -202,14 +203,14 @@ TEST(a_terminal_gets_a_block_that_is_repainted_and_taken_away)
 
 static void task_is_shown(const char *store)
 {
-    struct sim sim = SIMMED("--records", "2000", "--fault",
-                            "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
+    struct sim sim = SIM_SOURCE_START("--records", "2000", "--fault",
+                                      "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
     struct str id;
     char number[32];
     struct run run;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     REQUIRE(run.code == 1, "a slice fails");
     run = RUN("patra", "task", "list", "--status", "failed", "--json", "--store", store);
     id = cli_value(run.out, "0.id");
@@ -247,33 +248,33 @@ TEST(a_task_shows_its_requests_and_responses_on_postgres)
 TEST(a_slice_that_fails_is_reported_with_its_reason_and_covered_later)
 {
     const char *store = cli_sqlite("failing");
-    struct sim bad = SIMMED("--records", "2000", "--fault",
-                            "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
-    struct sim good = SIMMED("--records", "2000");
+    struct sim bad = SIM_SOURCE_START("--records", "2000", "--fault",
+                                      "kind=status code=400 query=from=2026-02-03T00%3A00%3A00Z");
+    struct sim good = SIM_SOURCE_START("--records", "2000");
     struct run run;
 
-    simmed_apply(store, &bad, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    sim_source_apply(store, &bad, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 1, "exit code");
     CHECK(cli_has(run.out, "done, with something missing"), "the verdict");
     CHECK(cli_has(run.out, "missing     2026-02-03T00:00:00Z .. 2026-02-04T00:00:00Z: "), "where");
     CHECK(cli_has(run.out, "400"), "why");
     CHECK(cli_has(run.out, "9 done, 0 partial, 1 failed"), "the others are there");
     CHECK(cli_has(run.out, " -> 2026-02-03T00:00:00Z\n"), "the cursor waits before it");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 1, "a person is needed");
     CHECK(cli_has(run.out, "1 slice failed and is still missing"), "why");
-    CHECK_EQ(RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code, 1,
+    CHECK_EQ(RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store).code, 1,
              "once more");
-    CHECK(cli_has(RUN("patra", "status", SIMMED_SOURCE, "--store", store).out,
+    CHECK(cli_has(RUN("patra", "status", SIM_SOURCE_NAME, "--store", store).out,
                   "1 slice failed and is still missing"),
           "it is one window, however often it was tried");
-    simmed_apply(store, &good, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    sim_source_apply(store, &good, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "healed");
     CHECK(cli_has(run.out, " -> 2026-02-11T00:00:00Z\n"), "the cursor goes on");
-    CHECK_EQ(simmed_verify(store, &good).code, 0, "all of it");
-    CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0,
+    CHECK_EQ(sim_source_verify(store, &good).code, 0, "all of it");
+    CHECK_EQ(RUN("patra", "status", SIM_SOURCE_NAME, "--store", store).code, 0,
              "no person is needed");
     sim_stop(&bad);
     sim_stop(&good);
@@ -282,12 +283,12 @@ TEST(a_slice_that_fails_is_reported_with_its_reason_and_covered_later)
 /* A task that cannot be read is not run as if it said nothing. */
 static void unreadable_task(const char *store, const char *params, const char *why)
 {
-    struct sim sim = SIMMED("--records", "2000");
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
     char sql[256], which[64];
     struct run run;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
+    sim_source_apply(store, &sim, "rate.burst=100");
+    REQUIRE(RUN("patra", "trigger", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store).code == 0,
             "trigger");
     (void)snprintf(sql, sizeof(sql),
                    "UPDATE ing_task SET params = '%s' WHERE slice_id ="
@@ -295,7 +296,7 @@ static void unreadable_task(const char *store, const char *params, const char *w
                    params);
     (void)snprintf(which, sizeof(which), "params of task %" PRId64 ": ", sql_number(store, sql));
     (void)RUN("patra", "work", "--drain", "--store", store);
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 1, "a person is needed");
     CHECK(cli_has(run.out, "1 slice failed and is still missing"), "that task alone");
     CHECK(cli_has(run.out, which) && cli_has(run.out, why) && cli_has(run.out, params) &&
@@ -305,9 +306,9 @@ static void unreadable_task(const char *store, const char *params, const char *w
              "the others have not");
     CHECK(cli_has(RUN("patra", "cursor", "list", "--store", store).out, "  2026-02-03  "),
           "the cursor waits before it");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "what it said to do helps");
-    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
+    CHECK_EQ(sim_source_verify(store, &sim).code, 0, "all of it");
     sim_stop(&sim);
 }
 
@@ -325,32 +326,34 @@ TEST(a_task_whose_params_cannot_be_read_fails_and_holds_the_cursor_on_postgres)
 TEST(a_refused_credential_stops_the_source_until_a_person_resumes_it)
 {
     const char *store = cli_sqlite("stopped");
-    struct sim bad = SIMMED("--records", "2000", "--fault", "kind=status code=401 body=empty");
-    struct sim good = SIMMED("--records", "2000");
+    struct sim bad =
+        SIM_SOURCE_START("--records", "2000", "--fault", "kind=status code=401 body=empty");
+    struct sim good = SIM_SOURCE_START("--records", "2000");
     struct run run;
 
-    simmed_apply(store, &bad, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "1", "--store", store);
+    sim_source_apply(store, &bad, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "1", "--store",
+              store);
     CHECK_EQ(run.code, 4, "exit code");
     CHECK(cli_has(run.out, "stopped by a fatal error"), "the verdict");
     CHECK(cli_has(run.out, "status 401: access is refused, and nothing was there to show"), "why");
-    CHECK(cli_has(run.out, "patra resume " SIMMED_SOURCE), "what to do");
+    CHECK(cli_has(run.out, "patra resume " SIM_SOURCE_NAME), "what to do");
     run = RUN("patra", "status", "--store", store);
     CHECK_EQ(run.code, 1, "a person is needed");
-    CHECK(cli_has(run.out, "stopped " SIMMED_SOURCE), "it is stopped");
-    CHECK(cli_has(run.out, "patra resume " SIMMED_SOURCE), "what to do");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    CHECK(cli_has(run.out, "stopped " SIM_SOURCE_NAME), "it is stopped");
+    CHECK(cli_has(run.out, "patra resume " SIM_SOURCE_NAME), "what to do");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 4, "it stays stopped");
-    run = RUN("patra", "source", "test", SIMMED_SOURCE, "--live", "--store", store);
+    run = RUN("patra", "source", "test", SIM_SOURCE_NAME, "--live", "--store", store);
     CHECK_EQ(run.code, 1, "whether the cause is gone can be tried: it is not");
-    CHECK_EQ(RUN("patra", "resume", SIMMED_SOURCE, "--store", store).code, 0, "resume");
+    CHECK_EQ(RUN("patra", "resume", SIM_SOURCE_NAME, "--store", store).code, 0, "resume");
     run = RUN("patra", "status", "--store", store);
-    CHECK(!cli_has(run.out, "stopped " SIMMED_SOURCE), "lifted");
+    CHECK(!cli_has(run.out, "stopped " SIM_SOURCE_NAME), "lifted");
     CHECK_EQ(RUN("patra", "plan", "cancel", "1", "--store", store).code, 0, "the old address");
-    simmed_apply(store, &good, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    sim_source_apply(store, &good, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "goes on");
-    CHECK_EQ(simmed_verify(store, &good).code, 0, "all of it");
+    CHECK_EQ(sim_source_verify(store, &good).code, 0, "all of it");
     CHECK_EQ(RUN("patra", "status", "--store", store).code, 0, "no person is needed");
     sim_stop(&bad);
     sim_stop(&good);
@@ -375,10 +378,12 @@ static const char *file_of_ids(const char *text)
 static void failed_ids(const char *store)
 {
     const char *ids = file_of_ids("r00000001\nr00000002\nr00000003\n");
-    struct sim sim = SIMMED("--records", "100", "--fault", "kind=status code=401 body=empty nth=1");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "100", "--fault", "kind=status code=401 body=empty nth=1");
     struct run run;
 
-    simmed_apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml", "rate.burst=100");
+    sim_source_apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml",
+                          "rate.burst=100");
     run =
         RUN("patra", "update", "generic-details", "--ids", ids, "--workers", "1", "--store", store);
     CHECK_EQ(run.code, 4, "the source is stopped");
@@ -408,17 +413,18 @@ TEST(ids_of_an_update_that_failed_are_not_lost_on_postgres)
 TEST(a_stop_that_the_last_slices_met_is_reported)
 {
     const char *store = cli_sqlite("last");
-    struct sim bad = SIMMED("--records", "2000", "--fault", "kind=status code=401 body=empty");
+    struct sim bad =
+        SIM_SOURCE_START("--records", "2000", "--fault", "kind=status code=401 body=empty");
     struct run run;
 
-    simmed_apply(store, &bad, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+    sim_source_apply(store, &bad, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
               "--store", store);
     CHECK_EQ(run.code, 4, "exit code");
     CHECK(cli_has(run.out, "stopped by a fatal error"), "the verdict");
-    CHECK(cli_has(run.out, "patra resume " SIMMED_SOURCE), "what to do");
-    CHECK_EQ(RUN("patra", "resume", SIMMED_SOURCE, "--store", store).code, 0, "resume");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+    CHECK(cli_has(run.out, "patra resume " SIM_SOURCE_NAME), "what to do");
+    CHECK_EQ(RUN("patra", "resume", SIM_SOURCE_NAME, "--store", store).code, 0, "resume");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
               "--json", "--store", store);
     CHECK_EQ(run.code, 4, "again");
     CHECK(cli_has(run.out, "\"end\":\"stopped\",\"exit\":4,\"reason\":\""), "for programs");
@@ -428,15 +434,15 @@ TEST(a_stop_that_the_last_slices_met_is_reported)
 TEST(a_summary_says_why_nothing_was_planned)
 {
     const char *store = cli_sqlite("nothing");
-    struct sim sim = SIMMED("--records", "10");
+    struct sim sim = SIM_SOURCE_START("--records", "10");
     struct run run;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-02", "--to", "2026-02-01",
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-02", "--to", "2026-02-01",
               "--quiet", "--store", store);
     CHECK_EQ(run.code, 0, "no failure");
     CHECK(cli_has(run.out, "planned     nothing: --from is not before --to\n"), "for people");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-02", "--to", "2026-02-01",
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-02", "--to", "2026-02-01",
               "--json", "--store", store);
     CHECK(cli_has(run.out, "\"reason\":\"--from is not before --to\""), "for programs");
     sim_stop(&sim);
@@ -446,25 +452,26 @@ TEST(a_summary_says_why_nothing_was_planned)
 
 static void wait_is_shown(const char *store)
 {
-    struct sim sim = SIMMED("--records", "2000", "--fault", "kind=status code=429 retry_after=600");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "2000", "--fault", "kind=status code=429 retry_after=600");
     struct run run;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "1", "--wait", "1s",
-              "--json", "--store", store);
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "1", "--wait",
+              "1s", "--json", "--store", store);
     CHECK_EQ(run.code, 3, "not for ten minutes");
     CHECK(cli_has(run.out, "\"status\":\"QUEUED\",\"until\":\"") &&
               cli_has(run.out, "\"reason\":\"RETRY_AFTER\""),
           "the task was put off, until when and why");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "1", "--wait", "1s",
-              "--store", store);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "1", "--wait",
+              "1s", "--store", store);
     CHECK_EQ(run.code, 3, "still");
     CHECK(cli_has(run.out, "no task may run before "), "until when");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 0, "it passes by itself");
     CHECK(cli_has(run.out, "(Retry-After)"), "the gate shows why");
     CHECK(cli_has(run.out, "  schedule  harvest  next "), "and the schedule when");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK(cli_has(run.out, "\"blockedReason\":\"RETRY_AFTER\"") &&
               cli_has(run.out, "\"blockedUntil\":\""),
           "for programs too");
@@ -492,10 +499,10 @@ static const struct {
     const char *talk;
 } wrong[] = {
     { "no workers",
-      { "patra", "harvest", SIMMED_SOURCE, "--workers", "0" },
+      { "patra", "harvest", SIM_SOURCE_NAME, "--workers", "0" },
       2,
       "--workers: 0 is not between 1 and 64" },
-    { "no duration", { "patra", "harvest", SIMMED_SOURCE, "--wait", "long" }, 2, "--wait" },
+    { "no duration", { "patra", "harvest", SIM_SOURCE_NAME, "--wait", "long" }, 2, "--wait" },
     { "a role to come", { "patra", "serve", "--role", "api" }, 2, "no api yet" },
     { "no role", { "patra", "serve", "--role", "planer" }, 2, "neither planner nor executor" },
     { "no lease", { "patra", "work", "--lease", "500ms" }, 2, "not between 1s and 1h" },
@@ -538,14 +545,14 @@ TEST(tasks_that_are_put_off_show_why)
                 store)
                     .code == 0,
             "apply");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
               "--wait", "1s", "--store", store);
     CHECK_EQ(run.code, 3, "nobody is there");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 0, "it heals by itself");
     CHECK(cli_has(run.out, "    put off: 1 task, the first until "), "put off");
     CHECK(cli_has(run.out, "could not connect"), "why");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK(cli_has(cli_value(run.out, "sources.0.operations.0.putOff.reason"), "could not connect"),
           "for programs");
 }

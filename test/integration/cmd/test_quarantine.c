@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "run.h"
-#include "simmed.h"
+#include "sim_source.h"
 #include "test.h"
 
 /* `dates` is where dates are looked for. */
@@ -13,7 +13,7 @@ static void apply(const char *store, const struct sim *sim, const char *dates)
     char path[512];
 
     (void)snprintf(path, sizeof(path), "endpoints.records.response.updated_at=%s", dates);
-    simmed_apply(store, sim, path);
+    sim_source_apply(store, sim, path);
 }
 
 static int lines_of(struct str text)
@@ -27,7 +27,7 @@ static int lines_of(struct str text)
 
 static void settle(const char *store)
 {
-    struct sim sim = SIMMED("--records", "3000", "--fault", "kind=record_no_date rate=1");
+    struct sim sim = SIM_SOURCE_START("--records", "3000", "--fault", "kind=record_no_date rate=1");
     struct run run;
     char id[32], raw_id[64];
     int open;
@@ -35,20 +35,20 @@ static void settle(const char *store)
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     CHECK(cli_has(RUN("patra", "quarantine", "list", "--store", store).out, "(none)"), "empty");
     apply(store, &sim, "$.updated_at");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-04",
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-04",
               "--store", store);
     CHECK(cli_has(run.out, "quarantine"), "the summary says so");
     /* Listed, and counted by reason. */
-    run = RUN("patra", "quarantine", "list", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "quarantine", "list", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 0, "list");
     CHECK(cli_has(run.out, "OPEN") && cli_has(run.out, "date.missing"), "by reason");
-    run = RUN("patra", "quarantine", "list", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "list", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_STR(cli_value(run.out, "0.state"), STR("OPEN"), "open");
     CHECK_STR(cli_value(run.out, "0.reason"), STR("date.missing"), "why");
     (void)snprintf(id, sizeof(id), "%.*s", STR_ARG(cli_value(run.out, "0.id")));
     (void)snprintf(raw_id, sizeof(raw_id), "\"id\":\"%.*s\"",
                    STR_ARG(cli_value(run.out, "0.recordId")));
-    CHECK_EQ(RUN("patra", "status", SIMMED_SOURCE, "--store", store).code, 0,
+    CHECK_EQ(RUN("patra", "status", SIM_SOURCE_NAME, "--store", store).code, 0,
              "it heals without a person");
     /* Its bytes, and what was wrong. */
     run = RUN("patra", "quarantine", "show", id, "--store", store);
@@ -58,13 +58,13 @@ static void settle(const char *store)
     CHECK_EQ(RUN("patra", "quarantine", "show", "x", "--store", store).code, 2, "no number");
     CHECK_EQ(RUN("patra", "quarantine", "show", "4711", "--store", store).code, 4, "not there");
     /* Nothing has been corrected yet. */
-    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIM_SOURCE_NAME, "--json", "--store", store);
     open = lines_of(run.out);
     CHECK(open >= 3, "one of every page");
     CHECK_EQ(run.code, 1, "still bad");
     CHECK(cli_has(run.out, "\"outcome\":\"still bad\""), "and so it says");
     apply(store, &sim, "$.created_at");
-    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--dry-run", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIM_SOURCE_NAME, "--dry-run", "--store", store);
     CHECK_EQ(run.code, 0, "would do");
     CHECK(cli_has(run.talk, "nothing was written"), "and did not");
     run = RUN("patra", "quarantine", "retry", id, "--note", "dates moved", "--store", store);
@@ -83,13 +83,13 @@ static void settle(const char *store)
     CHECK_EQ(run.code, 0, "drop");
     CHECK_STR(run.out, STR("1 dropped\n"), "dropped");
     CHECK_EQ(RUN("patra", "quarantine", "drop", id, "--yes", "--store", store).code, 1, "once");
-    run = RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "quarantine", "retry", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_EQ(run.code, 0, "all that is left");
     CHECK_EQ(lines_of(run.out), open - 2, "without those two");
     CHECK(cli_has(RUN("patra", "quarantine", "list", "--store", store).out, "(none)"), "empty");
     CHECK_EQ(
         lines_of(
-            RUN("patra", "quarantine", "retry", SIMMED_SOURCE, "--json", "--store", store).out),
+            RUN("patra", "quarantine", "retry", SIM_SOURCE_NAME, "--json", "--store", store).out),
         0, "nothing is left to do");
     sim_stop(&sim);
 }

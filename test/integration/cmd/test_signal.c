@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "run.h"
-#include "simmed.h"
+#include "sim_source.h"
 #include "sql.h"
 #include "test.h"
 
@@ -91,33 +91,34 @@ static void they_are_dropped(const char *store)
 
 static void no_update_takes_them(const char *store)
 {
-    struct run run = RUN("patra", "signal", "list", SIMMED_SOURCE, "--store", store);
+    struct run run = RUN("patra", "signal", "list", SIM_SOURCE_NAME, "--store", store);
 
-    CHECK(cli_has(run.talk, "no update takes them: " SIMMED_SOURCE " has no update"), "says so");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    CHECK(cli_has(run.talk, "no update takes them: " SIM_SOURCE_NAME " has no update"), "says so");
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK_EQ(run.code, 0, "nobody needs to get up for that");
     CHECK(cli_has(run.out, "no update takes them") &&
-              cli_has(run.out, "patra signal drop " SIMMED_SOURCE),
+              cli_has(run.out, "patra signal drop " SIM_SOURCE_NAME),
           "and what to do");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK(cli_has(run.out, "\"signalsAreTaken\":false"), "for programs");
 }
 
 static void signals(const char *store)
 {
-    struct sim sim =
-        SIMMED("--records", "3000", "--fault", "path=/generic/records/ to=13 kind=record_no_date");
+    struct sim sim = SIM_SOURCE_START("--records", "3000", "--fault",
+                                      "path=/generic/records/ to=13 kind=record_no_date");
 
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     CHECK(has_none("signal", store), "none yet");
-    simmed_apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml", "rate.burst=100");
+    sim_source_apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml",
+                          "rate.burst=100");
     (void)RUN("patra", "harvest", SOURCE, WINDOW, "--store", store);
     an_update_looks_at_them(store);
     they_are_dropped(store);
     sim_stop(&sim);
-    sim = SIMMED("--records", "3000", "--fault", "kind=record_no_date rate=1");
-    simmed_apply(store, &sim, "rate.burst=100");
-    (void)RUN("patra", "harvest", SIMMED_SOURCE, WINDOW, "--store", store);
+    sim = SIM_SOURCE_START("--records", "3000", "--fault", "kind=record_no_date rate=1");
+    sim_source_apply(store, &sim, "rate.burst=100");
+    (void)RUN("patra", "harvest", SIM_SOURCE_NAME, WINDOW, "--store", store);
     no_update_takes_them(store);
     sim_stop(&sim);
 }

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "postgres.h"
 #include "run.h"
-#include "simmed.h"
+#include "sim_source.h"
 #include "sql.h"
 #include "test.h"
 
@@ -20,7 +20,7 @@ static void await_tasks(const char *store, const char *what, int64_t least)
 
     (void)snprintf(path, sizeof(path), "sources.0.operations.0.%s", what);
     for (;;) {
-        const struct run run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+        const struct run run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
 
         if (cli_number(run.out, path) >= least)
             return;
@@ -29,19 +29,19 @@ static void await_tasks(const char *store, const char *what, int64_t least)
 
 static void stop_and_go_on(const char *store)
 {
-    struct sim sim = SIMMED("--records", "2000");
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
     struct running running;
     struct run run;
 
-    simmed_apply(store, &sim, "rate.per_second=4");
-    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2", "--set",
-                        "rate.burst=1", "--store", store);
+    sim_source_apply(store, &sim, "rate.per_second=4");
+    running = RUN_BEGIN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "2",
+                        "--set", "rate.burst=1", "--store", store);
     await_tasks(store, "succeeded", 1);
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     run = run_end(&running);
     CHECK_EQ(run.code, 130, "interrupted");
     CHECK(cli_has(run.out, "interrupted"), "said so");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.queued") +
                  cli_number(run.out, "sources.0.operations.0.succeeded"),
@@ -50,9 +50,9 @@ static void stop_and_go_on(const char *store)
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run_batch"
                                " WHERE status_code = 'FAILED'"),
              0, "who waits for a permit has not failed");
-    run = RUN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
     CHECK_EQ(run.code, 0, "the next one goes on");
-    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
+    CHECK_EQ(sim_source_verify(store, &sim).code, 0, "all of it");
     sim_stop(&sim);
 }
 
@@ -69,27 +69,28 @@ TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_postgres)
 TEST(a_second_signal_ends_requests_under_way)
 {
     const char *store = cli_sqlite("urgent");
-    struct sim sim = SIMMED("--records", "2000", "--fault", "kind=stall at=before ms=600000");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "2000", "--fault", "kind=stall at=before ms=600000");
     char host[65], owner[96];
     struct running running;
     struct run run;
 
-    simmed_apply(store, &sim, "rate.burst=100");
-    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--workers", "2",
+    sim_source_apply(store, &sim, "rate.burst=100");
+    running = RUN_BEGIN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "2",
                         "--json", "--store", store);
     await_tasks(store, "running", 2);
     REQUIRE(gethostname(host, sizeof(host)) == 0, "host");
     (void)snprintf(owner, sizeof(owner), "%s:%d:", host, (int)running.pid);
-    run = RUN("patra", "status", SIMMED_SOURCE, "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
     CHECK(cli_has(run.out, owner), "status shows who holds a task: host and process");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK(cli_has(cli_value(run.out, "sources.0.running.0.owner"), owner), "programs too");
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     REQUIRE(kill(running.pid, SIGINT) == 0, "SIGINT");
     run = run_end(&running);
     CHECK_EQ(run.code, 130, "stopped, or this test takes ten minutes");
     CHECK(cli_has(run.out, "\"end\":\"interrupted\",\"exit\":130"), "the summary says so");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.running"), 0, "its leases are given back");
     sim_stop(&sim);
 }
@@ -97,14 +98,14 @@ TEST(a_second_signal_ends_requests_under_way)
 TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_the_option_says)
 {
     const char *store = cli_postgres();
-    struct sim sim = SIMMED("--records", "2000");
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
     struct error err = { 0 };
     struct running running;
     struct run run;
 
-    simmed_apply(store, &sim, "rate.per_second=4");
-    running = RUN_BEGIN("patra", "harvest", SIMMED_SOURCE, SIMMED_WINDOW, "--quiet", "--wait", "2s",
-                        "--set", "rate.burst=1", "--store", store);
+    sim_source_apply(store, &sim, "rate.per_second=4");
+    running = RUN_BEGIN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--quiet", "--wait",
+                        "2s", "--set", "rate.burst=1", "--store", store);
     await_tasks(store, "succeeded", 1);
     REQUIRE_OK(postgres_stop(&err), err);
     run = run_end(&running);
@@ -120,8 +121,8 @@ enum { TASKS = 10 }; /* of the window */
 
 static void fill_queue(const char *store, struct sim *sim)
 {
-    simmed_apply(store, sim, "rate.burst=100");
-    REQUIRE(RUN("patra", "trigger", SIMMED_SOURCE, SIMMED_WINDOW, "--store", store).code == 0,
+    sim_source_apply(store, sim, "rate.burst=100");
+    REQUIRE(RUN("patra", "trigger", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store).code == 0,
             "trigger");
 }
 
@@ -137,7 +138,7 @@ static int count_of(struct str text, const char *needle)
 /* Who of the two takes how many is chance. */
 static void two_workers(const char *store)
 {
-    struct sim sim = SIMMED("--records", "4000");
+    struct sim sim = SIM_SOURCE_START("--records", "4000");
     struct running one, two;
     struct run run;
     int logged;
@@ -149,14 +150,14 @@ static void two_workers(const char *store)
     run = run_end(&one);
     CHECK_EQ(run.code, 0, "one");
     CHECK(cli_has(run.talk, "info work ended well=true"), "a log of text");
-    logged = count_of(run.talk, "info task succeeded source=" SIMMED_SOURCE);
+    logged = count_of(run.talk, "info task succeeded source=" SIM_SOURCE_NAME);
     run = run_end(&two);
     CHECK_EQ(run.code, 0, "two");
     CHECK(cli_has(run.talk, "\"event\":\"work ended\""), "a log of JSON");
     logged += count_of(run.talk, "\"event\":\"task succeeded\"");
     CHECK_EQ(logged, TASKS, "one of them logs each task");
-    CHECK_EQ(simmed_verify(store, &sim).code, 0, "all of it");
-    run = RUN("patra", "status", SIMMED_SOURCE, "--json", "--store", store);
+    CHECK_EQ(sim_source_verify(store, &sim).code, 0, "all of it");
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "sources.0.operations.0.succeeded"), TASKS, "each task once");
     sim_stop(&sim);
 }
@@ -167,10 +168,10 @@ TEST(both_kinds_of_log_tell_of_each_task)
         const char *format;
         const char *line;
     } kinds[] = {
-        { "text", "info task succeeded source=" SIMMED_SOURCE },
+        { "text", "info task succeeded source=" SIM_SOURCE_NAME },
         { "json", "\"event\":\"task succeeded\"" },
     };
-    struct sim sim = SIMMED("--records", "4000");
+    struct sim sim = SIM_SOURCE_START("--records", "4000");
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         const char *store = cli_sqlite(kinds[i].format);
@@ -227,14 +228,14 @@ static size_t add_ticks(struct str log, struct str *ticks, size_t count, size_t 
 
 static void two_servers(const char *store)
 {
-    struct sim sim = SIMMED("--records", "100");
+    struct sim sim = SIM_SOURCE_START("--records", "100");
     struct running one, two;
     struct str ticks[256];
     struct run first, second;
     size_t count;
 
-    simmed_apply(store, &sim, "operations.harvest.every=1s");
-    REQUIRE(RUN("patra", "harvest", SIMMED_SOURCE, "--from", "2026-02-01", "--to", "2026-02-02",
+    sim_source_apply(store, &sim, "operations.harvest.every=1s");
+    REQUIRE(RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
                 "--store", store)
                     .code == 0,
             "a beginning");

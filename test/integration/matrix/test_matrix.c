@@ -42,7 +42,7 @@ static const struct {
     [MARK_WRONG] = { 'X', "WRONG" },
 };
 
-/* What strikes from some request on and does not stop by itself. */
+/* What happens from some request on and does not stop by itself. */
 static const struct sim_fault lasting[] = {
     { "500, lasting", "from=3 kind=status code=500", false },
     { "404, lasting", "from=3 kind=status code=404 body=html", false },

@@ -1,24 +1,24 @@
 /* Everything at once: several sources of different kinds, several processes, and by chance all that
- * can happen to them (strikes.h); then rest, and what the store holds must be true (oracle.h).
+ * can happen to them (disturb.h); then rest, and what the store holds must be true (oracle.h).
  *
  * Tests of one thing at a time are elsewhere: faults in integration/matrix, deaths in fault/, rates
  * in integration/politeness. Here is what comes of mixtures.
  *
- * Processes are real and so is time: a seed gives the same strikes in the same order, not the same
- * interleaving, and a failure may need to be played a few times. PATRA_TORTURES says how many
- * histories there are per store; with PATRA_TORTURE_FOLDER the log of all processes, and SQLite's
- * files, stay there (for PostgreSQL, name a server of your own by PATRA_TEST_POSTGRES).
+ * Processes are real and so is time: a seed gives the same disturbances in the same order, not the
+ * same interleaving, and a failure may need to be repeated a few times. PATRA_TORTURES says how
+ * many histories there are per store; with PATRA_TORTURE_FOLDER the log of all processes, and
+ * SQLite's files, stay there (for PostgreSQL, name a server of your own by PATRA_TEST_POSTGRES).
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "disturb.h"
 #include "oracle.h"
 #include "postgres.h"
 #include "sql.h"
-#include "strikes.h"
 #include "test.h"
 
-enum { HISTORIES = TEST_IS_SLOW ? 1 : 2, STRIKES = 120 };
+enum { HISTORIES = TEST_IS_SLOW ? 1 : 2, DISTURBANCES = 120 };
 
 static void play(const char *dsn, uint64_t seed)
 {
@@ -28,8 +28,8 @@ static void play(const char *dsn, uint64_t seed)
 
     site_begin(&site, dsn, seed);
     with_spoilt = random_chance(&site.random, 30);
-    for (int i = 0; i < STRIKES; i++)
-        strike(&site, with_spoilt);
+    for (int i = 0; i < DISTURBANCES; i++)
+        disturb(&site, with_spoilt);
     calm(&site);
     come_to_rest(&site, with_spoilt);
     check_site(&site);
@@ -40,7 +40,7 @@ static void play(const char *dsn, uint64_t seed)
               (long long)sql_number(dsn, "SELECT count(*) FROM ing_outbox"));
     site_end(&site);
     if (test_failures() > before)
-        test_note("PATRA_SEED=%llu plays it again", (unsigned long long)seed);
+        test_note("PATRA_SEED=%llu repeats it", (unsigned long long)seed);
 }
 
 static void torture(const char *(*new_store)(uint64_t seed))

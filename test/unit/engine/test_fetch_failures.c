@@ -1,14 +1,14 @@
 /* What a walk does about a source that refuses, fails, or sends what cannot be read. */
 #include <string.h>
 
-#include "played_source.h"
+#include "fake_source.h"
 #include "test.h"
 
-static struct played played;
+static struct fake_source fake;
 
 /* ---- waiting ---- */
 
-static bool throttle_second(struct played *self, int n, struct scripted_reply *reply)
+static bool throttle_second(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header wait = { STR_INIT("Retry-After"), STR_INIT("30") };
 
@@ -24,12 +24,12 @@ TEST(a_wait_is_slept_or_given_back)
     struct rig rig;
     int64_t slept_us;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.gate.no_prefetch = true;
-    played.spoil = throttle_second;
+    fake.spoil = throttle_second;
     rig_run(&rig);
     slept_us = rig.clock.slept_us;
-    played_require_complete(&played, &rig, "slept");
+    fake_source_require_complete(&fake, &rig, "slept");
     CHECK(slept_us >= 30 * US_PER_SECOND, "thirty seconds");
     CHECK_EQ(rig.gate.throttled, 1, "the gate knows");
     CHECK_EQ(rig.gate.retry_after_us, 30 * US_PER_SECOND, "how long");
@@ -37,9 +37,9 @@ TEST(a_wait_is_slept_or_given_back)
     CHECK_EQ(rig.sums.slowed, 1, "and the rate lowered");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.gate.no_prefetch = true;
-    played.spoil = throttle_second;
+    fake.spoil = throttle_second;
     rig.order.wait_max_us = 10 * US_PER_SECOND;
     rig_run(&rig);
     slept_us = rig.clock.slept_us;
@@ -47,13 +47,13 @@ TEST(a_wait_is_slept_or_given_back)
     CHECK_EQ(slept_us, 0, "at all");
     CHECK(rig.last.retry_at_us >= clock_now_us(&rig.clock.clock) + 29 * US_PER_SECOND,
           "come back then");
-    played.spoil = NULL;
+    fake.spoil = NULL;
     rig_resume(&rig);
-    played_require_complete(&played, &rig, "later");
+    fake_source_require_complete(&fake, &rig, "later");
     rig_release(&rig);
 }
 
-static bool quota_gone(struct played *self, int n, struct scripted_reply *reply)
+static bool quota_gone(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header reset = { STR_INIT("X-RateLimit-Reset"), STR_INIT("3600") };
 
@@ -68,9 +68,9 @@ TEST(a_quota_that_is_used_up_gets_no_further_request)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.spec.endpoint.rate.meaning_429 = MEANING_429_QUOTA;
-    played.spoil = quota_gone;
+    fake.spoil = quota_gone;
     rig_run(&rig);
     CHECK(rig.failed, "it ends");
     CHECK_STR(str_of(rig.err.code), STR("answer.quota"), "its code");
@@ -80,7 +80,7 @@ TEST(a_quota_that_is_used_up_gets_no_further_request)
     rig_release(&rig);
 }
 
-static bool refuse_each_tenth(struct played *self, int n, struct scripted_reply *reply)
+static bool refuse_each_tenth(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 429;
@@ -93,9 +93,9 @@ TEST(a_slice_that_is_refused_too_often_is_resliced_after_what_was_read)
     struct rig rig;
     int64_t before = 0;
 
-    played_begin(&played, &rig, GENERIC, "time", 1440);
+    fake_source_begin(&fake, &rig, GENERIC, "time", 1440);
     rig.order.can_reslice = true;
-    played.spoil = refuse_each_tenth;
+    fake.spoil = refuse_each_tenth;
     rig_run(&rig);
     CHECK(!rig.failed, rig.err.text);
     CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut");
@@ -108,15 +108,15 @@ TEST(a_slice_that_is_refused_too_often_is_resliced_after_what_was_read)
     CHECK_EQ(before, (finished.to_us - finished.from_us) / US_PER_MINUTE, "a record a minute");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 1440);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 1440);
     rig.order.can_reslice = true;
-    played.spoil = refuse_each_tenth;
+    fake.spoil = refuse_each_tenth;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "what would have to be read again is read on");
+    fake_source_require_complete(&fake, &rig, "what would have to be read again is read on");
     rig_release(&rig);
 }
 
-static bool refuse_in_json(struct played *self, int n, struct scripted_reply *reply)
+static bool refuse_in_json(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header type = { STR_INIT("Content-Type"),
                                              STR_INIT("application/json") };
@@ -133,28 +133,28 @@ TEST(a_rule_for_any_error_does_not_hide_429_and_401)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
-    played.spoil = refuse_in_json;
-    played.poison_status = 429;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.spoil = refuse_in_json;
+    fake.poison_status = 429;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "asked again");
+    fake_source_require_complete(&fake, &rig, "asked again");
     CHECK_EQ(rig.gate.throttled, 1, "the gate hears that we are too fast");
     CHECK_EQ(rig.sums.throttled, 1, "it counts as a 429");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
-    played.spoil = refuse_in_json;
-    played.poison_status = 401;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.spoil = refuse_in_json;
+    fake.poison_status = 401;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_FATAL, "credentials are a person's business");
     CHECK_EQ(rig.http.sent.count, 1, "and not tried again");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
-    played.spoil = refuse_in_json;
-    played.poison_status = 400;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.spoil = refuse_in_json;
+    fake.poison_status = 400;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "of a 400 the rule says that it may pass");
+    fake_source_require_complete(&fake, &rig, "of a 400 the rule says that it may pass");
     rig_release(&rig);
 }
 
@@ -162,7 +162,7 @@ TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.gate.reject_after = 2;
     rig_run(&rig);
     CHECK(rig.failed, "it ends");
@@ -172,11 +172,11 @@ TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
     CHECK(rig.last.retry_at_us > 0, "when to come back");
     rig.gate.reject_after = 0;
     rig_resume(&rig);
-    played_require_complete(&played, &rig, "later");
+    fake_source_require_complete(&fake, &rig, "later");
     rig_release(&rig);
 }
 
-static bool fail_all(struct played *self, int n, struct scripted_reply *reply)
+static bool fail_all(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -196,8 +196,8 @@ TEST(a_cancelled_walk_stops_waiting)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
-    played.spoil = fail_all;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.spoil = fail_all;
     rig.parts.wake_fd = 3;
     rig.clock.clock.sleep_until_us = stopped_sleep;
     rig_run(&rig);
@@ -212,8 +212,8 @@ TEST(a_source_that_fails_is_given_up_after_its_attempts)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
-    played.spoil = fail_all;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.spoil = fail_all;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_TRANSIENT, "it may yet succeed");
     CHECK_EQ(rig.http.sent.count, 5, "five attempts");
@@ -228,7 +228,7 @@ TEST(a_source_that_fails_is_given_up_after_its_attempts)
 /* ---- responses that repeat secrets ---- */
 
 /* NCBI responds like this, with 429 to a request too many and with 400 to an unknown key. */
-static bool echo_key(struct played *self, int n, struct scripted_reply *reply)
+static bool echo_key(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)n;
     reply->status = self->poison_status;
@@ -244,13 +244,13 @@ TEST(a_key_that_a_response_repeats_is_not_kept)
     for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
         struct rig rig;
 
-        played_begin(&played, &rig, GENERIC, "offset", 90);
+        fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
         rig.spec.endpoint.auth = (struct spec_auth){ .type = AUTH_API_KEY,
                                                      .location = AUTH_IN_QUERY,
                                                      .name = STR("api_key"),
                                                      .secret = STR("env:RIG_KEY") };
-        played.spoil = echo_key;
-        played.poison_status = statuses[i];
+        fake.spoil = echo_key;
+        fake.poison_status = statuses[i];
         rig_run(&rig);
         CHECK(rig.failed, "no answer");
         CHECK(strstr(rig.err.text, "s3cr3t") == NULL, rig.err.text);
@@ -267,7 +267,7 @@ TEST(a_key_that_a_response_repeats_is_not_kept)
 
 /* ---- bad records ---- */
 
-static bool one_without_id(struct played *self, int n, struct scripted_reply *reply)
+static bool one_without_id(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"},"
@@ -280,8 +280,8 @@ TEST(bad_records_are_quarantined_and_the_walk_continues)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 4);
-    played.spoil = one_without_id;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 4);
+    fake.spoil = one_without_id;
     rig_run(&rig);
     CHECK(!rig.failed, "the page is good");
     CHECK_EQ(rig.ids.count, 1, "one record");
@@ -294,7 +294,7 @@ TEST(bad_records_are_quarantined_and_the_walk_continues)
     rig_release(&rig);
 }
 
-static bool odd_version(struct played *self, int n, struct scripted_reply *reply)
+static bool odd_version(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\","
@@ -308,8 +308,8 @@ TEST(a_version_with_a_nul_in_it_is_one_bad_record)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 2);
-    played.spoil = odd_version;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 2);
+    fake.spoil = odd_version;
     rig_run(&rig);
     CHECK(!rig.failed, "the page is good");
     CHECK_EQ(rig.ids.count, 1, "one record");
@@ -318,7 +318,7 @@ TEST(a_version_with_a_nul_in_it_is_one_bad_record)
     rig_release(&rig);
 }
 
-static bool bad_once(struct played *self, int n, struct scripted_reply *reply)
+static bool bad_once(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     return n == 1 && one_without_id(self, n, reply);
 }
@@ -327,15 +327,15 @@ TEST(a_second_response_may_have_a_good_record)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 4);
-    played.spoil = bad_once;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 4);
+    fake.spoil = bad_once;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "mended");
+    fake_source_require_complete(&fake, &rig, "mended");
     CHECK_EQ(rig.bad.count, 0, "nothing is put away");
     rig_release(&rig);
 }
 
-static bool another_shape(struct played *self, int n, struct scripted_reply *reply)
+static bool another_shape(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -348,8 +348,8 @@ TEST(a_source_that_has_changed_its_shape_stops)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 4);
-    played.spoil = another_shape;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 4);
+    fake.spoil = another_shape;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_FATAL, "a person must look");
     CHECK_STR(str_of(rig.err.code), STR("listing.schema"), "its code");

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "engine/fetch/request.h"
-#include "played_source.h"
+#include "fake_source.h"
 #include "test.h"
 
-static struct played played;
+static struct fake_source fake;
 
 /* ---- details ---- */
 
@@ -14,9 +14,9 @@ TEST(details_come_in_full_batches_while_there_are_pages)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "harvest", 77);
+    fake_source_begin(&fake, &rig, DETAILS, "harvest", 77);
     rig_run(&rig);
-    played_require_complete(&played, &rig, "details");
+    fake_source_require_complete(&fake, &rig, "details");
     /* 77 ids of four pages, sixteen at a time: 16+16+16+16+13. */
     CHECK_EQ(rig.batches, 4 + 5, "four pages, five requests for details");
     rig_release(&rig);
@@ -30,9 +30,9 @@ TEST(one_bad_id_is_found_by_halving)
         struct rig rig;
         char wanted[32];
 
-        played_begin(&played, &rig, DETAILS, "harvest", 64);
-        played.poison = 21;
-        played.poison_status = statuses[i];
+        fake_source_begin(&fake, &rig, DETAILS, "harvest", 64);
+        fake.poison = 21;
+        fake.poison_status = statuses[i];
         rig_run(&rig);
         CHECK(!rig.failed, "one id does not stop the others");
         CHECK_EQ(rig.ids.count, 63, "all others");
@@ -45,7 +45,7 @@ TEST(one_bad_id_is_found_by_halving)
     }
 }
 
-static bool refuse_details(struct played *self, int n, struct scripted_reply *reply)
+static bool refuse_details(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
 
@@ -58,9 +58,9 @@ TEST(a_request_that_is_wrong_for_all_ids_is_not_made_for_each)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "harvest", 400);
+    fake_source_begin(&fake, &rig, DETAILS, "harvest", 400);
     rig.gate.no_prefetch = true;
-    played.spoil = refuse_details;
+    fake.spoil = refuse_details;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "the request is wrong");
     CHECK_STR(str_of(rig.err.code), STR("fetch.refused"), "its code");
@@ -74,10 +74,10 @@ TEST(a_batch_that_must_not_be_split_fails)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "harvest", 64);
+    fake_source_begin(&fake, &rig, DETAILS, "harvest", 64);
     rig.spec.detail.batch.split_failed = false;
-    played.poison = 21;
-    played.poison_status = 400;
+    fake.poison = 21;
+    fake.poison_status = 400;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "the batch fails");
     CHECK(rig.ids.count > 0, "those before it stand");
@@ -90,7 +90,7 @@ TEST(ids_that_make_a_url_too_long_are_requested_in_smaller_batches)
     struct str ids[IDS];
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "update", IDS);
+    fake_source_begin(&fake, &rig, DETAILS, "update", IDS);
     rig.spec.endpoint.batch.id_batch_size = IDS;
     rig.slice.dimension = SLICE_ID;
     for (int i = 0; i < IDS; i++) {
@@ -113,7 +113,7 @@ TEST(an_operation_by_id_requests_its_ids)
     static const struct str ids[] = { STR_INIT("r001"), STR_INIT("r002"), STR_INIT("r001") };
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "update", 10);
+    fake_source_begin(&fake, &rig, DETAILS, "update", 10);
     rig.slice.dimension = SLICE_ID;
     rig.order.ids = ids;
     rig.order.id_count = ARRAY_LEN(ids);
@@ -123,7 +123,7 @@ TEST(an_operation_by_id_requests_its_ids)
     CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
     rig_release(&rig);
 
-    played_begin(&played, &rig, DETAILS, "update", 10);
+    fake_source_begin(&fake, &rig, DETAILS, "update", 10);
     rig.slice.dimension = SLICE_ID;
     rig_run(&rig);
     CHECK_EQ(rig.batches, 1, "no ids: one batch that says so");
@@ -134,7 +134,7 @@ TEST(an_operation_by_id_requests_its_ids)
 
 /* ---- history servers ---- */
 
-static bool find_nothing(struct played *self, int n, struct scripted_reply *reply)
+static bool find_nothing(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -147,8 +147,8 @@ TEST(a_digest_has_the_ids_that_are_in_the_path)
     static const struct str ids[] = { STR_INIT("r/1 x") };
     struct rig rig;
 
-    played_begin(&played, &rig, "test/data/sim-sources/generic-details.yaml", "update", 10);
-    played.spoil = find_nothing;
+    fake_source_begin(&fake, &rig, "test/data/sim-sources/generic-details.yaml", "update", 10);
+    fake.spoil = find_nothing;
     rig.slice.dimension = SLICE_ID;
     rig.order.ids = ids;
     rig.order.id_count = ARRAY_LEN(ids);
@@ -160,7 +160,7 @@ TEST(a_digest_has_the_ids_that_are_in_the_path)
     rig_release(&rig);
 }
 
-static bool find_nothing_once(struct played *self, int n, struct scripted_reply *reply)
+static bool find_nothing_once(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->body = STR("{\"ids\":[],\"total\":0,\"session\":\"S0\"}");
@@ -171,15 +171,15 @@ TEST(a_search_that_finds_no_expected_records_is_repeated)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "history", 55);
-    played.spoil = find_nothing_once;
+    fake_source_begin(&fake, &rig, DETAILS, "history", 55);
+    fake.spoil = find_nothing_once;
     rig.slice.expected_records = 50;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "found the second time");
+    fake_source_require_complete(&fake, &rig, "found the second time");
     CHECK(rig.sums.repeated, "and told");
     rig_release(&rig);
 
-    played_begin(&played, &rig, DETAILS, "history", 0);
+    fake_source_begin(&fake, &rig, DETAILS, "history", 0);
     rig.slice.expected_records = 50;
     rig_run(&rig);
     CHECK(!rig.failed && rig.last.verdict.kind == FETCH_COMPLETE, "twice nothing is nothing");
@@ -187,7 +187,7 @@ TEST(a_search_that_finds_no_expected_records_is_repeated)
     CHECK(rig.last.verdict.is_proven, "the source says so itself");
     rig_release(&rig);
 
-    played_begin(&played, &rig, DETAILS, "history", 0);
+    fake_source_begin(&fake, &rig, DETAILS, "history", 0);
     rig_run(&rig);
     CHECK_EQ(rig.http.sent.count, 1, "nobody expected anything");
     rig_release(&rig);
@@ -197,28 +197,28 @@ TEST(pages_of_a_search_are_requested_with_what_it_gave)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "history", 55);
+    fake_source_begin(&fake, &rig, DETAILS, "history", 55);
     rig_run(&rig);
-    played_require_complete(&played, &rig, "history");
+    fake_source_require_complete(&fake, &rig, "history");
     CHECK(rig.last.verdict.is_proven, "its total is the search's");
-    CHECK_EQ(played.session, 1, "one search");
+    CHECK_EQ(fake.session, 1, "one search");
     CHECK(str_find(rig.http.sent.items[1].url, STR("session=S1")) < rig.http.sent.items[1].url.len,
           "captured and sent");
     rig_release(&rig);
 
-    played_begin(&played, &rig, DETAILS, "history", 55);
-    played.session_dies_at = 3;
+    fake_source_begin(&fake, &rig, DETAILS, "history", 55);
+    fake.session_dies_at = 3;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "history that died");
-    CHECK_EQ(played.session, 2, "searched again");
+    fake_source_require_complete(&fake, &rig, "history that died");
+    CHECK_EQ(fake.session, 2, "searched again");
     rig_release(&rig);
 
-    played_begin(&played, &rig, DETAILS, "history", 55);
+    fake_source_begin(&fake, &rig, DETAILS, "history", 55);
     rig.stop_after = 2;
     rig_run(&rig);
     rig.stop_after = 0;
     rig_resume(&rig);
-    played_require_complete(&played, &rig, "history that was left");
-    CHECK_EQ(played.session, 2, "it is no checkpoint");
+    fake_source_require_complete(&fake, &rig, "history that was left");
+    CHECK_EQ(fake.session, 2, "it is no checkpoint");
     rig_release(&rig);
 }

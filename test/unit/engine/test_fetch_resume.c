@@ -1,10 +1,10 @@
 /* Walks that are resumed: after a crash, with a scroll that lost a page, a token that expired. */
 #include <string.h>
 
-#include "played_source.h"
+#include "fake_source.h"
 #include "test.h"
 
-static struct played played;
+static struct fake_source fake;
 
 /* ---- resuming after a crash ---- */
 
@@ -17,14 +17,14 @@ TEST(a_walk_resumes_after_any_batch_and_requests_nothing_twice)
             struct rig rig;
             struct rig_texts urls = { 0 };
 
-            played_begin(&played, &rig, GENERIC, operations[o], 217);
+            fake_source_begin(&fake, &rig, GENERIC, operations[o], 217);
             rig.gate.no_prefetch = true;
             rig.stop_after = stop;
             rig_run(&rig);
             rig.stop_after = 0;
             if (!rig.last.is_last)
                 rig_resume(&rig);
-            played_require_complete(&played, &rig, operations[o]);
+            fake_source_require_complete(&fake, &rig, operations[o]);
             if (strcmp(operations[o], "offset_blind") != 0)
                 CHECK(rig.last.verdict.is_proven, "numbers survive the break");
             for (size_t i = 0; i < rig.http.sent.count; i++) {
@@ -65,7 +65,7 @@ static void look_at_long(struct rig *rig, struct fetch *fetch, const struct fetc
 
 static void begin_long(struct rig *rig, int records)
 {
-    played_begin(&played, rig, GENERIC, "offset", records);
+    fake_source_begin(&fake, rig, GENERIC, "offset", records);
     rig->spec.endpoint.page.size = 500;
     rig->look = look_at_long;
     seen_long = (struct long_answer){ 0 };
@@ -77,7 +77,7 @@ TEST(a_long_response_is_divided_into_even_batches)
 
     begin_long(&rig, 800); /* pages of 500 and 300 */
     rig_run(&rig);
-    played_require_complete(&played, &rig, "long pages");
+    fake_source_require_complete(&fake, &rig, "long pages");
     CHECK(rig.last.verdict.is_proven, "all of the total came");
     CHECK_EQ(rig.records, 800, "each record once");
     CHECK_EQ(seen_long.items, 800, "items");
@@ -101,7 +101,7 @@ TEST(a_long_response_that_was_not_stored_completely_is_requested_again)
         rig.stop_after = 0;
         if (!rig.last.is_last)
             rig_resume(&rig);
-        played_require_complete(&played, &rig, "after a break");
+        fake_source_require_complete(&fake, &rig, "after a break");
         CHECK(rig.last.verdict.is_proven, "numbers survive the break");
         CHECK_EQ((int64_t)rig.http.sent.count, wanted, "only the page in hand is asked for again");
         CHECK_EQ(rig.records, 1200 + (stop % 2 == 1 && stop < 5 ? 250 : 0),
@@ -115,8 +115,8 @@ TEST(two_phases_resume_after_any_batch)
     for (int stop = 1; stop <= 9; stop++) {
         struct rig rig;
 
-        played_begin(&played, &rig, DETAILS, "harvest", 77);
-        played.gone = 5;
+        fake_source_begin(&fake, &rig, DETAILS, "harvest", 77);
+        fake.gone = 5;
         rig.stop_after = stop;
         rig_run(&rig);
         rig.stop_after = 0;
@@ -147,7 +147,7 @@ TEST(a_checkpoint_that_is_damaged_is_refused)
         struct fetch *fetch = NULL;
         struct rig rig;
 
-        played_begin(&played, &rig, GENERIC, "offset", 5);
+        fake_source_begin(&fake, &rig, GENERIC, "offset", 5);
         rig.order.checkpoint = str_of(texts[i]);
         CHECK(!fetch_open(&fetch, &rig.parts, &rig.order, &rig.err), texts[i]);
         CHECK_STR(str_of(rig.err.code), STR("fetch.checkpoint"), texts[i]);
@@ -161,7 +161,7 @@ TEST(ids_that_were_not_kept_are_noticed)
     struct fetch *fetch = NULL;
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "harvest", 77);
+    fake_source_begin(&fake, &rig, DETAILS, "harvest", 77);
     rig.stop_after = 3;
     rig_run(&rig);
     rig.order.checkpoint = rig.checkpoint; /* and no ids */
@@ -172,7 +172,7 @@ TEST(ids_that_were_not_kept_are_noticed)
 
 /* ---- scrolls ---- */
 
-static bool lose_third(struct played *self, int n, struct scripted_reply *reply)
+static bool lose_third(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     if (n != 3)
         return false;
@@ -186,19 +186,19 @@ TEST(a_lost_page_of_a_scroll_restarts_the_walk)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
-    played.spoil = lose_third;
+    fake_source_begin(&fake, &rig, "sources/crossref.yaml", "harvest", 95);
+    fake.spoil = lose_third;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "scroll");
+    fake_source_require_complete(&fake, &rig, "scroll");
     CHECK(rig.last.verdict.is_proven, "95 of 95");
-    CHECK_EQ(played.scrolls, 2, "begun twice");
+    CHECK_EQ(fake.scrolls, 2, "begun twice");
     CHECK_EQ(rig.last.verdict.restarts, 1, "and told");
     CHECK_EQ(rig.gate.prefetched, 0, "nothing is asked for ahead");
     CHECK_EQ(rig.befores.count, 0, "a token that stays the same is no key");
     rig_release(&rig);
 }
 
-static bool refuse_third(struct played *self, int n, struct scripted_reply *reply)
+static bool refuse_third(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 429;
@@ -209,16 +209,16 @@ TEST(a_refusal_leaves_a_scroll_where_it_was)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
-    played.spoil = refuse_third;
+    fake_source_begin(&fake, &rig, "sources/crossref.yaml", "harvest", 95);
+    fake.spoil = refuse_third;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "scroll");
-    CHECK_EQ(played.scrolls, 1, "begun once");
+    fake_source_require_complete(&fake, &rig, "scroll");
+    CHECK_EQ(fake.scrolls, 1, "begun once");
     CHECK_EQ(rig.sums.retries, 1, "asked again");
     rig_release(&rig);
 }
 
-static bool lose_each_second(struct played *self, int n, struct scripted_reply *reply)
+static bool lose_each_second(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 500;
@@ -229,14 +229,14 @@ TEST(a_walk_that_is_lost_too_often_gives_up)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
-    played.spoil = lose_each_second;
+    fake_source_begin(&fake, &rig, "sources/crossref.yaml", "harvest", 95);
+    fake.spoil = lose_each_second;
     rig_run(&rig);
     CHECK(rig.failed, "it cannot succeed");
     CHECK_STR(str_of(rig.err.code), STR("fetch.restarts"), "its code");
     CHECK(fetch_error_is_restarts(&rig.err), "its kind");
     CHECK_EQ(rig.err.level, ERROR_TRANSIENT, "another time, perhaps");
-    CHECK_EQ(played.scrolls, FETCH_RESTARTS_MAX + 1, "as often as allowed");
+    CHECK_EQ(fake.scrolls, FETCH_RESTARTS_MAX + 1, "as often as allowed");
     rig_release(&rig);
 }
 
@@ -244,20 +244,20 @@ TEST(a_scroll_is_not_resumed_in_the_middle)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, "sources/crossref.yaml", "harvest", 95);
+    fake_source_begin(&fake, &rig, "sources/crossref.yaml", "harvest", 95);
     rig.stop_after = 2;
     rig_run(&rig);
     rig.stop_after = 0;
     rig_resume(&rig);
-    played_require_complete(&played, &rig, "scroll");
-    CHECK_EQ(played.scrolls, 2, "begun anew");
+    fake_source_require_complete(&fake, &rig, "scroll");
+    CHECK_EQ(fake.scrolls, 2, "begun anew");
     CHECK(rig.last.verdict.is_proven, "and proven by itself");
     rig_release(&rig);
 }
 
 /* ---- tokens that expire ---- */
 
-static bool expire_third(struct played *self, int n, struct scripted_reply *reply)
+static bool expire_third(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     reply->status = 410;
@@ -268,10 +268,10 @@ TEST(an_expired_token_is_not_an_end)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "token", 150);
-    played.spoil = expire_third;
+    fake_source_begin(&fake, &rig, GENERIC, "token", 150);
+    fake.spoil = expire_third;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "token");
+    fake_source_require_complete(&fake, &rig, "token");
     CHECK_EQ(rig.last.verdict.restarts, 1, "from the beginning");
     rig_release(&rig);
 }

@@ -1,10 +1,10 @@
 /* Walks from the first request to the verdict: sizes, limits, lists that lie, the end. */
 #include <string.h>
 
-#include "played_source.h"
+#include "fake_source.h"
 #include "test.h"
 
-static struct played played;
+static struct fake_source fake;
 
 /* ---- sizes ---- */
 
@@ -15,10 +15,10 @@ TEST(pages_shrink_until_they_fit)
     for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
         struct rig rig;
 
-        played_begin(&played, &rig, GENERIC, operations[i], 99);
-        played.page_cap = 12; /* of 40 asked for */
+        fake_source_begin(&fake, &rig, GENERIC, operations[i], 99);
+        fake.page_cap = 12; /* of 40 asked for */
         rig_run(&rig);
-        played_require_complete(&played, &rig, operations[i]);
+        fake_source_require_complete(&fake, &rig, operations[i]);
         if (strcmp(operations[i], "token") != 0)
             CHECK(rig.sums.page_shrunk, "told");
         rig_release(&rig);
@@ -29,16 +29,16 @@ TEST(a_page_that_cannot_be_smaller_reslices)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 99);
-    played.page_cap = 2; /* size_min is 5 */
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 99);
+    fake.page_cap = 2; /* size_min is 5 */
     rig_run(&rig);
     CHECK(!rig.failed, "no failure");
     CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut it");
     CHECK_EQ(rig.last.verdict.reslice, RESLICE_OVERSIZED, "because of its size");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 99);
-    played.page_cap = 2;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 99);
+    fake.page_cap = 2;
     rig.order.can_reslice = false;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "else it is an error");
@@ -51,7 +51,7 @@ TEST(a_page_limit_cuts_short_or_bridges_to_time)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "token", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "token", 217);
     rig.spec.endpoint.page.max_pages = 3;
     rig_run(&rig);
     CHECK_EQ(rig.ids.count, 120, "three pages");
@@ -59,7 +59,7 @@ TEST(a_page_limit_cuts_short_or_bridges_to_time)
     CHECK_EQ(rig.last.verdict.missing, 97, "and so many are missing");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "token", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "token", 217);
     rig.spec.endpoint.page.max_pages = 3;
     rig.spec.endpoint.page.bridge_to_time = true;
     rig_run(&rig);
@@ -72,7 +72,7 @@ TEST(a_cap_without_a_reslice_is_walked_up_to)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.spec.endpoint.page.cap = 100;
     rig.order.can_reslice = false;
     rig_run(&rig);
@@ -86,17 +86,17 @@ TEST(budgets_end_a_walk_between_batches)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.order.requests_max = 2;
     rig_run(&rig);
     CHECK_EQ(rig.last.verdict.kind, FETCH_CUT_SHORT, "requests");
     CHECK_EQ(rig.ids.count, 80, "two pages");
     rig.order.requests_max = 0;
     rig_resume(&rig);
-    played_require_complete(&played, &rig, "the rest comes later");
+    fake_source_require_complete(&fake, &rig, "the rest comes later");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.order.records_max = 50;
     rig_run(&rig);
     CHECK_EQ(rig.last.verdict.kind, FETCH_CUT_SHORT, "records");
@@ -109,8 +109,8 @@ TEST(a_total_that_is_never_reached_is_a_shortfall)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 90);
-    played.total = 93;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
+    fake.total = 93;
     rig_run(&rig);
     CHECK_EQ(rig.ids.count, 90, "what there is");
     CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "is not all");
@@ -123,8 +123,8 @@ TEST(a_list_that_moves_is_walked_again_and_reported)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset_blind", 90);
-    played.moves = true;
+    fake_source_begin(&fake, &rig, GENERIC, "offset_blind", 90);
+    fake.moves = true;
     rig_run(&rig);
     CHECK_EQ(rig.last.verdict.kind, FETCH_DRIFT, "it never stood still");
     CHECK_EQ(rig.last.verdict.sweeps, FETCH_SWEEPS_MAX, "sweep after sweep");
@@ -137,7 +137,7 @@ TEST(a_sorted_list_is_left_after_the_window)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, DETAILS, "sorted", 300);
+    fake_source_begin(&fake, &rig, DETAILS, "sorted", 300);
     rig_window(&rig, "2026-01-01T22:00:00Z", "2026-01-01T23:00:00Z");
     rig_run(&rig);
     CHECK(!rig.failed, "it ends");
@@ -164,17 +164,17 @@ TEST(the_next_page_is_under_way_while_a_batch_is_stored)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.look = look_at_sent;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "ahead");
+    fake_source_require_complete(&fake, &rig, "ahead");
     CHECK_EQ(sent_at_look[1], 2,
              "while the first batch is looked at, the second page is asked for");
     CHECK_EQ(sent_at_look[2], 3, "and so on");
     CHECK_EQ(rig.gate.prefetched, 5, "all but the first");
     rig_release(&rig);
 
-    played_begin(&played, &rig, GENERIC, "offset", 217);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
     rig.stop_after = 2;
     rig_run(&rig); /* checks that the gate hears of the permit */
     CHECK(rig.http.sent.items[2].cancelled, "what nobody waits for is given up");
@@ -183,7 +183,7 @@ TEST(the_next_page_is_under_way_while_a_batch_is_stored)
 
 /* ---- probes ---- */
 
-static bool not_found_behind_the_end(struct played *self, int n, struct scripted_reply *reply)
+static bool not_found_behind_the_end(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     reply->status = 404;
     reply->body = STR("{\"detail\":\"Invalid page.\"}");
@@ -194,15 +194,15 @@ TEST(an_error_after_the_last_page_is_an_end)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset_blind", 90);
-    played.total = -1;
-    played.spoil = not_found_behind_the_end;
+    fake_source_begin(&fake, &rig, GENERIC, "offset_blind", 90);
+    fake.total = -1;
+    fake.spoil = not_found_behind_the_end;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "probe");
+    fake_source_require_complete(&fake, &rig, "probe");
     rig_release(&rig);
 }
 
-static bool refuse_third(struct played *self, int n, struct scripted_reply *reply)
+static bool refuse_third(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     reply->status = self->poison_status;
     return n == 3;
@@ -216,14 +216,14 @@ TEST(one_error_in_the_middle_is_not_an_end)
     for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
         struct rig rig;
 
-        played_begin(&played, &rig, GENERIC, "offset_blind", 90);
-        played.total = -1;
-        played.page_max = 20;
-        played.spoil = refuse_third;
-        played.poison_status = statuses[i];
+        fake_source_begin(&fake, &rig, GENERIC, "offset_blind", 90);
+        fake.total = -1;
+        fake.page_max = 20;
+        fake.spoil = refuse_third;
+        fake.poison_status = statuses[i];
         rig_run(&rig);
         if (statuses[i] == 404)
-            played_require_complete(&played, &rig, "asked again");
+            fake_source_require_complete(&fake, &rig, "asked again");
         else
             CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "told, not taken for an end");
         rig_release(&rig);
@@ -236,9 +236,9 @@ TEST(secrets_that_a_next_url_repeats_are_not_kept)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "next", 90);
+    fake_source_begin(&fake, &rig, GENERIC, "next", 90);
     rig_run(&rig);
-    played_require_complete(&played, &rig, "next");
+    fake_source_require_complete(&fake, &rig, "next");
     CHECK(rig.befores.count > 0, "URLs are kept");
     for (size_t i = 0; i < rig.befores.count; i++) {
         CHECK(str_find(rig.befores.items[i], STR("ECHOED")) == rig.befores.items[i].len,
@@ -250,7 +250,7 @@ TEST(secrets_that_a_next_url_repeats_are_not_kept)
     rig_release(&rig);
 }
 
-static bool elsewhere(struct played *self, int n, struct scripted_reply *reply)
+static bool elsewhere(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
     (void)n;
@@ -265,10 +265,10 @@ TEST(requests_of_a_run_are_spans_of_one_trace)
     struct rig rig;
     struct str last = { NULL, 0 };
 
-    played_begin(&played, &rig, GENERIC, "offset", 100);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 100);
     rig.order.traceparent = STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     rig_run(&rig);
-    played_require_complete(&played, &rig, "traced");
+    fake_source_require_complete(&fake, &rig, "traced");
     for (size_t i = 0; i < rig.http.sent.count; i++) {
         const struct str trace = rig.http.sent.items[i].traceparent;
 
@@ -281,7 +281,7 @@ TEST(requests_of_a_run_are_spans_of_one_trace)
     rig_release(&rig);
 }
 
-static bool redirect_all(struct played *self, int n, struct scripted_reply *reply)
+static bool redirect_all(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header location = {
         STR_INIT("Location"), STR_INIT("https://elsewhere.example.org/x?api_key=SECRET")
@@ -296,7 +296,7 @@ static bool redirect_all(struct played *self, int n, struct scripted_reply *repl
 }
 
 /* A source where every response is one redirect away. */
-static bool redirect_first(struct played *self, int n, struct scripted_reply *reply)
+static bool redirect_first(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static struct http_header location = { STR_INIT("Location"), { NULL, 0 } };
     const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
@@ -314,12 +314,12 @@ TEST(the_gate_hears_of_every_redirect_that_was_followed)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 90);
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
     rig.spec.endpoint.http.redirects = 1;
     rig.gate.no_prefetch = true;
-    played.spoil = redirect_first;
+    fake.spoil = redirect_first;
     rig_run(&rig);
-    played_require_complete(&played, &rig, "redirected");
+    fake_source_require_complete(&fake, &rig, "redirected");
     CHECK_EQ(rig.http.sent.count, 6, "three pages, each behind a redirect");
     CHECK_EQ(rig.gate.requests, 6, "as many for the gate");
     CHECK_EQ(rig.sums.requests, 6, "and in the books");
@@ -330,8 +330,8 @@ TEST(a_redirect_is_reported_with_its_host_only)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "offset", 10);
-    played.spoil = redirect_all;
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 10);
+    fake.spoil = redirect_all;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "not followed");
     CHECK(strstr(rig.err.text, "https://elsewhere.example.org:443") != NULL, "where it leads");
@@ -344,8 +344,8 @@ TEST(a_next_url_on_another_host_is_refused)
 {
     struct rig rig;
 
-    played_begin(&played, &rig, GENERIC, "next", 90);
-    played.spoil = elsewhere;
+    fake_source_begin(&fake, &rig, GENERIC, "next", 90);
+    fake.spoil = elsewhere;
     rig_run(&rig);
     CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "refused");
     CHECK_STR(str_of(rig.err.code), STR("page.next"), "its code");

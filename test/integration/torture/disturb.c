@@ -1,4 +1,4 @@
-#include "strikes.h"
+#include "disturb.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -361,7 +361,7 @@ static void hit_store(struct site *site)
 
 /* ---- one of them ---- */
 
-void strike(struct site *site, bool with_spoilt)
+void disturb(struct site *site, bool with_spoilt)
 {
     const int kind = (int)random_between(&site->random, 0, 100);
 

@@ -1,4 +1,4 @@
-#include "simmed.h"
+#include "sim_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { TEXT_BYTES = 1024 };
 
-struct sim simmed_start(const char *const *options)
+struct sim sim_source_start(const char *const *options)
 {
     struct sim sim = { 0 };
 
@@ -20,7 +20,8 @@ static void require_applied(struct run run)
     REQUIRE(run.code == 0, run.talk.len > 0 ? run.talk.data : "apply");
 }
 
-void simmed_apply_file(const char *store, const struct sim *sim, const char *path, const char *more)
+void sim_source_apply_file(const char *store, const struct sim *sim, const char *path,
+                           const char *more)
 {
     char url[TEXT_BYTES];
 
@@ -30,12 +31,12 @@ void simmed_apply_file(const char *store, const struct sim *sim, const char *pat
                         "rate.adaptive=false", "--set", more));
 }
 
-void simmed_apply(const char *store, const struct sim *sim, const char *more)
+void sim_source_apply(const char *store, const struct sim *sim, const char *more)
 {
-    simmed_apply_file(store, sim, "test/data/sim-sources/generic-offset.yaml", more);
+    sim_source_apply_file(store, sim, "test/data/sim-sources/generic-offset.yaml", more);
 }
 
-void simmed_pubmed_apply(const char *store, const struct sim *sim)
+void sim_source_pubmed_apply(const char *store, const struct sim *sim)
 {
     char url[TEXT_BYTES];
 
@@ -58,14 +59,14 @@ static const char *address_of(const char *store)
     return address;
 }
 
-struct run simmed_verify(const char *store, const struct sim *sim)
+struct run sim_source_verify(const char *store, const struct sim *sim)
 {
     return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "generic",
-               "--source", SIMMED_SOURCE, SIMMED_WINDOW, "--url", sim->base, "--json");
+               "--source", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--url", sim->base, "--json");
 }
 
-struct run simmed_pubmed_verify(const char *store, const struct sim *sim, const char *from,
-                                const char *to)
+struct run sim_source_pubmed_verify(const char *store, const struct sim *sim, const char *from,
+                                    const char *to)
 {
     return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "pubmed",
                "--source", "pubmed", "--endpoint", "search", "--from", from, "--to", to, "--url",

@@ -1,9 +1,9 @@
-/* played_source: a source with records r000, r001, ..., for walks from the first request to the
+/* fake_source: a source with records r000, r001, ..., for walks from the first request to the
  * verdict. It answers by what a request asks for, in every way of paging, and misbehaves as a test
  * wants it.
  */
-#ifndef PATRA_TEST_SUPPORT_PLAYED_SOURCE_H
-#define PATRA_TEST_SUPPORT_PLAYED_SOURCE_H
+#ifndef PATRA_TEST_SUPPORT_FAKE_SOURCE_H
+#define PATRA_TEST_SUPPORT_FAKE_SOURCE_H
 
 #include "fetch_rig.h"
 
@@ -11,7 +11,7 @@
 #define DETAILS "test/data/fetch/details.yaml"
 #define BASE "http://sim.example.org"
 
-struct played {
+struct fake_source {
     int records;
     int64_t total; /* told; -1: none */
     int served;    /* requests so far */
@@ -26,15 +26,16 @@ struct played {
     int session_dies_at; /* request number; 0: never */
     bool moves;          /* a record comes in front with each request */
     /* Spoils the n-th request, counted from 1; true: *reply is the answer. */
-    bool (*spoil)(struct played *played, int n, struct scripted_reply *reply);
+    bool (*spoil)(struct fake_source *fake, int n, struct scripted_reply *reply);
     struct rig *rig;
 };
 
 /* A rig whose requests the source answers; it tells the truth until the test says otherwise. */
-void played_begin(struct played *played, struct rig *rig, const char *file, const char *operation,
-                  int records);
+void fake_source_begin(struct fake_source *fake, struct rig *rig, const char *file,
+                       const char *operation, int records);
 
 /* Every record came, and the verdict says so. */
-void played_require_complete(const struct played *played, const struct rig *rig, const char *label);
+void fake_source_require_complete(const struct fake_source *fake, const struct rig *rig,
+                                  const char *label);
 
 #endif

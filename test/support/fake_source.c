@@ -1,4 +1,4 @@
-#include "played_source.h"
+#include "fake_source.h"
 
 #include <stdlib.h>
 
@@ -33,9 +33,9 @@ static void add_record(struct buf *out, int index)
                minute / 60, minute % 60);
 }
 
-static void add_range(struct played *played, struct buf *out, int from, int count, bool ids_only)
+static void add_range(struct fake_source *fake, struct buf *out, int from, int count, bool ids_only)
 {
-    for (int i = from; i < from + count && i < played->records; i++) {
+    for (int i = from; i < from + count && i < fake->records; i++) {
         if (i > from)
             buf_add_char(out, ',');
         if (ids_only)
@@ -45,13 +45,13 @@ static void add_range(struct played *played, struct buf *out, int from, int coun
     }
 }
 
-static void add_total(struct played *played, struct buf *out)
+static void add_total(struct fake_source *fake, struct buf *out)
 {
-    if (played->total >= 0)
-        buf_printf(out, ",\"total\":%lld", (long long)played->total);
+    if (fake->total >= 0)
+        buf_printf(out, ",\"total\":%lld", (long long)fake->total);
 }
 
-static void serve_list(struct played *played, struct arena *arena,
+static void serve_list(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     int from = number(arena, request, "offset", 0);
@@ -59,32 +59,32 @@ static void serve_list(struct played *played, struct arena *arena,
 
     if (str_find(request->url, STR("page0")) < request->url.len)
         from = number(arena, request, "page", 0) * size;
-    if (played->page_max > 0 && size > played->page_max)
-        size = played->page_max;
-    if (played->moves)
-        from -= played->served - 1;
+    if (fake->page_max > 0 && size > fake->page_max)
+        size = fake->page_max;
+    if (fake->moves)
+        from -= fake->served - 1;
     buf_add(out, str_find(request->url, STR("/sorted")) < request->url.len ? STR("{\"records\":[")
                                                                            : STR("{\"items\":["));
-    add_range(played, out, from > 0 ? from : 0, size, false);
+    add_range(fake, out, from > 0 ? from : 0, size, false);
     buf_add_char(out, ']');
-    add_total(played, out);
+    add_total(fake, out);
     buf_add_char(out, '}');
 }
 
-static void serve_next(struct played *played, struct arena *arena,
+static void serve_next(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     const int size = number(arena, request, "size", 100);
     const int page = number(arena, request, "page", 1);
 
     buf_add(out, STR("{\"items\":["));
-    add_range(played, out, (page - 1) * size, size, false);
+    add_range(fake, out, (page - 1) * size, size, false);
     buf_add(out, STR("],\"next\":"));
-    if (page * size < played->records)
+    if (page * size < fake->records)
         buf_printf(out, "\"/generic/next?page=%d&size=%d&api_key=ECHOED\"", page + 1, size);
     else
         buf_add(out, STR("null"));
-    add_total(played, out);
+    add_total(fake, out);
     buf_add_char(out, '}');
 }
 
@@ -98,51 +98,52 @@ static int json_number(struct str body, const char *name, int preset)
                : preset;
 }
 
-static void serve_token(struct played *played, const struct http_request *request, struct buf *out)
+static void serve_token(struct fake_source *fake, const struct http_request *request,
+                        struct buf *out)
 {
     const int size = json_number(request->body, "size", 40);
     const int from = json_number(request->body, "token", 0);
 
     buf_add(out, STR("{\"items\":["));
-    add_range(played, out, from, size, false);
+    add_range(fake, out, from, size, false);
     buf_add(out, STR("],\"nextToken\":"));
-    if (from + size < played->records)
+    if (from + size < fake->records)
         buf_printf(out, "\"%d\"", from + size);
     else
         buf_add(out, STR("null"));
-    add_total(played, out);
+    add_total(fake, out);
     buf_add_char(out, '}');
 }
 
-static void serve_scroll(struct played *played, struct arena *arena,
+static void serve_scroll(struct fake_source *fake, struct arena *arena,
                          const struct http_request *request, struct buf *out)
 {
     const int size = 20;
 
     if (str_eq(param(arena, request, "cursor"), STR("*"))) {
-        played->scroll_at = 0;
-        played->scrolls++;
+        fake->scroll_at = 0;
+        fake->scrolls++;
     }
     buf_add(out, STR("{\"status\":\"ok\",\"message\":{\"next-cursor\":\"SCROLL\",\"items\":["));
-    for (int i = played->scroll_at; i < played->scroll_at + size && i < played->records; i++)
+    for (int i = fake->scroll_at; i < fake->scroll_at + size && i < fake->records; i++)
         buf_printf(out, "%s{\"DOI\":\"10.1/R%03d\",\"indexed\":{\"timestamp\":1767225600000}}",
-                   i > played->scroll_at ? "," : "", i);
-    played->scroll_at += size;
-    buf_printf(out, "],\"total-results\":%d}}", played->records);
+                   i > fake->scroll_at ? "," : "", i);
+    fake->scroll_at += size;
+    buf_printf(out, "],\"total-results\":%d}}", fake->records);
 }
 
-static void serve_ids(struct played *played, struct arena *arena,
+static void serve_ids(struct fake_source *fake, struct arena *arena,
                       const struct http_request *request, struct buf *out)
 {
     buf_add(out, STR("{\"ids\":["));
-    add_range(played, out, number(arena, request, "offset", 0), number(arena, request, "limit", 20),
+    add_range(fake, out, number(arena, request, "offset", 0), number(arena, request, "limit", 20),
               true);
     buf_add_char(out, ']');
-    add_total(played, out);
+    add_total(fake, out);
     buf_add_char(out, '}');
 }
 
-static int serve_fetch(struct played *played, struct arena *arena,
+static int serve_fetch(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     struct str ids = param(arena, request, "ids");
@@ -153,9 +154,9 @@ static int serve_fetch(struct played *played, struct arena *arena,
         const struct str id = str_cut(&ids, ',');
         const int index = atoi(id.data + 1);
 
-        if (index == played->poison)
-            return played->poison_status;
-        if (index == played->gone)
+        if (index == fake->poison)
+            return fake->poison_status;
+        if (index == fake->gone)
             continue;
         if (any)
             buf_add_char(out, ',');
@@ -166,30 +167,29 @@ static int serve_fetch(struct played *played, struct arena *arena,
     return 200;
 }
 
-static void serve_history(struct played *played, struct buf *out)
+static void serve_history(struct fake_source *fake, struct buf *out)
 {
-    played->session++;
-    buf_printf(out, "{\"ids\":[],\"total\":%d,\"session\":\"S%d\"}", played->records,
-               played->session);
+    fake->session++;
+    buf_printf(out, "{\"ids\":[],\"total\":%d,\"session\":\"S%d\"}", fake->records, fake->session);
 }
 
-static void serve_more(struct played *played, struct arena *arena,
+static void serve_more(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     const struct str session = param(arena, request, "session");
 
-    if (played->served == played->session_dies_at || atoi(session.data + 1) != played->session) {
+    if (fake->served == fake->session_dies_at || atoi(session.data + 1) != fake->session) {
         buf_add(out, STR("{\"gone\":true,\"records\":[]}"));
         return;
     }
     buf_add(out, STR("{\"records\":["));
-    add_range(played, out, number(arena, request, "offset", 0), number(arena, request, "limit", 20),
+    add_range(fake, out, number(arena, request, "offset", 0), number(arena, request, "limit", 20),
               false);
     buf_add(out, STR("]}"));
 }
 
 /* By date, the oldest first: minute m of the day is record 1439 - m. */
-static void serve_time(struct played *played, struct arena *arena,
+static void serve_time(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     const struct str from = param(arena, request, "from");
@@ -197,7 +197,7 @@ static void serve_time(struct played *played, struct arena *arena,
 
     buf_add(out, STR("{\"items\":["));
     for (int m = atoi(from.data + 11) * 60 + atoi(from.data + 14); m < 24 * 60 && left > 0; m++) {
-        if (24 * 60 - 1 - m >= played->records)
+        if (24 * 60 - 1 - m >= fake->records)
             continue;
         add_record(out, 24 * 60 - 1 - m);
         if (--left > 0 && m < 24 * 60 - 1)
@@ -214,61 +214,62 @@ static bool is_at(const struct http_request *request, const char *path)
 static void serve(void *context, struct arena *arena, const struct http_request *request,
                   struct scripted_reply *reply)
 {
-    struct played *played = context;
+    struct fake_source *fake = context;
     struct scripted_reply spoilt = *reply;
     struct buf out;
     int size;
 
     reply->status = 200;
     spoilt.status = 200;
-    played->served++;
-    if (played->spoil != NULL && played->spoil(played, played->served, &spoilt)) {
+    fake->served++;
+    if (fake->spoil != NULL && fake->spoil(fake, fake->served, &spoilt)) {
         *reply = spoilt;
         return;
     }
     size = number(arena, request, "limit", number(arena, request, "size", 0));
-    if (played->page_cap > 0 && size > played->page_cap) {
+    if (fake->page_cap > 0 && size > fake->page_cap) {
         reply->status = 0;
         reply->error_code = "http.too_large";
         return;
     }
     buf_init(&out, arena, 1 << 20);
     if (is_at(request, "/works"))
-        serve_scroll(played, arena, request, &out);
+        serve_scroll(fake, arena, request, &out);
     else if (is_at(request, "/generic/next"))
-        serve_next(played, arena, request, &out);
+        serve_next(fake, arena, request, &out);
     else if (is_at(request, "/generic/token"))
-        serve_token(played, request, &out);
+        serve_token(fake, request, &out);
     else if (is_at(request, "/generic/time"))
-        serve_time(played, arena, request, &out);
+        serve_time(fake, arena, request, &out);
     else if (is_at(request, "/ids"))
-        serve_ids(played, arena, request, &out);
+        serve_ids(fake, arena, request, &out);
     else if (is_at(request, "/fetch"))
-        reply->status = serve_fetch(played, arena, request, &out);
+        reply->status = serve_fetch(fake, arena, request, &out);
     else if (is_at(request, "/history"))
-        serve_history(played, &out);
+        serve_history(fake, &out);
     else if (is_at(request, "/more"))
-        serve_more(played, arena, request, &out);
+        serve_more(fake, arena, request, &out);
     else
-        serve_list(played, arena, request, &out);
+        serve_list(fake, arena, request, &out);
     reply->body = buf_str(&out);
 }
 
-void played_begin(struct played *played, struct rig *rig, const char *file, const char *operation,
-                  int records)
+void fake_source_begin(struct fake_source *fake, struct rig *rig, const char *file,
+                       const char *operation, int records)
 {
-    *played = (struct played){
+    *fake = (struct fake_source){
         .records = records, .total = records, .poison = -1, .gone = -1, .rig = rig
     };
     rig_init(rig, file, operation, BASE);
     scripted_http_reply(&rig->http,
-                        &(struct scripted_reply){ .make = serve, .context = played, .times = -1 });
+                        &(struct scripted_reply){ .make = serve, .context = fake, .times = -1 });
 }
 
-void played_require_complete(const struct played *played, const struct rig *rig, const char *label)
+void fake_source_require_complete(const struct fake_source *fake, const struct rig *rig,
+                                  const char *label)
 {
     if (rig->failed)
         test_fail(__FILE__, __LINE__, "%s: %s", label, rig->err.text);
     CHECK_STR(str_of(fetch_verdict_name(rig->last.verdict.kind)), STR("complete"), label);
-    CHECK_EQ(rig->ids.count, played->records, label);
+    CHECK_EQ(rig->ids.count, fake->records, label);
 }
