@@ -1,3 +1,4 @@
+/* Numbers, sizes, spans and rates as people read them. */
 #include "base/text.h"
 
 #include <inttypes.h>

@@ -240,7 +240,7 @@ TEST(what_can_not_be_judged_is_quarantined_and_signalled)
     contract_end();
 }
 
-/* The nth that was ever put aside. */
+/* The nth item that was quarantined. */
 static struct quarantined quarantined(struct store *store, size_t n)
 {
     const struct quarantine_filter all = { .with_resolved = true, .limit = 9 };
@@ -262,7 +262,7 @@ TEST(what_was_put_aside_and_comes_well_later_is_replaced)
     worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("05") "}]}");
     (void)worker_commit(&worker, NOW_US);
     worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"},{\"id\":\"b\"},{\"x\":1}]}");
-    CHECK_EQ(worker_commit(&worker, NOW_US).quarantined, 3, "put aside");
+    CHECK_EQ(worker_commit(&worker, NOW_US).quarantined, 3, "quarantined");
     worker_fetch(&worker, "{\"items\":[{\"id\":\"a\"," AT("04") "},{\"id\":\"c\"," AT("04") "}]}");
     CHECK_EQ(worker_commit(&worker, NOW_US).older, 1, "a state from before");
     CHECK_EQ(quarantined(store, 0).resolution, QUARANTINE_OPEN, "proves nothing");
@@ -399,7 +399,7 @@ TEST(an_id_that_was_looked_for_and_came_bad_or_old_is_let_be)
                               &(struct quarantine_filter){ .source = STR("crossref"), .limit = 9 },
                               &quarantined, &err),
         err);
-    CHECK_EQ(quarantined.count, 1, "put aside once, however often it comes");
+    CHECK_EQ(quarantined.count, 1, "quarantined once, however often it is received");
     contract_end();
 }
 

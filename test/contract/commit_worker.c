@@ -1,3 +1,4 @@
+/* A worker that fetches pages of a fake source and commits them as batches. */
 #include "commit_worker.h"
 
 #include "contract.h"

@@ -1,3 +1,4 @@
+/* Valid triggers, plans, slices, tasks, cursors and records, and what adds them to a store. */
 #include "rows.h"
 
 #include <stdio.h>

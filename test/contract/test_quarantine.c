@@ -1,4 +1,5 @@
-/* The quarantine: put aside once, listed and summed up, resolved once with a trail. */
+/* The quarantine: an item is added once, listed, counted, and resolved once with who, when and why.
+ */
 #include "contract.h"
 #include "port/store_quarantine.h"
 #include "rows.h"

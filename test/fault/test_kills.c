@@ -308,7 +308,7 @@ TEST(work_goes_on_by_itself_when_postgresql_comes_back)
     before = begun();
     for (int i = 0; i < WORKERS_MAX; i++)
         site.workers[i] = work(&site);
-    while (begun() < before + WORKERS_MAX) /* who can not even begin gives up, and rightly so */
+    while (begun() < before + WORKERS_MAX) /* a worker that cannot begin gives up, rightly */
         sleep_ms(20);
     for (int i = 0; i < 3; i++) {
         sleep_ms(300);

@@ -277,8 +277,8 @@ static void fetch(struct world *w, struct track *track, const struct task *task,
     }
 }
 
-/* A slice that is cut again keeps its beginning or its end. */
-static void cut_again(struct world *w, struct track *track, const struct task *task)
+/* A slice that is re-sliced keeps its beginning or its end. */
+static void reslice(struct world *w, struct track *track, const struct task *task)
 {
     const int64_t length = window_length_us(task->window) / US_PER_HOUR;
     const int64_t done_us = random_chance(&w->random, 50) ? hours(w, 0, length) : 0;
@@ -330,7 +330,7 @@ static void finish_one(struct world *w)
     } else if (chance < 75) {
         planning_end(w->store, task->id, TASK_FAILED, NULL);
     } else {
-        cut_again(w, track, task);
+        reslice(w, track, task);
     }
     if (random_chance(&w->random, 80))
         advance(w, track);

@@ -2,7 +2,7 @@
  *
  * A history is a clock, one HARVEST and one BACKFILL campaign, and a few dozen steps of chance:
  * time passes, somebody triggers (with or without bounds, with room for all slices or for a few),
- * slices succeed, fail, crash, are cancelled, or ask to be cut again, and cursors advance now
+ * slices succeed, fail, crash, are cancelled, or need to be re-sliced, and cursors advance now
  * or later. What decides is the code of src/core; what remembers is below, and it is all there is:
  *
  *      slices    LIVE until they are DONE (covered) or LOST (failed, cancelled, cut)
@@ -183,7 +183,7 @@ static void check_planned(struct world *w, const struct track *track, struct win
                "an instant after the cursor is planned though it is covered");
 }
 
-/* After a trigger with room for everything, and after a slice was cut again. */
+/* After a trigger with room for everything, and after a slice was re-sliced. */
 static void check_no_gap(struct world *w, const struct track *track, struct window wanted)
 {
     for (int64_t c = cell_of(w, wanted.from_us); c < cell_of(w, wanted.to_us); c++) {
@@ -263,7 +263,7 @@ static void trigger_somehow(struct world *w, struct track *track)
     trigger(w, track, &request, slices_max);
 }
 
-static void cut_again(struct world *w, struct track *track, struct planned *parent)
+static void reslice(struct world *w, struct track *track, struct planned *parent)
 {
     const int64_t length = window_length_us(parent->window) / w->cell_us;
     const int64_t done_us = random_chance(&w->random, 50) ? cells(w, 0, length) : 0;
@@ -318,7 +318,7 @@ static void finish_one(struct world *w, struct track *track)
     } else if (chance < 80) { /* crashes: the lease runs out, and it waits again */
         return;
     } else {
-        cut_again(w, track, slice);
+        reslice(w, track, slice);
     }
     if (random_chance(&w->random, 80)) /* or the process dies before the cursor moves */
         advance(w, track);

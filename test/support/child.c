@@ -1,3 +1,4 @@
+/* Starts a server program, waits for its first line, and ends it with the test program. */
 #include "child.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Stores for the program under test, and values out of the JSON it prints. */
 #include "cli.h"
 
 #include "data/json.h"

@@ -1,3 +1,4 @@
+/* Responses for every way of paging, made of a number of records. */
 #include "fake_source.h"
 
 #include <stdlib.h>

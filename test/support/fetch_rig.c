@@ -274,7 +274,7 @@ static void take(struct rig *rig, const struct fetch_batch *batch)
     for (size_t i = 0; i < batch->lost_count; i++)
         add_line(rig, &rig->lost, batch->lost[i].id, fetch_lost_reason_name(batch->lost[i].reason));
     if (batch->before.data != NULL) {
-        CHECK(!rig_has(&rig->befores, batch->before), "a token before is told once");
+        CHECK(!rig_has(&rig->befores, batch->before), "a token before is reported once");
         add(rig, &rig->befores, batch->before);
     }
     CHECK(!rig_has(&rig->keys, batch->idempotent_key), "keys differ");

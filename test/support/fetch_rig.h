@@ -27,7 +27,7 @@ struct rig_gate {
     int acquired;
     int prefetched; /* of which without waiting */
     int fed_back;
-    int requests; /* as told with feedback */
+    int requests; /* according to feedback */
     int unused;   /* permits that came back */
     int throttled;
     int failing;

@@ -1,3 +1,4 @@
+/* Runs the threads of a crowd, and measures what they sent over every stretch of time. */
 #include "gate_crowd.h"
 
 #include <pthread.h>

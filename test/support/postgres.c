@@ -1,3 +1,4 @@
+/* Starts, restarts and removes a PostgreSQL server of the test program's own. */
 #include "postgres.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* A thread accepts connections; each connection sends the next reply of the script per request. */
 #include "raw_server.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* Runs a program with its output in files, and reads them when it has ended. */
 #include "run.h"
 
 #include <fcntl.h>

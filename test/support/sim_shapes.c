@@ -1,3 +1,4 @@
+/* The table of shapes, the table of faults, and which fault matters to which shape. */
 #include "sim_shapes.h"
 
 #include <stdio.h>

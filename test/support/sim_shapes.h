@@ -50,9 +50,10 @@ extern const struct sim_fault sim_faults[SIM_FAULTS];
 struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
                                  const struct sim_shape *shape, bool with_long_slices);
 
-/* The fault's rule as this shape must be told it. What is wrong with a page affects pages, not the
+/* The fault's rule for this shape. What is wrong with a page affects pages, not the
  * requests between them. Every scroll has a token of its own, so that "the first attempt at each
- * page" is each page of each scroll for ever: there the second request is spoilt, and the third. */
+ * page" would be each page of each scroll for ever: there the second and third requests are spoilt.
+ */
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
                           const struct sim_fault *fault);
 

@@ -1,3 +1,4 @@
+/* Applies sources that point at patra-sim, and has patra-sim verify the store. */
 #include "sim_source.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reads the lines of /_sim/truth, and finds one by its id. */
 #include "sim_truth.h"
 
 #include "base/list.h"

@@ -1,3 +1,4 @@
+/* Runs `patra-sim verify` and returns what it found. */
 #include "sim_verify.h"
 
 #include "run.h"

@@ -1,3 +1,4 @@
+/* Statements run directly by SQLite's library or libpq, without patra's adapters. */
 #include "sql.h"
 
 #include <libpq-fe.h>

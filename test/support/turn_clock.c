@@ -1,3 +1,4 @@
+/* A clock whose threads take turns: the one that wakes first runs. */
 #include "turn_clock.h"
 
 #include "test.h"

@@ -29,7 +29,7 @@ unit="$prefix/lib/systemd/system/patra.service"
 # systemd asks the main process alone whether starting again would help.
 check "nothing before it can fail for ever" sh -c "! grep -q '^ExecStartPre=' '$unit'"
 check "it makes its store itself" grep -q '^ExecStart=.* serve --init' "$unit"
-check "and is not started again when that can not be" grep -qx 'RestartPreventExitStatus=2 4' "$unit"
+check "and is not started again when that is impossible" grep -qx 'RestartPreventExitStatus=2 4' "$unit"
 check "the shipped sources are there" test -f "$prefix/share/patra/sources/crossref.yaml"
 echo "integration-cmd-install: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -346,7 +346,7 @@ TEST(an_empty_window_is_a_plan_without_slices_that_says_why)
     const char *store = cli_with_daily(cli_sqlite("empty"));
     struct run run = RUN("patra", "trigger", "daily", "--from", "2999-01-01", "--store", store);
 
-    CHECK_EQ(run.code, 0, "it is no failure");
+    CHECK_EQ(run.code, 0, "it is not a failure");
     CHECK(cli_has(run.out, "window  empty: --from is not before now less the lag"), "why");
     CHECK_EQ(number(store, "SELECT count(*) FROM ing_plan WHERE window_from IS NULL"), 1, "a plan");
     CHECK_EQ(number(store, "SELECT count(*) FROM ing_plan_slice"), 0, "without slices");

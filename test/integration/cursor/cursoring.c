@@ -1,3 +1,4 @@
+/* Plans, tasks and cursors for the tests of cursors. */
 #include "cursoring.h"
 
 #include "data/json.h"

@@ -249,7 +249,7 @@ TEST(an_id_that_fell_back_is_recorded_and_moves_nothing)
     contract_end();
 }
 
-TEST(a_token_is_replaced_and_one_that_expired_is_told)
+TEST(a_token_is_replaced_and_one_that_expired_is_reported)
 {
     struct store *store = contract_store();
     const struct plan plan = cursoring_like(OPERATION_HARVEST);

@@ -138,7 +138,7 @@ static struct cursor_reset_result reset(struct store *store, const struct plan *
     return result;
 }
 
-TEST(a_reset_back_takes_coverage_back_and_is_told)
+TEST(a_reset_back_takes_coverage_back_and_is_recorded)
 {
     struct store *store = contract_store();
     const struct plan plan = cursoring_plan(store, NULL, 5);
@@ -176,7 +176,7 @@ TEST(a_reset_back_takes_coverage_back_and_is_told)
 }
 
 /* The same steps after a reset as before it, by the same hands: other events all the same. */
-TEST(the_same_way_gone_again_after_a_reset_is_told_again)
+TEST(the_same_way_gone_again_after_a_reset_is_recorded_again)
 {
     struct store *store = contract_store();
     const struct plan plan = cursoring_plan(store, NULL, 1);

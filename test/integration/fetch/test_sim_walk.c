@@ -250,7 +250,7 @@ static const struct excuse {
 } excuses[] = {
     { "redirect", "", "redirects are not followed" },
     { "oversize", " next link oai oai-post datacite arxiv crossref details ",
-      "these pages can not be made smaller: the slice is cut, or the id given up" },
+      "these pages cannot be made smaller: the slice is re-sliced, or the id given up" },
     { "bomb", " next link oai oai-post datacite arxiv crossref details ", "likewise" },
     { "no id", " crossref ", "a scroll has no second look: one is in quarantine" },
     { "no date", " crossref ", "likewise" },
@@ -292,7 +292,7 @@ static enum outcome try_fault(const struct sim_shape *shape, const struct sim_fa
     return outcome;
 }
 
-TEST(no_fault_leaves_a_hole_that_is_not_told)
+TEST(no_fault_leaves_a_hole_that_is_not_reported)
 {
     const char *only = getenv("SIM_WALK_FAULT");
     int counts[WRONG + 1] = { 0 };
@@ -306,7 +306,7 @@ TEST(no_fault_leaves_a_hole_that_is_not_told)
             counts[try_fault(&sim_shapes[i], &sim_faults[f])]++;
         }
     }
-    test_note("%d faults, %d shapes: %d walks whole, %d told that they are not, %d could not know",
+    test_note("%d faults, %d shapes: %d walks whole, %d reported that they are not, %d could not know",
               SIM_FAULTS, SIM_SHAPES, counts[WHOLE], counts[HONEST], counts[WRONG]);
     end();
 }

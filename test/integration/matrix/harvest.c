@@ -1,3 +1,4 @@
+/* Planner and executor in this process, on a clock that leaps instead of sleeping. */
 #include "harvest.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  *          harvest_close(&harvest);
  *      stage_close(&stage);
  *
- * Time is the machine's, but nobody sleeps: whoever would makes it later instead, for the store as
- * well. What the simulator takes its time for is waited for as it is.
+ * Time is the machine's, but a sleep returns at once and moves the clock forward instead, for the
+ * store too. Only the delays of the simulator take real time.
  */
 #ifndef PATRA_TEST_MATRIX_HARVEST_H
 #define PATRA_TEST_MATRIX_HARVEST_H
@@ -46,7 +46,7 @@ void stage_close(struct stage *stage);
 /* Of the window that is tried; asked for once, for the world stands still. */
 const struct sim_truth *stage_truth(struct stage *stage, const struct sim_shape *shape);
 
-struct harvest_counts {               /* what the executor has told */
+struct harvest_counts {               /* from the executor's events */
     int64_t tasks[TASK_STATUS_COUNT]; /* ended */
     int64_t batches;
     int64_t records; /* with repetitions */
@@ -91,9 +91,9 @@ bool harvest_lift(struct harvest *harvest);
 /* ---- what must hold; NULL: it does, else what is wrong (valid until the arena is reset) ---- */
 
 /* Whatever is shown as done is here: all records of slices that have succeeded, and all before the
- * cursor. What is known to be missing (quarantine, signals) is counted in *told. */
+ * cursor. What is known to be missing (quarantine, signals) is counted in *missing. */
 const char *harvest_check_shown(struct harvest *harvest, const struct sim_truth *truth,
-                                size_t *told);
+                                size_t *missing);
 /* Nothing waits; the cursor is at the window's end, and its events say so; one event per version.
  */
 const char *harvest_check_rest(struct harvest *harvest, const struct sim_truth *truth);

@@ -1,3 +1,4 @@
+/* Compares what a harvest left in the store with the truth of patra-sim. */
 #include <string.h>
 
 #include "base/instant.h"
@@ -14,7 +15,7 @@
 
 enum { ROWS_MAX = 100000 };
 
-/* Of the records at rest one in so many is asked for its events, others each time. */
+/* At rest, the events of one record in so many are checked, of other records each time. */
 enum { EVENTS_EACH = 4 };
 
 static const char *say(struct harvest *h, const char *what, struct str of)
@@ -48,46 +49,46 @@ static bool is_same(const struct stored_record *record, const struct sim_truth_r
     return record->is_deleted == row->is_dead && str_eq(str_of(hex), row->sha256);
 }
 
-/* What the store itself tells to be missing. */
-struct told {
+/* Records that the store lists as missing. */
+struct known_missing {
     struct signal_list signals;
     struct quarantined_list quarantined;
 };
 
-static struct told told_of(struct harvest *h)
+static struct known_missing known_missing(struct harvest *h)
 {
     const struct str source = str_of(h->shape->source);
     struct error err = { 0 };
-    struct told told;
+    struct known_missing missing;
 
     REQUIRE_OK(store_signal_list(h->store, &h->arena,
                                  &(struct signal_filter){ .source = source, .limit = ROWS_MAX },
-                                 &told.signals, &err),
+                                 &missing.signals, &err),
                err);
     REQUIRE_OK(
         store_quarantine_list(h->store, &h->arena,
                               &(struct quarantine_filter){ .source = source, .limit = ROWS_MAX },
-                              &told.quarantined, &err),
+                              &missing.quarantined, &err),
         err);
-    return told;
+    return missing;
 }
 
-static bool tells(const struct told *told, struct str id)
+static bool is_known(const struct known_missing *missing, struct str id)
 {
-    for (size_t i = 0; i < told->signals.count; i++) {
-        if (str_eq(told->signals.items[i].provider_id, id))
+    for (size_t i = 0; i < missing->signals.count; i++) {
+        if (str_eq(missing->signals.items[i].provider_id, id))
             return true;
     }
     return false;
 }
 
-/* Quarantined without an id: one of those that are missing, whichever. */
-static size_t nameless(const struct told *told)
+/* Quarantined without an id: any one of those that are missing. */
+static size_t nameless(const struct known_missing *missing)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < told->quarantined.count; i++)
-        count += told->quarantined.items[i].provider_id.len == 0;
+    for (size_t i = 0; i < missing->quarantined.count; i++)
+        count += missing->quarantined.items[i].provider_id.len == 0;
     return count;
 }
 
@@ -176,21 +177,21 @@ static const char *end_look(struct harvest *h, const char *wrong)
     return wrong;
 }
 
-static const char *check_shown(struct harvest *h, const struct sim_truth *truth, size_t *told)
+static const char *check_shown(struct harvest *h, const struct sim_truth *truth, size_t *missing)
 {
-    const struct told known = told_of(h);
+    const struct known_missing known = known_missing(h);
     struct shown shown = { .tasks = tasks_of(h) };
     struct cursor cursor;
     size_t left = nameless(&known);
 
-    *told = known.signals.count + left;
+    *missing = known.signals.count + left;
     shown.has_cursor = harvest_cursor(h, &cursor);
     shown.cursor_us = shown.has_cursor ? cursor.value.instant_us : 0;
     for (size_t i = 0; i < truth->count; i++) {
         const struct sim_truth_row *row = &truth->items[i];
         struct stored_record record;
 
-        if (!row->is_wanted || !is_shown(&shown, row->at_us) || tells(&known, row->id))
+        if (!row->is_wanted || !is_shown(&shown, row->at_us) || is_known(&known, row->id))
             continue;
         if (!get(h, row->id, &record)) {
             if (left-- > 0)
@@ -203,10 +204,10 @@ static const char *check_shown(struct harvest *h, const struct sim_truth *truth,
     return NULL;
 }
 
-const char *harvest_check_shown(struct harvest *h, const struct sim_truth *truth, size_t *told)
+const char *harvest_check_shown(struct harvest *h, const struct sim_truth *truth, size_t *missing)
 {
     begin_look(h);
-    return end_look(h, check_shown(h, truth, told));
+    return end_look(h, check_shown(h, truth, missing));
 }
 
 const char *harvest_check_forms(struct harvest *h, const struct sim_truth *truth)
@@ -220,7 +221,7 @@ const char *harvest_check_forms(struct harvest *h, const struct sim_truth *truth
         if (!row->is_wanted)
             continue;
         if (!get(h, row->id, &record))
-            return say(h, "told, and not healed", row->id);
+            return say(h, "known to be missing, and not fetched again", row->id);
         if (is_same(&record, row))
             continue;
         if (h->shape->detail_protocol == NULL)

@@ -1,4 +1,5 @@
-/* Slices that do not fit, and slices that can not be finished: cut until they fit, or told. */
+/* Slices above a cap are re-sliced until they fit; slices that cannot be finished end PARTIAL with
+ * a reason. */
 #include <string.h>
 
 #include "contract.h"
@@ -41,7 +42,7 @@ static void note(const struct harvest *h)
               (long long)h->counts.tasks[TASK_FAILED], h->counts.reason);
 }
 
-TEST(a_day_of_50000_behind_a_cap_of_9999_is_harvested_whole)
+TEST(a_day_of_50000_above_a_cap_of_9999_is_harvested_whole)
 {
     static const struct edit edits[] = {
         { STR_INIT("endpoints.records.page.size"), STR_INIT("1000") },
@@ -67,7 +68,7 @@ TEST(a_day_of_50000_behind_a_cap_of_9999_is_harvested_whole)
     stage_close(&stage);
 }
 
-/* PubMed tells days and nothing shorter: the day is cut by ids. Requests carry the time of the
+/* PubMed's dates are days: the day is cut by ids. Requests carry the time of the
  * clock that leaps, so that the audit can see how fast they were. */
 #define PUBMED_EDITS                                                     \
     { STR_INIT("http.read_timeout"), STR_INIT("10s") },                  \
@@ -151,8 +152,9 @@ TEST(a_day_of_pubmed_above_its_cap_is_harvested_whole_by_ids)
     stage_close(&stage);
 }
 
-/* The same source without its range of ids: what is above the cap is out of reach, and is told. */
-TEST(a_day_that_can_not_be_cut_is_partial_with_a_reason)
+/* The same source without its range of ids: what is above the cap is out of reach, and
+ * reported. */
+TEST(a_day_that_cannot_be_re_sliced_is_partial_with_a_reason)
 {
     static const struct edit edits[] = {
         PUBMED_EDITS,
@@ -176,7 +178,7 @@ TEST(a_day_that_can_not_be_cut_is_partial_with_a_reason)
     stage_close(&stage);
 }
 
-/* ---- a total that can not be reached ---- */
+/* ---- a total that cannot be reached ---- */
 
 static void harvest_with_a_hole(const char *name)
 {
@@ -184,7 +186,7 @@ static void harvest_with_a_hole(const char *name)
     struct task_list partial;
     struct harvest h;
     const char *wrong;
-    size_t told;
+    size_t missing;
 
     harvest_open(&h, &stage, contract_ready_database(), shape_of(name), NULL);
     sim_set_fault(stage.http, &h.arena, &stage.sim, "query=from=2026-01-11 kind=moving_total");
@@ -197,7 +199,7 @@ static void harvest_with_a_hole(const char *name)
         CHECK(partial.items[i].last_error.len > 0, "with a reason");
     }
     CHECK_EQ(harvest_cursor_us(&h), h.window.from_us + day_us, "the cursor stops before it");
-    wrong = harvest_check_shown(&h, stage_truth(&stage, h.shape), &told);
+    wrong = harvest_check_shown(&h, stage_truth(&stage, h.shape), &missing);
     CHECK(wrong == NULL, wrong);
     test_note("%s: %zu PARTIAL: %.*s", name, partial.count,
               STR_ARG(partial.count > 0 ? partial.items[0].last_error : STR("")));

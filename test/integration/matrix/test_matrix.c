@@ -1,9 +1,9 @@
 /* Every way of paging, against every fault of the simulator, on a real store: planned, harvested
- * under the fault, and once more when it is over. Then the store must hold the truth.
+ * under the fault, and harvested again when it is over. Then the store must hold the truth.
  *
- * While the fault lasts nothing may be shown as done that is not: every slice that has SUCCEEDED
- * holds all of its records, and so does everything before the cursor. At rest `patra-sim verify`
- * finds nothing wrong, the cursor stands at the end and its events replay to it, each version of a
+ * While the fault lasts, nothing incomplete may be shown as done: every slice that has SUCCEEDED
+ * has all of its records, and so does everything before the cursor. At rest `patra-sim verify`
+ * finds nothing wrong, the cursor is at the end and its events replay to it, each version of a
  * record has one event, and no task is left.
  *
  *      MATRIX_SHAPE=offset MATRIX_FAULT="empty page"       one row, one column, one cell
@@ -17,13 +17,13 @@
 #include "test.h"
 
 enum outcome {
-    MARK_NONE,      /* not tried */
-    MARK_IDLE,      /* as without the fault, and sim_fault_idle() says why */
-    MARK_RECOVERED, /* all slices succeeded all the same */
-    MARK_PARTIAL,   /* a slice ended PARTIAL, and was healed by the next trigger */
-    MARK_FAILED,    /* a slice FAILED, and was healed */
-    MARK_TOLD,      /* records were put aside, and came by an UPDATE or a BACKFILL */
-    MARK_UNSEEN,    /* damage nobody can see: a BACKFILL brings what is missing */
+    MARK_NONE,        /* not tried */
+    MARK_IDLE,        /* as without the fault, and sim_fault_idle() says why */
+    MARK_RECOVERED,   /* all slices succeeded all the same */
+    MARK_PARTIAL,     /* a slice ended PARTIAL, and was healed by the next trigger */
+    MARK_FAILED,      /* a slice FAILED, and was healed */
+    MARK_QUARANTINED, /* records were quarantined; an UPDATE or a BACKFILL fetched them */
+    MARK_UNSEEN,      /* damage that cannot be seen: a BACKFILL fetches what is missing */
     MARK_WRONG,
     MARKS,
 };
@@ -33,12 +33,12 @@ static const struct {
     const char *meaning;
 } legend[MARKS] = {
     [MARK_NONE] = { ' ', "not tried" },
-    [MARK_IDLE] = { '-', "does not apply, or does no harm; why is told below" },
+    [MARK_IDLE] = { '-', "does not apply, or does no harm; the reason is below" },
     [MARK_RECOVERED] = { 'r', "noticed, and every slice SUCCEEDED all the same" },
     [MARK_PARTIAL] = { 'p', "a slice ended PARTIAL, the next trigger healed it" },
     [MARK_FAILED] = { 'f', "a slice FAILED, the next trigger healed it" },
-    [MARK_TOLD] = { 'q', "records put aside, told, and fetched again" },
-    [MARK_UNSEEN] = { '?', "damage that can not be seen from outside; why is told below" },
+    [MARK_QUARANTINED] = { 'q', "records were quarantined or signalled, and fetched again" },
+    [MARK_UNSEEN] = { '?', "damage that cannot be seen from outside; the reason is below" },
     [MARK_WRONG] = { 'X', "WRONG" },
 };
 
@@ -79,8 +79,9 @@ static int64_t quiet[SIM_SHAPES]; /* requests without a fault */
 
 /* ---- a cell ---- */
 
-/* Healed, or told what is not: what was put aside comes by a BACKFILL, or came by an UPDATE in the
- * words of another endpoint. Bytes whose damage nobody could see stay until the record changes. */
+/* What was quarantined is fetched by a BACKFILL, or was fetched by an UPDATE from another endpoint,
+ * which writes the same record differently. Damage that cannot be seen stays until the record
+ * changes. */
 static enum outcome heal(struct harvest *h, const struct sim_fault *fault, enum outcome mark,
                          const char **wrong)
 {
@@ -88,7 +89,7 @@ static enum outcome heal(struct harvest *h, const struct sim_fault *fault, enum 
     const char *unseen = sim_fault_unseen(h->shape, fault);
 
     *wrong = harvest_verify(h);
-    if (*wrong != NULL && (unseen != NULL || mark == MARK_TOLD)) {
+    if (*wrong != NULL && (unseen != NULL || mark == MARK_QUARANTINED)) {
         harvest_fire(h, "backfill");
         *wrong = !harvest_drain(h)           ? "the BACKFILL does not come to rest"
                  : harvest_verify(h) == NULL ? NULL
@@ -106,19 +107,19 @@ static enum outcome under_fault(struct harvest *h, const struct sim_fault *fault
                                 const char **wrong)
 {
     enum outcome mark = MARK_RECOVERED;
-    size_t told;
+    size_t missing;
 
     harvest_fire(h, "harvest");
     *wrong = harvest_drain(h) ? NULL : "it does not come to rest under the fault";
     if (*wrong != NULL)
         return MARK_WRONG;
-    *wrong = harvest_check_shown(h, stage_truth(&stage, h->shape), &told);
+    *wrong = harvest_check_shown(h, stage_truth(&stage, h->shape), &missing);
     if (*wrong != NULL && sim_fault_unseen(h->shape, fault) == NULL)
         return MARK_WRONG;
     if (h->counts.requests == quiet[h->shape - sim_shapes] && h->counts.retries == 0)
         mark = MARK_IDLE;
-    if (told > 0)
-        mark = MARK_TOLD;
+    if (missing > 0)
+        mark = MARK_QUARANTINED;
     if (h->counts.tasks[TASK_PARTIAL] > 0)
         mark = MARK_PARTIAL;
     if (h->counts.tasks[TASK_FAILED] > 0)
@@ -166,7 +167,7 @@ static enum outcome try_cell(const struct sim_shape *shape, const struct sim_fau
         mark = heal(&h, fault, mark, &wrong);
     }
     if (mark == MARK_IDLE && sim_fault_idle(shape, fault) == NULL) {
-        wrong = "nobody noticed, and nobody knows why";
+        wrong = "the fault had no effect, and no reason is listed";
         mark = MARK_WRONG;
     }
     if (mark == MARK_WRONG)
@@ -204,45 +205,45 @@ static bool is_tried(const struct matrix *matrix, size_t s, size_t f)
     return !TEST_IS_SLOW && ((f + 7) % SIM_SHAPES == s || f == 4);
 }
 
-struct why {
+struct reason {
     enum outcome mark;
     const char *(*of)(const struct sim_shape *shape, const struct sim_fault *fault);
     const char *text;
 };
 
-static bool is_why(const struct matrix *matrix, size_t s, size_t f, const struct why *why)
+static bool has_reason(const struct matrix *matrix, size_t s, size_t f, const struct reason *reason)
 {
-    const char *text = why->of(&sim_shapes[s], &matrix->faults[f]);
+    const char *text = reason->of(&sim_shapes[s], &matrix->faults[f]);
 
-    return matrix->marks[s][f] == why->mark && text != NULL && strcmp(text, why->text) == 0;
+    return matrix->marks[s][f] == reason->mark && text != NULL && strcmp(text, reason->text) == 0;
 }
 
 /* The shapes that have this mark for this reason, in one line. */
-static void tell_one(const struct matrix *matrix, size_t f, const struct why *why)
+static void print_reason(const struct matrix *matrix, size_t f, const struct reason *reason)
 {
     char line[256] = "";
     size_t len = 0;
 
     for (size_t s = 0; s < SIM_SHAPES; s++) {
-        if (is_why(matrix, s, f, why))
+        if (has_reason(matrix, s, f, reason))
             len += (size_t)snprintf(line + len, sizeof(line) - len, " %s", sim_shapes[s].name);
     }
-    test_note("%c %2zu %s:%s: %s", legend[why->mark].letter, f + 1, matrix->faults[f].name, line,
-              why->text);
+    test_note("%c %2zu %s:%s: %s", legend[reason->mark].letter, f + 1, matrix->faults[f].name, line,
+              reason->text);
 }
 
-static void tell_why(const struct matrix *matrix, size_t f, struct why why)
+static void print_reasons(const struct matrix *matrix, size_t f, struct reason reason)
 {
     for (size_t s = 0; s < SIM_SHAPES; s++) {
         size_t before = 0;
 
-        why.text = why.of(&sim_shapes[s], &matrix->faults[f]);
-        if (why.text == NULL || !is_why(matrix, s, f, &why))
+        reason.text = reason.of(&sim_shapes[s], &matrix->faults[f]);
+        if (reason.text == NULL || !has_reason(matrix, s, f, &reason))
             continue;
-        while (before < s && !is_why(matrix, before, f, &why))
+        while (before < s && !has_reason(matrix, before, f, &reason))
             before++;
         if (before == s)
-            tell_one(matrix, f, &why);
+            print_reason(matrix, f, &reason);
     }
 }
 
@@ -288,8 +289,8 @@ static void print(const struct matrix *matrix)
     for (int mark = MARK_NONE; mark < MARKS; mark++)
         test_note("%4zu '%c' %s", counts[mark], legend[mark].letter, legend[mark].meaning);
     for (size_t f = 0; f < matrix->count; f++) {
-        tell_why(matrix, f, (struct why){ .mark = MARK_IDLE, .of = sim_fault_idle });
-        tell_why(matrix, f, (struct why){ .mark = MARK_UNSEEN, .of = sim_fault_unseen });
+        print_reasons(matrix, f, (struct reason){ .mark = MARK_IDLE, .of = sim_fault_idle });
+        print_reasons(matrix, f, (struct reason){ .mark = MARK_UNSEEN, .of = sim_fault_unseen });
     }
     test_note("%s%s: %d kinds x %zu faults, %zu cells tried, %zu wrong", matrix->name,
               is_reduced() ? " (a sample)" : "", SIM_SHAPES, matrix->count,

@@ -1,3 +1,4 @@
+/* The source "demo" and triggers of it, for the tests of the planner. */
 #include "planning.h"
 
 #include <stdio.h>

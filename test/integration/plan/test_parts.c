@@ -46,7 +46,7 @@ static void ask(struct store *store, const struct task *task, int64_t total)
     planning_end(store, task->id, TASK_PARTIAL, NULL);
 }
 
-static int64_t cut_again(struct store *store)
+static int64_t reslice_all(struct store *store)
 {
     const struct plan_reslice_request request = { .owner = STR("test"),
                                                   .now_us = NOW_US,
@@ -120,7 +120,7 @@ TEST(a_day_above_the_cap_is_cut_by_ids_and_covered_when_its_parts_hold_all)
     CHECK(!id_range_is_valid(first.ids), "a task has all ids");
     ask(store, &first, 4000);
     CHECK_EQ(cursor_us(store, &first), at("2025-12-30"), "nothing is covered");
-    CHECK_EQ(cut_again(store), 8, "4,000 by 750 at most");
+    CHECK_EQ(reslice_all(store), 8, "4,000 by 750 at most");
     parts = live(store);
     REQUIRE(parts.count == 8, "as many tasks");
     check_parts(parts, "2025-12-30", ALL);
@@ -145,7 +145,7 @@ TEST(a_day_above_the_cap_is_cut_by_ids_and_covered_when_its_parts_hold_all)
     contract_end();
 }
 
-TEST(a_part_above_the_cap_is_cut_again_and_one_id_is_the_last)
+TEST(a_part_above_the_cap_is_re_sliced_and_one_id_is_the_last)
 {
     struct store *store = contract_store();
     struct task_list parts;
@@ -160,7 +160,7 @@ TEST(a_part_above_the_cap_is_cut_again_and_one_id_is_the_last)
         const struct id_range range = rounds > 0 ? big.ids : ALL;
 
         ask(store, &big, 1200);
-        (void)cut_again(store);
+        (void)reslice_all(store);
         parts = live(store);
         REQUIRE(parts.count > 0, "children");
         check_parts(parts, "2025-12-31", range);
@@ -187,7 +187,7 @@ TEST(what_failed_of_a_day_is_all_that_is_asked_for_again)
     planning_apply(store, &BY_IDS);
     (void)harvest(store, "2025-12-31");
     ask(store, &live(store).items[0], 4000);
-    (void)cut_again(store);
+    (void)reslice_all(store);
     parts = live(store);
     lost = parts.items[3];
     for (size_t i = 0; i < parts.count; i++)
@@ -196,7 +196,7 @@ TEST(what_failed_of_a_day_is_all_that_is_asked_for_again)
     CHECK_EQ(harvest(store, "2025-12-31").slices, 1, "the day is planned");
     REQUIRE(live(store).count == 1, "once");
     ask(store, &live(store).items[0], 4000);
-    CHECK_EQ(cut_again(store), 1, "one part of it is missing");
+    CHECK_EQ(reslice_all(store), 1, "one part of it is missing");
     check_parts(live(store), "2025-12-31", lost.ids);
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(cursor_us(store, &lost), NOW_US, "it is healed");
@@ -212,12 +212,12 @@ TEST(a_second_look_at_a_day_is_not_spared_by_the_first)
     planning_apply(store, &source);
     (void)harvest(store, "2025-12-31");
     ask(store, &live(store).items[0], 4000);
-    (void)cut_again(store);
+    (void)reslice_all(store);
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(cursor_us(store, &planning_tasks(store).items[0]), NOW_US, "covered");
     CHECK_EQ(harvest(store, NULL).slices, 1, "the lookback");
     ask(store, &live(store).items[0], 4000);
-    CHECK_EQ(cut_again(store), 8, "all of it again");
+    CHECK_EQ(reslice_all(store), 8, "all of it again");
     check_parts(live(store), "2025-12-31", ALL);
     contract_end();
 }
@@ -234,7 +234,7 @@ TEST(a_second_look_that_is_cut_by_time_is_not_spared_either)
     CHECK_EQ(cursor_us(store, &planning_tasks(store).items[0]), NOW_US, "covered");
     CHECK_EQ(harvest(store, NULL).slices, 1, "the lookback");
     ask(store, &live(store).items[0], 0);
-    CHECK_EQ(cut_again(store), 2, "both halves");
+    CHECK_EQ(reslice_all(store), 2, "both halves");
     contract_end();
 }
 
@@ -246,9 +246,9 @@ TEST(a_trigger_that_was_faster_than_a_cut_by_ids_is_respected)
     (void)harvest(store, "2025-12-31");
     ask(store, &live(store).items[0], 4000);
     CHECK_EQ(harvest(store, "2025-12-31").slices, 1, "the trigger plans the day");
-    CHECK_EQ(cut_again(store), 0, "and nobody else does");
+    CHECK_EQ(reslice_all(store), 0, "and nobody else does");
     ask(store, &live(store).items[0], 4000);
-    CHECK_EQ(cut_again(store), 8, "until it asks itself");
+    CHECK_EQ(reslice_all(store), 8, "until it asks itself");
     check_parts(live(store), "2025-12-31", ALL);
     contract_end();
 }
@@ -267,7 +267,7 @@ TEST(a_cursor_that_is_set_back_uncovers_the_parts_of_a_day)
     for (int round = 0; round < 3; round++) {
         CHECK_EQ(harvest(store, "2025-12-31").slices, 1, "planned, as a task of its own");
         ask(store, &live(store).items[0], 4000);
-        CHECK_EQ(cut_again(store), 8, "cut");
+        CHECK_EQ(reslice_all(store), 8, "cut");
         planning_end_all(store, TASK_SUCCEEDED);
         CHECK_EQ(cursor_us(store, &planning_tasks(store).items[0]), NOW_US, "covered");
         REQUIRE_OK(store_cursor_list(store, contract_arena(), STR("demo"), &cursors, &err), err);

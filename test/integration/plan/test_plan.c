@@ -443,7 +443,7 @@ TEST(a_tick_makes_one_plan_however_many_fire_it)
     CHECK(result.is_fired && result.plan_id > 0, "the first");
     request.tick = &same;
     result = planning_trigger(store, &request);
-    CHECK(!result.is_fired, "the second is told");
+    CHECK(!result.is_fired, "the second learns that it did not fire");
     CHECK_EQ(result.schedule_instance_id, 0, "and leaves nothing");
     contract_end();
 }

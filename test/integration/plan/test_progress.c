@@ -296,7 +296,7 @@ static void ask(struct store *store, const struct task *task, enum reslice_reaso
     REQUIRE_OK(store_reslice_add(store, &ticket, &added, &err), err);
 }
 
-static struct plan_reslice_result cut_again(struct store *store)
+static struct plan_reslice_result reslice_all(struct store *store)
 {
     const struct plan_reslice_request request = { .owner = STR("test"),
                                                   .now_us = NOW_US,
@@ -323,7 +323,7 @@ TEST(children_cover_exactly_what_a_slice_has_left)
     tasks = planning_tasks(store);
     ask(store, &tasks.items[0], RESLICE_SLOW, &rest, "{}");
     planning_end(store, tasks.items[0].id, TASK_PARTIAL, &done);
-    result = cut_again(store);
+    result = reslice_all(store);
     CHECK_EQ(result.tickets, 1, "one ticket");
     CHECK_EQ(result.children, 2, "two halves");
     slices = planning_slices(store, plan_id);
@@ -338,7 +338,7 @@ TEST(children_cover_exactly_what_a_slice_has_left)
         next_us = slices.items[i].window.to_us;
     }
     CHECK_EQ(next_us, rest.to_us, "to the end");
-    CHECK_EQ(cut_again(store).tickets, 0, "each ticket once");
+    CHECK_EQ(reslice_all(store).tickets, 0, "each ticket once");
     CHECK_EQ(harvest(store, "2025-12-31").slices, 0, "nothing is left to plan");
     contract_end();
 }
@@ -354,7 +354,7 @@ TEST(a_total_far_above_the_cap_is_cut_into_many_at_once)
     tasks = planning_tasks(store);
     ask(store, &tasks.items[0], RESLICE_OVER_CAP, NULL, "{\"total\":6000}");
     planning_end(store, tasks.items[0].id, TASK_PARTIAL, NULL);
-    CHECK_EQ(cut_again(store).children, 8, "6000 by 750 at most");
+    CHECK_EQ(reslice_all(store).children, 8, "6000 by 750 at most");
     contract_end();
 }
 
@@ -369,7 +369,7 @@ TEST(what_can_not_be_cut_goes_on_as_it_is_and_says_so)
     tasks = planning_tasks(store);
     ask(store, &tasks.items[0], RESLICE_OVER_CAP, NULL, "{\"total\":6000}");
     planning_end(store, tasks.items[0].id, TASK_PARTIAL, NULL);
-    CHECK_EQ(cut_again(store).children, 1, "one child");
+    CHECK_EQ(reslice_all(store).children, 1, "one child");
     tasks = planning_tasks(store);
     REQUIRE(tasks.count == 2, "and its task");
     CHECK_EQ(window_length_us(tasks.items[1].window), US_PER_DAY, "all of it");
@@ -390,7 +390,7 @@ TEST(a_trigger_that_was_faster_than_the_ticket_is_respected)
     ask(store, &tasks.items[0], RESLICE_SLOW, &rest, "{}");
     planning_end(store, tasks.items[0].id, TASK_PARTIAL, &done);
     CHECK_EQ(harvest(store, "2025-12-31").slices, 1, "the trigger plans the rest");
-    CHECK_EQ(cut_again(store).children, 0, "and nobody else does");
+    CHECK_EQ(reslice_all(store).children, 0, "and nobody else does");
     contract_end();
 }
 
@@ -412,7 +412,7 @@ TEST(a_ticket_that_can_not_be_served_does_not_stand_in_the_way)
     ask(store, &tasks.items[0], RESLICE_SLOW, NULL, "[1]");
     ask(store, &tasks.items[1], RESLICE_SLOW, NULL, "{}");
     planning_end_all(store, TASK_PARTIAL);
-    CHECK_EQ(cut_again(store).tickets, 2, "a detail that says nothing is no fault");
+    CHECK_EQ(reslice_all(store).tickets, 2, "a detail that says nothing is no fault");
     tasks = planning_tasks(store);
     REQUIRE(tasks.count == 6, "two and four");
     /* A plan that is over has no children; its ticket is done all the same. */

@@ -91,7 +91,7 @@ TEST(an_interval_fires_at_its_ticks_and_once_each)
     result = fire(store, NOW_US - 1, &ear);
     CHECK_EQ(result.fired, 0, "it came into force after the last tick");
     CHECK(result.next.is_set, "the next tick");
-    CHECK_EQ(result.next.at_us, NOW_US, "is told");
+    CHECK_EQ(result.next.at_us, NOW_US, "is returned");
     result = fire(store, NOW_US + 5, &ear);
     CHECK_EQ(result.fired, 1, "the hour");
     CHECK_EQ(ear.tick_us, NOW_US, "its tick");

@@ -43,7 +43,7 @@ def test_a_polite_client_is_blamed_for_nothing():
         reply = sim.get('/echo/p?n=3', [at(0.667), 'X-Sim-Fault: kind=status code=429 retry_after=10'])
         equal(reply.headers['retry-after'], '10', 'told to wait')
         equal(sim.get('/echo/p?n=3', [at(10.667)]).status, 200, 'and waited')
-        equal(sim.get('/echo/p?n=0', [at(11.667)]).status, 200, 'began anew after the fault')
+        equal(sim.get('/echo/p?n=0', [at(11.667)]).status, 200, 'started over after the fault')
         equal(sim.get('/echo/secret', key).status, 200, 'the password where it belongs')
         equal(sim.ask('GET', '/echo/secret', base=sim.other).status, 200, 'lured, without it')
         sim.get('/echo/p?n=9', [at(20)])
@@ -160,7 +160,7 @@ def test_what_is_a_cause_to_fetch_a_page_again():
 def test_a_client_that_went_away_has_a_cause():
     with Sim() as sim:
         wire = sim.connect()
-        # Together more than the sockets' buffers hold, so the server can not be done before the reset.
+        # Together more than the sockets' buffers hold, so the server cannot be done before the reset.
         pages = [f'/blob?bytes=4000000&n={n}' for n in range(16)]
         wire.sendall(b''.join(simtest.request('GET', page, close=False) for page in pages))
         wire.recv(1)

@@ -3,7 +3,7 @@
 
 Each comparison names recorded answers (../shared/fixtures) and a request to the simulator. Whatever differs is
 printed; each difference must be on the list of that comparison, with its reason, or the test fails. A reason
-for which no difference is left fails too, so the lists can not grow old.
+for which no difference is left fails too, so the lists cannot grow old.
 """
 import base64
 import json

@@ -1,3 +1,4 @@
+/* Triggers, processes, operators, faults and outages, chosen by chance. */
 #include "disturb.h"
 
 #include <signal.h>

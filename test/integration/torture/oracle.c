@@ -1,3 +1,4 @@
+/* Brings a site to rest and checks it: the simulator's truth and audit, and rules in SQL. */
 #include "oracle.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The sources of a site, its simulator, and the processes that it starts and reaps. */
 #include "site.h"
 
 #include <arpa/inet.h>
@@ -360,10 +361,10 @@ static void choose_sources(struct site *site)
     }
 }
 
-/* The audit watches the rate. It can not blame for a Retry-After: who is killed, stopped or locked
- * out of the store between hearing it and telling it does not silence the others. Nor for requests
- * at once: leases here are shorter than the silence a source is allowed, and the request of one who
- * lost its task is made again by another while the simulator still counts the first.
+/* The audit checks the rate only. It does not check Retry-After: a process that is killed, stopped
+ * or locked out of the store after it received one cannot make the others wait. Nor does it check
+ * concurrency: leases here are shorter than the silence a source is allowed, so when a process
+ * loses its task, another sends its request again while the simulator still counts the first.
  */
 static void start_sim(struct site *site)
 {

@@ -21,7 +21,7 @@
 
 enum { SITE_SOURCES_MAX = 8, SITE_PROCESSES_MAX = 6, SITE_TEXT_MAX = 256 };
 
-/* The audit's, and the most that a source is ever told to ask for. */
+/* The audit's limits, and the highest rate that a source is ever configured with. */
 enum { SITE_RATE = 40, SITE_BURST = 10 };
 
 struct site_source {
@@ -29,13 +29,13 @@ struct site_source {
     const char *file;
     const char *endpoint; /* whose records are kept */
     const char *protocol;
-    const char *base;      /* http.base_url, behind the server's */
+    const char *base;      /* http.base_url, after the server's */
     const char *path;      /* of its requests */
     const char *page_size; /* the setting; NULL: the path has it */
     const char *field;     /* a setting that changes what is read */
     const char *field_other;
-    const char *more[3];    /* settings it can not do without */
-    const char *not_faults; /* that nobody can see in this source's answers, between blanks */
+    const char *more[3];    /* settings it needs */
+    const char *not_faults; /* faults that do not show in its responses, between blanks */
     bool has_update;
 };
 
@@ -78,7 +78,7 @@ void site_say(struct site *site, const char *format, ...) __attribute__((format(
 bool site_apply(struct site *site, const struct site_source *source, int variant);
 const struct site_source *site_any_source(struct site *site);
 
-/* Asks the simulator; the body of its answer, good until the next call. */
+/* A request to the simulator; returns the response's body, valid until the next call. */
 const char *site_ask(struct site *site, const char *method, const char *path, const char *body);
 /* Time passes in the simulator's world. */
 void site_advance(struct site *site, int minutes);
@@ -89,7 +89,7 @@ void site_to(const struct site *site, char text[32]);
  * any. `argv` ends with NULL. */
 struct site_process *site_spawn(struct site *site, int64_t disk_bytes, const char *const *argv);
 struct site_process *site_any_process(struct site *site);
-/* Waits for its end. How it ended must have a reason. */
+/* Waits for its end, and fails the test if nothing here explains how it ended. */
 void site_reap(struct site *site, struct site_process *process);
 /* Those that have ended by themselves. */
 void site_reap_ended(struct site *site);

@@ -1,3 +1,4 @@
+/* SQLSTATEs of PostgreSQL become error levels and codes. */
 #include "adapter/postgres/postgres.h"
 
 #include "test.h"

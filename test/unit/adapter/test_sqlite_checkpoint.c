@@ -1,3 +1,4 @@
+/* The thread that copies SQLite's write-ahead log into the database. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ static int keep_pages(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Of the log after one more small commit: few when it has begun anew. */
+/* Of the log after one more small commit: few if it started over. */
 static int pages_after_next(const struct log_file *file)
 {
     int pages = -1;
@@ -69,7 +70,7 @@ TEST(a_long_log_is_copied_by_the_thread)
     CHECK(file.checkpoint.has_thread, "a thread");
     CHECK(file.checkpoint.pages >= CHECKPOINT_PAGES, "long enough");
     checkpoint_release(&file.checkpoint);
-    CHECK(pages_after_next(&file) < 10, "the log begins anew");
+    CHECK(pages_after_next(&file) < 10, "the log starts over");
     close_file(&file);
 }
 

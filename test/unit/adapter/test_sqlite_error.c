@@ -1,3 +1,4 @@
+/* Result codes of SQLite become error levels and codes. */
 #include "adapter/sqlite/sqlite.h"
 
 #include "test.h"

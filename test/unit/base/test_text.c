@@ -1,3 +1,4 @@
+/* Counts, sizes, spans, rates and times of day as text. */
 #include "base/instant.h"
 #include "base/text.h"
 #include "test.h"

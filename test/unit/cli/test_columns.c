@@ -1,3 +1,4 @@
+/* Tables on a terminal: instants, windows, rows, notes and long words. */
 #include "cli/columns.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static int64_t at(int year, int month, int day, int hour, int minute, int second
     return instant_from_civil((struct civil){ year, month, day, hour, minute, second, 0 });
 }
 
-TEST(an_instant_is_told_to_the_minute_and_no_longer_than_needed)
+TEST(an_instant_is_shown_to_the_minute_and_no_longer_than_needed)
 {
     const struct {
         int64_t at_us;

@@ -157,5 +157,5 @@ TEST(a_wait_is_obeyed_where_a_server_fails)
         CHECK(hints_at(0, statuses[i], NULL, "Retry-After", "30").has_retry_after, "obeyed");
     CHECK(!hints_at(0, 200, NULL, "Retry-After", "30").has_retry_after, "Zenodo's habit");
     CHECK(!hints_at(0, 422, NULL, "Retry-After", "30").has_retry_after, "likewise");
-    CHECK(!hints_at(0, 429, NULL, "Retry-After", "0").has_retry_after, "nothing is told");
+    CHECK(!hints_at(0, 429, NULL, "Retry-After", "0").has_retry_after, "0 says nothing");
 }

@@ -443,7 +443,7 @@ TEST(retry_after_of_a_recorded_503_is_obeyed)
     rig_run(&rig);
     slept_us = rig.clock.slept_us;
     CHECK(!rig.failed, "then it answers");
-    CHECK_EQ(rig.gate.retry_after_us, 10 * US_PER_SECOND, "the gate is told");
+    CHECK_EQ(rig.gate.retry_after_us, 10 * US_PER_SECOND, "the gate gets it");
     CHECK(slept_us >= 10 * US_PER_SECOND, "and the walk waits");
     CHECK_EQ(rig.gate.failing, 1, "a 503 is a failing source");
     rig_release(&rig);

@@ -219,6 +219,6 @@ TEST(pages_of_a_search_are_requested_with_what_it_gave)
     rig.stop_after = 0;
     rig_resume(&rig);
     fake_source_require_complete(&fake, &rig, "history that was left");
-    CHECK_EQ(fake.session, 2, "it is no checkpoint");
+    CHECK_EQ(fake.session, 2, "not a checkpoint");
     rig_release(&rig);
 }

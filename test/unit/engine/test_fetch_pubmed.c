@@ -79,7 +79,7 @@ TEST(pubmed_over_its_cap_is_resliced_before_anything_is_stored)
     rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
     rig_reply(&rig, "fixtures/pubmed/transcribed/esearch-retstart-over-cap.json", NULL);
     rig_run(&rig);
-    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the answer that is no JSON is understood");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the response that is not JSON is understood");
     CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_DEEP, "too deep");
     rig_release(&rig);
 }

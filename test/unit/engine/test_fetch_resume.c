@@ -250,7 +250,7 @@ TEST(a_scroll_is_not_resumed_in_the_middle)
     rig.stop_after = 0;
     rig_resume(&rig);
     fake_source_require_complete(&fake, &rig, "scroll");
-    CHECK_EQ(fake.scrolls, 2, "begun anew");
+    CHECK_EQ(fake.scrolls, 2, "started over");
     CHECK(rig.last.verdict.is_proven, "and proven by itself");
     rig_release(&rig);
 }

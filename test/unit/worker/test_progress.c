@@ -116,7 +116,7 @@ TEST(how_long_follows_the_speed)
              "two slices a second, eighty left");
     progress_slices(&progress, 200, 20);
     CHECK_EQ(progress_view(&progress, SECONDS(10)).eta_us, 90 * US_PER_SECOND,
-             "more slices came: cut again");
+             "more slices came: re-sliced");
 }
 
 static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us,
