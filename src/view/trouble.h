@@ -1,7 +1,7 @@
 /* trouble: tasks that ended with something missing, and whether it is still missing.
  *
  * A task whose slice was re-sliced, or whose window a later trigger has planned again, ended
- * PARTIAL or FAILED, yet nobody needs to look at it. What counts is whether its window is covered
+ * PARTIAL or FAILED, but needs no attention. What counts is whether its window is covered
  * or under way by now. A window that failed every hour of a night is missing once: the last task
  * that tried it counts. Records chosen by id are chosen again by the next plan, or have their
  * signals back; they are missing until there is such a plan.

@@ -12,7 +12,7 @@
  * The promises, checked after every step: no instant before the cursor is uncovered; none is
  * fetched twice unless a window reached back before the cursor for it; a trigger that has
  * room for everything leaves no instant of its window unplanned; replaying the events gives the
- * cursor. In the end, when all that is live has succeeded, the cursor stands at now - lag.
+ * cursor. In the end, when all that is live has succeeded, the cursor is at now - lag.
  */
 #include <string.h>
 

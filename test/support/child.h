@@ -1,7 +1,7 @@
 /* child: a server program that a test starts, talks to, and ends.
  *
  * It is ready when it has written its first line to standard output. It ends with child_stop(), and
- * with the test program in whatever way that ends.
+ * with the test program however that ends.
  */
 #ifndef PATRA_TEST_SUPPORT_CHILD_H
 #define PATRA_TEST_SUPPORT_CHILD_H

@@ -19,7 +19,7 @@ size_t cli_width(struct str text);
 
 bool cli_has(struct str text, const char *needle);
 
-/* The value at names and numbers of a JSON text ("slices.0.window.from"), as it stands there,
+/* The value at names and numbers of a JSON text ("slices.0.window.from"), unchanged,
  * strings without quotes; "" where there is none. */
 struct str cli_value(struct str json, const char *path);
 /* The same of a whole number; -1 where there is none. */

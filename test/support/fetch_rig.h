@@ -63,7 +63,7 @@ struct rig {
     /* What came, over all runs since rig_init. */
     struct rig_texts ids;      /* of records, distinct, in the order of coming */
     struct rig_texts payloads; /* of the latest coming, by the same index */
-    struct rig_dates dates;    /* likewise */
+    struct rig_dates dates;    /* in the same order */
     struct rig_texts dead;     /* ids of tombstones */
     struct rig_texts listed;   /* ids of phase one */
     struct rig_texts bad;      /* "position reason id" */

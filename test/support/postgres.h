@@ -1,9 +1,9 @@
 /* postgres: a real PostgreSQL for a test program, in a folder of its own under /tmp, reached by a
- * unix socket alone, run by an unprivileged user (postgres or nobody when the test runs as root).
+ * unix socket only, run by an unprivileged user (postgres or nobody when the test runs as root).
  *
- * It is started by the first call and stopped, and its folder removed, when the program ends, in
- * whatever way: a watchdog process waits for that. Where PATRA_TEST_POSTGRES names a running server
- * (postgresql://.../?host=... without a database), that one is used instead.
+ * It is started by the first call and stopped, and its folder removed, when the program ends,
+ * however it ends: a watchdog process waits for that. Where PATRA_TEST_POSTGRES names a running
+ * server (postgresql://.../?host=... without a database), that one is used instead.
  */
 #ifndef PATRA_TEST_SUPPORT_POSTGRES_H
 #define PATRA_TEST_SUPPORT_POSTGRES_H

@@ -1,7 +1,7 @@
 /* raw_server: a server that says exactly what a test wants it to say, byte by byte.
  *
  * It listens on a free port of 127.0.0.1. Each request that arrives, on any connection, takes
- * the next reply of the script, whose bytes are sent as they stand; then the connection is kept,
+ * the next reply of the script, whose bytes are sent unchanged; then the connection is kept,
  * closed, reset, or left hanging. Requests are remembered as they came. When the script is used up,
  * requests are answered with status 599.
  */

@@ -57,7 +57,7 @@ struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
                           const struct sim_fault *fault);
 
-/* What nobody can see from outside, so that a harvest under this fault may hold it without knowing;
+/* What cannot be seen from outside, so that a harvest under this fault may hold it unnoticed;
  * NULL: all of it can be seen. */
 const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fault *fault);
 
@@ -65,7 +65,7 @@ const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fau
  */
 const char *sim_fault_idle(const struct sim_shape *shape, const struct sim_fault *fault);
 
-/* Whether a name stands in a list of names between blanks. */
+/* Whether a name is in a list of names between blanks. */
 bool sim_names_have(const char *names, const char *name);
 
 /* Asks the simulator; the test ends when it does not answer 200. */

@@ -89,7 +89,7 @@ TEST(a_harvest_holds_what_the_source_has_on_postgres)
     harvest_whole(cli_postgres());
 }
 
-/* Two days of PubMed behind a cap that both are above. */
+/* Two days of PubMed that are both above the cap. */
 static void harvest_parts(const char *store)
 {
     struct sim sim = SIM_SOURCE_START("--records", "6000");

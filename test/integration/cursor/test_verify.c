@@ -35,7 +35,7 @@ static struct cursor_check rebuild(struct store *store, const struct plan *plan)
     return found;
 }
 
-/* Values for which no event stands, on either side of the one that events give. */
+/* Values without an event, on either side of the one that events give. */
 TEST(a_value_that_its_events_do_not_give_is_found_and_rebuilt)
 {
     static const int64_t hours[] = { 0, 1, 5 };
@@ -52,7 +52,7 @@ TEST(a_value_that_its_events_do_not_give_is_found_and_rebuilt)
         set_without_event(store, &plan, HOUR(hours[i]));
         found = check(store, &plan);
         CHECK(!found.agrees, "rebuild required");
-        CHECK_EQ(found.cursor.value.instant_us, HOUR(hours[i]), "what stands");
+        CHECK_EQ(found.cursor.value.instant_us, HOUR(hours[i]), "the value in the row");
         CHECK_EQ(found.replay.instant_us, HOUR(2), "what the events give");
         CHECK(!rebuild(store, &plan).agrees, "found once more");
         CHECK_EQ(cursoring_cursor(store, &plan).value.instant_us, HOUR(2), "rebuilt");

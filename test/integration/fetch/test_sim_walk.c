@@ -61,7 +61,7 @@ static const char *to_of(const struct sim_shape *shape)
 
 /* ---- one source, pointed at the simulator ---- */
 
-/* What stands between the walk and the wire. The handles are opened once and outlive the rigs. */
+/* What is between the walk and the wire. The handles are opened once and outlive the rigs. */
 static struct http *with_auth(struct error *err)
 {
     const struct auth_http_parts parts = { .tokens = world.tokens,
@@ -105,7 +105,7 @@ static struct slice_cut cut_of(const struct spec_window *window)
 
 /* ---- the truth ---- */
 
-/* Asked for once per shape: the simulator's clock stands still. */
+/* Requested once per shape: the simulator's clock does not move. */
 static const struct sim_truth *truth_of(const struct sim_shape *shape)
 {
     struct sim_truth *truth = &world.truths[shape - sim_shapes];
@@ -251,10 +251,11 @@ static const struct excuse {
     { "redirect", "", "redirects are not followed" },
     { "oversize", " next link oai oai-post datacite arxiv crossref details ",
       "these pages cannot be made smaller: the slice is re-sliced, or the id given up" },
-    { "bomb", " next link oai oai-post datacite arxiv crossref details ", "likewise" },
+    { "bomb", " next link oai oai-post datacite arxiv crossref details ",
+      "these pages cannot be made smaller either" },
     { "no id", " crossref ", "a scroll has no second look: one is in quarantine" },
-    { "no date", " crossref ", "likewise" },
-    { "bad date", " crossref ", "likewise" },
+    { "no date", " crossref ", "a scroll has no second look: one is in quarantine" },
+    { "bad date", " crossref ", "a scroll has no second look: one is in quarantine" },
 };
 
 static bool is_excused(const struct sim_shape *shape, const struct sim_fault *fault,
@@ -306,7 +307,8 @@ TEST(no_fault_leaves_a_hole_that_is_not_reported)
             counts[try_fault(&sim_shapes[i], &sim_faults[f])]++;
         }
     }
-    test_note("%d faults, %d shapes: %d walks whole, %d reported that they are not, %d could not know",
-              SIM_FAULTS, SIM_SHAPES, counts[WHOLE], counts[HONEST], counts[WRONG]);
+    test_note(
+        "%d faults, %d shapes: %d walks whole, %d reported that they are not, %d could not know",
+        SIM_FAULTS, SIM_SHAPES, counts[WHOLE], counts[HONEST], counts[WRONG]);
     end();
 }

@@ -43,7 +43,7 @@ struct stage {
 
 void stage_open(struct stage *stage, const char *const *options);
 void stage_close(struct stage *stage);
-/* Of the window that is tried; asked for once, for the world stands still. */
+/* Of the window that is tried; requested once, because the world does not change. */
 const struct sim_truth *stage_truth(struct stage *stage, const struct sim_shape *shape);
 
 struct harvest_counts {               /* from the executor's events */
@@ -90,7 +90,7 @@ bool harvest_lift(struct harvest *harvest);
 
 /* ---- what must hold; NULL: it does, else what is wrong (valid until the arena is reset) ---- */
 
-/* Whatever is shown as done is here: all records of slices that have succeeded, and all before the
+/* What is shown as done is complete: all records of slices that have succeeded, and all before the
  * cursor. What is known to be missing (quarantine, signals) is counted in *missing. */
 const char *harvest_check_shown(struct harvest *harvest, const struct sim_truth *truth,
                                 size_t *missing);

@@ -40,7 +40,7 @@ void planning_end(struct store *store, int64_t task_id, enum task_status status,
                   const struct window *covered);
 void planning_end_all(struct store *store, enum task_status status); /* that are live */
 
-/* The value at a path of names ("budget.stop") in a JSON text, as it stands there; "" for none. */
+/* The value at a path of names ("budget.stop") in a JSON text, unchanged; "" for none. */
 struct str planning_value(struct str json, const char *path);
 
 #endif

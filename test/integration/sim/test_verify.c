@@ -262,7 +262,7 @@ static void spoil(struct id spoilt[DIFF_COUNT])
     }
     spoilt[DIFF_STALE] = row->id;
     row->body = body_of(corpus->first[record]);
-    /* Behind the end of the world: never visible. */
+    /* After the end of the world: never visible. */
     record = 0;
     while (corpus->visible_us[corpus->first[record]] <= fixture.query.at_us)
         record++;
