@@ -76,10 +76,10 @@ bool invocation_duration(const struct invocation *invocation, const char *name, 
                          struct error *err)
 {
     const char *given = invocation_value(invocation, name);
-    struct error why;
+    struct error reason;
 
-    return given == NULL || duration_parse_us(str_of(given), length_us, &why) ||
-           command_misused(err, "--%s: %s", name, why.text);
+    return given == NULL || duration_parse_us(str_of(given), length_us, &reason) ||
+           command_misused(err, "--%s: %s", name, reason.text);
 }
 
 bool invocation_instant(const struct invocation *invocation, const char *name, int64_t now_us,
