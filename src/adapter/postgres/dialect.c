@@ -23,26 +23,26 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_INSTANT] = "timestamptz",
         [WORD_TOKEN] = "sha256", /* a token may be too long for an index */
         [WORD_CLOCK] = "clock_timestamp()",
-        [WORD_MIGRATION_TABLE] = "CREATE TABLE IF NOT EXISTS schema_migration ("
+        [WORD_MIGRATION_TABLE] = ("CREATE TABLE IF NOT EXISTS schema_migration ("
                                  "    number     bigint      NOT NULL PRIMARY KEY,"
                                  "    name       text        NOT NULL,"
                                  "    sha256     text        NOT NULL,"
-                                 "    applied_at timestamptz NOT NULL)",
+                                 "    applied_at timestamptz NOT NULL)"),
         [WORD_HAS_MIGRATIONS] = "SELECT to_regclass('schema_migration') IS NOT NULL",
-        [WORD_STALE] = "checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
+        [WORD_STALE] = ("checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
                        " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
-                       " AND NOT deleted ORDER BY checked_week, id",
+                       " AND NOT deleted ORDER BY checked_week, id"),
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
-        [WORD_EACH] = "FROM {unnest} CROSS JOIN LATERAL"
+        [WORD_EACH] = ("FROM {unnest} CROSS JOIN LATERAL"
                       " (SELECT ctid FROM {table} WHERE id = @id LIMIT 1) AS found"
-                      " WHERE t.ctid = found.ctid",
-        [WORD_EACH_FREE] = "FROM {unnest} CROSS JOIN LATERAL"
+                      " WHERE t.ctid = found.ctid"),
+        [WORD_EACH_FREE] = ("FROM {unnest} CROSS JOIN LATERAL"
                            " (SELECT ctid FROM {table} WHERE id = @id LIMIT 1"
                            "  FOR NO KEY UPDATE SKIP LOCKED) AS found"
-                           " WHERE t.ctid = found.ctid",
-        [WORD_FIND] = "{unnest} CROSS JOIN LATERAL"
-                      " (SELECT * FROM {table} WHERE {body} LIMIT 1) AS t",
+                           " WHERE t.ctid = found.ctid"),
+        [WORD_FIND] = ("{unnest} CROSS JOIN LATERAL"
+                      " (SELECT * FROM {table} WHERE {body} LIMIT 1) AS t"),
     },
 };

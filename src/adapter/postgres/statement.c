@@ -186,19 +186,26 @@ struct settling {
     bool as_expected;
 };
 
+static bool is_as_expected(const struct postgres_sent *sent, PGresult *result)
+{
+    int64_t changes = 0;
+
+    if (sent->prepared != NULL)
+        return true;
+    return str_to_i64(str_of(PQcmdTuples(result)), &changes) && changes == sent->send.expected;
+}
+
 static void judge(struct postgres_session *postgres, const struct postgres_sent *sent,
                   PGresult *result, struct settling *all, struct error *err)
 {
-    const bool is_run = sent->prepared == NULL;
-    int64_t changes = 0;
+    const char *unique_key = sent->send.unique_key;
 
-    if (sent->send.unique_key != NULL && postgres_is_taken(result, sent->send.unique_key))
+    if (PQresultStatus(result) == PGRES_COMMAND_OK)
+        all->as_expected = is_as_expected(sent, result);
+    else if (unique_key != NULL && postgres_is_taken(result, unique_key))
         all->as_expected = false;
-    else if (PQresultStatus(result) != PGRES_COMMAND_OK)
+    else
         all->ok = postgres_error_set(postgres, result, err);
-    else if (is_run &&
-             (!str_to_i64(str_of(PQcmdTuples(result)), &changes) || changes != sent->send.expected))
-        all->as_expected = false;
 }
 
 /* Results that follow a failure or an unexpected one do not matter: the transaction will be rolled

@@ -13,15 +13,15 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_INSTANT] = "INTEGER",
         [WORD_TOKEN] = "",
         [WORD_CLOCK] = "NULL",
-        [WORD_MIGRATION_TABLE] = "CREATE TABLE IF NOT EXISTS schema_migration ("
+        [WORD_MIGRATION_TABLE] = ("CREATE TABLE IF NOT EXISTS schema_migration ("
                                  "    number     INTEGER NOT NULL PRIMARY KEY,"
                                  "    name       TEXT    NOT NULL,"
                                  "    sha256     TEXT    NOT NULL,"
                                  "    applied_at INTEGER NOT NULL"
-                                 ") STRICT",
+                                 ") STRICT"),
         [WORD_HAS_MIGRATIONS] = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'",
-        [WORD_STALE] = "checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
-                       " AND NOT deleted ORDER BY checked_at, id",
+        [WORD_STALE] = ("checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
+                       " AND NOT deleted ORDER BY checked_at, id"),
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
         [WORD_JOIN_ROWS] = "",

@@ -80,7 +80,5 @@ TEST(a_screen_shows_who_works_since_when_and_what_failed)
     CHECK(has(printed(&status), "\ncrossref   1.00 of 10.00, the source's limit  "),
           "what the source allows goes before what was learned");
     gate.view.provider_rate = 5 * MICRO;
-    CHECK(has(printed(&status), "\ncrossref   2.50 of 10.00  "),
-          "the lesser of both");
+    CHECK(has(printed(&status), "\ncrossref   2.50 of 10.00  "), "the lesser of both");
 }
-

@@ -330,7 +330,7 @@ TEST(a_quota_that_is_gone_parks_the_source)
           "until the reset");
     REQUIRE_OK(gate_view(store,
                          &(struct gate_view_request){ STR("example"), &crowd.endpoint.rate,
-                                                  INT64_C(1767225600000000) },
+                                                      INT64_C(1767225600000000) },
                          &view, &err),
                err);
     CHECK(view.is_known, "known");
