@@ -152,22 +152,33 @@ static bool add_all_named(struct columns *columns, const struct resolution *reso
     return true;
 }
 
-static bool show_resolved(const struct source *source, const struct registry_row *operation,
-                          struct arena *arena, FILE *out, struct error *err)
+/* ---- operation by operation ---- */
+
+struct operation_show {
+    const struct source *source;
+    const char *name; /* of the operation; NULL = each */
+    struct arena *arena;
+    FILE *out;
+    bool (*one)(const struct operation_show *show, const struct registry_row *operation,
+                struct error *err);
+};
+
+static bool show_resolved(const struct operation_show *show, const struct registry_row *operation,
+                          struct error *err)
 {
     static const char *const heads[] = { "SETTING", "FROM", "VALUE" };
     const struct str endpoint = text_of(operation, "target_endpoint");
     struct resolution resolution;
     struct columns columns;
 
-    if (!resolve(arena,
+    if (!resolve(show->arena,
                  &(struct resolve_request){
-                     .source = source, .endpoint = endpoint, .operation = operation },
+                     .source = show->source, .endpoint = endpoint, .operation = operation },
                  &resolution, err))
         return false;
-    fprintf(out, "%.*s/%.*s, endpoint %.*s\n", STR_ARG(source->registry.code),
+    fprintf(show->out, "%.*s/%.*s, endpoint %.*s\n", STR_ARG(show->source->registry.code),
             STR_ARG(operation->key), STR_ARG(endpoint));
-    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    columns_init(&columns, show->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct resolved *resolved = &resolution.values[i];
 
@@ -177,51 +188,47 @@ static bool show_resolved(const struct source *source, const struct registry_row
     }
     if (!add_all_named(&columns, &resolution, err))
         return false;
-    return columns_print(&columns, out, err);
+    return columns_print(&columns, show->out, err);
 }
 
-static bool show_snapshot(const struct source *source, const struct registry_row *operation,
-                          struct arena *arena, FILE *out, struct error *err)
+static bool show_snapshot(const struct operation_show *show, const struct registry_row *operation,
+                          struct error *err)
 {
     struct snapshot snapshot;
 
-    if (!snapshot_make(arena,
-                       &(struct snapshot_request){ .source = source, .operation = operation->key },
-                       &snapshot, err))
+    if (!snapshot_make(
+            show->arena,
+            &(struct snapshot_request){ .source = show->source, .operation = operation->key },
+            &snapshot, err))
         return false;
-    fprintf(out, "{\"exprProtoHash\":\"%s\",\"snapshot\":%.*s,\"specFingerprint\":\"%s\"}\n",
+    fprintf(show->out, "{\"exprProtoHash\":\"%s\",\"snapshot\":%.*s,\"specFingerprint\":\"%s\"}\n",
             snapshot.expr_proto_hash, STR_ARG(snapshot.json), snapshot.fingerprint);
     return true;
 }
 
 /* The summary covers all operations; this only checks that a named one exists. */
-static bool check_exists(const struct source *source, const struct registry_row *operation,
-                         struct arena *arena, FILE *out, struct error *err)
+static bool check_exists(const struct operation_show *show, const struct registry_row *operation,
+                         struct error *err)
 {
-    (void)source, (void)operation, (void)arena, (void)out, (void)err;
+    (void)show, (void)operation, (void)err;
     return true;
 }
 
-/* Calls `show` for the named operation, or for each one. */
-static bool each_operation(const struct invocation *invocation, const struct source *source,
-                           struct arena *arena,
-                           bool (*show)(const struct source *source,
-                                        const struct registry_row *operation, struct arena *arena,
-                                        FILE *out, struct error *err),
-                           struct error *err)
+/* Shows the named operation, or each one. */
+static bool each_operation(const struct operation_show *show, struct error *err)
 {
-    const char *name = invocation->operand_count > 1 ? invocation->operands[1] : NULL;
+    const struct source *source = show->source;
     const struct registry_row *row;
 
-    if (name != NULL) {
-        row = source_find_operation(source, str_of(name));
+    if (show->name != NULL) {
+        row = source_find_operation(source, str_of(show->name));
         if (row == NULL)
-            return source_lacks_operation(source, str_of(name), err);
-        return show(source, row, arena, invocation->out, err);
+            return source_lacks_operation(source, str_of(show->name), err);
+        return show->one(show, row, err);
     }
     for (row = source_next_operation(source, NULL); row != NULL;
          row = source_next_operation(source, row)) {
-        if (!show(source, row, arena, invocation->out, err))
+        if (!show->one(show, row, err))
             return false;
     }
     return true;
@@ -246,6 +253,13 @@ static bool instant_of(const struct invocation *invocation, struct session *sess
 static bool show(const struct invocation *invocation, struct session *session, struct error *err)
 {
     struct source source;
+    struct operation_show operations = {
+        .source = &source,
+        .name = invocation->operand_count > 1 ? invocation->operands[1] : NULL,
+        .arena = &session->arena,
+        .out = invocation->out,
+        .one = check_exists,
+    };
     int64_t at_us;
 
     if (!instant_of(invocation, session, &at_us, err))
@@ -254,10 +268,12 @@ static bool show(const struct invocation *invocation, struct session *session, s
                      &source, err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return each_operation(invocation, &source, &session->arena, show_snapshot, err);
-    if (invocation_flag(invocation, "resolved"))
-        return each_operation(invocation, &source, &session->arena, show_resolved, err);
-    return each_operation(invocation, &source, &session->arena, check_exists, err) &&
+        operations.one = show_snapshot;
+    else if (invocation_flag(invocation, "resolved"))
+        operations.one = show_resolved;
+    if (!each_operation(&operations, err))
+        return false;
+    return operations.one != check_exists ||
            show_summary(&source, &session->arena, invocation->out, err);
 }
 
