@@ -56,6 +56,13 @@
 
 struct store;
 
+/* One page of a list that is read in order: what comes after `after`, at most `limit` rows. Each
+ * list says what `after` is; 0 = from the first. */
+struct store_page {
+    int64_t after;
+    int64_t limit;
+};
+
 struct store_schema {
     int64_t version; /* the last migration that was applied to the database; 0 = empty */
     int64_t latest;  /* the last one that this program knows */

@@ -88,8 +88,7 @@ struct store_cursor_ops {
     bool (*event_add)(struct store *store, const struct cursor_event *event, bool *added,
                       struct error *err);
     bool (*event_list)(struct store *store, struct arena *arena, const struct cursor_name *name,
-                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
-                       struct error *err);
+                       struct store_page page, struct cursor_event_list *list, struct error *err);
     bool (*event_last)(struct store *store, struct arena *arena, const struct cursor_name *name,
                        int64_t limit, struct cursor_event_list *list, struct error *err);
 };
@@ -184,14 +183,14 @@ static inline bool MUST_CHECK store_cursor_event_add(struct store *store,
     return store->cursor->event_add(store, event, added, err);
 }
 
-/* The events of a namespace by id, from the first above after_id. */
+/* The events of a namespace by id, from the first above page.after. */
 static inline bool MUST_CHECK store_cursor_event_list(struct store *store, struct arena *arena,
                                                       const struct cursor_name *name,
-                                                      int64_t after_id, int64_t limit,
+                                                      struct store_page page,
                                                       struct cursor_event_list *list,
                                                       struct error *err)
 {
-    return store->cursor->event_list(store, arena, name, after_id, limit, list, err);
+    return store->cursor->event_list(store, arena, name, page, list, err);
 }
 
 /* The newest events of a namespace, the newest first. */

@@ -52,6 +52,13 @@ struct task_end {
     int64_t now_us;
 };
 
+struct lease_release {
+    struct lease lease;
+    int64_t scheduled_us; /* the task runs at this instant or later */
+    struct str reason;    /* kept as the task's last error */
+    int64_t now_us;
+};
+
 struct store_lease_ops {
     bool (*partitions)(struct store *store, struct arena *arena, int64_t now_us,
                        struct partition_list *list, struct error *err);
@@ -62,8 +69,8 @@ struct store_lease_ops {
     bool (*renew)(struct store *store, struct lease lease, int64_t until_us, int64_t now_us,
                   bool *held, struct error *err);
     bool (*finish)(struct store *store, const struct task_end *end, bool *held, struct error *err);
-    bool (*release)(struct store *store, struct lease lease, int64_t scheduled_us,
-                    struct str reason, int64_t now_us, bool *held, struct error *err);
+    bool (*release)(struct store *store, const struct lease_release *release, bool *held,
+                    struct error *err);
     bool (*reclaim)(struct store *store, int64_t now_us, int64_t limit, int64_t *count,
                     struct error *err);
 };
@@ -106,12 +113,12 @@ static inline bool MUST_CHECK store_lease_finish(struct store *store, const stru
     return store->lease->finish(store, end, held, err);
 }
 
-/* Gives the task back, to run at scheduled_us or later. */
-static inline bool MUST_CHECK store_lease_release(struct store *store, struct lease lease,
-                                                  int64_t scheduled_us, struct str reason,
-                                                  int64_t now_us, bool *held, struct error *err)
+/* Gives the task back to the queue. */
+static inline bool MUST_CHECK store_lease_release(struct store *store,
+                                                  const struct lease_release *release, bool *held,
+                                                  struct error *err)
 {
-    return store->lease->release(store, lease, scheduled_us, reason, now_us, held, err);
+    return store->lease->release(store, release, held, err);
 }
 
 /* Puts tasks whose lease has expired back into the queue; *count is how many. Also frees the slots

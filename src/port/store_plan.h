@@ -98,8 +98,7 @@ struct store_plan_ops {
     bool (*slice_get)(struct store *store, struct arena *arena, int64_t id,
                       struct plan_slice *slice, bool *found, struct error *err);
     bool (*slice_list)(struct store *store, struct arena *arena, int64_t plan_id,
-                       int64_t after_number, int64_t limit, struct plan_slice_list *list,
-                       struct error *err);
+                       struct store_page page, struct plan_slice_list *list, struct error *err);
 };
 
 /* The namespace that a plan's tasks cover. */
@@ -193,12 +192,12 @@ static inline bool MUST_CHECK store_slice_get(struct store *store, struct arena 
     return store->plan->slice_get(store, arena, id, slice, found, err);
 }
 
-/* By number, from the first above after_number. */
+/* By number, from the first above page.after. */
 static inline bool MUST_CHECK store_slice_list(struct store *store, struct arena *arena,
-                                               int64_t plan_id, int64_t after_number, int64_t limit,
+                                               int64_t plan_id, struct store_page page,
                                                struct plan_slice_list *list, struct error *err)
 {
-    return store->plan->slice_list(store, arena, plan_id, after_number, limit, list, err);
+    return store->plan->slice_list(store, arena, plan_id, page, list, err);
 }
 
 #endif

@@ -33,6 +33,11 @@ struct record_context {
     int64_t now_us; /* checked_at, and created_at of new ones */
 };
 
+struct record_ids {
+    const struct str *items; /* the provider's */
+    size_t count;
+};
+
 struct record_state {
     int64_t id; /* 0: not here */
     int64_t version;
@@ -112,8 +117,7 @@ struct candidate_query {
 
 struct store_record_ops {
     bool (*check)(struct store *store, struct arena *arena, const struct record_context *context,
-                  const struct str *provider_ids, size_t count, struct record_state *states,
-                  struct error *err);
+                  struct record_ids ids, struct record_state *states, struct error *err);
     bool (*write)(struct store *store, const struct record_context *context,
                   const struct record_change *changes, size_t count, bool *written,
                   struct error *err);
@@ -126,13 +130,13 @@ struct store_record_ops {
                        struct error *err);
 };
 
-/* states[i] is that of provider_ids[i]; all are of one moment, also outside of a transaction. */
+/* states[i] is that of ids.items[i]; all are of one moment, also outside of a transaction. */
 static inline bool MUST_CHECK store_record_check(struct store *store, struct arena *arena,
                                                  const struct record_context *context,
-                                                 const struct str *provider_ids, size_t count,
-                                                 struct record_state *states, struct error *err)
+                                                 struct record_ids ids, struct record_state *states,
+                                                 struct error *err)
 {
-    return store->record->check(store, arena, context, provider_ids, count, states, err);
+    return store->record->check(store, arena, context, ids, states, err);
 }
 
 /* The changes must be in this order in every transaction: new records first, by provider_id, then

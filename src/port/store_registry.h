@@ -22,11 +22,18 @@ struct registry_entry_list {
     size_t count;
 };
 
+struct registry_insert {
+    struct str code;                /* of the source */
+    const struct registry_row *row; /* its id, version and time are not read */
+    int64_t at_us;                  /* in force from here on */
+    int64_t version;
+};
+
 struct store_registry_ops {
     bool (*load)(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                  struct registry_source *source, struct error *err);
-    bool (*insert)(struct store *store, struct str code, const struct registry_row *row,
-                   int64_t at_us, int64_t version, int64_t *id, struct error *err);
+    bool (*insert)(struct store *store, const struct registry_insert *insert, int64_t *id,
+                   struct error *err);
     bool (*close)(struct store *store, enum registry_table_id table, int64_t id, int64_t at_us,
                   struct error *err);
     bool (*list)(struct store *store, struct arena *arena, int64_t at_us,
@@ -55,12 +62,12 @@ static inline bool MUST_CHECK store_registry_load(struct store *store, struct ar
                               store->registry->load(store, arena, code, at_us, source, err), err);
 }
 
-/* Opens a row at at_us. The id, version and time in `row` are not read. */
-static inline bool MUST_CHECK store_registry_insert(struct store *store, struct str code,
-                                                    const struct registry_row *row, int64_t at_us,
-                                                    int64_t version, int64_t *id, struct error *err)
+/* Opens a row; *id is its id. */
+static inline bool MUST_CHECK store_registry_insert(struct store *store,
+                                                    const struct registry_insert *insert,
+                                                    int64_t *id, struct error *err)
 {
-    return store->registry->insert(store, code, row, at_us, version, id, err);
+    return store->registry->insert(store, insert, id, err);
 }
 
 /* Closes a row at at_us, which must be after its beginning. L2 when it is not in force. */

@@ -66,6 +66,13 @@ struct batch_list {
     size_t count;
 };
 
+/* What became of a batch that was to be added. */
+struct batch_added {
+    int64_t id;
+    bool is_new;      /* false: a batch with one of its three keys already exists; id is its id */
+    struct batch old; /* that batch; set only when !is_new */
+};
+
 struct listed_list {
     struct str *items;
     size_t count;
@@ -80,16 +87,15 @@ struct store_run_ops {
     bool (*recent)(struct store *store, struct arena *arena, const struct task_partition *of,
                    int64_t limit, struct run_list *list, struct error *err);
     bool (*batch_add)(struct store *store, struct arena *arena, const struct batch *batch,
-                      int64_t *id, bool *added, struct batch *old, struct error *err);
+                      struct batch_added *added, struct error *err);
     bool (*batch_last)(struct store *store, struct arena *arena, int64_t task_id,
                        struct batch *batch, bool *found, struct error *err);
     bool (*batch_list)(struct store *store, struct arena *arena, int64_t run_id,
-                       int64_t after_number, int64_t limit, struct batch_list *list,
-                       struct error *err);
+                       struct store_page page, struct batch_list *list, struct error *err);
     bool (*listed_add)(struct store *store, int64_t task_id, const struct str *ids, size_t count,
                        struct error *err);
-    bool (*listed_list)(struct store *store, struct arena *arena, int64_t task_id, int64_t after,
-                        int64_t limit, struct listed_list *list, struct error *err);
+    bool (*listed_list)(struct store *store, struct arena *arena, int64_t task_id,
+                        struct store_page page, struct listed_list *list, struct error *err);
 };
 
 /* Adds a run as the task's next attempt, and increments the task's count of attempts. Sets run->id
@@ -126,13 +132,12 @@ static inline bool MUST_CHECK store_run_recent(struct store *store, struct arena
     return store->run->recent(store, arena, of, limit, list, err);
 }
 
-/* Adds a batch; *id is its id. When a batch with one of its three keys already exists, *added is
- * false, and *old and *id are those of that batch. */
+/* Adds a batch, or reads the one that already has one of its three keys. */
 static inline bool MUST_CHECK store_batch_add(struct store *store, struct arena *arena,
-                                              const struct batch *batch, int64_t *id, bool *added,
-                                              struct batch *old, struct error *err)
+                                              const struct batch *batch, struct batch_added *added,
+                                              struct error *err)
 {
-    return store->run->batch_add(store, arena, batch, id, added, old, err);
+    return store->run->batch_add(store, arena, batch, added, err);
 }
 
 /* The last committed (SUCCEEDED) batch of a task, of any of its runs: where to continue. */
@@ -143,12 +148,12 @@ static inline bool MUST_CHECK store_batch_last(struct store *store, struct arena
     return store->run->batch_last(store, arena, task_id, batch, found, err);
 }
 
-/* By number, from the first above after_number. */
+/* By number, from the first above page.after. */
 static inline bool MUST_CHECK store_batch_list(struct store *store, struct arena *arena,
-                                               int64_t run_id, int64_t after_number, int64_t limit,
+                                               int64_t run_id, struct store_page page,
                                                struct batch_list *list, struct error *err)
 {
-    return store->run->batch_list(store, arena, run_id, after_number, limit, list, err);
+    return store->run->batch_list(store, arena, run_id, page, list, err);
 }
 
 /* Appends ids that phase one of a task has found to those of its earlier batches. Called in the
@@ -161,12 +166,12 @@ static inline bool MUST_CHECK store_listed_add(struct store *store, int64_t task
     return store->run->listed_add(store, task_id, ids, count, err);
 }
 
-/* Up to `limit` ids in the order in which they were added, without the first `after`. */
+/* In the order in which they were added, without the first page.after. */
 static inline bool MUST_CHECK store_listed_list(struct store *store, struct arena *arena,
-                                                int64_t task_id, int64_t after, int64_t limit,
+                                                int64_t task_id, struct store_page page,
                                                 struct listed_list *list, struct error *err)
 {
-    return store->run->listed_list(store, arena, task_id, after, limit, list, err);
+    return store->run->listed_list(store, arena, task_id, page, list, err);
 }
 
 #endif

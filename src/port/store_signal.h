@@ -54,23 +54,43 @@ struct reslice_ticket_list {
     size_t count;
 };
 
+struct signal_consume {
+    const int64_t *ids;
+    size_t count;
+    int64_t plan_id; /* the plan that takes them up */
+    int64_t now_us;
+};
+
+struct signal_repeat {
+    int64_t plan_id; /* the plan that took them up without effect */
+    const struct str *provider_ids;
+    size_t count;
+    int64_t now_us;
+};
+
+struct reslice_claim {
+    struct str owner;
+    int64_t now_us;
+    int64_t limit;
+};
+
 struct store_signal_ops {
     bool (*add)(struct store *store, const struct signal *signals, size_t count, int64_t *added,
                 struct error *err);
     bool (*list)(struct store *store, struct arena *arena, const struct signal_filter *filter,
                  struct signal_list *list, struct error *err);
-    bool (*consume)(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
-                    int64_t now_us, int64_t *consumed, struct error *err);
+    bool (*consume)(struct store *store, const struct signal_consume *consume, int64_t *consumed,
+                    struct error *err);
     bool (*close)(struct store *store, const struct signal *signal, struct str by, int64_t now_us,
                   bool *closed, struct error *err);
     bool (*drop)(struct store *store, int64_t id, struct str by, int64_t now_us, bool *dropped,
                  struct error *err);
-    bool (*repeat)(struct store *store, int64_t plan_id, const struct str *provider_ids,
-                   size_t count, int64_t now_us, int64_t *added, struct error *err);
+    bool (*repeat)(struct store *store, const struct signal_repeat *repeat, int64_t *added,
+                   struct error *err);
     bool (*reslice_add)(struct store *store, const struct reslice_ticket *ticket, bool *added,
                         struct error *err);
-    bool (*reslice_claim)(struct store *store, struct arena *arena, struct str owner,
-                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+    bool (*reslice_claim)(struct store *store, struct arena *arena,
+                          const struct reslice_claim *claim, struct reslice_ticket_list *list,
                           struct error *err);
 };
 
@@ -90,11 +110,11 @@ static inline bool MUST_CHECK store_signal_list(struct store *store, struct aren
 }
 
 /* The plan takes them up. Signals that were taken up before are left alone and not counted. */
-static inline bool MUST_CHECK store_signal_consume(struct store *store, const int64_t *ids,
-                                                   size_t count, int64_t plan_id, int64_t now_us,
+static inline bool MUST_CHECK store_signal_consume(struct store *store,
+                                                   const struct signal_consume *consume,
                                                    int64_t *consumed, struct error *err)
 {
-    return store->signal->consume(store, ids, count, plan_id, now_us, consumed, err);
+    return store->signal->consume(store, consume, consumed, err);
 }
 
 /* Closes the open signal of a record without a plan, if it has this reason. A signal that was added
@@ -118,11 +138,11 @@ static inline bool MUST_CHECK store_signal_drop(struct store *store, int64_t id,
 
 /* For signals that the plan took up without effect: those for these records are added again, with
  * the same reason and created_by. A record that already has an open signal gets no second one. */
-static inline bool MUST_CHECK store_signal_repeat(struct store *store, int64_t plan_id,
-                                                  const struct str *provider_ids, size_t count,
-                                                  int64_t now_us, int64_t *added, struct error *err)
+static inline bool MUST_CHECK store_signal_repeat(struct store *store,
+                                                  const struct signal_repeat *repeat,
+                                                  int64_t *added, struct error *err)
 {
-    return store->signal->repeat(store, plan_id, provider_ids, count, now_us, added, err);
+    return store->signal->repeat(store, repeat, added, err);
 }
 
 /* A task has one ticket; *added is false for a second one. */
@@ -136,12 +156,12 @@ static inline bool MUST_CHECK store_reslice_add(struct store *store,
 /* The oldest open tickets; each goes to one planner only. To be called in the transaction that adds
  * the new slices: if that is rolled back, the tickets are open again. */
 static inline bool MUST_CHECK store_reslice_claim(struct store *store, struct arena *arena,
-                                                  struct str owner, int64_t now_us, int64_t limit,
+                                                  const struct reslice_claim *claim,
                                                   struct reslice_ticket_list *list,
                                                   struct error *err)
 {
     assert(store->state == STORE_WRITING);
-    return store->signal->reslice_claim(store, arena, owner, now_us, limit, list, err);
+    return store->signal->reslice_claim(store, arena, claim, list, err);
 }
 
 #endif

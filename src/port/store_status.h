@@ -102,13 +102,19 @@ struct gate_row_list {
     size_t count;
 };
 
+struct trouble_query {
+    struct str source;
+    int64_t since_us;
+    int64_t limit;
+};
+
 struct store_status_ops {
     bool (*counts)(struct store *store, struct arena *arena, struct str source, int64_t since_us,
                    struct partition_count_list *list, struct error *err);
     bool (*running)(struct store *store, struct arena *arena, struct str source, int64_t limit,
                     struct task_list *list, struct error *err);
-    bool (*troubled)(struct store *store, struct arena *arena, struct str source, int64_t since_us,
-                     int64_t limit, struct ended_task_list *list, struct error *err);
+    bool (*troubled)(struct store *store, struct arena *arena, const struct trouble_query *query,
+                     struct ended_task_list *list, struct error *err);
     bool (*open)(struct store *store, struct str source, struct open_count *count,
                  struct error *err);
     bool (*gates)(struct store *store, struct arena *arena, struct gate_row_list *list,
@@ -134,11 +140,10 @@ static inline bool MUST_CHECK store_status_running(struct store *store, struct a
 
 /* Tasks of the source that have ended PARTIAL or FAILED since, the latest first. */
 static inline bool MUST_CHECK store_status_troubled(struct store *store, struct arena *arena,
-                                                    struct str source, int64_t since_us,
-                                                    int64_t limit, struct ended_task_list *list,
-                                                    struct error *err)
+                                                    const struct trouble_query *query,
+                                                    struct ended_task_list *list, struct error *err)
 {
-    return store->status->troubled(store, arena, source, since_us, limit, list, err);
+    return store->status->troubled(store, arena, query, list, err);
 }
 
 static inline bool MUST_CHECK store_status_open(struct store *store, struct str source,

@@ -168,6 +168,12 @@ static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struc
     return coverage_list_cover(arena, task, task->covered, late_us, list);
 }
 
+struct window_query {
+    const struct coverage_namespace *of;
+    struct window window;
+    int64_t limit;
+};
+
 struct store_task_ops {
     bool (*add)(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                 struct error *err);
@@ -178,12 +184,12 @@ struct store_task_ops {
     bool (*queued)(struct store *store, const struct task_partition *partition, int64_t *count,
                    struct error *err);
     bool (*live)(struct store *store, struct arena *arena, const struct task_partition *partition,
-                 int64_t after_id, int64_t limit, struct task_list *list, struct error *err);
+                 struct store_page page, struct task_list *list, struct error *err);
     bool (*coverage)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                      int64_t after_us, struct coverage_list *list, struct error *err);
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
-                           const struct coverage_namespace *of, struct window window, int64_t limit,
-                           struct task_list *list, struct error *err);
+                           const struct window_query *query, struct task_list *list,
+                           struct error *err);
     bool (*coverage_reset)(struct store *store, const struct coverage_namespace *of,
                            int64_t after_us, int64_t now_us, int64_t *count, struct error *err);
 };
@@ -219,13 +225,13 @@ static inline bool MUST_CHECK store_task_queued(struct store *store,
     return store->task->queued(store, partition, count, err);
 }
 
-/* Tasks of a partition that are queued or run, by id, from the first above after_id. */
+/* Tasks of a partition that are queued or run, by id, from the first above page.after. */
 static inline bool MUST_CHECK store_task_live(struct store *store, struct arena *arena,
                                               const struct task_partition *partition,
-                                              int64_t after_id, int64_t limit,
-                                              struct task_list *list, struct error *err)
+                                              struct store_page page, struct task_list *list,
+                                              struct error *err)
 {
-    return store->task->live(store, arena, partition, after_id, limit, list, err);
+    return store->task->live(store, arena, partition, page, list, err);
 }
 
 /* The windows, and parts of windows, of a namespace that reach beyond after_us. */
@@ -237,13 +243,12 @@ static inline bool MUST_CHECK store_coverage_list(struct store *store, struct ar
     return store->task->coverage(store, arena, of, after_us, list, err);
 }
 
-/* The tasks of a namespace whose windows share an instant with `window`, the newest first. */
+/* The tasks of a namespace whose windows share an instant with the query's, the newest first. */
 static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct arena *arena,
-                                                   const struct coverage_namespace *of,
-                                                   struct window window, int64_t limit,
+                                                   const struct window_query *query,
                                                    struct task_list *list, struct error *err)
 {
-    return store->task->coverage_tasks(store, arena, of, window, limit, list, err);
+    return store->task->coverage_tasks(store, arena, query, list, err);
 }
 
 /* From now on, tasks of a namespace cover nothing if their window (or, if they were sliced by

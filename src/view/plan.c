@@ -55,8 +55,10 @@ static bool gather_slices(const struct view_reader *reader, const struct view_pl
     struct view_slice_list *list = &view->slices;
     struct plan_slice_list slices;
 
-    if (!store_slice_list(reader->store, reader->arena, filter->id, filter->after_number,
-                          filter->slices_max, &slices, err))
+    if (!store_slice_list(
+            reader->store, reader->arena, filter->id,
+            (struct store_page){ .after = filter->after_number, .limit = filter->slices_max },
+            &slices, err))
         return false;
     list->items = ARENA_ARRAY(reader->arena, struct view_slice, slices.count + 1);
     if (list->items == NULL)

@@ -55,8 +55,10 @@ bool view_batch_list(const struct view_reader *reader, const struct view_batch_f
     struct batch_list batches;
 
     *list = (struct view_batch_list){ 0 };
-    if (!store_batch_list(reader->store, reader->arena, filter->run_id, filter->after_number,
-                          filter->limit, &batches, err))
+    if (!store_batch_list(
+            reader->store, reader->arena, filter->run_id,
+            (struct store_page){ .after = filter->after_number, .limit = filter->limit }, &batches,
+            err))
         return false;
     *list = (struct view_batch_list){ .items = batches.items,
                                       .count = batches.count,

@@ -35,8 +35,8 @@ static bool gather_put_off(const struct view_reader *reader, struct view_source_
 
         if (count->queued == 0)
             continue;
-        if (!store_task_live(reader->store, reader->arena, &count->partition, 0, QUEUE_MAX, &tasks,
-                             err))
+        if (!store_task_live(reader->store, reader->arena, &count->partition,
+                             (struct store_page){ .limit = QUEUE_MAX }, &tasks, err))
             return false;
         for (size_t t = 0; t < tasks.count; t++)
             note_put_off(&source->put_off[i], &tasks.items[t], now_us);

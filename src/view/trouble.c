@@ -43,7 +43,10 @@ static bool list_since(struct store *store, struct arena *arena, const struct ta
     struct task_list tasks;
 
     *since = (struct coverage_list){ 0 };
-    if (!store_coverage_tasks(store, arena, &of, task->window, RESLICE_PARTS_MAX, &tasks, err))
+    if (!store_coverage_tasks(
+            store, arena,
+            &(struct window_query){ .of = &of, .window = task->window, .limit = RESLICE_PARTS_MAX },
+            &tasks, err))
         return false;
     for (size_t i = 0; i < tasks.count && tasks.items[i].id >= task->id; i++) {
         if (!coverage_list_add(arena, &tasks.items[i], 0, INSTANT_MIN, since))
@@ -119,7 +122,10 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
     struct ended_task_list ended;
 
     *list = (struct trouble_list){ 0 };
-    if (!store_status_troubled(store, arena, filter->source, filter->since_us, filter->limit,
+    if (!store_status_troubled(store, arena,
+                               &(struct trouble_query){ .source = filter->source,
+                                                        .since_us = filter->since_us,
+                                                        .limit = filter->limit },
                                &ended, err))
         return false;
     for (size_t i = 0; i < ended.count; i++) {

@@ -84,7 +84,9 @@ TEST(an_overtaken_worker_writes_nothing)
     REQUIRE_OK(batch_commit_failed(&worker.context, &worker.batch, &cause, NOW_US, &result, &err),
                err);
     CHECK(!result.is_held, "not even a failure");
-    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id,
+                                (struct store_page){ .limit = 9 }, &batches, &err),
+               err);
     CHECK_EQ(batches.count, 0, "no batch");
     REQUIRE_OK(store_run_list(store, contract_arena(), worker.task.id, &runs, &err), err);
     CHECK_STR(runs.items[0].checkpoint, STR(""), "no checkpoint");
@@ -154,7 +156,9 @@ TEST(a_run_adds_up_its_batches_and_remembers_the_last)
     CHECK(str_find(runs.items[0].stats, STR("\"hasNextLast\"")) < runs.items[0].stats.len, "next");
     CHECK_STR(runs.items[0].checkpoint, worker.batch.checkpoint, "where to go on");
     CHECK_STR(worker.run.checkpoint, worker.batch.checkpoint, "the same here");
-    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id,
+                                (struct store_page){ .limit = 9 }, &batches, &err),
+               err);
     REQUIRE(batches.count == 2, "two batches");
     CHECK_EQ(stat(batches.items[1].stats, "updated"), 1, "only of the batch");
     CHECK_EQ(stat(batches.items[1].stats, "itemsCount"), 3, "only of the batch");
@@ -189,7 +193,9 @@ TEST(a_failed_batch_is_a_row_and_keeps_the_checkpoint)
     CHECK_STR(runs.items[0].checkpoint, checkpoint, "of the batch before");
     CHECK_EQ(stat(runs.items[0].stats, "errorCount"), 1, "one error");
     CHECK(str_find(runs.items[0].stats, str_of(cause.code)) < runs.items[0].stats.len, "its code");
-    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id,
+                                (struct store_page){ .limit = 9 }, &batches, &err),
+               err);
     REQUIRE(batches.count == 2, "two batches");
     CHECK_EQ(batches.items[1].status, BATCH_FAILED, "failed");
     CHECK(str_find(batches.items[1].request_digest, STR("t1")) <

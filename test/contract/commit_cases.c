@@ -294,7 +294,8 @@ TEST(listed_ids_are_kept_and_lost_ones_signalled)
     CHECK_EQ(worker.batch.kind, FETCH_IDS, "ids first");
     result = worker_commit(&worker, NOW_US);
     CHECK_EQ(result.created, 0, "no records");
-    REQUIRE_OK(store_listed_list(store, contract_arena(), worker.task.id, 0, 9, &listed, &err),
+    REQUIRE_OK(store_listed_list(store, contract_arena(), worker.task.id,
+                                 (struct store_page){ .limit = 9 }, &listed, &err),
                err);
     REQUIRE(listed.count == 3, "three ids");
     CHECK_STR(listed.items[0], STR("c"), "in order");
@@ -428,7 +429,9 @@ TEST(any_bytes_in_a_token_or_an_error_are_stored_with_the_batch)
     CHECK(!worker_next(&worker, "{\"message\":\"no\\u0000\"}", &cause), "refused");
     REQUIRE_OK(batch_commit_failed(&worker.context, &worker.batch, &cause, NOW_US, &result, &err),
                err);
-    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id, 0, 9, &batches, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker.run.id,
+                                (struct store_page){ .limit = 9 }, &batches, &err),
+               err);
     CHECK_EQ(batches.count, 1, "the row of the failure");
     worker_close(&worker);
     contract_end();

@@ -46,7 +46,8 @@ static struct str dump(struct worker *worker, struct store *store)
     buf_init(&out, contract_arena(), 1 << 20);
     for (size_t i = 0; i < ARRAY_LEN(IDS); i++)
         dump_record(store, worker->operation, IDS[i], &out);
-    REQUIRE_OK(store_batch_list(store, contract_arena(), worker->run.id, 0, 99, &batches, &err),
+    REQUIRE_OK(store_batch_list(store, contract_arena(), worker->run.id,
+                                (struct store_page){ .limit = 99 }, &batches, &err),
                err);
     for (size_t i = 0; i < batches.count; i++)
         buf_printf(&out, "batch %lld %.*s\n", (long long)batches.items[i].number,
@@ -58,7 +59,8 @@ static struct str dump(struct worker *worker, struct store *store)
                                  &(struct signal_filter){ .source = STR("crossref"), .limit = 99 },
                                  &signals, &err),
                err);
-    REQUIRE_OK(store_listed_list(store, contract_arena(), worker->task.id, 0, 99, &listed, &err),
+    REQUIRE_OK(store_listed_list(store, contract_arena(), worker->task.id,
+                                 (struct store_page){ .limit = 99 }, &listed, &err),
                err);
     REQUIRE_OK(store_run_list(store, contract_arena(), worker->task.id, &runs, &err), err);
     buf_printf(&out, "bad %zu signals %zu listed %zu\nrun %.*s %.*s\n", bad.count, signals.count,

@@ -35,9 +35,9 @@ static void add_many(struct store *store, int64_t ids[MANY])
     }
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(rows_write(store, &CONTEXT, writes, MANY, &written, &err), err);
-    REQUIRE_OK(
-        store_record_check(store, contract_arena(), &CONTEXT, provider_ids, MANY, states, &err),
-        err);
+    REQUIRE_OK(store_record_check(store, contract_arena(), &CONTEXT,
+                                  (struct record_ids){ provider_ids, MANY }, states, &err),
+               err);
     REQUIRE_OK(store_commit(store, &err), err);
     for (int i = 0; i < MANY; i++)
         ids[i] = states[i].id;

@@ -237,7 +237,8 @@ static bool change_records(struct store *store, struct error *err)
 
     while (!is_written) {
         if (!store_begin(store, err) ||
-            !store_record_check(store, contract_arena(), &context, ids, RECORDS, states, err))
+            !store_record_check(store, contract_arena(), &context,
+                                (struct record_ids){ ids, RECORDS }, states, err))
             return false;
         for (size_t i = 0; i < RECORDS; i++)
             writes[i] = (struct record_write){ .id = states[i].id,
@@ -316,7 +317,8 @@ TEST(cursor_events_can_not_be_changed)
     REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
     REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
     CHECK(!contract_try_sql(dsn, "UPDATE ing_cursor_event SET new_value = 'x'"), "refused");
-    REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &event.name, 0, 1, &list, &err),
+    REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &event.name,
+                                       (struct store_page){ .limit = 1 }, &list, &err),
                err);
     CHECK_EQ(list.items[0].next.instant_us, NOW_US, "as it was");
     store_close(store);

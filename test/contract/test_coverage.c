@@ -88,7 +88,10 @@ TEST(a_reset_leaves_tasks_that_were_never_tried)
     int64_t count;
 
     rows_add_tasks(store, &plan, 2);
-    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, plan.window, 10, &tasks, &err),
+    REQUIRE_OK(store_coverage_tasks(
+                   store, contract_arena(),
+                   &(struct window_query){ .of = &of, .window = plan.window, .limit = 10 }, &tasks,
+                   &err),
                err);
     REQUIRE(tasks.count == 2, "both wait");
     run.task_id = tasks.items[0].id;
@@ -138,11 +141,17 @@ TEST(tasks_of_a_window_are_listed_newest_first)
     struct error err = { 0 };
 
     rows_add_tasks(store, &plan, 5);
-    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, window, 10, &list, &err), err);
+    REQUIRE_OK(store_coverage_tasks(
+                   store, contract_arena(),
+                   &(struct window_query){ .of = &of, .window = window, .limit = 10 }, &list, &err),
+               err);
     REQUIRE(list.count == 2, "half-open on both ends");
     CHECK_EQ(list.items[0].window.to_us, window.to_us, "the newest");
     CHECK_EQ(list.items[1].window.from_us, window.from_us, "the older");
-    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, window, 1, &list, &err), err);
+    REQUIRE_OK(store_coverage_tasks(
+                   store, contract_arena(),
+                   &(struct window_query){ .of = &of, .window = window, .limit = 1 }, &list, &err),
+               err);
     CHECK_EQ(list.count, 1, "no more than asked for");
     contract_end();
 }

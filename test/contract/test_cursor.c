@@ -215,9 +215,10 @@ TEST(an_event_is_added_once_and_read_in_pages)
     }
     cursor_fold_init(&fold, CURSOR_TIME);
     do {
-        REQUIRE_OK(
-            store_cursor_event_list(store, contract_arena(), &name, after_id, 10, &list, &err),
-            err);
+        REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &name,
+                                           (struct store_page){ .after = after_id, .limit = 10 },
+                                           &list, &err),
+                   err);
         for (size_t i = 0; i < list.count; i++) {
             const struct cursor_event *event = &list.items[i];
 
@@ -263,8 +264,9 @@ TEST(an_event_comes_back_whole)
             event.window = (struct window){ 0, 0 };
         }
         REQUIRE_OK(store_cursor_event_add(store, &event, &added, &err), err);
-        REQUIRE_OK(
-            store_cursor_event_list(store, contract_arena(), &event.name, 0, 10, &list, &err), err);
+        REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &event.name,
+                                           (struct store_page){ .limit = 10 }, &list, &err),
+                   err);
         REQUIRE(list.count == 1, "one");
         read = &list.items[0];
         CHECK(cursor_value_eq(&read->prev, &event.prev), "prev");

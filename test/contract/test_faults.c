@@ -25,10 +25,18 @@ static bool work(struct store *store, struct error *err)
     if (!store_begin(store, err))
         return false;
     if (!store_registry_lock(store, STR("b"), err) ||
-        !store_registry_insert(store, STR("b"), &row, NOW_US + 1, 1, &id, err) ||
+        !store_registry_insert(
+            store,
+            &(struct registry_insert){
+                .code = STR("b"), .row = &row, .at_us = NOW_US + 1, .version = 1 },
+            &id, err) ||
         !store_registry_load(store, contract_arena(), STR("a"), NOW_US, &source, err) ||
         !store_registry_close(store, REGISTRY_PROVENANCE, source.rows[0].id, NOW_US + 2, err) ||
-        !store_registry_insert(store, STR("a"), &row, NOW_US + 2, 2, &id, err) ||
+        !store_registry_insert(
+            store,
+            &(struct registry_insert){
+                .code = STR("a"), .row = &row, .at_us = NOW_US + 2, .version = 2 },
+            &id, err) ||
         !store_commit(store, err)) {
         store_rollback(store);
         return false;
@@ -45,7 +53,12 @@ static struct store *store_with_a(void)
     int64_t id;
 
     fault_store_wrap(store);
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    REQUIRE_OK(
+        store_registry_insert(store,
+                              &(struct registry_insert){
+                                  .code = STR("a"), .row = &row, .at_us = NOW_US, .version = 1 },
+                              &id, &err),
+        err);
     return store;
 }
 
@@ -106,9 +119,9 @@ static bool one_batch(struct store *store, const struct task *task, struct error
                            .response_digest = STR("{}"),
                            .stats = STR("{}"),
                            .created_us = NOW_US };
-    struct batch old;
+    struct batch_added added;
     struct record_state state;
-    int64_t added;
+    int64_t bad_added;
     bool is_so;
 
     if (!store_begin(store, err))
@@ -117,10 +130,11 @@ static bool one_batch(struct store *store, const struct task *task, struct error
         !store_run_add(store, &run, err))
         goto rollback;
     batch.run_id = run.id;
-    if (!store_record_check(store, contract_arena(), &context, &id, 1, &state, err) ||
+    if (!store_record_check(store, contract_arena(), &context, (struct record_ids){ &id, 1 },
+                            &state, err) ||
         !rows_write(store, &context, &write, 1, &is_so, err) ||
-        !store_quarantine_add(store, &bad, 1, &added, err) ||
-        !store_batch_add(store, contract_arena(), &batch, &added, &is_so, &old, err) ||
+        !store_quarantine_add(store, &bad, 1, &bad_added, err) ||
+        !store_batch_add(store, contract_arena(), &batch, &added, err) ||
         !store_run_save(store, &run, NOW_US, &is_so, err) ||
         !store_cursor_event_add(store, &moved, &is_so, err) || !store_commit(store, err))
         goto rollback;
@@ -172,10 +186,20 @@ TEST(rollback_restores_exactly)
     int64_t id;
 
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    REQUIRE_OK(
+        store_registry_insert(store,
+                              &(struct registry_insert){
+                                  .code = STR("a"), .row = &row, .at_us = NOW_US, .version = 1 },
+                              &id, &err),
+        err);
     store_rollback(store);
     CHECK_EQ(contract_digest() == before, 1, "as before");
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    REQUIRE_OK(
+        store_registry_insert(store,
+                              &(struct registry_insert){
+                                  .code = STR("a"), .row = &row, .at_us = NOW_US, .version = 1 },
+                              &id, &err),
+        err);
     CHECK_EQ(contract_digest() != before, 1, "the digest sees the row");
     contract_end();
 }
@@ -218,7 +242,11 @@ TEST(a_statement_outside_a_transaction_may_be_done_and_its_result_lost)
     int64_t id;
 
     fault_store_arm(store, &(struct store_fault){ .effect = FAULT_AFTER, .call = FAULT_STATEMENT });
-    CHECK(!store_registry_insert(store, STR("b"), &row, NOW_US, 1, &id, &err), "lost");
+    CHECK(!store_registry_insert(store,
+                                 &(struct registry_insert){
+                                     .code = STR("b"), .row = &row, .at_us = NOW_US, .version = 1 },
+                                 &id, &err),
+          "lost");
     CHECK_STR(str_of(err.code), STR("store.lost"), "lost");
     CHECK_EQ(count_sources(store, "b"), 1, "but done");
     contract_end();

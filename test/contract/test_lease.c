@@ -231,7 +231,12 @@ TEST(who_was_overtaken_can_do_nothing)
         CHECK(!held, "renew");
         REQUIRE_OK(store_lease_start(store, lease, later_us, &held, &err), err);
         CHECK(!held, "start");
-        REQUIRE_OK(store_lease_release(store, lease, later_us, STR(""), later_us, &held, &err),
+        REQUIRE_OK(store_lease_release(store,
+                                       &(struct lease_release){ .lease = lease,
+                                                                .scheduled_us = later_us,
+                                                                .reason = STR(""),
+                                                                .now_us = later_us },
+                                       &held, &err),
                    err);
         CHECK(!held, "release");
         REQUIRE_OK(
@@ -363,8 +368,12 @@ TEST(a_task_given_back_waits_for_its_time)
     struct error err = { 0 };
     bool held;
 
-    REQUIRE_OK(store_lease_release(store, lease_of(&list.items[0]), NOW_US + 500, STR("no permit"),
-                                   NOW_US + 20, &held, &err),
+    REQUIRE_OK(store_lease_release(store,
+                                   &(struct lease_release){ .lease = lease_of(&list.items[0]),
+                                                            .scheduled_us = NOW_US + 500,
+                                                            .reason = STR("no permit"),
+                                                            .now_us = NOW_US + 20 },
+                                   &held, &err),
                err);
     CHECK(held, "mine");
     CHECK_EQ(claims(store, claim_of(YOU, NOW_US + 499, 1)).count, 0, "not yet");

@@ -232,7 +232,9 @@ TEST(a_slice_is_added_once_per_signature)
     CHECK_EQ(read.window.from_us, slices[1].window.from_us, "window");
     CHECK_EQ(read.status, SLICE_READY, "status");
     CHECK_EQ(read.dimension, SLICE_TIME, "dimension");
-    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id, 1, 10, &list, &err), err);
+    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id,
+                                (struct store_page){ .after = 1, .limit = 10 }, &list, &err),
+               err);
     REQUIRE(list.count == 2, "above number 1");
     CHECK_EQ(list.items[0].number, 2, "by number");
     CHECK_EQ(list.items[1].parent_id, first[0], "its parent");
@@ -260,7 +262,9 @@ TEST(many_slices_have_their_own_ids_each)
     REQUIRE_OK(store_slice_add(store, slices + SHIFT, FIRST, again, &added, &err), err);
     CHECK_EQ(added, SHIFT, "the last ones are");
     REQUIRE_OK(store_commit(store, &err), err);
-    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id, 0, 1000, &list, &err), err);
+    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id,
+                                (struct store_page){ .limit = 1000 }, &list, &err),
+               err);
     REQUIRE(list.count == ALL, "each once");
     for (int i = 0; i < ALL; i++) {
         CHECK_STR(list.items[i].signature_hash, slices[i].signature_hash, "in their order");
@@ -344,7 +348,9 @@ TEST(a_cancelled_plan_takes_its_waiting_tasks_along)
     CHECK_EQ(progress.tasks[TASK_CANCELLED], 4, "all cancelled");
     REQUIRE_OK(store_plan_get(store, contract_arena(), plan.id, &read, &found, &err), err);
     CHECK_EQ(read.status, PLAN_CANCELLED, "the plan");
-    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id, 0, 10, &slices, &err), err);
+    REQUIRE_OK(store_slice_list(store, contract_arena(), plan.id,
+                                (struct store_page){ .limit = 10 }, &slices, &err),
+               err);
     for (size_t i = 0; i < slices.count; i++)
         CHECK_EQ(slices.items[i].status, SLICE_CANCELLED, "its slices");
     REQUIRE_OK(store_begin(store, &err), err);

@@ -104,7 +104,9 @@ TEST(records_are_checked_in_the_order_asked)
     writes[1].is_deleted = true;
     CHECK(write_all(store, NOW_US - 1, writes, 2), "new");
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_record_check(store, contract_arena(), &context, ids, 4, states, &err), err);
+    REQUIRE_OK(store_record_check(store, contract_arena(), &context, (struct record_ids){ ids, 4 },
+                                  states, &err),
+               err);
     store_rollback(store);
     CHECK(states[0].id > 0, "c");
     CHECK(!states[0].has_updated, "no date");

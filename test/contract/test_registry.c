@@ -79,8 +79,13 @@ TEST(every_value_of_every_table_comes_back)
 
             fill(values, row.table, seed);
             (void)snprintf(code, sizeof(code), "source-%d-%u", table, seed);
-            REQUIRE_OK(
-                store_registry_insert(store, str_of(code), &row, NOW_US + seed, 7, &id, &err), err);
+            REQUIRE_OK(store_registry_insert(store,
+                                             &(struct registry_insert){ .code = str_of(code),
+                                                                        .row = &row,
+                                                                        .at_us = NOW_US + seed,
+                                                                        .version = 7 },
+                                             &id, &err),
+                       err);
             REQUIRE_OK(store_registry_load(store, contract_arena(), str_of(code), NOW_US + seed,
                                            &source, &err),
                        err);
@@ -182,7 +187,11 @@ static void open_row(struct store *store, int code, enum registry_table_id table
                                       .position = (int32_t)(seed % 4),
                                       .effective_from_us = at_us,
                                       .values = row->values };
-    REQUIRE_OK(store_registry_insert(store, str_of(CODE_NAMES[code]), &row->row, at_us, version,
+    REQUIRE_OK(store_registry_insert(store,
+                                     &(struct registry_insert){ .code = str_of(CODE_NAMES[code]),
+                                                                .row = &row->row,
+                                                                .at_us = at_us,
+                                                                .version = version },
                                      &row->row.id, &err),
                err);
 }
@@ -243,11 +252,31 @@ TEST(sources_are_listed_while_in_force)
     struct error err = { 0 };
     int64_t id, http;
 
-    REQUIRE_OK(store_registry_insert(store, STR("b"), &row, NOW_US, 1, &id, &err), err);
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US + 5, 3, &id, &err), err);
+    REQUIRE_OK(
+        store_registry_insert(store,
+                              &(struct registry_insert){
+                                  .code = STR("b"), .row = &row, .at_us = NOW_US, .version = 1 },
+                              &id, &err),
+        err);
+    REQUIRE_OK(store_registry_insert(
+                   store,
+                   &(struct registry_insert){
+                       .code = STR("a"), .row = &row, .at_us = NOW_US + 5, .version = 3 },
+                   &id, &err),
+               err);
     row.table = REGISTRY_HTTP;
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US + 7, 4, &http, &err), err);
-    REQUIRE_OK(store_registry_insert(store, STR("ghost"), &row, NOW_US, 1, &http, &err), err);
+    REQUIRE_OK(store_registry_insert(
+                   store,
+                   &(struct registry_insert){
+                       .code = STR("a"), .row = &row, .at_us = NOW_US + 7, .version = 4 },
+                   &http, &err),
+               err);
+    REQUIRE_OK(store_registry_insert(
+                   store,
+                   &(struct registry_insert){
+                       .code = STR("ghost"), .row = &row, .at_us = NOW_US, .version = 1 },
+                   &http, &err),
+               err);
 
     REQUIRE_OK(store_registry_list(store, contract_arena(), NOW_US - 1, &list, &err), err);
     CHECK_EQ(list.count, 0, "before the first");
@@ -273,7 +302,12 @@ TEST(a_row_is_closed_once)
     struct error err = { 0 };
     int64_t id;
 
-    REQUIRE_OK(store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), err);
+    REQUIRE_OK(
+        store_registry_insert(store,
+                              &(struct registry_insert){
+                                  .code = STR("a"), .row = &row, .at_us = NOW_US, .version = 1 },
+                              &id, &err),
+        err);
     CHECK(!store_registry_close(store, REGISTRY_RETRY, id, NOW_US, &err), "not a moment in force");
     CHECK_EQ(err.level, ERROR_REQUEST, "not a moment in force");
     REQUIRE_OK(store_registry_close(store, REGISTRY_RETRY, id, NOW_US + 1, &err), err);

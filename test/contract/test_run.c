@@ -184,21 +184,21 @@ TEST(a_batch_comes_back_whole)
     struct store *store = contract_store();
     const struct task task = one_task(store);
     const struct run run = add_run(store, &task);
-    struct batch batch = batch_of(&run, &task, 1), read = { 0 }, old;
+    struct batch batch = batch_of(&run, &task, 1), read = { 0 };
     char token[5000];
     struct batch_list list;
     struct error err = { 0 };
-    int64_t id;
+    struct batch_added added;
     bool is_so;
 
     for (size_t i = 0; i < sizeof(token); i++) /* as long as those of scrolls, and any bytes */
         token[i] = (char)(i * 7);
     batch.after_token = (struct str){ token, sizeof(token) };
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
-    CHECK(is_so, "new");
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    CHECK(added.is_new, "new");
     REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
     REQUIRE(is_so, "it is there");
-    CHECK_EQ(read.id, id, "id");
+    CHECK_EQ(read.id, added.id, "id");
     CHECK_EQ(read.run_id, run.id, "run");
     CHECK_EQ(read.slice_id, task.slice_id, "slice");
     CHECK_EQ(read.plan_id, task.plan_id, "plan");
@@ -215,8 +215,10 @@ TEST(a_batch_comes_back_whole)
     batch.page_no = 0;
     batch.page_size = 100;
     batch.before_token = (struct str){ token, sizeof(token) };
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
-    REQUIRE_OK(store_batch_list(store, contract_arena(), run.id, 1, 10, &list, &err), err);
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    REQUIRE_OK(store_batch_list(store, contract_arena(), run.id,
+                                (struct store_page){ .after = 1, .limit = 10 }, &list, &err),
+               err);
     REQUIRE(list.count == 1, "above number 1");
     CHECK(list.items[0].has_page, "a page");
     CHECK_EQ(list.items[0].page_no, 0, "page");
@@ -231,12 +233,13 @@ TEST(a_batch_that_is_there_is_read_and_not_rewritten)
     struct store *store = contract_store();
     const struct task task = one_task(store);
     const struct run run = add_run(store, &task), other = add_run(store, &task);
-    struct batch batch = batch_of(&run, &task, 1), same, old = { 0 };
+    struct batch batch = batch_of(&run, &task, 1), same;
     struct error err = { 0 };
-    int64_t id = 0, again = 0;
-    bool added;
+    struct batch_added added;
+    int64_t id;
 
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &added, &old, &err), err);
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    id = added.id;
     for (int key = 0; key < 3; key++) {
         same = batch_of(key == 2 ? &other : &run, &task, 9);
         if (key == 0)
@@ -246,17 +249,16 @@ TEST(a_batch_that_is_there_is_read_and_not_rewritten)
         else
             same.idempotent_key = batch.idempotent_key;
         same.after_token = STR("another");
-        old = (struct batch){ 0 };
-        REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &again, &added, &old, &err),
-                   err);
-        CHECK(!added, "one of the three keys");
-        CHECK_EQ(again, id, "the old one");
-        CHECK_EQ(old.id, id, "the old one");
-        CHECK_STR(old.after_token, STR("token-2"), "as it was");
+        added = (struct batch_added){ 0 };
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &added, &err), err);
+        CHECK(!added.is_new, "one of the three keys");
+        CHECK_EQ(added.id, id, "the old one");
+        CHECK_EQ(added.old.id, id, "the old one");
+        CHECK_STR(added.old.after_token, STR("token-2"), "as it was");
     }
     same = batch_of(&other, &task, 1);
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &again, &added, &old, &err), err);
-    CHECK(added, "number and token of another run");
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &same, &added, &err), err);
+    CHECK(added.is_new, "number and token of another run");
     contract_end();
 }
 
@@ -265,9 +267,9 @@ TEST(the_last_committed_batch_is_where_to_go_on)
     struct store *store = contract_store();
     const struct task task = one_task(store);
     struct run run = add_run(store, &task);
-    struct batch batch, read, old;
+    struct batch batch, read;
     struct error err = { 0 };
-    int64_t id;
+    struct batch_added added;
     bool is_so;
 
     REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
@@ -275,13 +277,13 @@ TEST(the_last_committed_batch_is_where_to_go_on)
     for (int64_t i = 1; i <= 3; i++) {
         batch = batch_of(&run, &task, i);
         batch.status = i == 3 ? BATCH_FAILED : BATCH_SUCCEEDED;
-        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
     }
     REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
     CHECK_EQ(read.number, 2, "the failed one does not count");
     run = add_run(store, &task);
     batch = batch_of(&run, &task, 1);
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &is_so, &old, &err), err);
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
     REQUIRE_OK(store_batch_last(store, contract_arena(), task.id, &read, &is_so, &err), err);
     CHECK_EQ(read.run_id, run.id, "of a later run");
     contract_end();
@@ -292,10 +294,9 @@ TEST(every_word_of_runs_and_batches_is_accepted)
     struct store *store = contract_store();
     const struct task task = one_task(store);
     struct run run = { 0 };
-    struct batch batch, old;
+    struct batch batch;
     struct error err = { 0 };
-    int64_t id;
-    bool added;
+    struct batch_added added;
 
     for (size_t i = 0; i < RUN_STATUS_CODES.count; i++) {
         run = run_of(&task);
@@ -307,8 +308,8 @@ TEST(every_word_of_runs_and_batches_is_accepted)
     for (size_t i = 0; i < BATCH_STATUS_CODES.count; i++) {
         batch = batch_of(&run, &task, (int64_t)i + 1);
         batch.status = (enum batch_status)i;
-        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &added, &old, &err), err);
-        CHECK(added, "accepted");
+        REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+        CHECK(added.is_new, "accepted");
     }
     contract_end();
 }
@@ -335,7 +336,9 @@ TEST(listed_ids_are_kept_in_order_and_by_task)
     REQUIRE_OK(store_listed_add(store, task.id, NULL, 0, &err), err);
     REQUIRE_OK(store_commit(store, &err), err);
     for (;;) {
-        REQUIRE_OK(store_listed_list(store, contract_arena(), task.id, read, 2, &list, &err), err);
+        REQUIRE_OK(store_listed_list(store, contract_arena(), task.id,
+                                     (struct store_page){ .after = read, .limit = 2 }, &list, &err),
+                   err);
         for (size_t i = 0; i < list.count; i++) {
             CHECK(read < 5, "not more than were added");
             CHECK_STR(list.items[i], str_of(ORDER[read % 5]), "in the order of adding");
@@ -345,7 +348,9 @@ TEST(listed_ids_are_kept_in_order_and_by_task)
             break;
     }
     CHECK_EQ(read, 5, "all, and nothing of what was rolled back");
-    REQUIRE_OK(store_listed_list(store, contract_arena(), task.id + 1, 0, 9, &list, &err), err);
+    REQUIRE_OK(store_listed_list(store, contract_arena(), task.id + 1,
+                                 (struct store_page){ .limit = 9 }, &list, &err),
+               err);
     CHECK_EQ(list.count, 0, "of another task");
     contract_end();
 }

@@ -99,9 +99,19 @@ TEST(a_record_has_one_open_signal)
                err);
     CHECK_EQ(list.count, 1, "the next page");
 
-    REQUIRE_OK(store_signal_consume(store, ids, 2, plan.id, NOW_US + 1, &count, &err), err);
+    REQUIRE_OK(
+        store_signal_consume(store,
+                             &(struct signal_consume){
+                                 .ids = ids, .count = 2, .plan_id = plan.id, .now_us = NOW_US + 1 },
+                             &count, &err),
+        err);
     CHECK_EQ(count, 2, "taken up");
-    REQUIRE_OK(store_signal_consume(store, ids, 3, plan.id, NOW_US + 2, &count, &err), err);
+    REQUIRE_OK(
+        store_signal_consume(store,
+                             &(struct signal_consume){
+                                 .ids = ids, .count = 3, .plan_id = plan.id, .now_us = NOW_US + 2 },
+                             &count, &err),
+        err);
     CHECK_EQ(count, 1, "only what was left");
     REQUIRE_OK(store_signal_list(store, contract_arena(),
                                  &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
@@ -138,7 +148,12 @@ TEST(a_signal_is_closed_for_the_reason_it_was_given_for)
                err);
     REQUIRE(list.count == 1, "one is open");
     CHECK_STR(list.items[0].provider_id, STR("a"), "the other");
-    REQUIRE_OK(store_signal_repeat(store, plan.id, both, 2, NOW_US + 3, &count, &err), err);
+    REQUIRE_OK(store_signal_repeat(
+                   store,
+                   &(struct signal_repeat){
+                       .plan_id = plan.id, .provider_ids = both, .count = 2, .now_us = NOW_US + 3 },
+                   &count, &err),
+               err);
     CHECK_EQ(count, 0, "no plan's");
     contract_end();
 }
@@ -193,9 +208,14 @@ TEST(a_signal_tells_how_often_its_record_was_tried_and_is_dropped_once)
 
             CHECK_EQ(list.items[i].tried, is_a ? tries : 0, is_a ? "a" : "b");
             if (is_a && tries < 2)
-                REQUIRE_OK(store_signal_consume(store, &list.items[i].id, 1, plan.id,
-                                                NOW_US + tries, &count, &err),
-                           err);
+                REQUIRE_OK(
+                    store_signal_consume(store,
+                                         &(struct signal_consume){ .ids = &list.items[i].id,
+                                                                   .count = 1,
+                                                                   .plan_id = plan.id,
+                                                                   .now_us = NOW_US + tries },
+                                         &count, &err),
+                    err);
         }
     }
     list = signals_of(store, (struct signal_filter){ .endpoint = STR("works") });
@@ -231,10 +251,26 @@ TEST(what_a_plan_took_up_and_did_not_do_is_said_again)
     REQUIRE(list.count == 4, "open");
     for (size_t i = 0; i < 4; i++)
         ids[i] = list.items[i].id;
-    REQUIRE_OK(store_signal_consume(store, ids, 3, plan.id, NOW_US + 1, &count, &err), err);
-    REQUIRE_OK(store_signal_consume(store, ids + 3, 1, other.id, NOW_US + 1, &count, &err), err);
+    REQUIRE_OK(
+        store_signal_consume(store,
+                             &(struct signal_consume){
+                                 .ids = ids, .count = 3, .plan_id = plan.id, .now_us = NOW_US + 1 },
+                             &count, &err),
+        err);
+    REQUIRE_OK(store_signal_consume(
+                   store,
+                   &(struct signal_consume){
+                       .ids = ids + 3, .count = 1, .plan_id = other.id, .now_us = NOW_US + 1 },
+                   &count, &err),
+               err);
     REQUIRE_OK(store_signal_add(store, signals, 1, &count, &err), err); /* a, by somebody else */
-    REQUIRE_OK(store_signal_repeat(store, plan.id, given_back, 4, NOW_US + 2, &count, &err), err);
+    REQUIRE_OK(store_signal_repeat(store,
+                                   &(struct signal_repeat){ .plan_id = plan.id,
+                                                            .provider_ids = given_back,
+                                                            .count = 4,
+                                                            .now_us = NOW_US + 2 },
+                                   &count, &err),
+               err);
     CHECK_EQ(count, 1, "b: a is open, c was done, d is another plan's, e is nobody's");
     REQUIRE_OK(store_signal_list(store, contract_arena(),
                                  &(struct signal_filter){ .source = STR("crossref"), .limit = 10 },
@@ -276,12 +312,18 @@ TEST(a_reslice_is_asked_for_once_and_claimed_once)
         CHECK(!added, "asked before");
     }
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_reslice_claim(store, contract_arena(), STR("me"), NOW_US, 3, &list, &err),
+    REQUIRE_OK(store_reslice_claim(
+                   store, contract_arena(),
+                   &(struct reslice_claim){ .owner = STR("me"), .now_us = NOW_US, .limit = 3 },
+                   &list, &err),
                err);
     CHECK_EQ(list.count, 3, "claimed");
     store_rollback(store);
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_reslice_claim(store, contract_arena(), STR("me"), NOW_US, 4, &list, &err),
+    REQUIRE_OK(store_reslice_claim(
+                   store, contract_arena(),
+                   &(struct reslice_claim){ .owner = STR("me"), .now_us = NOW_US, .limit = 4 },
+                   &list, &err),
                err);
     REQUIRE(list.count == 4, "rolled back, they were open again");
     for (size_t i = 0; i < 4; i++) {
@@ -291,7 +333,10 @@ TEST(a_reslice_is_asked_for_once_and_claimed_once)
     }
     REQUIRE_OK(store_commit(store, &err), err);
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_reslice_claim(store, contract_arena(), STR("you"), NOW_US, 9, &list, &err),
+    REQUIRE_OK(store_reslice_claim(
+                   store, contract_arena(),
+                   &(struct reslice_claim){ .owner = STR("you"), .now_us = NOW_US, .limit = 9 },
+                   &list, &err),
                err);
     REQUIRE(list.count == 1, "the last one");
     CHECK_EQ(list.items[0].task_id, tasks.items[4].id, "the last one");

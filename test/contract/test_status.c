@@ -56,9 +56,13 @@ static void run_task(struct store *store, const struct task *task, enum task_sta
     run.finished_us = ended_us;
     REQUIRE_OK(store_run_save(store, &run, ended_us, &saved, &err), err);
     if (status == TASK_QUEUED)
-        REQUIRE_OK(
-            store_lease_release(store, end.lease, NOW_US, STR("again"), ended_us, &held, &err),
-            err);
+        REQUIRE_OK(store_lease_release(store,
+                                       &(struct lease_release){ .lease = end.lease,
+                                                                .scheduled_us = NOW_US,
+                                                                .reason = STR("again"),
+                                                                .now_us = ended_us },
+                                       &held, &err),
+                   err);
     else
         REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
     REQUIRE_OK(store_commit(store, &err), err);
@@ -132,9 +136,12 @@ TEST(a_task_is_counted_once_by_its_last_run)
     run_task(store, &list.items[0], TASK_FAILED, NOW_US + 2, NOW_US + 3);
     count = counts_of(store, NOW_US);
     CHECK_EQ(count.ended[TASK_FAILED], 1, "once");
-    REQUIRE_OK(store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 10,
-                                     &troubled, &err),
-               err);
+    REQUIRE_OK(
+        store_status_troubled(
+            store, contract_arena(),
+            &(struct trouble_query){ .source = STR("crossref"), .since_us = NOW_US, .limit = 10 },
+            &troubled, &err),
+        err);
     REQUIRE(troubled.count == 1, "once");
     CHECK_EQ(troubled.items[0].ended_us, NOW_US + 3, "by its last run");
     contract_end();
@@ -189,9 +196,12 @@ TEST(what_failed_is_told_with_its_reason_the_latest_first)
                                                            .created_us = NOW_US },
                                  &is_new, &err),
                err);
-    REQUIRE_OK(store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 10,
-                                     &troubled, &err),
-               err);
+    REQUIRE_OK(
+        store_status_troubled(
+            store, contract_arena(),
+            &(struct trouble_query){ .source = STR("crossref"), .since_us = NOW_US, .limit = 10 },
+            &troubled, &err),
+        err);
     REQUIRE(troubled.count == 2, "two of three");
     CHECK_EQ(troubled.items[0].task.id, list.items[2].id, "the latest");
     CHECK_EQ(troubled.items[0].task.status, TASK_PARTIAL, "its state");
@@ -203,10 +213,16 @@ TEST(what_failed_is_told_with_its_reason_the_latest_first)
           "whether it is re-sliced");
     CHECK(!troubled.items[1].has_reason, "a failure has none");
     REQUIRE_OK(
-        store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US, 1, &troubled, &err),
+        store_status_troubled(
+            store, contract_arena(),
+            &(struct trouble_query){ .source = STR("crossref"), .since_us = NOW_US, .limit = 1 },
+            &troubled, &err),
         err);
     CHECK_EQ(troubled.count, 1, "the limit");
-    REQUIRE_OK(store_status_troubled(store, contract_arena(), STR("crossref"), NOW_US + 11, 9,
+    REQUIRE_OK(store_status_troubled(store, contract_arena(),
+                                     &(struct trouble_query){ .source = STR("crossref"),
+                                                              .since_us = NOW_US + 11,
+                                                              .limit = 9 },
                                      &troubled, &err),
                err);
     CHECK_EQ(troubled.count, 1, "since");
@@ -274,7 +290,10 @@ TEST(what_is_open_is_counted_by_source)
                                  &is_new, &err),
         err);
     REQUIRE_OK(store_begin(store, &err), err);
-    REQUIRE_OK(store_reslice_claim(store, contract_arena(), STR("me"), NOW_US, 9, &claimed, &err),
+    REQUIRE_OK(store_reslice_claim(
+                   store, contract_arena(),
+                   &(struct reslice_claim){ .owner = STR("me"), .now_us = NOW_US, .limit = 9 },
+                   &claimed, &err),
                err);
     REQUIRE_OK(store_commit(store, &err), err);
     REQUIRE_OK(store_status_open(store, STR("crossref"), &count, &err), err);

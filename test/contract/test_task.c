@@ -168,20 +168,28 @@ TEST(live_tasks_are_those_of_the_partition_that_have_not_ended)
     int64_t last, cancelled;
 
     rows_add_tasks(store, &plan, 5);
-    REQUIRE_OK(store_task_live(store, contract_arena(), &of, 0, 3, &list, &err), err);
+    REQUIRE_OK(store_task_live(store, contract_arena(), &of, (struct store_page){ .limit = 3 },
+                               &list, &err),
+               err);
     REQUIRE(list.count == 3, "a page");
     CHECK(list.items[0].id < list.items[1].id, "by id");
     CHECK_STR(list.items[0].params, STR("{\"z\":1,\"a\":1.0}"), "whole");
     last = list.items[2].id;
-    REQUIRE_OK(store_task_live(store, contract_arena(), &of, last, 3, &list, &err), err);
+    REQUIRE_OK(store_task_live(store, contract_arena(), &of,
+                               (struct store_page){ .after = last, .limit = 3 }, &list, &err),
+               err);
     REQUIRE(list.count == 2, "the rest");
     CHECK(list.items[0].id > last, "after the last one");
-    REQUIRE_OK(store_task_live(store, contract_arena(), &other, 0, 3, &list, &err), err);
+    REQUIRE_OK(store_task_live(store, contract_arena(), &other, (struct store_page){ .limit = 3 },
+                               &list, &err),
+               err);
     CHECK_EQ(list.count, 0, "another partition");
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(store_plan_cancel(store, plan.id, NOW_US, &cancelled, &err), err);
     REQUIRE_OK(store_commit(store, &err), err);
-    REQUIRE_OK(store_task_live(store, contract_arena(), &of, 0, 3, &list, &err), err);
+    REQUIRE_OK(store_task_live(store, contract_arena(), &of, (struct store_page){ .limit = 3 },
+                               &list, &err),
+               err);
     CHECK_EQ(list.count, 0, "they have ended");
     contract_end();
 }

@@ -10,7 +10,11 @@ static bool add_source_at(struct store *store, const char *code, int64_t at_us, 
     const struct registry_row row = { .table = REGISTRY_PROVENANCE, .values = values };
     int64_t id;
 
-    return store_registry_insert(store, str_of(code), &row, at_us, 1, &id, err);
+    return store_registry_insert(
+        store,
+        &(struct registry_insert){
+            .code = str_of(code), .row = &row, .at_us = at_us, .version = 1 },
+        &id, err);
 }
 
 static bool add_source(struct store *store, const char *code, struct error *err)
@@ -118,7 +122,12 @@ TEST(text_that_is_no_text_is_refused_everywhere)
         struct error err = { 0 };
         int64_t id;
 
-        CHECK(!store_registry_insert(store, STR("a"), &row, NOW_US, 1, &id, &err), cases[i].label);
+        CHECK(!store_registry_insert(
+                  store,
+                  &(struct registry_insert){
+                      .code = STR("a"), .row = &row, .at_us = NOW_US, .version = 1 },
+                  &id, &err),
+              cases[i].label);
         CHECK_EQ(err.level, ERROR_DATA, cases[i].label);
         CHECK_STR(str_of(err.code), STR("store.text"), cases[i].label);
     }

@@ -212,7 +212,8 @@ struct cursor_event_list world_events(struct world *w, const struct cursor *curs
     struct cursor_event_list events;
     struct error err = { 0 };
 
-    REQUIRE_OK(
-        store_cursor_event_list(w->store, &w->arena, &cursor->name, 0, 100000, &events, &err), err);
+    REQUIRE_OK(store_cursor_event_list(w->store, &w->arena, &cursor->name,
+                                       (struct store_page){ .limit = 100000 }, &events, &err),
+               err);
     return events;
 }

@@ -363,9 +363,9 @@ static void check_events(struct world *w, const struct cursor *cursor)
     struct cursor_fold fold;
     struct error err = { 0 };
 
-    REQUIRE_OK(
-        store_cursor_event_list(w->store, contract_arena(), &cursor->name, 0, 10000, &events, &err),
-        err);
+    REQUIRE_OK(store_cursor_event_list(w->store, contract_arena(), &cursor->name,
+                                       (struct store_page){ .limit = 10000 }, &events, &err),
+               err);
     cursor_fold_init(&fold, CURSOR_TIME);
     for (size_t i = 0; i < events.count; i++)
         cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,
@@ -467,9 +467,9 @@ static void check_end(struct world *w)
         return;
     (void)drain(w, &w->tracks[1]);
     REQUIRE(load_cursor(w, &w->tracks[1], &cursor), "the campaign's cursor");
-    REQUIRE_OK(
-        store_cursor_event_list(w->store, contract_arena(), &cursor.name, 0, 1, &events, &err),
-        err);
+    REQUIRE_OK(store_cursor_event_list(w->store, contract_arena(), &cursor.name,
+                                       (struct store_page){ .limit = 1 }, &events, &err),
+               err);
     REQUIRE(events.count == 1, "the event that began it");
     expect(w, cursor.value.instant_us == events.items[0].window.to_us,
            "all has succeeded, and the campaign is not at its first end");

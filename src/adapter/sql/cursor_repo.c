@@ -313,14 +313,13 @@ static const char EVENT_LIST[] = EVENTS_OF_NAME " AND id > :after ORDER BY id LI
 static const char EVENT_LAST[] = EVENTS_OF_NAME " ORDER BY id DESC LIMIT :limit";
 
 static bool event_list(struct store *store, struct arena *arena, const struct cursor_name *name,
-                       int64_t after_id, int64_t limit, struct cursor_event_list *list,
-                       struct error *err)
+                       struct store_page page, struct cursor_event_list *list, struct error *err)
 {
     struct statement *st = statement_of(store, EVENT_LIST);
 
     bind_name(st, name);
-    bind_i64(st, ":after", after_id);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":after", page.after);
+    bind_i64(st, ":limit", page.limit);
     return read_cursor_events(&st->rows, arena, list, err) || error_wrap(err, "list cursor events");
 }
 

@@ -206,15 +206,15 @@ static const char RELEASE[] =
     "UPDATE ing_task SET status_code = 'QUEUED', scheduled_at = :scheduled, last_error = :reason,"
     " lease_owner = NULL, leased_until = NULL, updated_at = :now" HELD;
 
-static bool lease_release(struct store *store, struct lease lease, int64_t scheduled_us,
-                          struct str reason, int64_t now_us, bool *held, struct error *err)
+static bool lease_release(struct store *store, const struct lease_release *release, bool *held,
+                          struct error *err)
 {
     struct statement *st = statement_of(store, RELEASE);
 
-    bind_instant(st, ":scheduled", scheduled_us);
-    bind_text(st, ":reason", reason);
-    bind_instant(st, ":now", now_us);
-    return run_held(st, lease, held, err);
+    bind_instant(st, ":scheduled", release->scheduled_us);
+    bind_text(st, ":reason", release->reason);
+    bind_instant(st, ":now", release->now_us);
+    return run_held(st, release->lease, held, err);
 }
 
 static const char RECLAIM[] =

@@ -344,14 +344,13 @@ static const char SLICE_LIST[] = "SELECT " SLICE_COLUMNS " FROM ing_plan_slice"
                                  " ORDER BY slice_no LIMIT :limit";
 
 static bool slice_list(struct store *store, struct arena *arena, int64_t plan_id,
-                       int64_t after_number, int64_t limit, struct plan_slice_list *list,
-                       struct error *err)
+                       struct store_page page, struct plan_slice_list *list, struct error *err)
 {
     struct statement *st = statement_of(store, SLICE_LIST);
 
     bind_i64(st, ":plan", plan_id);
-    bind_i64(st, ":after", after_number);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":after", page.after);
+    bind_i64(st, ":limit", page.limit);
     return read_slices(&st->rows, arena, list, err);
 }
 

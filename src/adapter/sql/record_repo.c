@@ -72,8 +72,8 @@ static bool read_states(struct statement *st, struct arena *arena, struct record
 }
 
 static bool record_check(struct store *store, struct arena *arena,
-                         const struct record_context *context, const struct str *provider_ids,
-                         size_t count, struct record_state *states, struct error *err)
+                         const struct record_context *context, struct record_ids ids,
+                         struct record_state *states, struct error *err)
 {
     struct statement *st = statement_of(store, CHECK);
     const bool begins = store->state == STORE_IDLE && !statement_is_single(st);
@@ -83,14 +83,14 @@ static bool record_check(struct store *store, struct arena *arena,
         return false;
     bind_text(st, ":source", context->source);
     bind_text(st, ":endpoint", context->endpoint);
-    for (size_t i = 0; i < count; i++) {
-        cell_text(st, "@wanted", provider_ids[i]);
+    for (size_t i = 0; i < ids.count; i++) {
+        cell_text(st, "@wanted", ids.items[i]);
         states[i] = (struct record_state){ 0 };
     }
     ok = read_states(st, arena, states, err);
     if (begins)
         store_rollback(store); /* it has only read */
-    return ok || error_wrap(err, "check %zu records", count);
+    return ok || error_wrap(err, "check %zu records", ids.count);
 }
 
 /* ---- writing ---- */

@@ -242,9 +242,10 @@ static void bind_column(struct statement *st, const struct registry_column *colu
                });
 }
 
-static bool registry_insert(struct store *store, struct str code, const struct registry_row *row,
-                            int64_t at_us, int64_t version, int64_t *id, struct error *err)
+static bool registry_insert(struct store *store, const struct registry_insert *insert, int64_t *id,
+                            struct error *err)
 {
+    const struct registry_row *row = insert->row;
     const struct registry_table *table = registry_table(row->table);
     const char *sql = insert_of(store, row->table, err);
     struct statement *st;
@@ -252,16 +253,16 @@ static bool registry_insert(struct store *store, struct str code, const struct r
     if (sql == NULL)
         return false;
     st = statement_of(store, sql);
-    bind_text(st, ":row_code", code);
+    bind_text(st, ":row_code", insert->code);
     bind_text(st, ":row_endpoint", row->endpoint);
     bind_text(st, ":row_key", row->key);
     bind_i64(st, ":row_position", row->position);
-    bind_i64(st, ":row_version", version);
-    bind_instant(st, ":row_at", at_us);
+    bind_i64(st, ":row_version", insert->version);
+    bind_instant(st, ":row_at", insert->at_us);
     for (size_t i = 0; i < table->column_count; i++)
         bind_column(st, &table->columns[i], &row->values[i]);
     return rows_only_i64(&st->rows, id, err) ||
-           error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(code),
+           error_wrap(err, "insert into %s: %.*s/%.*s/%.*s", table->name, STR_ARG(insert->code),
                       STR_ARG(row->endpoint), STR_ARG(row->key));
 }
 

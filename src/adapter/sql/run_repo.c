@@ -215,7 +215,7 @@ static bool find_old(struct store *store, struct arena *arena, const struct batc
 }
 
 static bool batch_add(struct store *store, struct arena *arena, const struct batch *batch,
-                      int64_t *id, bool *added, struct batch *old, struct error *err)
+                      struct batch_added *added, struct error *err)
 {
     struct statement *st = statement_of(store, BATCH_ADD);
 
@@ -236,16 +236,16 @@ static bool batch_add(struct store *store, struct arena *arena, const struct bat
     bind_json(st, ":stats", batch->stats);
     bind_bool(st, ":has_next", batch->has_next);
     bind_instant(st, ":created", batch->created_us);
-    *added = rows_next(&st->rows);
-    if (*added)
-        *id = rows_i64(&st->rows);
+    added->is_new = rows_next(&st->rows);
+    if (added->is_new)
+        added->id = rows_i64(&st->rows);
     if (!rows_finish(&st->rows, err))
         return error_wrap(err, "add batch %" PRId64 " of run %" PRId64, batch->number,
                           batch->run_id);
-    if (!*added) {
-        if (!find_old(store, arena, batch, old, err))
+    if (!added->is_new) {
+        if (!find_old(store, arena, batch, &added->old, err))
             return false;
-        *id = old->id;
+        added->id = added->old.id;
     }
     return true;
 }
@@ -271,14 +271,13 @@ static const char BATCH_LIST[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_bat
                                  " ORDER BY batch_no LIMIT :limit";
 
 static bool batch_list(struct store *store, struct arena *arena, int64_t run_id,
-                       int64_t after_number, int64_t limit, struct batch_list *list,
-                       struct error *err)
+                       struct store_page page, struct batch_list *list, struct error *err)
 {
     struct statement *st = statement_of(store, BATCH_LIST);
 
     bind_i64(st, ":run", run_id);
-    bind_i64(st, ":after", after_number);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":after", page.after);
+    bind_i64(st, ":limit", page.limit);
     return read_batches(&st->rows, arena, list, err) ||
            error_wrap(err, "list batches of run %" PRId64, run_id);
 }
@@ -332,14 +331,14 @@ static const char LISTED_LIST[] = "SELECT provider_id FROM ing_listed_id"
                                   " WHERE task_id = :task AND position > :after"
                                   " ORDER BY position LIMIT :limit";
 
-static bool listed_list(struct store *store, struct arena *arena, int64_t task_id, int64_t after,
-                        int64_t limit, struct listed_list *list, struct error *err)
+static bool listed_list(struct store *store, struct arena *arena, int64_t task_id,
+                        struct store_page page, struct listed_list *list, struct error *err)
 {
     struct statement *st = statement_of(store, LISTED_LIST);
 
     bind_i64(st, ":task", task_id);
-    bind_i64(st, ":after", after);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":after", page.after);
+    bind_i64(st, ":limit", page.limit);
     return read_listed(&st->rows, arena, list, err) ||
            error_wrap(err, "list the ids of task %" PRId64, task_id);
 }

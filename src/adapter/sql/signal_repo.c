@@ -96,16 +96,17 @@ static bool signal_list(struct store *store, struct arena *arena,
 static const char CONSUME[] = "UPDATE ing_signal AS t SET plan_id = :plan, consumed_at = :now"
                               " {rows} WHERE t.id = @id AND t.consumed_at IS NULL";
 
-static bool signal_consume(struct store *store, const int64_t *ids, size_t count, int64_t plan_id,
-                           int64_t now_us, int64_t *consumed, struct error *err)
+static bool signal_consume(struct store *store, const struct signal_consume *consume,
+                           int64_t *consumed, struct error *err)
 {
     struct statement *st = statement_of(store, CONSUME);
 
-    bind_i64(st, ":plan", plan_id);
-    bind_instant(st, ":now", now_us);
-    for (size_t i = 0; i < count; i++)
-        cell_i64(st, "@id", ids[i]);
-    return statement_run(st, consumed, err) || error_wrap(err, "consume %zu signals", count);
+    bind_i64(st, ":plan", consume->plan_id);
+    bind_instant(st, ":now", consume->now_us);
+    for (size_t i = 0; i < consume->count; i++)
+        cell_i64(st, "@id", consume->ids[i]);
+    return statement_run(st, consumed, err) ||
+           error_wrap(err, "consume %zu signals", consume->count);
 }
 
 static const char CLOSE[] =
@@ -150,17 +151,17 @@ static const char REPEAT[] =
     "  ORDER BY t.provenance_code, t.endpoint_name, t.provider_id"
     " ON CONFLICT DO NOTHING";
 
-static bool signal_repeat(struct store *store, int64_t plan_id, const struct str *provider_ids,
-                          size_t count, int64_t now_us, int64_t *added, struct error *err)
+static bool signal_repeat(struct store *store, const struct signal_repeat *repeat, int64_t *added,
+                          struct error *err)
 {
     struct statement *st = statement_of(store, REPEAT);
 
-    bind_instant(st, ":now", now_us);
-    bind_i64(st, ":plan", plan_id);
-    for (size_t i = 0; i < count; i++)
-        cell_text(st, "@wanted", provider_ids[i]);
+    bind_instant(st, ":now", repeat->now_us);
+    bind_i64(st, ":plan", repeat->plan_id);
+    for (size_t i = 0; i < repeat->count; i++)
+        cell_text(st, "@wanted", repeat->provider_ids[i]);
     return statement_run(st, added, err) ||
-           error_wrap(err, "repeat the signals of plan %" PRId64, plan_id);
+           error_wrap(err, "repeat the signals of plan %" PRId64, repeat->plan_id);
 }
 
 static const char RESLICE_ADD[] =
@@ -190,15 +191,15 @@ static const char RESLICE_CLAIM[] =
     "               ORDER BY id LIMIT :limit{lock-free})"
     " RETURNING " TICKET_COLUMNS;
 
-static bool reslice_claim(struct store *store, struct arena *arena, struct str owner,
-                          int64_t now_us, int64_t limit, struct reslice_ticket_list *list,
+static bool reslice_claim(struct store *store, struct arena *arena,
+                          const struct reslice_claim *claim, struct reslice_ticket_list *list,
                           struct error *err)
 {
     struct statement *st = statement_of(store, RESLICE_CLAIM);
 
-    bind_text(st, ":owner", owner);
-    bind_instant(st, ":now", now_us);
-    bind_i64(st, ":limit", limit);
+    bind_text(st, ":owner", claim->owner);
+    bind_instant(st, ":now", claim->now_us);
+    bind_i64(st, ":limit", claim->limit);
     return read_tickets(&st->rows, arena, list, err) || error_wrap(err, "claim re-slice tickets");
 }
 

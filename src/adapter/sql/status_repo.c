@@ -121,16 +121,16 @@ static const char TROUBLED[] =
     "          AND t.status_code IN ('PARTIAL', 'FAILED')) AS ended"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
 
-static bool status_troubled(struct store *store, struct arena *arena, struct str source,
-                            int64_t since_us, int64_t limit, struct ended_task_list *list,
+static bool status_troubled(struct store *store, struct arena *arena,
+                            const struct trouble_query *query, struct ended_task_list *list,
                             struct error *err)
 {
     struct statement *st = statement_of(store, TROUBLED);
 
-    bind_text(st, ":source", source);
-    bind_instant(st, ":since", since_us);
-    bind_instant(st, ":started_since", since_us - STATUS_RUN_MAX_US);
-    bind_i64(st, ":limit", limit);
+    bind_text(st, ":source", query->source);
+    bind_instant(st, ":since", query->since_us);
+    bind_instant(st, ":started_since", query->since_us - STATUS_RUN_MAX_US);
+    bind_i64(st, ":limit", query->limit);
     return read_ended_tasks(&st->rows, arena, list, err) ||
            error_wrap(err, "list partial and failed tasks");
 }

@@ -173,7 +173,7 @@ static const char LIVE[] =
     " WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION " ORDER BY id LIMIT :limit";
 
 static bool task_live(struct store *store, struct arena *arena,
-                      const struct task_partition *partition, int64_t after_id, int64_t limit,
+                      const struct task_partition *partition, struct store_page page,
                       struct task_list *list, struct error *err)
 {
     struct statement *st = statement_of(store, LIVE);
@@ -181,8 +181,8 @@ static bool task_live(struct store *store, struct arena *arena,
     bind_text(st, ":source", partition->source);
     bind_text(st, ":endpoint", partition->endpoint);
     bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
-    bind_i64(st, ":after", after_id);
-    bind_i64(st, ":limit", limit);
+    bind_i64(st, ":after", page.after);
+    bind_i64(st, ":limit", page.limit);
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list live tasks");
 }
 
@@ -222,15 +222,15 @@ static const char COVERAGE_TASKS[] =
     " ORDER BY id DESC LIMIT :limit";
 
 static bool coverage_tasks(struct store *store, struct arena *arena,
-                           const struct coverage_namespace *of, struct window window, int64_t limit,
-                           struct task_list *list, struct error *err)
+                           const struct window_query *query, struct task_list *list,
+                           struct error *err)
 {
     struct statement *st = statement_of(store, COVERAGE_TASKS);
 
-    bind_namespace(st, of);
-    bind_instant(st, ":from", window.from_us);
-    bind_instant(st, ":to", window.to_us);
-    bind_i64(st, ":limit", limit);
+    bind_namespace(st, query->of);
+    bind_instant(st, ":from", query->window.from_us);
+    bind_instant(st, ":to", query->window.to_us);
+    bind_i64(st, ":limit", query->limit);
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks of a window");
 }
 

@@ -25,17 +25,17 @@ static bool is_of(const struct plan *plan, const struct coverage_namespace *of)
 static bool list_parents(struct store *store, struct arena *arena, int64_t plan_id,
                          struct id_list *parents, struct error *err)
 {
+    struct store_page page = { .limit = ROWS_PER_PAGE };
     struct plan_slice_list slices;
-    int64_t after = 0;
 
     *parents = (struct id_list){ 0 };
     do {
-        if (!store_slice_list(store, arena, plan_id, after, ROWS_PER_PAGE, &slices, err))
+        if (!store_slice_list(store, arena, plan_id, page, &slices, err))
             return false;
         for (size_t i = 0; i < slices.count; i++) {
             int64_t *id;
 
-            after = slices.items[i].number;
+            page.after = slices.items[i].number;
             if (slices.items[i].parent_id == 0)
                 continue;
             id = LIST_ADD(arena, parents);

@@ -32,19 +32,19 @@ static bool fold_page(const struct cursor_event_list *page, struct cursor_fold *
 static bool replay(struct store *store, const struct cursor_name *name, struct cursor_fold *fold,
                    struct error *err)
 {
-    struct cursor_event_list page;
+    struct store_page page = { .limit = EVENTS_PER_PAGE };
+    struct cursor_event_list events;
     struct arena arena;
-    int64_t after = 0;
     bool ok = true;
 
     arena_init(&arena, PAGE_BYTES);
     do {
         arena_reset(&arena); /* the last page is freed here */
-        ok = store_cursor_event_list(store, &arena, name, after, EVENTS_PER_PAGE, &page, err) &&
-             fold_page(&page, fold, err);
-        if (ok && page.count > 0)
-            after = page.items[page.count - 1].id;
-    } while (ok && page.count == EVENTS_PER_PAGE);
+        ok = store_cursor_event_list(store, &arena, name, page, &events, err) &&
+             fold_page(&events, fold, err);
+        if (ok && events.count > 0)
+            page.after = events.items[events.count - 1].id;
+    } while (ok && events.count == EVENTS_PER_PAGE);
     arena_release(&arena);
     return ok;
 }

@@ -20,8 +20,11 @@ static bool find_holder(struct store *store, struct arena *arena,
                                   view->looks_back ? at_us : at_us + 1 };
     struct task_list tasks;
 
-    if (!store_coverage_tasks(store, arena, of, place, view->looks_back ? LOOKS_MAX : 1, &tasks,
-                              err))
+    if (!store_coverage_tasks(store, arena,
+                              &(struct window_query){ .of = of,
+                                                      .window = place,
+                                                      .limit = view->looks_back ? LOOKS_MAX : 1 },
+                              &tasks, err))
         return false;
     for (size_t i = 0; i < tasks.count && !view->has_holder; i++) {
         view->holder = tasks.items[i];
@@ -58,7 +61,8 @@ bool cursor_campaign_end(struct store *store, struct arena *arena, const struct 
 {
     struct cursor_event_list events;
 
-    if (!store_cursor_event_list(store, arena, name, 0, 1, &events, err))
+    if (!store_cursor_event_list(store, arena, name, (struct store_page){ .limit = 1 }, &events,
+                                 err))
         return false;
     *has_end = events.count > 0 && window_is_valid(events.items[0].window);
     if (*has_end)

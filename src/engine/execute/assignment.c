@@ -110,16 +110,17 @@ static bool keep_page(struct arena *arena, struct listed_list *all, const struct
 static bool load_listed(struct store *store, struct arena *arena, const struct task *task,
                         struct assignment *a, struct error *err)
 {
-    struct listed_list all = { 0 }, page;
+    struct store_page page = { .limit = LISTED_PAGE };
+    struct listed_list all = { 0 }, listed;
 
     if (!a->spec->is_two_phase || a->slice.dimension == SLICE_ID || a->checkpoint.len == 0)
         return true;
     do {
-        if (!store_listed_list(store, arena, task->id, (int64_t)all.count, LISTED_PAGE, &page,
-                               err) ||
-            !keep_page(arena, &all, &page, err))
+        if (!store_listed_list(store, arena, task->id, page, &listed, err) ||
+            !keep_page(arena, &all, &listed, err))
             return false;
-    } while (page.count == LISTED_PAGE);
+        page.after = (int64_t)all.count;
+    } while (listed.count == LISTED_PAGE);
     a->ids = all.items;
     a->id_count = all.count;
     return true;

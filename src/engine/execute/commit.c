@@ -136,25 +136,25 @@ static bool fence(struct attempt *attempt, int64_t now_us, struct error *err)
 static bool add_row(struct attempt *attempt, struct error *err)
 {
     struct commit_context *context = attempt->context;
-    struct batch old;
-    bool added;
+    struct batch_added added;
+    const struct batch *old = &added.old;
 
     if (!batch_stats_write(context->arena, attempt->batch, attempt->result, attempt->cause,
                            &attempt->row.stats, err) ||
-        !store_batch_add(context->store, context->arena, &attempt->row, &attempt->result->batch_id,
-                         &added, &old, err))
+        !store_batch_add(context->store, context->arena, &attempt->row, &added, err))
         return false;
-    if (added)
+    attempt->result->batch_id = added.id;
+    if (added.is_new)
         return true;
-    if (old.status != attempt->row.status)
+    if (old->status != attempt->row.status)
         return error_set(err, ERROR_REQUEST, "commit.number",
                          "batch %" PRId64 " of run %" PRId64
                          " ended differently before; the run goes on with the next number",
                          attempt->row.number, attempt->row.run_id);
     *attempt->result =
-        (struct commit_result){ .is_held = true, .is_known = true, .batch_id = old.id };
-    return batch_stats_read(context->arena, old.stats, attempt->result, err) ||
-           error_wrap(err, "stats of batch %" PRId64, old.id);
+        (struct commit_result){ .is_held = true, .is_known = true, .batch_id = added.id };
+    return batch_stats_read(context->arena, old->stats, attempt->result, err) ||
+           error_wrap(err, "stats of batch %" PRId64, added.id);
 }
 
 /* Before the transaction. */

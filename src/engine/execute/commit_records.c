@@ -269,8 +269,8 @@ bool records_judge(struct records *records, const struct record_context *context
         return true;
     if (states == NULL || !make_lists(records, err))
         return arena_error(records->arena, err);
-    if (!store_record_check(records->store, records->arena, context, records->ids, records->count,
-                            states, err))
+    if (!store_record_check(records->store, records->arena, context,
+                            (struct record_ids){ records->ids, records->count }, states, err))
         return false;
     for (size_t i = 0; i < records->count; i++) {
         if (!sort_out(records, i, context, &states[i], result, err))

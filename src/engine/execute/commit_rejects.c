@@ -105,7 +105,8 @@ static bool touch_seen(const struct rejects *rejects, const struct record_contex
     count = list_seen(rejects, ids);
     if (count == 0)
         return true;
-    if (!store_record_check(rejects->store, rejects->arena, context, ids, count, states, err))
+    if (!store_record_check(rejects->store, rejects->arena, context,
+                            (struct record_ids){ ids, count }, states, err))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (states[i].id != 0)

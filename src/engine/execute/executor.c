@@ -183,7 +183,8 @@ static bool learn(struct executor *executor, const struct task_partition *partit
 
     if (partitions_know(executor->parts.partitions, partition))
         return true;
-    if (!store_task_live(store, &executor->arena, partition, 0, 1, &tasks, err))
+    if (!store_task_live(store, &executor->arena, partition, (struct store_page){ .limit = 1 },
+                         &tasks, err))
         return false;
     if (tasks.count == 0)
         return true;

@@ -129,8 +129,12 @@ static bool give_signals_back(struct task_run *run, const struct ending *ending,
 
     if (is_done || ending->needs_reslice || a->slice.dimension != SLICE_ID || a->id_count == 0)
         return true;
-    return store_signal_repeat(run->executor->parts.store, run->task->plan_id, a->ids, a->id_count,
-                               now_us, &added, err);
+    return store_signal_repeat(run->executor->parts.store,
+                               &(struct signal_repeat){ .plan_id = run->task->plan_id,
+                                                        .provider_ids = a->ids,
+                                                        .count = a->id_count,
+                                                        .now_us = now_us },
+                               &added, err);
 }
 
 static bool finish(struct task_run *run, const struct ending *ending, int64_t now_us, bool *held,
@@ -170,8 +174,12 @@ bool task_end(struct task_run *run, const struct ending *ending, bool *held, str
     if (!store_begin(store, err))
         return false;
     if (ending->kind == ENDING_LATER)
-        ok = store_lease_release(store, run->lease, ending->retry_at_us, str_of(ending->text),
-                                 now_us, held, err);
+        ok = store_lease_release(store,
+                                 &(struct lease_release){ .lease = run->lease,
+                                                          .scheduled_us = ending->retry_at_us,
+                                                          .reason = str_of(ending->text),
+                                                          .now_us = now_us },
+                                 held, err);
     else
         ok = finish(run, ending, now_us, held, err);
     if (!*held) {

@@ -19,23 +19,28 @@ static bool give_back(struct store *store, struct arena *arena, const struct pla
     if (slice->dimension != SLICE_ID || slice->status != SLICE_CANCELLED)
         return true;
     return slice_expr_ids(arena, slice->expr_snapshot, &ids, err) &&
-           store_signal_repeat(store, slice->plan_id, ids.items, ids.count, now_us, &added, err);
+           store_signal_repeat(store,
+                               &(struct signal_repeat){ .plan_id = slice->plan_id,
+                                                        .provider_ids = ids.items,
+                                                        .count = ids.count,
+                                                        .now_us = now_us },
+                               &added, err);
 }
 
 static bool give_all_back(struct store *store, struct arena *arena, int64_t plan_id, int64_t now_us,
                           struct error *err)
 {
+    struct store_page page = { .limit = SLICES_PER_PAGE };
     struct plan_slice_list slices;
-    int64_t after = 0;
     bool ok = true;
 
     do {
         arena_reset(arena);
-        if (!store_slice_list(store, arena, plan_id, after, SLICES_PER_PAGE, &slices, err))
+        if (!store_slice_list(store, arena, plan_id, page, &slices, err))
             return false;
         for (size_t i = 0; i < slices.count && ok; i++) {
             ok = give_back(store, arena, &slices.items[i], now_us, err);
-            after = slices.items[i].number;
+            page.after = slices.items[i].number;
         }
     } while (ok && slices.count == SLICES_PER_PAGE);
     return ok;

@@ -235,7 +235,10 @@ static bool reslice_next(struct store *store, struct arena *arena,
 
     if (!store_begin(store, err))
         return false;
-    if (!store_reslice_claim(store, arena, request->owner, request->now_us, 1, &tickets, err))
+    if (!store_reslice_claim(store, arena,
+                             &(struct reslice_claim){
+                                 .owner = request->owner, .now_us = request->now_us, .limit = 1 },
+                             &tickets, err))
         goto rollback;
     *found = tickets.count > 0;
     if (!*found) {
@@ -264,7 +267,10 @@ static bool drop_next(struct store *store, struct arena *arena,
 
     if (!store_begin(store, err))
         return false;
-    if (store_reslice_claim(store, arena, request->owner, request->now_us, 1, &tickets, err) &&
+    if (store_reslice_claim(store, arena,
+                            &(struct reslice_claim){
+                                .owner = request->owner, .now_us = request->now_us, .limit = 1 },
+                            &tickets, err) &&
         store_commit(store, err))
         return true;
     store_rollback(store);

@@ -230,8 +230,10 @@ bool reslicing_time(struct reslicing *reslicing, struct error *err)
     struct reslice out = { 0 };
     struct task_list tasks;
 
-    if (!store_coverage_tasks(reslicing->store, reslicing->arena, &of, slice, RESLICE_PARTS_MAX,
-                              &tasks, err))
+    if (!store_coverage_tasks(
+            reslicing->store, reslicing->arena,
+            &(struct window_query){ .of = &of, .window = slice, .limit = RESLICE_PARTS_MAX },
+            &tasks, err))
         return false;
     if (!id_range_is_valid(reslicing->task.ids))
         reslice_time(&request, &out);

@@ -54,7 +54,12 @@ static bool carry_out(struct store *store, struct str code, struct source_applie
         int64_t id;
 
         if (new != NULL &&
-            !store_registry_insert(store, code, new, applied->at_us, applied->version, &id, err))
+            !store_registry_insert(store,
+                                   &(struct registry_insert){ .code = code,
+                                                              .row = new,
+                                                              .at_us = applied->at_us,
+                                                              .version = applied->version },
+                                   &id, err))
             return false;
     }
     return true;

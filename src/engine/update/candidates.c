@@ -55,17 +55,17 @@ static bool see_live(struct search *search, struct error *err)
 {
     const struct plan *plan = search->request->plan;
     const struct task_partition of = { plan->source, plan->endpoint, plan->operation };
+    struct store_page page = { .limit = PAGE_IDS };
     struct task_list tasks;
-    int64_t after_id = 0;
 
     do {
         arena_reset(&search->page);
-        if (!store_task_live(search->store, &search->page, &of, after_id, PAGE_IDS, &tasks, err))
+        if (!store_task_live(search->store, &search->page, &of, page, &tasks, err))
             return false;
         for (size_t i = 0; i < tasks.count; i++) {
             if (!see_task(search, &tasks.items[i], err))
                 return false;
-            after_id = tasks.items[i].id;
+            page.after = tasks.items[i].id;
         }
     } while (tasks.count == PAGE_IDS);
     return true;
@@ -289,7 +289,8 @@ static bool are_stale(struct search *search, const struct candidate_list *list, 
 
     for (size_t i = 0; i < list->count; i++)
         ids[i] = list->items[i].provider_id;
-    if (!store_record_check(search->store, &search->page, &context, ids, list->count, states, err))
+    if (!store_record_check(search->store, &search->page, &context,
+                            (struct record_ids){ ids, list->count }, states, err))
         return false;
     for (size_t i = 0; i < list->count; i++)
         stale[i] = states[i].id == 0 || states[i].checked_us < stale_before(request);

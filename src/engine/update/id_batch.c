@@ -130,8 +130,13 @@ static bool consume(struct id_batch *batch, const struct update_request *request
         if (batch->ids[i].signal_id != 0)
             ids[count++] = batch->ids[i].signal_id;
     }
-    return count == 0 || store_signal_consume(batch->store, ids, count, request->plan->id,
-                                              request->now_us, &consumed, err);
+    return count == 0 ||
+           store_signal_consume(batch->store,
+                                &(struct signal_consume){ .ids = ids,
+                                                          .count = count,
+                                                          .plan_id = request->plan->id,
+                                                          .now_us = request->now_us },
+                                &consumed, err);
 }
 
 static struct slice_ids bounds_of(const struct id_batch *batch, const struct spec *spec,

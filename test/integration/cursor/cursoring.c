@@ -150,8 +150,13 @@ static void end_with(struct store *store, const struct plan *plan, int64_t hour,
             is_found = true;
             continue;
         }
-        REQUIRE_OK(store_lease_release(store, (struct lease){ task->id, task->lease_epoch },
-                                       task->scheduled_us, STR(""), NOW_US, &held, &err),
+        REQUIRE_OK(store_lease_release(store,
+                                       &(struct lease_release){
+                                           .lease = (struct lease){ task->id, task->lease_epoch },
+                                           .scheduled_us = task->scheduled_us,
+                                           .reason = STR(""),
+                                           .now_us = NOW_US },
+                                       &held, &err),
                    err);
     }
     REQUIRE(is_found, "a task of this hour that is live");
@@ -208,7 +213,8 @@ struct cursor_event_list cursoring_events(struct store *store, const struct plan
     struct cursor_event_list list;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &name, 0, LIST_MAX, &list, &err),
+    REQUIRE_OK(store_cursor_event_list(store, contract_arena(), &name,
+                                       (struct store_page){ .limit = LIST_MAX }, &list, &err),
                err);
     return list;
 }

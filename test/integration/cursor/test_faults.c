@@ -96,7 +96,10 @@ static struct history history_of(struct store *store, const struct plan *plan)
              STR_ARG(events.items[i].remarks));
     tell(&history, "at %" PRId64 " version %" PRId64 " seen %.*s\n", cursor.value.instant_us,
          cursor.version, STR_ARG(cursor.observed_max));
-    REQUIRE_OK(store_coverage_tasks(store, contract_arena(), &of, plan->window, 100, &tasks, &err),
+    REQUIRE_OK(store_coverage_tasks(
+                   store, contract_arena(),
+                   &(struct window_query){ .of = &of, .window = plan->window, .limit = 100 },
+                   &tasks, &err),
                err);
     for (size_t i = 0; i < tasks.count; i++)
         tell(&history, "task %" PRId64 " %d %d\n", tasks.items[i].window.from_us,

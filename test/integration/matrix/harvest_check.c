@@ -248,9 +248,9 @@ static const char *check_cursor(struct harvest *h)
 
     if (!harvest_cursor(h, &cursor))
         return "there is no cursor";
-    REQUIRE_OK(
-        store_cursor_event_list(h->store, &h->arena, &cursor.name, 0, ROWS_MAX, &events, &err),
-        err);
+    REQUIRE_OK(store_cursor_event_list(h->store, &h->arena, &cursor.name,
+                                       (struct store_page){ .limit = ROWS_MAX }, &events, &err),
+               err);
     cursor_fold_init(&fold, CURSOR_TIME);
     for (size_t i = 0; i < events.count; i++)
         cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,

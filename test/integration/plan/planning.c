@@ -127,7 +127,9 @@ struct plan_slice_list planning_slices(struct store *store, int64_t plan_id)
     struct plan_slice_list list;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_slice_list(store, contract_arena(), plan_id, 0, LIST_MAX, &list, &err), err);
+    REQUIRE_OK(store_slice_list(store, contract_arena(), plan_id,
+                                (struct store_page){ .limit = LIST_MAX }, &list, &err),
+               err);
     return list;
 }
 
@@ -197,8 +199,13 @@ void planning_end(struct store *store, int64_t task_id, enum task_status status,
             is_found = true;
             continue;
         }
-        REQUIRE_OK(store_lease_release(store, (struct lease){ task->id, task->lease_epoch },
-                                       task->scheduled_us, STR(""), NOW_US, &held, &err),
+        REQUIRE_OK(store_lease_release(store,
+                                       &(struct lease_release){
+                                           .lease = (struct lease){ task->id, task->lease_epoch },
+                                           .scheduled_us = task->scheduled_us,
+                                           .reason = STR(""),
+                                           .now_us = NOW_US },
+                                       &held, &err),
                    err);
     }
     REQUIRE(is_found, "a task that is live");

@@ -72,7 +72,9 @@ static struct task_list live(struct store *store)
     struct task_list list;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_task_live(store, contract_arena(), &of, 0, 10000, &list, &err), err);
+    REQUIRE_OK(store_task_live(store, contract_arena(), &of, (struct store_page){ .limit = 10000 },
+                               &list, &err),
+               err);
     qsort(list.items, list.count, sizeof(list.items[0]), by_slice);
     return list;
 }

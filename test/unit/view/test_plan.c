@@ -122,12 +122,10 @@ static void add_batch(struct store *store, const struct run *run, const struct t
         .created_us = NOW_US + number,
     };
     struct error err = { 0 };
-    struct batch old;
-    int64_t id;
-    bool added;
+    struct batch_added added;
 
-    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &id, &added, &old, &err), err);
-    REQUIRE(added, "a new batch");
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    REQUIRE(added.is_new, "a new batch");
 }
 
 TEST(tasks_are_listed_page_by_page)
