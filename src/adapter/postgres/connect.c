@@ -63,9 +63,10 @@ static bool refused(PGconn *connection, struct error *err)
 }
 
 /* A process that is stopped in the middle of a transaction (SIGSTOP, a paused machine) holds its
- * locks until it continues; the server ends its session after this time. patra itself never works
- * for more than a second between two statements. */
-#define IDLE_IN_TRANSACTION_MS 15000
+ * locks until it continues; the server ends its session after this time. It is less than the 10 s
+ * that others wait for a lock (store_open.c), so that they get it rather than give up. patra itself
+ * never works for more than a second between two statements. */
+#define IDLE_IN_TRANSACTION_MS 8000
 
 /* A batch of records is read by unnest(), which uses a temporary file if work_mem is too small. */
 static bool configure(struct postgres_session *postgres, struct error *err)
