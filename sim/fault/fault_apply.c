@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "sim/fault/reshape.h"
 #include "sim/http/http_date.h"
 #include "sim/http/status.h"
 #include "sim/util/hash.h"
 
-static const char HTML[] = "<!DOCTYPE html>\n<html><head><title>%d %s</title></head>\n"
-                           "<body><h1>%s</h1><p>A fault of the simulator.</p></body>"
+static const char HTML[] = "<!DOCTYPE html>\n<html><head><title>%d %.*s</title></head>\n"
+                           "<body><h1>%.*s</h1><p>A fault of the simulator.</p></body>"
                            "</html>\n";
 
 static void add_retry_after(const struct fault *fault, struct http_call *call)
@@ -29,21 +30,22 @@ static void add_retry_after(const struct fault *fault, struct http_call *call)
 static void respond_status(const struct fault *fault, struct http_call *call)
 {
     const int code = (int)fault->code;
-    const char *reason = status_reason(code);
+    const struct str reason = fault->message.len > 0 ? fault->message : str_of(status_reason(code));
     struct arena *arena = call->arena;
 
     add_retry_after(fault, call);
     switch (fault->body) {
     case FAULT_BODY_JSON:
-        call_respond(call, code, STR("application/json"),
-                     arena_printf(arena, "{\"error\":\"%s\",\"status\":%d}\n", reason, code));
+        call_respond(
+            call, code, STR("application/json"),
+            arena_printf(arena, "{\"error\":\"%.*s\",\"status\":%d}\n", STR_ARG(reason), code));
         break;
     case FAULT_BODY_HTML:
         call_respond(call, code, STR("text/html; charset=utf-8"),
-                     arena_printf(arena, HTML, code, reason, reason));
+                     arena_printf(arena, HTML, code, STR_ARG(reason), STR_ARG(reason)));
         break;
     case FAULT_BODY_TEXT:
-        call_respond(call, code, STR("text/plain"), arena_printf(arena, "%s\n", reason));
+        call_respond(call, code, STR("text/plain"), arena_printf(arena, "%.*s\n", STR_ARG(reason)));
         break;
     default:
         call_respond(call, code, STR(""), STR(""));
@@ -143,7 +145,8 @@ void fault_change_response(const struct fault *fault, struct http_call *call)
     case FAULT_HTML:
         call_respond(call, 200,
                      fault->keep_type ? call->content_type : STR("text/html; charset=utf-8"),
-                     arena_printf(call->arena, HTML, 200, "Maintenance", "Back soon"));
+                     arena_printf(call->arena, HTML, 200, STR_ARG(STR("Maintenance")),
+                                  STR_ARG(STR("Back soon"))));
         break;
     case FAULT_EMPTY:
         call_respond(call, 200, call->content_type, STR(""));
@@ -154,6 +157,10 @@ void fault_change_response(const struct fault *fault, struct http_call *call)
         break;
     case FAULT_CHARSET:
         change_charset(fault, call);
+        break;
+    case FAULT_RESHAPE:
+        call->fixed = reshape_body(call->arena, call_body(call),
+                                   &(struct reshape){ fault->member, (enum reshape_as)fault->as });
         break;
     default:
         break;

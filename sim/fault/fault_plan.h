@@ -6,12 +6,14 @@
  *      nth=3,7 kind=reset at=mid
  *      path=/oai every=10 times=2 kind=expired_token
  *
- * A rule counts the requests that match its path, method, query and host; n is that count, from 1.
- * All conditions must hold; a rule without any is due on every match.
+ * A rule counts the requests that match its path, method, query, ids and host; n is that count,
+ * from 1. All conditions must hold; a rule without any is due on every match.
  *
  *      path=/works          the path begins with this
  *      method=POST
  *      query=cursor         the raw query contains this
+ *      ids=31000001,x       the request names one of these ids: a parameter of its query or form,
+ *                           an element of one (separated by commas), or a segment of its path
  *      host=other           only on the other host (or: main)
  *      nth=3,7              for these n
  *      every=10             for every 10th n
@@ -46,6 +48,7 @@ enum fault_kind {
     FAULT_EMPTY,
     FAULT_GARBAGE,
     FAULT_CHARSET,
+    FAULT_RESHAPE,
     FAULT_CONTENT,
     /* The right response, sent badly. */
     FAULT_RESET,
@@ -85,6 +88,9 @@ struct fault {
     int64_t bytes;       /* garbage */
     int64_t mb;          /* oversize, bomb */
     bool keep_type;      /* HTML or garbage under the protocol's content type */
+    struct str message;  /* status: in the body, instead of the status's name; written as it is */
+    int as;              /* reshape: enum reshape_as */
+    struct str member;   /* reshape; empty: the whole body */
     struct str location; /* redirect; empty: the same path on the other host */
 };
 

@@ -22,6 +22,7 @@ static const struct {
     { "garbage", FAULT_GARBAGE, CONTENT_FAULT_NONE },
     { "redirect", FAULT_REDIRECT, CONTENT_FAULT_NONE },
     { "charset", FAULT_CHARSET, CONTENT_FAULT_NONE },
+    { "reshape", FAULT_RESHAPE, CONTENT_FAULT_NONE },
     { "reset", FAULT_RESET, CONTENT_FAULT_NONE },
     { "close", FAULT_CLOSE, CONTENT_FAULT_NONE },
     { "drip", FAULT_DRIP, CONTENT_FAULT_NONE },
@@ -81,6 +82,8 @@ static const char *const BYS[] = { "ordinal", "request", NULL };
 static const char *const BODIES[] = { "json", "html", "text", "empty", NULL };
 static const char *const ATS[] = { "before", "reply", "mid", NULL };
 static const char *const LENGTHS[] = { "right", "short", "none", "chunked", NULL };
+static const char *const SHAPES[] = { "object",  "null",    "nothing", "text",
+                                      "wrapped", "altered", NULL };
 static const char *const CHARSETS[] = { "latin1", "utf16", NULL };
 
 #define RULE(member) offsetof(struct fault_rule, member)
@@ -96,6 +99,7 @@ static const struct word {
     { "path", WORD_STR, RULE(path), 0, 0, NULL },
     { "method", WORD_STR, RULE(method), 0, 0, NULL },
     { "query", WORD_STR, RULE(query), 0, 0, NULL },
+    { "ids", WORD_STR, RULE(ids), 0, 0, NULL },
     { "host", WORD_CHOICE, RULE(host), 0, 0, HOSTS },
     { "nth", WORD_NTH, RULE(nth), 0, 0, NULL },
     { "every", WORD_I64, RULE(every), 1, INT64_MAX, NULL },
@@ -121,6 +125,9 @@ static const struct word {
     { "bytes", WORD_I64, FAULT(bytes), 0, 64 << 20, NULL },
     { "mb", WORD_I64, FAULT(mb), 1, 1 << 20, NULL },
     { "keep_type", WORD_FLAG, FAULT(keep_type), 0, 0, NULL },
+    { "message", WORD_STR, FAULT(message), 0, 0, NULL },
+    { "member", WORD_STR, FAULT(member), 0, 0, NULL },
+    { "as", WORD_CHOICE, FAULT(as), 0, 0, SHAPES },
     { "location", WORD_STR, FAULT(location), 0, 0, NULL },
 };
 
@@ -239,14 +246,45 @@ bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *er
 
 /* ---- whether the fault is due ---- */
 
+static bool list_has(struct str list, char separator, struct str wanted)
+{
+    while (list.len > 0) {
+        if (str_eq(str_cut(&list, separator), wanted))
+            return true;
+    }
+    return false;
+}
+
+/* As a parameter, an element of one, or a segment of the path. */
+static bool names_id(const struct http_call *call, struct str id)
+{
+    for (size_t i = 0; i < call->param_count; i++) {
+        if (list_has(call->params[i].value, ',', id))
+            return true;
+    }
+    return list_has(call->path, '/', id);
+}
+
+/* True for a rule without ids. */
+static bool names_one_of(const struct http_call *call, struct str ids)
+{
+    struct str rest = ids;
+
+    while (rest.len > 0) {
+        if (names_id(call, str_cut(&rest, ',')))
+            return true;
+    }
+    return ids.len == 0;
+}
+
 bool fault_rule_matches(const struct fault_rule *rule, const struct http_call *call,
                         bool other_host)
 {
     return str_starts(call->path, rule->path) &&
            (rule->method.len == 0 || str_eq(rule->method, call->method)) &&
            (rule->query.len == 0 || str_find(call->query, rule->query) < call->query.len) &&
-           (rule->host == 0 || (rule->host == 2) == other_host) && call->now_us >= rule->after_us &&
-           call->now_us < rule->until_us;
+           names_one_of(call, rule->ids) && (rule->host == 0 || (rule->host == 2) == other_host) &&
+           call->now_us >= rule->after_us && call->now_us < rule->until_us;
 }
 
 static bool is_listed(const struct fault_rule *rule, int64_t n)

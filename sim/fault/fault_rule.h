@@ -11,7 +11,8 @@ struct fault_rule {
     struct str path;
     struct str method;
     struct str query;
-    int host; /* 0 any, 1 main, 2 other */
+    struct str ids; /* comma-separated */
+    int host;       /* 0 any, 1 main, 2 other */
     int64_t nth[FAULT_NTH_MAX];
     size_t nth_count;
     int64_t every; /* 0: no such condition, here and below */
@@ -29,7 +30,7 @@ struct fault_rule {
 /* `text` must outlive the rule. */
 bool fault_rule_parse(struct fault_rule *rule, struct str text, struct error *err) MUST_CHECK;
 
-/* Whether the request has the rule's path, method, query, host and virtual time. */
+/* Whether the request has the rule's path, method, query, ids, host and virtual time. */
 bool fault_rule_matches(const struct fault_rule *rule, const struct http_call *call,
                         bool other_host);
 

@@ -267,7 +267,34 @@ def missing_details(reply, right, sim):
     check(set(articles(reply)) < set(articles(right)), 'the others are there')
 
 
+def reshaped(member, value):
+    """The body as it should be, but for one member; value None: which is missing."""
+    def judge(reply, right, sim):
+        wanted = right.json()
+        check(member in wanted, 'the member without the fault')
+        del wanted[member]
+        got = reply.json()
+        if value is not None:
+            equal(value(got.pop(member)), True, member)
+        equal(got, wanted, 'the rest')
+    return judge
+
+
+def reshape_element(reply, right, sim):
+    equal(re.sub(rb'<ListRecords>.*</ListRecords>', b'', right.body, flags=re.S), reply.body,
+          'all but the element')
+    check(reply.body != right.body, 'which was there')
+
+
+def reshape_body(reply, right, sim):
+    equal((reply.status, list(reply.json())), (200, ['error']), 'an error object')
+
+
 TWISTS = {
+    'reshape_object': reshaped('items', lambda value: 'error' in value),
+    'reshape_nothing': reshaped('total', None),
+    'reshape_element': reshape_element,
+    'reshape_body': reshape_body,
     'repeat_page': page_from(2),
     'shift_page': page_from(3),
     'repeat_token': repeat_token,

@@ -57,6 +57,31 @@ TEST(every_content_fault_can_be_requested)
     }
 }
 
+TEST(a_rule_for_ids_hits_the_requests_that_name_one_of_them)
+{
+    static const struct {
+        const char *path;
+        const char *params;
+        bool is_hit;
+    } cases[] = {
+        { "/records/12", "", true },     { "/records/123", "", false },
+        { "/fetch", "id=1,12,3", true }, { "/fetch", "mode=x&id=7", true },
+        { "/fetch", "id=1,123", false }, { "/fetch", "", false },
+    };
+    const struct fault_rule rule = parsed("ids=12,7 kind=status code=400");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena arena;
+        struct http_call call = { .arena = &arena, .path = str_of(cases[i].path) };
+        struct error err = { 0 };
+
+        arena_init(&arena, 1 << 16);
+        REQUIRE_OK(call_add_params(&call, str_of(cases[i].params), &err), err);
+        CHECK_EQ(fault_rule_matches(&rule, &call, false), cases[i].is_hit, cases[i].params);
+        arena_release(&arena);
+    }
+}
+
 TEST(a_rate_is_kept_and_bursts_cluster)
 {
     const struct fault_rule often = parsed("rate=0.1 kind=reset");
