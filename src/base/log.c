@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/instant.h"
+#include "base/mask.h"
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
@@ -74,6 +75,24 @@ static bool is_plain(struct str s)
     return s.len > 0;
 }
 
+/* Without personal data, whoever wrote the text. One that is longer than a line is left out. */
+static void add_text(struct line *line, enum log_format format, struct str text)
+{
+    char masked[LOG_LINE_MAX];
+    const size_t len = text.len < sizeof(masked) ? text.len : sizeof(masked);
+
+    if (len > 0)
+        memcpy(masked, text.data, len);
+    if (len == text.len)
+        text = (struct str){ masked, mask_personal(masked, len) };
+    if (format == LOG_TEXT && is_plain(text))
+        add(line, text.data, text.len);
+    else if (str_is_utf8(text))
+        add_quoted(line, text);
+    else
+        add_quoted(line, STR("(not UTF-8)"));
+}
+
 static void add_value(struct line *line, enum log_format format, const struct log_field *field)
 {
     switch (field->type) {
@@ -84,12 +103,7 @@ static void add_value(struct line *line, enum log_format format, const struct lo
         add_format(line, "%s", field->number != 0 ? "true" : "false");
         return;
     case LOG_FIELD_STR:
-        if (format == LOG_TEXT && is_plain(field->text))
-            add(line, field->text.data, field->text.len);
-        else if (str_is_utf8(field->text))
-            add_quoted(line, field->text);
-        else
-            add_quoted(line, STR("(not UTF-8)"));
+        add_text(line, format, field->text);
         return;
     }
 }

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "core/retry.h"
 #include "data/utf8.h"
 
 /* ---- parts ---- */
 
 /* As a store can keep it, even if it quotes a source: a task whose end cannot be stored never
- * ends. */
+ * ends. Rows, summaries and pauses show it, so it has no personal data. */
 static void set_text(struct ending *ending, struct str text)
 {
     size_t len = 0;
@@ -30,7 +31,7 @@ static void set_text(struct ending *ending, struct str text)
         len += is_one ? taken : 1;
         at += taken;
     }
-    ending->text[len] = '\0';
+    ending->text[mask_personal(ending->text, len)] = '\0';
 }
 
 static struct ending final(enum task_status status, const char *text)

@@ -9,43 +9,6 @@
 
 enum { DIGEST_BYTES_MAX = 64 << 10 };
 
-/* ---- personal data ---- */
-
-static bool is_address_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("._%+-", c) != NULL);
-}
-
-/* Replaces what looks like an e-mail address by ***. */
-static bool mask_addresses(struct arena *arena, struct str text, struct str *masked,
-                           struct error *err)
-{
-    struct buf out;
-    size_t kept = 0; /* out has the text up to here */
-
-    buf_init(&out, arena, 4 * text.len + 16);
-    for (size_t at = 0; at < text.len; at++) {
-        size_t from = at, to = at + 1;
-
-        if (text.data[at] != '@')
-            continue;
-        while (from > kept && is_address_char(text.data[from - 1]))
-            from--;
-        while (to < text.len && is_address_char(text.data[to]))
-            to++;
-        if (from == at || to == at + 1)
-            continue;
-        buf_add(&out, str_slice(text, kept, from));
-        buf_add(&out, STR("***"));
-        kept = to;
-        at = to - 1;
-    }
-    buf_add(&out, str_slice(text, kept, text.len));
-    *masked = buf_str(&out);
-    return buf_ok(&out, err);
-}
-
 /* ---- foreign bytes ---- */
 
 /* The beginning of a text of the source, in a form that every store takes: PostgreSQL's jsonb has
@@ -147,11 +110,9 @@ static bool write_sample(struct json_writer *w, struct str body, struct error *e
     return true;
 }
 
-static bool write_failure(struct json_writer *w, const struct digest_input *input,
-                          struct arena *arena, struct error *err)
+static void write_failure(struct json_writer *w, const struct digest_input *input)
 {
     const struct http_response *reply = input->reply;
-    struct str text;
 
     json_write_name(w, STR("error"));
     json_write_object(w);
@@ -161,12 +122,8 @@ static bool write_failure(struct json_writer *w, const struct digest_input *inpu
         json_write_member_str(w, STR("rule"), input->response->rule->code);
     json_write_end(w);
     /* The body of a refusal may quote our key in a form that cannot be recognised. */
-    if (input->response->excerpt.len == 0 || reply->status == 401 || reply->status == 403)
-        return true;
-    if (!mask_addresses(arena, input->response->excerpt, &text, err))
-        return false;
-    write_excerpt(w, STR("body"), text);
-    return true;
+    if (input->response->excerpt.len > 0 && reply->status != 401 && reply->status != 403)
+        write_excerpt(w, STR("body"), input->response->excerpt);
 }
 
 static void write_listing(struct json_writer *w, const struct listing *listing)
@@ -201,8 +158,8 @@ bool digest_response(const struct digest_input *input, struct arena *arena, stru
         json_write_member_i64(&w, STR("httpVersion"), reply->version);
     if (!write_sample(&w, reply->body, err))
         return false;
-    if (input->error != NULL && !write_failure(&w, input, arena, err))
-        return false;
+    if (input->error != NULL)
+        write_failure(&w, input);
     write_rate(&w, input->permit);
     write_quota(&w, &input->response->hints);
     json_write_end(&w);

@@ -1,6 +1,6 @@
 /* digest: what a batch row keeps of a response and of its request's permit. It has no secrets and
  * no personal data: of a success, hashes and numbers; of a failure also the beginning of the body,
- * without secrets (request.h) and e-mail addresses.
+ * without secrets, e-mail addresses and phone numbers (request.h).
  *
  *      {"status":200,"bytes":43198,"items":20,"total":1217,"hasNext":true,
  *       "headerHints":{"retryAfterMs":null,"rateLimitRemaining":12},

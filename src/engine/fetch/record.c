@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask.h"
 #include "base/quote.h"
 #include "data/json_canonical.h"
 
@@ -26,8 +27,9 @@ static bool refuse(struct judging *judging, const char *reason, struct str path,
     struct record *record = judging->record;
 
     record->reason = reason;
-    record->detail = arena_printf(arena, "%.*s: %s", STR_ARG(path),
-                                  sample.data != NULL ? QUOTE(sample) : "nothing there");
+    record->detail = mask_personal_copy(
+        arena, arena_printf(arena, "%.*s: %s", STR_ARG(path),
+                            sample.data != NULL ? QUOTE(sample) : "nothing there"));
     return record->detail.data != NULL || arena_error(arena, judging->err);
 }
 

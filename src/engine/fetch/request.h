@@ -131,6 +131,7 @@ bool request_show(struct request_shown *shown, struct arena *arena,
  *      percent-encoded or escaped (base/quote.h), also where the text was cut in the middle of it
  *      the word after "Bearer " or "Basic "
  *      with OAuth2, whose tokens only the http port knows, any long word
+ *      e-mail addresses and phone numbers, but for their ends (base/mask.h)
  *
  * Values shorter than REQUEST_MASK_BYTES_MIN stay: they are not secrets, and would be found
  * everywhere. */

@@ -1,8 +1,9 @@
-/* Takes secrets out of texts that come from a source. */
+/* Takes secrets and personal data out of texts that come from a source. */
 #include "engine/fetch/request.h"
 
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/quote.h"
 #include "data/url.h"
 
@@ -143,5 +144,5 @@ size_t request_mask_text(const struct request_mask *mask, char *bytes, size_t le
         mask_reference(&text, mask->secrets, spec->params[i].value);
     mask_reference(&text, mask->secrets, mask->form->endpoint->http.proxy);
     mask_words(&text, auth->type == AUTH_OAUTH2);
-    return text.len;
+    return mask_personal(bytes, text.len); /* last: a secret may look like an address */
 }

@@ -1,6 +1,8 @@
 /* Sends one request and reads its response the way a walk does. */
 #include "engine/probe/probe.h"
 
+#include <string.h>
+
 #define SCRATCH_BYTES_MAX (INT64_C(32) << 20)
 
 static struct request_input request_input_of(const struct probe *probe)
@@ -34,6 +36,15 @@ bool probe_open(struct probe *probe, struct arena *arena, const struct probe_inp
     return request_show(&probe->shown, arena, &request_input, err);
 }
 
+/* What is shown must not repeat the secrets that the source was shown, nor personal data. */
+static bool fail(const struct probe *probe, struct error *err)
+{
+    const struct request_mask mask = { &probe->form, probe->input.secrets };
+
+    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+    return false;
+}
+
 bool probe_send(struct probe *probe, struct http *http, struct error *err)
 {
     const struct request_input input = request_input_of(probe);
@@ -46,7 +57,7 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err)
          http_send(http, probe->arena, &request.http, &probe->reply, err);
     arena_wipe(&scratch);
     arena_release(&scratch);
-    return ok;
+    return ok || fail(probe, err);
 }
 
 /* ---- reading ---- */
@@ -103,7 +114,7 @@ bool probe_read(struct probe *probe, const struct http_response *reply, struct e
                                                  .now_us = probe->input.now_us },
                        err) ||
         !read_page(probe, err))
-        return false;
+        return fail(probe, err);
     probe->decision = decide(probe);
     return true;
 }

@@ -294,6 +294,34 @@ TEST(bad_records_are_quarantined_and_the_walk_continues)
     rig_release(&rig);
 }
 
+static bool date_is_an_address(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    (void)self;
+    reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"by jane.doe@example.org\"}],"
+                      "\"total\":1}");
+    return n >= 1;
+}
+
+static void look_at_detail(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    (void)rig;
+    (void)fetch;
+    for (size_t i = 0; i < batch->bad_count; i++)
+        CHECK_STR(batch->bad[i].detail, STR("$.updated_at: \"by j***@example.org\""), "its detail");
+}
+
+TEST(the_detail_of_a_bad_record_has_no_personal_data)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 1);
+    fake.spoil = date_is_an_address;
+    rig.look = look_at_detail;
+    rig_run(&rig);
+    CHECK_EQ(rig.bad.count, 1, "one bad record");
+    rig_release(&rig);
+}
+
 static bool odd_version(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     (void)self;
