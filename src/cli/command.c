@@ -57,6 +57,22 @@ const char *invocation_each(const struct invocation *invocation, const char *nam
     return NULL;
 }
 
+bool invocation_pair(const struct invocation *invocation, const struct option_pairs *pairs, int *at,
+                     struct option_pair *pair, struct error *err)
+{
+    const char *given = invocation_each(invocation, pairs->name, at);
+    bool has_value;
+
+    *pair = (struct option_pair){ 0 };
+    if (given == NULL)
+        return true;
+    pair->value = str_of(given);
+    has_value = str_find_char(pair->value, '=') < pair->value.len;
+    pair->key = str_cut(&pair->value, '=');
+    return (has_value && pair->key.len > 0) ||
+           command_misused(err, "--%s: '%s' is not %s", pairs->name, given, pairs->form);
+}
+
 bool invocation_number(const struct invocation *invocation, const char *name,
                        struct option_range range, int64_t *number, struct error *err)
 {

@@ -74,6 +74,19 @@ const char *invocation_each(const struct invocation *invocation, const char *nam
 #define COMMAND_OPTION "command.option"
 #define command_misused(err, ...) error_set((err), ERROR_REQUEST, COMMAND_OPTION, __VA_ARGS__)
 
+/* An option KEY=VALUE that may be given more than once. */
+struct option_pair {
+    struct str key; /* '' after the last one */
+    struct str value;
+};
+struct option_pairs {
+    const char *name;
+    const char *form; /* for the error: "KEY=VALUE, such as window.max=6h" */
+};
+/* The next pair; begin with *at = 0. */
+bool invocation_pair(const struct invocation *invocation, const struct option_pairs *pairs, int *at,
+                     struct option_pair *pair, struct error *err) MUST_CHECK;
+
 struct option_range {
     int64_t least;
     int64_t most;

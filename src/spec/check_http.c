@@ -1,7 +1,10 @@
 /* HTTP and credentials: where requests go, what they may carry, and that secrets stay secret. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "data/url.h"
+#include "data/utf8.h"
 #include "spec/check_context.h"
 #include "spec/setting_value.h"
 
@@ -49,22 +52,116 @@ static void check_host(const struct check *check)
     check_hint(check, "set auth for this endpoint too: its own credential, or { type: none }");
 }
 
+/* The end of the placeholder that begins here, after its "}"; a brace in a quoted text is not it.
+ */
+static size_t placeholder_end(struct str text, size_t at)
+{
+    char quote = '\0';
+
+    for (; at < text.len; at++) {
+        const char c = text.data[at];
+
+        if (quote != '\0' && c == '\\')
+            at++;
+        else if (c == quote)
+            quote = '\0';
+        else if (quote == '\0' && (c == '\'' || c == '"'))
+            quote = c;
+        else if (quote == '\0' && c == '}')
+            return at + 1;
+    }
+    return text.len;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* RFC 3986, 3.3; a "%" needs two digits after it. */
+static bool is_path_char(struct str text, size_t at)
+{
+    const char c = text.data[at];
+
+    if (c == '%')
+        return at + 2 < text.len && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("/-._~!$&'()*+,;=:@", c) != NULL);
+}
+
+static void report_path_char(const struct check *check, const struct resolved *path, size_t at)
+{
+    const struct str text = path->value.text;
+    const struct check_place place = { path->row, "path", at };
+    const size_t len = utf8_sequence(text.data + at, text.data + text.len);
+    char encoded[4 * 3 + 1] = "";
+
+    if (text.data[at] == '?' || text.data[at] == '#') {
+        check_row_error(check, "spec.http.path", place, "must not have a query or fragment");
+        check_hint(check, "write parameters under query");
+        return;
+    }
+    for (size_t i = 0; i < len && i < 4; i++)
+        (void)snprintf(encoded + 3 * i, 4, "%%%02X", (unsigned char)text.data[at + i]);
+    check_row_error(check, "spec.http.path", place, "has %s, which no URL may have",
+                    text.data[at] == ' ' ? "a space" : QUOTE(str_slice(text, at, at + len)));
+    check_hint(check,
+               text.data[at] == '%' ? "%%25 is a percent sign; two hexadecimal digits follow it"
+                                    : "write it as %s; values of ${...} are encoded already",
+               encoded);
+}
+
+/* What is not in a placeholder is sent as it is written: the first character that cannot be. */
+static void check_path_text(const struct check *check, const struct resolved *path)
+{
+    const struct str text = path->value.text;
+
+    for (size_t at = 0; at < text.len; at++) {
+        if (str_starts(str_slice(text, at, text.len), STR("${")) &&
+            (at == 0 || text.data[at - 1] != '$')) {
+            at = placeholder_end(text, at) - 1;
+            continue;
+        }
+        if (is_path_char(text, at))
+            continue;
+        report_path_char(check, path, at);
+        return;
+    }
+}
+
 static void check_path(const struct check *check)
 {
     const struct resolved *path = resolution_get(&check->in, "path");
     const struct str text = path->value.text;
-    const struct str literal = str_slice(text, 0, str_find(text, STR("${")));
 
     if (!path->value.is_set)
         return;
     if (!str_starts(text, STR("/")) || str_starts(text, STR("//"))) {
         check_error(check, "spec.http.path", "path", "must start with one slash");
         check_hint(check, "write scheme and host in http.base_url");
-    } else if (str_find_char(literal, '?') < literal.len ||
-               str_find_char(literal, '#') < literal.len) {
-        check_error(check, "spec.http.path", "path", "must not have a query or fragment");
-        check_hint(check, "write parameters under query");
+    } else
+        check_path_text(check, path);
+}
+
+/* The message does not quote it: it may have a password. */
+static void check_proxy(const struct check *check)
+{
+    static const struct str schemes[] = { STR_INIT("http"), STR_INIT("https"), STR_INIT("socks5"),
+                                          STR_INIT("socks5h") };
+    const struct str proxy = resolution_text(&check->in, "http.proxy");
+    struct error err;
+    struct url url;
+
+    if (proxy.len == 0 || str_eq(proxy, STR("env")) || setting_is_reference(proxy))
+        return;
+    for (size_t i = 0; url_parse(proxy, &url, &err) && i < ARRAY_LEN(schemes); i++) {
+        if (str_eq_nocase(url.scheme, schemes[i]))
+            return;
     }
+    check_error(check, "spec.http.proxy", "http.proxy",
+                "is not a URL of http, https, socks5 or socks5h");
+    check_hint(check,
+               "write http://HOST:PORT, env for the proxy of the environment, or a reference");
 }
 
 static void check_limits(const struct check *check)
@@ -122,6 +219,14 @@ static const char *reserved(struct str name)
         { "User-Agent", "http.user_agent" },
         { "Accept-Encoding", "http.compression" },
         { "Content-Type", "form or json" },
+        { "Expect", "the transport" },
+        { "Keep-Alive", "the transport" },
+        { "TE", "the transport" },
+        { "Trailer", "the transport" },
+        { "Upgrade", "the transport" },
+        { "X-Ingest-Correlation-Id", "the run and its batch" },
+        { "traceparent", "the run" },
+        { "tracestate", "the run" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
@@ -194,6 +299,7 @@ void check_http(struct check *check)
     check_base_url(check);
     check_host(check);
     check_path(check);
+    check_proxy(check);
     check_limits(check);
     check_bodies(check);
     check_names(check, "HEADER:", true);

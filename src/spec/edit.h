@@ -6,6 +6,10 @@
  * maps on the way are made. The value is a text, or YAML if it starts with a quote or a bracket. An
  * empty value removes the setting. The result is checked as if the file had it; faults in edits
  * have no line.
+ *
+ * An edit of a parameter, credential, endpoint or operation that the file does not have is a fault:
+ * a mistyped name would change nothing. A new one can be given as a whole (endpoints.new={ ... }),
+ * and a new parameter when a template uses it.
  */
 #ifndef PATRA_SPEC_EDIT_H
 #define PATRA_SPEC_EDIT_H

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/known_names.h"
 #include "spec/setting_value.h"
 
 const char *origin_name(enum origin origin)
@@ -109,6 +110,34 @@ static const struct setting *find_override(struct str path)
     return setting;
 }
 
+static bool fail_unknown(struct str path, struct error *err)
+{
+    struct known_names known = { .count = 0 };
+    const char *near;
+
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (SETTINGS[i].is_override && strchr(SETTINGS[i].path, '*') == NULL)
+            known_names_add(&known, str_of(SETTINGS[i].path));
+    }
+    near = known_names_near(&known, path);
+    return error_set(err, ERROR_REQUEST, "spec.override", "there is no setting %.*s%s%s%s",
+                     STR_ARG(path), near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                     near != NULL ? "?" : "");
+}
+
+/* "params.NAME", of a parameter that the source has: another would change nothing. */
+static bool has_param(const struct source *source, struct str path)
+{
+    const struct str name = str_slice(path, 7, path.len);
+    const struct registry_row *row = NULL;
+
+    while ((row = source_next(source, REGISTRY_PARAM, STR(""), STR("PARAM:"), row)) != NULL) {
+        if (str_eq(str_slice(row->key, 6, row->key.len), name))
+            return true;
+    }
+    return false;
+}
+
 static bool read_override(struct arena *arena, const struct setting *setting,
                           const struct override *override, struct registry_value *value,
                           struct error *err)
@@ -133,8 +162,11 @@ static bool set_override(struct arena *arena, struct resolution *resolution,
     struct registry_value value;
 
     if (setting == NULL)
-        return error_set(err, ERROR_REQUEST, "spec.override", "there is no setting %.*s",
-                         STR_ARG(override->path));
+        return fail_unknown(override->path, err);
+    if (str_starts(override->path, STR("params.")) &&
+        !has_param(resolution->source, override->path))
+        return source_lacks_param(resolution->source,
+                                  str_slice(override->path, 7, override->path.len), err);
     if (!setting->is_override)
         return error_set(err, ERROR_REQUEST, "spec.override", "%.*s cannot be set by a trigger",
                          STR_ARG(override->path));

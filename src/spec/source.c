@@ -2,11 +2,10 @@
 #include "spec/source.h"
 
 #include <assert.h>
-#include <stdio.h>
 
-#include "base/suggest.h"
+#include "base/known_names.h"
 
-enum { OPERATIONS_MAX = 64, OPERATION_NAME_MAX = 64 };
+static const struct str PARAM_PREFIX = STR_INIT("PARAM:");
 
 const struct registry_row *source_row(const struct source *source, enum registry_table_id table,
                                       struct str endpoint, struct str key)
@@ -93,24 +92,35 @@ static const struct source_mark *mark_row(const struct source *source,
 bool source_lacks_operation(const struct source *source, struct str name, struct error *err)
 {
     const struct registry_row *row = NULL;
-    const char *names[OPERATIONS_MAX], *near;
-    char texts[OPERATIONS_MAX][OPERATION_NAME_MAX], all[512] = "none";
-    size_t count = 0, len = 0;
+    struct known_names known = { .count = 0 };
+    char all[KNOWN_NAMES_TEXT_MAX];
+    const char *near;
 
-    while ((row = source_next_operation(source, row)) != NULL && count < OPERATIONS_MAX) {
-        (void)snprintf(texts[count], OPERATION_NAME_MAX, "%.*s", STR_ARG(row->key));
-        if (len < sizeof(all))
-            len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", count > 0 ? ", " : "",
-                                    texts[count]);
-        names[count] = texts[count];
-        count++;
-    }
-    near = suggest(name, names, count);
+    while ((row = source_next_operation(source, row)) != NULL)
+        known_names_add(&known, row->key);
+    near = known_names_near(&known, name);
     return error_set(err, ERROR_REQUEST, "source.operation",
                      "%.*s has no operation '%.*s'%s%s%s; its operations: %s",
                      STR_ARG(source->registry.code), STR_ARG(name),
                      near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                     near != NULL ? "?" : "", all);
+                     near != NULL ? "?" : "", known_names_text(&known, all));
+}
+
+bool source_lacks_param(const struct source *source, struct str name, struct error *err)
+{
+    const struct registry_row *row = NULL;
+    struct known_names known = { .count = 0 };
+    char all[KNOWN_NAMES_TEXT_MAX];
+    const char *near;
+
+    while ((row = source_next(source, REGISTRY_PARAM, STR(""), PARAM_PREFIX, row)) != NULL)
+        known_names_add(&known, str_slice(row->key, PARAM_PREFIX.len, row->key.len));
+    near = known_names_near(&known, name);
+    return error_set(err, ERROR_REQUEST, "spec.override",
+                     "params.%.*s: %.*s has no parameter '%.*s'%s%s%s; its parameters: %s",
+                     STR_ARG(name), STR_ARG(source->registry.code), STR_ARG(name),
+                     near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                     near != NULL ? "?" : "", known_names_text(&known, all));
 }
 
 bool source_is_broken(const struct source *source, const struct registry_row *row, int column)

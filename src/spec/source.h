@@ -75,6 +75,9 @@ const struct registry_row *source_next_operation(const struct source *source,
 /* Sets "source.operation", with the names of the operations. Returns false. */
 bool source_lacks_operation(const struct source *source, struct str name, struct error *err);
 
+/* Sets "spec.override", with the names of the parameters. Returns false. */
+bool source_lacks_param(const struct source *source, struct str name, struct error *err);
+
 /* True when the file has something there that could not be read. */
 bool source_is_broken(const struct source *source, const struct registry_row *row, int column);
 

@@ -53,6 +53,10 @@ static bool print_faults(FILE *out, const struct fault_list *faults, const char 
     return output_text(out, &text, err);
 }
 
+static const struct option_pairs EDITS = {
+    "set", "PATH=VALUE, such as http.base_url=http://127.0.0.1:8080"
+};
+
 bool source_edits(const struct invocation *invocation, struct arena *arena, struct edit_list *list,
                   struct error *err)
 {
@@ -60,23 +64,19 @@ bool source_edits(const struct invocation *invocation, struct arena *arena, stru
         struct edit *items;
         size_t count;
     } all = { 0 };
-    const char *given;
+    struct option_pair pair;
+    struct edit *edit;
     int at = 0;
 
-    while ((given = invocation_each(invocation, "set", &at)) != NULL) {
-        struct str value = str_of(given);
-        const bool has_value = str_find_char(value, '=') < value.len;
-        const struct str path = str_cut(&value, '=');
-        struct edit *edit = LIST_ADD(arena, &all);
-
+    for (;;) {
+        if (!invocation_pair(invocation, &EDITS, &at, &pair, err))
+            return false;
+        if (pair.key.len == 0)
+            break;
+        edit = LIST_ADD(arena, &all);
         if (edit == NULL)
             return arena_error(arena, err);
-        if (!has_value || path.len == 0)
-            return command_misused(err,
-                                   "--set: '%s' is not PATH=VALUE, such as "
-                                   "http.base_url=http://127.0.0.1:8080",
-                                   given);
-        *edit = (struct edit){ path, value };
+        *edit = (struct edit){ pair.key, pair.value };
     }
     *list = (struct edit_list){ all.items, all.count };
     return true;

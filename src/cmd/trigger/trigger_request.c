@@ -45,6 +45,8 @@ static bool read_instant(const struct invocation *invocation, const char *name, 
     return invocation_instant(invocation, name, now_us, &instant->at_us, err);
 }
 
+static const struct option_pairs OVERRIDES = { "set", "KEY=VALUE, such as window.max=6h" };
+
 static bool read_overrides(const struct invocation *invocation, struct arena *arena,
                            struct override_list *list, struct error *err)
 {
@@ -52,21 +54,19 @@ static bool read_overrides(const struct invocation *invocation, struct arena *ar
         struct override *items;
         size_t count;
     } all = { 0 };
-    const char *given;
+    struct option_pair pair;
+    struct override *one;
     int at = 0;
 
-    while ((given = invocation_each(invocation, "set", &at)) != NULL) {
-        struct str value = str_of(given);
-        const bool has_value = str_find_char(value, '=') < value.len;
-        const struct str path = str_cut(&value, '=');
-        struct override *one = LIST_ADD(arena, &all);
-
+    for (;;) {
+        if (!invocation_pair(invocation, &OVERRIDES, &at, &pair, err))
+            return false;
+        if (pair.key.len == 0)
+            break;
+        one = LIST_ADD(arena, &all);
         if (one == NULL)
             return arena_error(arena, err);
-        if (!has_value || path.len == 0)
-            return command_misused(err, "--set: '%s' is not KEY=VALUE, such as window.max=6h",
-                                   given);
-        *one = (struct override){ path, value };
+        *one = (struct override){ pair.key, pair.value };
     }
     *list = (struct override_list){ all.items, all.count };
     return true;

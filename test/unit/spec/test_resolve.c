@@ -10,6 +10,7 @@ static const struct str FILE_TEXT = STR_INIT(
     "source: demo\n"
     "http: { base_url: 'https://a.example', read_timeout: 20s, headers: { Accept: a, X-One: 1 },\n"
     "        query: { mail: me } }\n"
+    "params: { q: y, contact: me }\n"
     "page: { type: offset, size: 10 }\n"
     "response: { error_when: [{ status: 500, level: L1 }] }\n"
     "expr: { define: { q: source, r: source } }\n"
@@ -147,6 +148,11 @@ TEST(a_trigger_may_not_set_everything)
         { "page.size", "many", "must be a whole number" },
         { "page.size", "0", "out of range" },
         { "params.contact", "env:AWS_SECRET_ACCESS_KEY", "not a reference" },
+        { "params.Q", "x",
+          "demo has no parameter 'Q'; did you mean q?; its parameters: q, contact" },
+        { "params.contct", "x", "did you mean contact?" },
+        { "params.q.selects", "true", "has no parameter 'q.selects'" },
+        { "pge.size", "5", "did you mean page.size?" },
         { "response.items", "$", "cannot be set by a trigger" },
     };
     struct resolution resolution;

@@ -103,6 +103,47 @@ TEST(an_edit_without_a_path_is_a_fault)
     }
 }
 
+/* A mistyped name would add a member that nothing uses. */
+TEST(an_edit_of_a_name_that_the_file_lacks_is_a_fault)
+{
+    static const struct {
+        struct edit edit;
+        const char *hint; /* NULL: it is meant */
+    } cases[] = {
+        { { STR_INIT("params.topc"), STR_INIT("x") }, "did you mean topic? its parameters: topic" },
+        { { STR_INIT("params.Q"), STR_INIT("x") }, "its parameters: topic" },
+        { { STR_INIT("params.Q"), STR_INIT("") }, "its parameters: topic" },
+        { { STR_INIT("params.top"), STR_INIT("x") }, "its parameters: topic" },
+        { { STR_INIT("endpoints.lst.page.size"), STR_INIT("7") }, "its endpoints: list" },
+        { { STR_INIT("operations.harvst.every"), STR_INIT("1h") }, "its operations: harvest" },
+        { { STR_INIT("credentials.a.secret"), STR_INIT("env:A") }, "its credentials: none" },
+        { { STR_INIT("params.topic"), STR_INIT("x") }, NULL },
+        { { STR_INIT("params.used"), STR_INIT("x") }, NULL },
+        { { STR_INIT("operations.update"), STR_INIT("{ endpoint: list }") }, NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct source_text text = {
+            STR("source: demo\nhttp: { base_url: 'https://a.example' }\nparams: { topic: y }\n"
+                "endpoints:\n  list: { role: search, path: /list, query: { q: '${params.topic}', "
+                "r: '${params.used}' } }\noperations: { harvest: { endpoint: list } }\n"),
+            { &cases[i].edit, 1 }
+        };
+        struct source source;
+
+        (void)read_text(STR(""), &source);
+        fault_list_init(&faults, &arena);
+        CHECK_EQ(source_read(&arena, &text, &faults, &source), cases[i].hint == NULL,
+                 cases[i].edit.path.data);
+        if (cases[i].hint == NULL)
+            continue;
+        REQUIRE(faults.count > 0, cases[i].edit.path.data);
+        CHECK_STR(str_of(faults.items[0].code), STR("edit.unknown"), cases[i].edit.path.data);
+        CHECK(str_find(faults.items[0].hint, str_of(cases[i].hint)) < faults.items[0].hint.len,
+              cases[i].hint);
+    }
+}
+
 TEST(a_file_becomes_rows_in_their_places)
 {
     struct source source;
