@@ -7,6 +7,7 @@
 #include "data/http_head.h"
 #include "data/http_redirect.h"
 #include "data/media_type.h"
+#include "data/saved_response.h"
 #include "data/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -50,6 +51,22 @@ static void check_body(const struct http_head *head, struct str body)
         assert(!str_is_utf8(body));
 }
 
+/* The same bytes as a file of curl's: the body is the end of them. */
+static void check_saved(struct arena *arena, struct str text)
+{
+    const struct saved_response saved = { .text = text };
+    struct http_response reply;
+    struct error err;
+
+    if (!saved_response_read(&saved, arena, &reply, &err)) {
+        assert(err.level == ERROR_REQUEST);
+        return;
+    }
+    assert(reply.body.len == 0 || str_ends(text, reply.body));
+    for (size_t i = 0; i < reply.headers.count; i++)
+        assert(http_is_token(reply.headers.items[i].name));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const struct http_limits limits = { .header_bytes_max = 2000, .headers_max = 20 };
@@ -74,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         check_redirect(&arena, &head);
         check_body(&head, rest);
     }
+    check_saved(&arena, (struct str){ (const char *)bytes, size });
     arena_release(&arena);
     return 0;
 }

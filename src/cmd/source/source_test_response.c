@@ -4,10 +4,10 @@
 #include "adapter/auth/auth_http.h"
 #include "adapter/curl/curl_http.h"
 #include "adapter/system/system.h"
-#include "base/list.h"
 #include "cli/file.h"
 #include "cmd/source/source_test.h"
 #include "data/rate_hints.h"
+#include "data/saved_response.h"
 #include "engine/gate/gate.h"
 #include "port/store_pause.h"
 
@@ -135,57 +135,19 @@ pool:
     return ok;
 }
 
-/* "HTTP/1.1 200 OK", or "status: 200" of a .head file, and header lines. */
-static bool read_head(struct arena *arena, struct str head, struct http_response *reply,
-                      struct error *err)
-{
-    while (head.len > 0) {
-        struct str line = str_trim(str_cut(&head, '\n'));
-        struct str name;
-        struct http_header *header;
-        int64_t status;
-
-        if (str_starts(line, STR("HTTP/")) || str_starts(line, STR("status:"))) {
-            (void)str_cut(&line, ' ');
-            line = str_trim(line);
-            if (!str_to_i64(str_cut(&line, ' '), &status))
-                return error_set(err, ERROR_REQUEST, "source.fixture",
-                                 "the status line cannot be read");
-            reply->status = (int)status;
-            continue;
-        }
-        name = str_trim(str_cut(&line, ':'));
-        if (name.len == 0)
-            continue;
-        header = LIST_ADD(arena, &reply->headers);
-        if (header == NULL)
-            return arena_error(arena, err);
-        *header = (struct http_header){ name, str_trim(line) };
-    }
-    return true;
-}
-
 bool source_test_read(struct source_test *test, const char *path, struct http_response *reply,
                       struct error *err)
 {
     struct arena *arena = &test->session.arena;
     const struct str beside = arena_printf(arena, "%s.head", path);
-    struct str head = { 0 }, text;
-    size_t blank;
+    struct saved_response saved = { 0 };
 
-    *reply = (struct http_response){ .status = 200 };
-    if (!file_read(arena, path, RESPONSE_BYTES_MAX, &text, err))
+    if (beside.data == NULL)
+        return arena_error(arena, err);
+    if (!file_read(arena, path, RESPONSE_BYTES_MAX, &saved.text, err) ||
+        (access(beside.data, R_OK) == 0 &&
+         !file_read(arena, beside.data, RESPONSE_BYTES_MAX, &saved.head, err)))
         return false;
-    if (str_starts(text, STR("HTTP/"))) {
-        blank = str_find(text, STR("\r\n\r\n"));
-        blank = blank < text.len ? blank + 4 : str_find(text, STR("\n\n")) + 2;
-        blank = blank < text.len ? blank : text.len;
-        head = str_slice(text, 0, blank);
-        text = str_slice(text, blank, text.len);
-    } else if (beside.data != NULL && access(beside.data, R_OK) == 0 &&
-               !file_read(arena, beside.data, RESPONSE_BYTES_MAX, &head, err))
-        return false;
-    reply->body = text;
-    reply->wire_bytes = (int64_t)text.len;
-    return read_head(arena, head, reply, err);
+    return saved_response_read(&saved, arena, reply, err) ||
+           error_wrap(err, "%s", saved.head.len > 0 ? beside.data : path);
 }
