@@ -23,15 +23,6 @@ CREATE TABLE sys_dict_item (
 
 CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
 
--- Other words for the same item, as people write them.
-CREATE TABLE sys_dict_item_alias (
-    type_code  text NOT NULL,
-    alias_code text NOT NULL CHECK (alias_code <> ''),
-    item_code  text NOT NULL,
-    PRIMARY KEY (type_code, alias_code),
-    FOREIGN KEY (type_code, item_code) REFERENCES sys_dict_item
-);
-
 -- ---- triggers ----
 
 CREATE TABLE ing_schedule_instance (

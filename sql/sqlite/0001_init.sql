@@ -22,15 +22,6 @@ CREATE TABLE sys_dict_item (
 
 CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
 
--- Other words for the same item, as people write them.
-CREATE TABLE sys_dict_item_alias (
-    type_code  TEXT NOT NULL,
-    alias_code TEXT NOT NULL CHECK (alias_code <> ''),
-    item_code  TEXT NOT NULL,
-    PRIMARY KEY (type_code, alias_code),
-    FOREIGN KEY (type_code, item_code) REFERENCES sys_dict_item
-) STRICT, WITHOUT ROWID;
-
 -- ---- triggers ----
 
 CREATE TABLE ing_schedule_instance (

@@ -30,11 +30,12 @@ static bool connect(struct session *session, const struct invocation *invocation
            store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
 }
 
-bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
-                  struct error *err)
+bool session_init(struct session *session, const struct invocation *invocation,
+                  struct session_made *made, struct error *err)
 {
     return connect(session, invocation, true, err) &&
-           store_migrate(session->store, clock_now_us(&session->clock), taken, err);
+           store_migrate(session->store, clock_now_us(&session->clock), &made->migrations, err) &&
+           store_words_restore(session->store, &made->words, err);
 }
 
 bool session_open(struct session *session, const struct invocation *invocation, struct error *err)

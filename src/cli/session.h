@@ -29,8 +29,12 @@ bool session_open(struct session *session, const struct invocation *invocation,
                   struct error *err) MUST_CHECK;
 
 /* The same, but creates the database where there is none, and applies the migrations it lacks. */
-bool session_init(struct session *session, const struct invocation *invocation, int64_t *taken,
-                  struct error *err) MUST_CHECK;
+struct session_made {
+    int64_t migrations; /* that were applied */
+    int64_t words;      /* of the dictionaries that were restored */
+};
+bool session_init(struct session *session, const struct invocation *invocation,
+                  struct session_made *made, struct error *err) MUST_CHECK;
 
 void session_close(struct session *session); /* accepts the zero value */
 

@@ -198,9 +198,9 @@ static bool init(const struct invocation *invocation, struct error *err)
     struct workers_settings settings;
     struct session session = { 0 };
     struct serve options = { 0 };
-    int64_t taken;
+    struct session_made made;
     const bool ok = read_options(invocation, &options, &settings, err) &&
-                    session_init(&session, invocation, &taken, err);
+                    session_init(&session, invocation, &made, err);
 
     session_close(&session);
     return ok;

@@ -68,6 +68,12 @@ struct store_schema {
     int64_t latest;  /* the last one that this program knows */
 };
 
+struct store_words { /* of the program's dictionaries (core/codes.h) that the database lacks */
+    int64_t missing;
+    struct str type; /* the first of them: "ing_operation", "HARVEST" */
+    struct str code;
+};
+
 struct store_ops {
     void (*close)(struct store *store);
     bool (*another)(struct store *store, struct store **session, struct error *err);
@@ -78,6 +84,8 @@ struct store_ops {
     bool (*lock)(struct store *store, struct str name, struct error *err);
     bool (*migrate)(struct store *store, int64_t now_us, int64_t *taken, struct error *err);
     bool (*schema)(struct store *store, struct store_schema *schema, struct error *err);
+    bool (*words)(struct store *store, struct store_words *words, struct error *err);
+    bool (*words_restore)(struct store *store, int64_t *restored, struct error *err);
 };
 
 struct store {
@@ -218,10 +226,22 @@ static inline bool MUST_CHECK store_schema(struct store *store, struct store_sch
     return store->ops->schema(store, schema, err);
 }
 
-/* False, L4, unless the database has exactly the schema this program was built for. */
+/* Adds the words of the program's dictionaries that the database lacks; *restored counts them.
+ * Words that the program does not know are left alone. */
+static inline bool MUST_CHECK store_words_restore(struct store *store, int64_t *restored,
+                                                  struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    return store->ops->words_restore(store, restored, err);
+}
+
+/* False, L4, unless the database has exactly the schema this program was built for, and every word
+ * of its dictionaries. Others may use the dictionaries to read rows: a word that was removed from
+ * them must not appear in rows. */
 static inline bool MUST_CHECK store_schema_check(struct store *store, struct error *err)
 {
     struct store_schema schema;
+    struct store_words words;
 
     if (!store_schema(store, &schema, err))
         return false;
@@ -229,6 +249,14 @@ static inline bool MUST_CHECK store_schema_check(struct store *store, struct err
         return error_set(err, ERROR_FATAL, "store.schema",
                          "the database's schema is at %lld, this patra needs %lld: run patra init",
                          (long long)schema.version, (long long)schema.latest);
+    if (!store->ops->words(store, &words, err))
+        return false;
+    if (words.missing > 0)
+        return error_set(
+            err, ERROR_FATAL, "store.dictionary",
+            "sys_dict_item lacks %lld of this patra's words, such as %.*s of %.*s: run "
+            "patra init, which restores them",
+            (long long)words.missing, STR_ARG(words.code), STR_ARG(words.type));
     return true;
 }
 

@@ -80,6 +80,36 @@ TEST(dictionaries_hold_the_words_of_the_code_and_no_others)
     contract_end();
 }
 
+/* Rows would say what no reader of the dictionaries could look up. */
+TEST(a_store_whose_dictionaries_lack_a_word_is_refused_until_it_is_restored)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn);
+    struct error err = { 0 };
+    int64_t restored;
+
+    contract_sql(dsn, "INSERT INTO sys_dict_item VALUES ('ing_operation', 'MINE', 99, 'my own')");
+    CHECK(store_schema_check(store, &err), "a word that patra does not know is left alone");
+    contract_sql(dsn, "DELETE FROM sys_dict_item WHERE type_code = 'ing_operation'"
+                      " AND item_code = 'HARVEST'");
+    contract_sql(dsn, "UPDATE sys_dict_item SET position = 0 WHERE item_code = 'MINE'");
+    CHECK(!store_schema_check(store, &err), "refused");
+    CHECK_STR(str_of(err.code), STR("store.dictionary"), err.text);
+    CHECK(strstr(err.text, "HARVEST of ing_operation") != NULL, err.text);
+    CHECK(strstr(err.text, "patra init") != NULL, "what to do");
+    REQUIRE_OK(store_words_restore(store, &restored, &err), err);
+    CHECK_EQ(restored, 1, "the word");
+    CHECK(store_schema_check(store, &err), "ready");
+    REQUIRE_OK(store_words_restore(store, &restored, &err), err);
+    CHECK_EQ(restored, 0, "nothing left");
+    contract_sql(dsn, "DELETE FROM sys_dict_item WHERE type_code = 'http_method'");
+    contract_sql(dsn, "DELETE FROM sys_dict_type WHERE type_code = 'http_method'");
+    CHECK(!store_schema_check(store, &err), "a whole dictionary");
+    REQUIRE_OK(store_words_restore(store, &restored, &err), err);
+    CHECK(store_schema_check(store, &err), "ready again");
+    store_close(store);
+}
+
 static void check_refused(const char *sql, const char *code, const char *label)
 {
     const char *dsn = contract_new_database();

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "adapter/sql/dictionary.h"
 #include "adapter/sql/migrate.h"
 
 enum { TEXTS_MAX = 4 << 20 };
@@ -70,6 +71,8 @@ static const struct store_ops STORE = {
     .lock = session_lock,
     .migrate = sql_migrate,
     .schema = sql_schema,
+    .words = sql_words,
+    .words_restore = sql_words_restore,
 };
 
 void sql_session_init(struct sql_session *session, const struct sql_driver *driver)
