@@ -157,6 +157,7 @@ CREATE TABLE ing_task (
     -- +1 per claim; every write of a run checks it
     lease_epoch          bigint      NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
     attempt_count        integer     NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    cancel_reason        text, -- a person has cancelled it; NULL: no. Its worker stops after its batch
     last_error           text        NOT NULL DEFAULT '',
     started_at           timestamptz,
     finished_at          timestamptz,
@@ -192,6 +193,9 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
+-- A task cancelled in the queue may have no run.
+CREATE INDEX idx_task_cancelled ON ing_task (provenance_code, finished_at)
+    WHERE status_code = 'CANCELLED';
 CREATE INDEX idx_task_slice ON ing_task (slice_id);
 CREATE INDEX idx_task_plan ON ing_task (plan_id, status_code);
 CREATE INDEX idx_task_cred ON ing_task (credential_id) WHERE credential_id <> '';

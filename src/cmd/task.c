@@ -1,4 +1,4 @@
-/* patra task: list tasks, and show what one requested and received. */
+/* patra task: list tasks, show what one requested and received, and cancel one. */
 #include "cmd/task.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "engine/plan/cancel.h"
 #include "view/task.h"
 
 enum { TASKS_SHOWN = 50, BATCHES_SHOWN = 10, SHOWN_MAX = 10000 };
@@ -188,6 +189,8 @@ static void print_task(const struct task *task, FILE *out)
         (void)instant_format(task->leased_until_us, to);
         fprintf(out, "  lease       %.*s until %s\n", STR_ARG(task->lease_owner), to);
     }
+    if (task->is_cancelled && task->status != TASK_CANCELLED)
+        fprintf(out, "  stopping    %.*s\n", STR_ARG(task->cancel_reason));
     if (task->last_error.len > 0)
         fprintf(out, "  last error  %.*s\n", STR_ARG(task->last_error));
     fprintf(out, "\n");
@@ -239,11 +242,72 @@ static const struct command show_command = {
     .run = cmd_show,
 };
 
-static const struct command *const children[] = { &list_command, &show_command, NULL };
+/* ---- cancel ---- */
+
+enum { REASON_MAX = 200 };
+
+static bool read_reason(const struct invocation *invocation, struct str *reason, struct error *err)
+{
+    *reason = str_of(invocation_value(invocation, "reason"));
+    return reason->len <= REASON_MAX ||
+           command_misused(err, "--reason: longer than %d bytes", REASON_MAX);
+}
+
+static void print_cancel(int64_t id, enum task_cancel_result result, FILE *out)
+{
+    static const char *const texts[] = {
+        [TASK_IS_CANCELLED] =
+            "cancelled; its slice covers nothing and the cursor stops before it.\n"
+            "The next trigger plans its window again",
+        [TASK_WILL_STOP] = "is under way and stops after its current batch; its slice then covers\n"
+                           "nothing, and the next trigger plans its window again",
+        [TASK_HAD_ENDED] = "had already ended",
+    };
+
+    fprintf(out, "task %" PRId64 ": %s\n", id, texts[result]);
+}
+
+static bool cancel(const struct invocation *invocation, struct session *session,
+                   enum exit_code *code, struct error *err)
+{
+    struct task_cancel_request request = { .now_us = clock_now_us(&session->clock) };
+    enum task_cancel_result result;
+
+    (void)code;
+    if (!invocation_row(invocation, 0, "task", &request.id, err) ||
+        !read_reason(invocation, &request.reason, err) ||
+        !task_cancel(session->store, &request, &result, err))
+        return false;
+    print_cancel(request.id, result, invocation->out);
+    return true;
+}
+
+static enum exit_code cmd_cancel(const struct invocation *invocation)
+{
+    return session_run(invocation, cancel);
+}
+
+static const struct command cancel_command = {
+    .name = "cancel",
+    .summary = "cancel one task and its slice",
+    .operands = "TASK",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Cancels one task. One that is waiting ends at once; one under way stops after its\n"
+        "current batch. Its slice covers nothing, so the cursor stops before it (`cursor show`\n"
+        "says why) and the next trigger plans its window again; to prevent that, pause the\n"
+        "source first. Records that were already stored stay.",
+    .options = { { "reason", "TEXT", "Why, for those who look at it later." }, SESSION_OPTION },
+    .run = cmd_cancel,
+};
+
+static const struct command *const children[] = { &list_command, &show_command, &cancel_command,
+                                                  NULL };
 
 const struct command COMMAND_TASK = {
     .name = "task",
-    .summary = "list tasks, and show what one requested and received",
+    .summary = "list tasks, show what one requested and received, cancel one",
     .description = "A task is a slice of a plan that a worker fetches; each attempt is a run.",
     .children = children,
 };

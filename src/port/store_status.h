@@ -11,8 +11,8 @@
 #include "port/store_rate.h"
 #include "port/store_task.h"
 
-/* A task that ended is found by its last run. Runs that began earlier than this before `since_us`
- * are not searched. */
+/* A task that ended is found by its last run, a cancelled one by itself. Runs that began earlier
+ * than this before `since_us` are not searched. */
 #define STATUS_RUN_MAX_US (7 * INT64_C(86400000000))
 
 /* ---- the queue of a source, by partition ---- */
@@ -22,7 +22,8 @@ struct partition_count {
     int64_t queued;                   /* due or not */
     int64_t first_us;                 /* when the earliest of these is due; 0 = there is none */
     int64_t running;                  /* under way in any process */
-    int64_t ended[TASK_STATUS_COUNT]; /* tasks whose last run ended since, by status */
+    int64_t ended[TASK_STATUS_COUNT]; /* tasks whose last run ended since, by status;
+                                         CANCELLED: that were cancelled since, run or not */
 };
 
 struct partition_count_list {

@@ -46,6 +46,8 @@ struct task {
     int64_t attempts;
     struct str last_error;
     int64_t created_us;
+    bool is_cancelled; /* a person has cancelled it; one that runs ends after its batch */
+    struct str cancel_reason;
 };
 
 struct task_list {
@@ -60,6 +62,12 @@ struct task_filter { /* a member that is not set does not filter */
     enum task_status status;
     int64_t after_id;
     int64_t limit;
+};
+
+struct task_cancel {
+    int64_t id;
+    struct str reason; /* also the last error of a task that is queued */
+    int64_t now_us;
 };
 
 struct task_partition { /* what the queue is shared out by */
@@ -181,6 +189,8 @@ struct store_task_ops {
                 bool *found, struct error *err);
     bool (*list)(struct store *store, struct arena *arena, const struct task_filter *filter,
                  struct task_list *list, struct error *err);
+    bool (*cancel)(struct store *store, const struct task_cancel *cancel, bool *changed,
+                   struct error *err);
     bool (*queued)(struct store *store, const struct task_partition *partition, int64_t *count,
                    struct error *err);
     bool (*live)(struct store *store, struct arena *arena, const struct task_partition *partition,
@@ -215,6 +225,17 @@ static inline bool MUST_CHECK store_task_list(struct store *store, struct arena 
                                               struct task_list *list, struct error *err)
 {
     return store->task->list(store, arena, filter, list, err);
+}
+
+/* A queued task becomes CANCELLED. One that runs is marked: its executor reads the mark between
+ * batches. *changed is false for a task that has ended or does not exist. The slice's status is the
+ * caller's part. */
+static inline bool MUST_CHECK store_task_cancel(struct store *store,
+                                                const struct task_cancel *cancel, bool *changed,
+                                                struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->task->cancel(store, cancel, changed, err);
 }
 
 /* How many tasks of a partition are queued. */

@@ -80,6 +80,8 @@ static void write_task(struct json_writer *w, const struct task *task)
         json_write_member_str(w, STR("leaseOwner"), task->lease_owner);
         json_write_member_instant(w, STR("leasedUntil"), task->leased_until_us);
     }
+    if (task->is_cancelled)
+        json_write_member_str(w, STR("cancelReason"), task->cancel_reason);
     if (task->last_error.len > 0)
         json_write_member_str(w, STR("lastError"), task->last_error);
 }

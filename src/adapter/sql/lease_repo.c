@@ -203,7 +203,8 @@ static bool lease_finish(struct store *store, const struct task_end *end, bool *
 }
 
 static const char RELEASE[] =
-    "UPDATE ing_task SET status_code = 'QUEUED', scheduled_at = :scheduled, last_error = :reason,"
+    "UPDATE ing_task SET status_code = 'QUEUED', last_error = :reason,"
+    " scheduled_at = CASE WHEN cancel_reason IS NULL THEN :scheduled ELSE :now END,"
     " lease_owner = NULL, leased_until = NULL, updated_at = :now" HELD;
 
 static bool lease_release(struct store *store, const struct lease_release *release, bool *held,

@@ -31,6 +31,8 @@ void read_task(struct rows *rows, struct arena *arena, struct task *task)
     task->created_us = rows_i64(rows);
     task->is_reset = rows_bool(rows);
     task->ids = rows_id_range(rows);
+    task->is_cancelled = rows_bool(rows);
+    task->cancel_reason = rows_text(rows, arena);
 }
 
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list, struct error *err)

@@ -83,8 +83,13 @@ static const char COUNTS[] =
     " UNION ALL "
     "SELECT t.endpoint_name, t.operation_code, t.status_code, count(*),"
     " CAST(NULL AS {instant})" ENDED_SINCE
-    "   AND t.status_code IN ('SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')"
-    " GROUP BY t.endpoint_name, t.operation_code, t.status_code";
+    "   AND t.status_code IN ('SUCCEEDED', 'PARTIAL', 'FAILED')"
+    " GROUP BY t.endpoint_name, t.operation_code, t.status_code"
+    " UNION ALL "
+    "SELECT endpoint_name, operation_code, 'CANCELLED', count(*), CAST(NULL AS {instant})"
+    " FROM ing_task"
+    " WHERE status_code = 'CANCELLED' AND provenance_code = :source AND finished_at >= :since"
+    " GROUP BY endpoint_name, operation_code";
 
 static bool status_counts(struct store *store, struct arena *arena, struct str source,
                           int64_t since_us, struct partition_count_list *list, struct error *err)

@@ -148,6 +148,25 @@ static bool task_list(struct store *store, struct arena *arena, const struct tas
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks");
 }
 
+static const char CANCEL[] =
+    "UPDATE ing_task SET cancel_reason = :reason, updated_at = :now,"
+    " finished_at = CASE status_code WHEN 'QUEUED' THEN :now ELSE finished_at END,"
+    " last_error = CASE status_code WHEN 'QUEUED' THEN :reason ELSE last_error END,"
+    " status_code = CASE status_code WHEN 'QUEUED' THEN 'CANCELLED' ELSE status_code END"
+    " WHERE id = :id AND status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING')";
+
+static bool task_cancel(struct store *store, const struct task_cancel *cancel, bool *changed,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, CANCEL);
+
+    bind_i64(st, ":id", cancel->id);
+    bind_text(st, ":reason", cancel->reason);
+    bind_instant(st, ":now", cancel->now_us);
+    return statement_changed(st, changed, err) ||
+           error_wrap(err, "cancel task %" PRId64, cancel->id);
+}
+
 static const char QUEUED[] =
     "SELECT count(*) FROM ing_task WHERE status_code = 'QUEUED' AND provenance_code = :source"
     "   AND endpoint_name = :endpoint AND operation_code = :operation";
@@ -256,6 +275,7 @@ const struct store_task_ops SQL_TASK = {
     .add = task_add,
     .get = task_get,
     .list = task_list,
+    .cancel = task_cancel,
     .queued = task_queued,
     .live = task_live,
     .coverage = task_coverage,

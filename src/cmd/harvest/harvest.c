@@ -484,11 +484,11 @@ static enum exit_code cmd_harvest(const struct invocation *invocation)
 
 /* ---- the four commands ---- */
 
-#define HARVEST_END                                                                            \
-    "\n\nShows progress while it works, and a summary at the end. The exit code is 0 when\n"   \
-    "everything was fetched, 1 when slices failed or have holes, 3 when it cannot continue\n"  \
-    "now (quota, pause), 4 when the source is stopped, and 130 when it was interrupted. Run\n" \
-    "the same command again to continue."
+#define HARVEST_END                                                                           \
+    "\n\nShows progress while it works, and a summary at the end. The exit code is 0 when\n"  \
+    "everything was fetched, 1 when slices failed, have holes or were cancelled, 3 when it\n" \
+    "cannot continue now (quota, pause), 4 when the source is stopped, and 130 when it was\n" \
+    "interrupted. Run the same command again to continue."
 
 #define HARVEST_OPTIONS                                                                         \
     {                                                                                           \

@@ -23,7 +23,10 @@ enum exit_code harvest_exit(const struct harvest_summary *summary)
     case HARVEST_DONE:
         break;
     }
-    return summary->troubles.missing + summary->troubles.holes > 0 ? EXIT_FOUND : EXIT_DONE;
+    return summary->troubles.missing + summary->troubles.holes > 0 ||
+                   summary->count.ended[TASK_CANCELLED] > 0
+               ? EXIT_FOUND
+               : EXIT_DONE;
 }
 
 /* ---- for people ---- */
@@ -77,6 +80,8 @@ static void add_slices(const struct harvest_summary *summary, struct buf *out)
     add_count(out, count->ended[TASK_SUCCEEDED], "done");
     buf_printf(out, ", %" PRId64 " partial, %" PRId64 " failed", count->ended[TASK_PARTIAL],
                count->ended[TASK_FAILED]);
+    if (count->ended[TASK_CANCELLED] > 0)
+        buf_printf(out, ", %" PRId64 " cancelled", count->ended[TASK_CANCELLED]);
     if (left > 0)
         buf_printf(out, ", %" PRId64 " left", left);
     buf_add_char(out, '\n');
@@ -163,6 +168,15 @@ static void add_troubles(const struct harvest_summary *summary, struct buf *out)
                    shown - TROUBLES_SHOWN, STR_ARG(summary->source));
 }
 
+/* Other processes may cancel tasks while the harvest runs. */
+static void add_cancelled(const struct harvest_summary *summary, struct buf *out)
+{
+    if (summary->count.ended[TASK_CANCELLED] > 0)
+        buf_add(out,
+                STR("  cancelled   what was cancelled covers nothing; the next trigger plans it "
+                    "again\n"));
+}
+
 /* Why it ended before everything was done, and what to do. */
 static void add_end(const struct harvest_summary *summary, struct buf *out)
 {
@@ -223,6 +237,7 @@ static void add_planned(const struct plan_result *first, struct buf *out)
 
 void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out)
 {
+    const int64_t cancelled = summary->count.ended[TASK_CANCELLED];
     const struct plan_result *first = summary->first;
     struct buf text;
     struct error err;
@@ -231,6 +246,8 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     buf_printf(&text, "%.*s %.*s of %.*s: %s", STR_ARG(summary->source),
                STR_ARG(code_of(&OPERATION_CODES, (int)first->operation)), STR_ARG(first->endpoint),
                word_of(summary));
+    if (cancelled > 0)
+        buf_printf(&text, ", %" PRId64 " slice%s cancelled", cancelled, cancelled == 1 ? "" : "s");
     buf_add(&text, STR(", after "));
     text_span(&text, summary->view.elapsed_us);
     buf_add_char(&text, '\n');
@@ -247,6 +264,7 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
         buf_printf(&text, "  lost        %" PRId64 " id%s without a record\n",
                    summary->view.sums.lost_ids, summary->view.sums.lost_ids == 1 ? "" : "s");
     add_troubles(summary, &text);
+    add_cancelled(summary, &text);
     add_end(summary, &text);
     if (buf_ok(&text, &err))
         (void)fwrite(text.data, 1, text.len, out);

@@ -204,9 +204,17 @@ struct ending ending_paused(const struct ending_input *input)
     return later(input->now_us, "paused");
 }
 
-struct ending ending_cancelled(void)
+struct ending ending_plan_cancelled(void)
 {
     return final(TASK_CANCELLED, "its plan was cancelled");
+}
+
+struct ending ending_task_cancelled(struct str reason)
+{
+    struct ending ending = { .kind = ENDING_FINAL, .status = TASK_CANCELLED };
+
+    set_text(&ending, reason);
+    return ending;
 }
 
 struct ending ending_unstorable(const struct error *err)

@@ -12,7 +12,7 @@
  *      L2, L3                                   re-sliced after the first page, else FAILED
  *      L4                                       FAILED, and the source is stopped
  *      the process stops, or a pause            given back for now
- *      plan cancelled                           CANCELLED
+ *      plan or task cancelled                   CANCELLED
  *      overtaken                                nothing: another executor has the task by now
  */
 #ifndef PATRA_ENGINE_EXECUTE_ENDING_H
@@ -72,7 +72,8 @@ struct ending ending_unstorable(const struct error *err);
 /* Between two batches. */
 struct ending ending_stopped(const struct ending_input *input);
 struct ending ending_paused(const struct ending_input *input);
-struct ending ending_cancelled(void);
+struct ending ending_plan_cancelled(void);
+struct ending ending_task_cancelled(struct str reason);
 struct ending ending_overtaken(void);
 
 #endif

@@ -204,6 +204,30 @@ static bool must_stop(struct executor *executor)
            !clock_sleep_until_us(clock, clock_monotonic_us(clock), executor->parts.wake_fd);
 }
 
+/* Whether a person has cancelled the task or its plan. */
+static bool is_cancelled(struct task_run *run, struct ending *ending)
+{
+    struct executor *executor = run->executor;
+    struct error ignored;
+    struct task task;
+    struct plan plan;
+    bool found;
+
+    if (store_task_get(executor->parts.store, &executor->batch, run->task->id, &task, &found,
+                       &ignored) &&
+        found && task.is_cancelled) {
+        *ending = ending_task_cancelled(task.cancel_reason);
+        return true;
+    }
+    if (store_plan_get(executor->parts.store, &executor->batch, run->task->plan_id, &plan, &found,
+                       &ignored) &&
+        found && plan.status == PLAN_CANCELLED) {
+        *ending = ending_plan_cancelled();
+        return true;
+    }
+    return false;
+}
+
 /* Between two batches: whether to continue. When the store fails, the next check decides. */
 static bool look_around(struct task_run *run, struct ending *ending)
 {
@@ -211,9 +235,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
     const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
     const struct ending_input input = ending_input_of(run, 0, WAIT_BACKOFF);
     struct pause_list pauses;
-    struct plan plan;
     struct error ignored;
-    bool found;
 
     if (must_stop(executor)) {
         *ending = ending_stopped(&input);
@@ -230,13 +252,7 @@ static bool look_around(struct task_run *run, struct ending *ending)
         *ending = ending_paused(&input);
         return false;
     }
-    if (store_plan_get(executor->parts.store, &executor->batch, run->task->plan_id, &plan, &found,
-                       &ignored) &&
-        found && plan.status == PLAN_CANCELLED) {
-        *ending = ending_cancelled();
-        return false;
-    }
-    return true;
+    return !is_cancelled(run, ending);
 }
 
 /* ---- a batch ---- */
@@ -405,12 +421,21 @@ static bool is_refused(const struct error *err)
     return err->level == ERROR_REQUEST || err->level == ERROR_DATA;
 }
 
+/* What was cancelled is neither put off nor re-sliced. */
+static void heed_cancel(struct task_run *run, struct ending *ending)
+{
+    arena_reset(&run->executor->batch);
+    if (ending->kind == ENDING_LATER || (ending->kind == ENDING_FINAL && ending->needs_reslice))
+        (void)is_cancelled(run, ending);
+}
+
 static bool end(struct task_run *run, struct ending *ending, struct error *err)
 {
     struct store_retry retry = executor_retry(run->executor);
     bool held = true;
     bool is_plain = false;
 
+    heed_cancel(run, ending);
     task_note_outage(run, ending);
     if (ending->kind != ENDING_OVERTAKEN) {
         while (!task_end(run, ending, &held, err)) {
