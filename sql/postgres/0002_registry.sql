@@ -296,6 +296,7 @@ CREATE TABLE reg_prov_api_param_map (
     value text,
     required boolean,
     default_value text,
+    selects boolean,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_api_param_map_in_force ON reg_prov_api_param_map (provenance_code, endpoint_name, row_key)

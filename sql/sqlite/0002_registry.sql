@@ -295,6 +295,7 @@ CREATE TABLE reg_prov_api_param_map (
     value TEXT,
     required INTEGER CHECK (required IN (0, 1)),
     default_value TEXT,
+    selects INTEGER CHECK (selects IN (0, 1)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_api_param_map_in_force ON reg_prov_api_param_map (provenance_code, endpoint_name, row_key)

@@ -25,6 +25,7 @@ static bool connect(struct session *session, const struct invocation *invocation
 
     *session = (struct session){ .clock = system_clock() };
     arena_init(&session->arena, COMMAND_BYTES_MAX);
+    system_secrets_init(&session->secrets, NULL);
     session->dsn = store_dsn_redact(&session->arena, dsn);
     return spec_cache_open(&session->specs, err) &&
            store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
@@ -53,7 +54,10 @@ void session_close(struct session *session)
 
 struct view_reader session_reader(struct session *session)
 {
-    return (struct view_reader){ session->store, &session->arena, clock_now_us(&session->clock) };
+    return (struct view_reader){ .store = session->store,
+                                 .arena = &session->arena,
+                                 .now_us = clock_now_us(&session->clock),
+                                 .secrets = &session->secrets.source };
 }
 
 enum exit_code session_run(const struct invocation *invocation,

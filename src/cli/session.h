@@ -2,6 +2,7 @@
 #ifndef PATRA_CLI_SESSION_H
 #define PATRA_CLI_SESSION_H
 
+#include "adapter/system/system.h"
 #include "base/arena.h"
 #include "cli/command.h"
 #include "engine/source/spec_cache.h"
@@ -22,6 +23,7 @@ struct session {
     struct str dsn; /* without its password, for printing */
     struct store *store;
     struct spec_cache *specs; /* for all threads of the process */
+    struct system_secrets secrets;
 };
 
 /* Opens the store that --store, $PATRA_STORE or the default names, and checks its schema. */

@@ -72,12 +72,14 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
         return false;
     chores.now_us = now_us;
     if (!housekeeping_run(store, &chores, &done, err) ||
-        !schedule_fire_due(store,
-                           &(struct schedule_fire_request){ .owner = owner,
-                                                            .now_us = now_us,
-                                                            .listener = &serve->listener,
-                                                            .specs = serve->session->specs },
-                           &fired, err))
+        !schedule_fire_due(
+            store,
+            &(struct schedule_fire_request){ .owner = owner,
+                                             .now_us = now_us,
+                                             .listener = &serve->listener,
+                                             .specs = serve->session->specs,
+                                             .secrets = &serve->session->secrets.source },
+            &fired, err))
         return false;
     if (done.leases > 0)
         log_event(serve->log, LOG_WARN, "leases expired", LOG_I64("tasks", done.leases));

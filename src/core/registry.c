@@ -160,6 +160,7 @@ static const struct registry_column param[] = {
     TEXT("value"),
     BOOL("required"),
     TEXT("default_value"),
+    BOOL("selects"),
 };
 
 static const struct registry_column expr_capability[] = {

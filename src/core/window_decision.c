@@ -86,7 +86,7 @@ static void decide_from(struct window_decision *d)
                  is_harvest ? before(r->cursor.at_us, r->lookback_us) : r->cursor.at_us);
     }
     consider_maybe(&d->from, WINDOW_RULE_USER_FROM, r->user_from);
-    if (is_harvest && d->from.candidate_count == 0)
+    if (!is_backfill && keeps_cursor(r) && d->from.candidate_count == 0)
         consider_maybe(&d->from, WINDOW_RULE_START, r->start);
     if (d->from.candidate_count == 0) {
         /* BACKFILL counts back from its upper bound; the others from now. */

@@ -9,14 +9,15 @@
  *      BACKFILL      max(cursor, user.from), at most `to`     min(user.to, forward, now - lag)
  *                    no cursor: user.from, else to - size     and, resumed, its first `to`
  *      UPDATE TIME   max(cursor, user.from)                   min(user.to, now - lag)
- *                    neither: now - lag - size
+ *                    neither: start, else now - lag - size
  *      UPDATE ID     user.from, else now - lag - size         min(user.to, now - lag)
  *      METRICS       as UPDATE, with a cursor of its own
  *      REPLAY        user.from, else now - lag - size         min(user.to, now - lag)
  *
  * The cursor is the operation's own: HARVEST's forward watermark, BACKFILL's progress within its
  * campaign, UPDATE's refresh_checked_at. `forward` is HARVEST's, and only BACKFILL uses it.
- * REPLAY uses no cursor. `start` is the source's own first instant (start_at). Overlap and the
+ * REPLAY uses no cursor. `start` is the source's own first instant (start_at, HARVEST only), or
+ * where a former query of the operation started. Overlap and the
  * longest slice do not affect the window; they belong to the slices (core/slice.h).
  *
  * The decision keeps every input and every candidate, so that it can be explained to a person
@@ -57,7 +58,7 @@ struct window_request {
     struct maybe_instant cursor;
     struct maybe_instant forward;
     struct maybe_instant campaign_to; /* a resumed BACKFILL: the end of its first window */
-    struct maybe_instant start;       /* HARVEST: the start of a source without a cursor */
+    struct maybe_instant start;       /* HARVEST, UPDATE TIME: where to start without a cursor */
     enum beyond_now beyond;           /* what to do with a --to after now - lag */
     int64_t lag_us;                   /* more recent data may not be complete at the source yet */
     int64_t lookback_us; /* HARVEST: how far before the cursor late records are looked for */

@@ -111,6 +111,20 @@ static void check_mentioned(const struct check *check, const struct registry_row
     check_hint(check, "use it as ${%s.%.*s}, or remove it", scope, STR_ARG(name));
 }
 
+/* A literal counts by its value anyway. */
+static void check_selects(const struct check *check, const struct registry_row *row)
+{
+    const struct registry_value *value = &row->values[registry_column(row->table, STR("value"))];
+    const struct registry_value *selects =
+        &row->values[registry_column(row->table, STR("selects"))];
+
+    if (!selects->is_set || (value->is_set && setting_is_reference(value->text)))
+        return;
+    check_row_error(check, "spec.idle", (struct check_place){ row, "selects", 0 },
+                    "is only for references: a literal value always counts");
+    check_hint(check, "remove selects, or use env:NAME or file:PATH");
+}
+
 static void check_names(const struct check *check)
 {
     for (size_t i = 0; i < check->source->registry.count; i++) {
@@ -118,8 +132,10 @@ static void check_names(const struct check *check)
         struct str rest = row->key;
         const struct str kind = str_cut(&rest, ':');
 
-        if (row->table == REGISTRY_PARAM && str_eq(kind, STR("PARAM")))
+        if (row->table == REGISTRY_PARAM && str_eq(kind, STR("PARAM"))) {
             check_mentioned(check, row, "params", rest);
+            check_selects(check, row);
+        }
         if (row->table == REGISTRY_FIELD && str_eq(kind, STR("HISTORY")))
             check_mentioned(check, row, "history", rest);
         if (row->table == REGISTRY_EXPR_RENDER && row->key.len > 0)

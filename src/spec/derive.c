@@ -65,8 +65,10 @@ struct registry_value derive_namespace(const struct resolution *resolution)
 
     if (operation < 0)
         return nothing;
+    if (is_by_id(resolution)) /* it has no cursor */
+        return word(&NAMESPACE_SCOPE_CODES, NAMESPACE_GLOBAL);
     return word(&NAMESPACE_SCOPE_CODES, operation == OPERATION_HARVEST || is_update(operation)
-                                            ? NAMESPACE_GLOBAL
+                                            ? NAMESPACE_EXPR
                                             : NAMESPACE_CUSTOM);
 }
 

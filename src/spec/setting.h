@@ -113,7 +113,8 @@ struct setting {
     bool is_list;     /* of a set: a list of maps instead of a map of names */
     bool is_optional; /* a BOOL or CODE that a snapshot may lack */
     bool is_about;    /* describes the source, not what it does: not part of a snapshot */
-    bool is_proto;    /* decides what is requested or how a response is read: expr_proto_hash */
+    bool is_proto;    /* decides which records are requested and kept: query_hash */
+    bool is_mapping;  /* decides how a stored record is read: mapping_hash */
     bool is_override; /* a trigger may change it for one plan */
     const char *help; /* one sentence */
 };

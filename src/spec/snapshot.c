@@ -1,17 +1,22 @@
-/* From the values in effect to the snapshot's canonical JSON and its two hashes. */
+/* From the values in effect to the snapshot's canonical JSON and its hashes. */
 #include "spec/snapshot.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "data/json_canonical.h"
 #include "data/json_write.h"
 #include "spec/setting_value.h"
 
+enum part { PART_ALL, PART_QUERY, PART_MAPPING };
+
 struct maker {
     struct arena *arena;
     struct json_writer w;
+    struct buf out;
     struct resolution in;
-    bool is_proto_only;
+    enum part part;
 };
 
 /* ---- one value ---- */
@@ -48,7 +53,15 @@ static void write_value(struct maker *maker, const struct setting *setting,
 
 static bool is_wanted(const struct maker *maker, const struct setting *setting)
 {
-    return !setting->is_about && (!maker->is_proto_only || setting->is_proto);
+    switch (maker->part) {
+    case PART_ALL:
+        break;
+    case PART_QUERY:
+        return setting->is_proto;
+    case PART_MAPPING:
+        return setting->is_mapping;
+    }
+    return !setting->is_about;
 }
 
 /* ---- sets ---- */
@@ -100,6 +113,8 @@ static bool write_set(struct maker *maker, const struct setting_set *set, struct
 
     if (!resolution_rows(maker->arena, &maker->in, row_filter_of(set), &rows, err))
         return false;
+    if (!is_wanted(maker, setting_set_next(set, NULL)))
+        rows.count = 0;
     if (set->layout == SET_LIST || set->layout == SET_RULES)
         json_write_array(&maker->w);
     else
@@ -112,10 +127,54 @@ static bool write_set(struct maker *maker, const struct setting_set *set, struct
     return true;
 }
 
+/* Whether what was written so far mentions params.NAME. A longer name that begins so counts as
+ * well: a parameter too many is harmless. */
+static bool is_used(struct maker *maker, struct str name, bool *used, struct error *err)
+{
+    const struct str written = buf_str(&maker->out);
+    const struct str use = arena_printf(maker->arena, "params.%.*s", STR_ARG(name));
+
+    if (use.data == NULL)
+        return arena_error(maker->arena, err);
+    *used = str_find(written, use) < written.len;
+    return true;
+}
+
 /* A trigger's value of a parameter replaces the file's. */
-static bool write_params(struct maker *maker, struct error *err)
+static bool write_param(struct maker *maker, const struct registry_row *row, struct str name,
+                        struct error *err)
 {
     const struct setting_set *set = setting_set(AT_SOURCE, STR("params"));
+    const struct override *override = resolution_param(&maker->in, name);
+    const struct selected *selected = selected_find(&maker->in.source->selected, name);
+    struct registry_row shown = *row;
+    const int column = setting_column(setting_find(AT_SOURCE, STR("params.*.selects")));
+
+    json_write_name(&maker->w, name);
+    json_write_object(&maker->w);
+    if (override != NULL) {
+        json_write_member_str(&maker->w, STR("value"), override->value);
+    } else {
+        if (selected != NULL) { /* the hash takes the place of `true` */
+            shown.values = ARENA_ARRAY(maker->arena, struct registry_value,
+                                       registry_table(row->table)->column_count);
+            if (shown.values == NULL)
+                return arena_error(maker->arena, err);
+            memcpy(shown.values, row->values,
+                   registry_table(row->table)->column_count * sizeof(*row->values));
+            shown.values[column].is_set = false;
+            json_write_member_str(&maker->w, STR("selects"), str_of(selected->hash));
+        }
+        if (!write_member(maker, set, &shown, err))
+            return false;
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
+/* The query has the parameters that it uses. One that is only in the User-Agent selects nothing. */
+static bool write_params(struct maker *maker, struct error *err)
+{
     const struct registry_row *row = NULL;
 
     json_write_name(&maker->w, STR("params"));
@@ -123,15 +182,11 @@ static bool write_params(struct maker *maker, struct error *err)
     while ((row = source_next(maker->in.source, REGISTRY_PARAM, STR(""), STR("PARAM:"), row)) !=
            NULL) {
         const struct str name = str_slice(row->key, 6, row->key.len);
-        const struct override *override = resolution_param(&maker->in, name);
+        bool used = true;
 
-        json_write_name(&maker->w, name);
-        json_write_object(&maker->w);
-        if (override != NULL)
-            json_write_member_str(&maker->w, STR("value"), override->value);
-        else if (!write_member(maker, set, row, err))
+        if ((maker->part == PART_QUERY && !is_used(maker, name, &used, err)) ||
+            (used && !write_param(maker, row, name, err)))
             return false;
-        json_write_end(&maker->w);
     }
     json_write_end(&maker->w);
     return true;
@@ -231,38 +286,77 @@ static bool write_detail(struct maker *maker, const struct resolve_request *requ
     return true;
 }
 
-static bool write_all(struct maker *maker, const struct resolve_request *request, struct error *err)
+static void write_names(struct maker *maker, const struct resolve_request *request)
 {
-    struct str details;
-
-    if (!resolve(maker->arena, request, &maker->in, err))
-        return false;
-    details = resolution_text(&maker->in, "details.endpoint");
     json_write_object(&maker->w);
     json_write_member_i64(&maker->w, STR("version"), SNAPSHOT_VERSION);
     json_write_member_str(&maker->w, STR("source"), request->source->registry.code);
     json_write_member_str(&maker->w, STR("endpoint"), request->endpoint);
-    if (!maker->is_proto_only && (!write_operation(maker, err) || !write_params(maker, err)))
+}
+
+/* The endpoint whose responses are the records, and how they are read. */
+static bool write_mapping(struct maker *maker, const struct resolve_request *request,
+                          struct error *err)
+{
+    write_names(maker, request);
+    if (!write_group(maker, AT_ENDPOINT, STR(""), err))
+        return false;
+    json_write_end(&maker->w);
+    return true;
+}
+
+/* By page, slices reach to the last page that the source allows: fewer pages are fewer records. */
+static void write_last_page(struct maker *maker)
+{
+    if (maker->part == PART_QUERY && resolution_code(&maker->in, "slice.by") == SLICE_PAGE)
+        json_write_member_i64(&maker->w, STR("pages"),
+                              resolution_number(&maker->in, "page.max_pages"));
+}
+
+/* Parameters come last: what uses them has been written then. */
+static bool write_all(struct maker *maker, const struct resolve_request *request,
+                      struct str details, struct error *err)
+{
+    struct resolution first = maker->in;
+
+    write_names(maker, request);
+    write_last_page(maker);
+    if (maker->part == PART_ALL && !write_operation(maker, err))
         return false;
     if (!write_group(maker, AT_ENDPOINT, STR(""), err))
         return false;
     if (details.len > 0 && !write_detail(maker, request, details, err))
         return false;
+    maker->in = first;
+    if (!write_params(maker, err))
+        return false;
     json_write_end(&maker->w);
-    json_writer_finish(&maker->w);
     return true;
 }
 
-static bool make(struct arena *arena, const struct resolve_request *request, bool is_proto_only,
+static bool make(struct arena *arena, const struct resolve_request *request, enum part part,
                  struct str *json, struct error *err)
 {
-    struct maker maker = { .arena = arena, .is_proto_only = is_proto_only };
-    struct buf out;
+    struct maker maker = { .arena = arena, .part = part };
+    struct resolve_request of = *request;
+    struct str details;
 
-    buf_init(&out, arena, SNAPSHOT_BYTES_MAX);
-    json_writer_init(&maker.w, &out);
-    return write_all(&maker, request, err) && buf_ok(&out, err) &&
-           json_canonical_text(arena, buf_str(&out), json, err);
+    buf_init(&maker.out, arena, SNAPSHOT_BYTES_MAX);
+    json_writer_init(&maker.w, &maker.out);
+    if (!resolve(arena, request, &maker.in, err))
+        return false;
+    details = resolution_text(&maker.in, "details.endpoint");
+    if (part == PART_MAPPING) { /* the same, whether details are listed first or requested by id */
+        of.endpoint = details.len > 0 ? details : request->endpoint;
+        of.is_detail = true;
+        if (!resolve(arena, &of, &maker.in, err))
+            return false;
+    }
+    if (part == PART_MAPPING ? !write_mapping(&maker, &of, err)
+                             : !write_all(&maker, request, details, err))
+        return false;
+    json_writer_finish(&maker.w);
+    return buf_ok(&maker.out, err) && json_canonical_text(arena, buf_str(&maker.out), json, err);
 }
 
 static bool hex_of(struct str json, char hex[HASH_HEX_MAX], struct error *err)
@@ -275,6 +369,31 @@ static bool hex_of(struct str json, char hex[HASH_HEX_MAX], struct error *err)
     return true;
 }
 
+static bool make_hashes(struct arena *arena, const struct resolve_request *request,
+                        struct snapshot *snapshot, struct error *err)
+{
+    struct str query, mapping;
+
+    return make(arena, request, PART_QUERY, &query, err) &&
+           make(arena, request, PART_MAPPING, &mapping, err) &&
+           hex_of(snapshot->json, snapshot->fingerprint, err) &&
+           hex_of(query, snapshot->query_hash, err) &&
+           hex_of(mapping, snapshot->mapping_hash, err) &&
+           expr_hash_of(str_of(snapshot->query_hash), str_of(snapshot->mapping_hash),
+                        snapshot->expr_proto_hash, err);
+}
+
+bool expr_hash_of(struct str query_hash, struct str mapping_hash, char hex[HASH_HEX_MAX],
+                  struct error *err)
+{
+    char both[2 * HASH_HEX_MAX + 32];
+    const int len = snprintf(both, sizeof(both), "{\"mapping\":\"%.*s\",\"query\":\"%.*s\"}",
+                             STR_ARG(mapping_hash), STR_ARG(query_hash));
+
+    assert(len > 0 && (size_t)len < sizeof(both));
+    return hex_of((struct str){ both, (size_t)len }, hex, err);
+}
+
 bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
                    struct snapshot *snapshot, struct error *err)
 {
@@ -283,7 +402,6 @@ bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
                                                .overrides = request->overrides };
     const struct registry_row *operation =
         source_find_operation(request->source, request->operation);
-    struct str proto;
 
     if (operation == NULL)
         return source_lacks_operation(request->source, request->operation, err);
@@ -292,10 +410,8 @@ bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
     if (source_row(request->source, REGISTRY_ENDPOINT, resolve_request.endpoint, STR("")) == NULL)
         return error_set(err, ERROR_REQUEST, "spec.snapshot", "operation %.*s has no endpoint",
                          STR_ARG(operation->key));
-    if (!make(arena, &resolve_request, false, &snapshot->json, err) ||
-        !make(arena, &resolve_request, true, &proto, err) ||
-        !hex_of(snapshot->json, snapshot->fingerprint, err) ||
-        !hex_of(proto, snapshot->expr_proto_hash, err))
+    if (!make(arena, &resolve_request, PART_ALL, &snapshot->json, err) ||
+        !make_hashes(arena, &resolve_request, snapshot, err))
         return error_wrap(err, "snapshot of %.*s %.*s", STR_ARG(request->source->registry.code),
                           STR_ARG(operation->key));
     return true;

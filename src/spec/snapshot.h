@@ -18,9 +18,18 @@
  * lists.
  *
  * spec_fingerprint is the SHA-256 of exactly these bytes, so it is the same on every machine, and
- * changes exactly when a value in effect changes. expr_proto_hash covers the part that decides what
- * is requested and how a response is read (settings marked is_proto). It does not cover page sizes,
- * rates or schedules, whose change is no reason to fetch a record again.
+ * changes exactly when a value in effect changes. Two more hashes cover parts of it:
+ *
+ *      query_hash     which records are requested and kept (settings marked is_proto), with the
+ *                     parameters that it uses: a literal by its value, a reference by its name, and
+ *                     one that `selects` by the hash of its value (spec/selected.h). A namespace of
+ *                     scope EXPR is this hash: another query has covered nothing yet.
+ *      mapping_hash   how a stored record is read (settings marked is_mapping), of the endpoint
+ *                     whose responses are the records: the details endpoint in two phases. When
+ *                     only this changes, records are read again from their stored payloads.
+ *
+ * expr_proto_hash is the hash of both. Page sizes, rates and schedules are in neither: their change
+ * is no reason to fetch a record again.
  */
 #ifndef PATRA_SPEC_SNAPSHOT_H
 #define PATRA_SPEC_SNAPSHOT_H
@@ -35,7 +44,9 @@ enum { SNAPSHOT_VERSION = 1, SNAPSHOT_BYTES_MAX = 4 << 20 };
 struct snapshot {
     struct str json; /* canonical */
     char fingerprint[HASH_HEX_MAX];
-    char expr_proto_hash[HASH_HEX_MAX];
+    char query_hash[HASH_HEX_MAX];
+    char mapping_hash[HASH_HEX_MAX];
+    char expr_proto_hash[HASH_HEX_MAX]; /* of the two */
 };
 
 struct snapshot_request {
@@ -49,5 +60,9 @@ struct snapshot_request {
  * "spec.override" (L2) when the trigger sets what it may not. */
 bool snapshot_make(struct arena *arena, const struct snapshot_request *request,
                    struct snapshot *snapshot, struct error *err) MUST_CHECK;
+
+/* expr_proto_hash of a query and a mapping, which need not be in force together. */
+bool expr_hash_of(struct str query_hash, struct str mapping_hash, char hex[HASH_HEX_MAX],
+                  struct error *err) MUST_CHECK;
 
 #endif

@@ -16,6 +16,7 @@
 #include "spec/edit.h"
 #include "spec/fault.h"
 #include "spec/node.h"
+#include "spec/selected.h"
 #include "spec/setting.h"
 
 /* Far more than any source has: a row per parameter, path and rule of each endpoint. */
@@ -29,9 +30,10 @@ struct source_mark {           /* of one row */
 
 struct source {
     struct registry_source registry;
-    struct mark at;            /* of its code */
-    struct source_mark *marks; /* one per row; NULL when the rows came from a store */
-    struct str file;           /* the text that was read */
+    struct mark at;                /* of its code */
+    struct source_mark *marks;     /* one per row; NULL when the rows came from a store */
+    struct str file;               /* the text that was read */
+    struct selected_list selected; /* values of references that select; empty where none was read */
 };
 
 struct source_text {

@@ -86,6 +86,8 @@ struct spec_value { /* ${params.NAME}: a text, or a reference, read for each req
     bool is_required;
     bool has_default;
     struct str default_value;
+    struct str selects; /* a reference that selects: selected_hash() of its value when the plan was
+                           made; '' = does not select */
 };
 
 /* ---- how fast ---- */

@@ -136,3 +136,12 @@ void spec_read_candidates(struct spec_reader *reader, struct json_node node, voi
             candidates[value] = true;
     }
 }
+
+/* "selects": the hash of the value in a plan; true or false where no value was read. */
+void spec_read_selects(struct spec_reader *reader, struct json_node node, void *value)
+{
+    if (json_type(reader->doc, node) == JSON_STRING)
+        ((struct spec_value *)value)->selects = spec_string(reader, node);
+    else if (json_exists(node) && json_type(reader->doc, node) != JSON_BOOL)
+        spec_fail(reader, "is neither a hash nor true nor false");
+}

@@ -67,7 +67,7 @@ static bool bool_of(struct spec_reader *reader, struct json_node node)
 {
     bool value = false;
 
-    if (!json_bool(reader->doc, node, &value))
+    if (json_exists(node) && !json_bool(reader->doc, node, &value))
         spec_fail(reader, "is neither true nor false");
     return value;
 }

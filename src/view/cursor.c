@@ -2,6 +2,9 @@
 #include "view/cursor.h"
 
 #include "base/list.h"
+#include "port/store_plan.h"
+
+enum { PLANS_SEEN = 50 };
 
 static bool is_chosen(const struct view_cursor_filter *filter, const struct cursor_name *name)
 {
@@ -25,6 +28,69 @@ static bool choose(const struct view_reader *reader, const struct view_cursor_fi
     return count > 0 || view_source_check(reader, filter->source, err);
 }
 
+/* ---- which query is in force ---- */
+
+static bool is_kin(const struct cursor_name *a, const struct cursor_name *b)
+{
+    return a->scope != NAMESPACE_CUSTOM && b->scope != NAMESPACE_CUSTOM &&
+           a->operation == b->operation && str_eq(a->source, b->source) &&
+           str_eq(a->cursor_key, b->cursor_key);
+}
+
+static bool has_kin(const struct cursor_list *list, size_t i)
+{
+    for (size_t k = 0; k < list->count; k++) {
+        if (k != i && is_kin(&list->items[i].name, &list->items[k].name))
+            return true;
+    }
+    return false;
+}
+
+/* The namespace of the last plan decides. Plans of campaigns, and of triggers that selected other
+ * records, say nothing. */
+static bool find_former(const struct view_reader *reader, const struct cursor_name *name,
+                        bool *is_former, struct error *err)
+{
+    const struct plan_filter filter = { .source = name->source,
+                                        .has_operation = true,
+                                        .operation = name->operation,
+                                        .limit = PLANS_SEEN };
+    struct plan_list plans;
+
+    if (!store_plan_list(reader->store, reader->arena, &filter, &plans, err))
+        return false;
+    for (size_t i = 0; i < plans.count; i++) {
+        const struct plan *plan = &plans.items[i];
+
+        if (plan->scope == NAMESPACE_CUSTOM || !str_eq(plan->cursor_key, name->cursor_key))
+            continue;
+        *is_former =
+            plan->scope != name->scope || !str_eq(plan->namespace_key, name->namespace_key);
+        break;
+    }
+    return true;
+}
+
+static bool add_cursor(const struct view_reader *reader, const struct view_cursor_filter *filter,
+                       const struct cursor_list *cursors, size_t i, struct view_cursor_list *list,
+                       struct error *err)
+{
+    struct view_cursor one = { .cursor = cursors->items[i] };
+    struct view_cursor *view;
+
+    if (has_kin(cursors, i) && !find_former(reader, &one.cursor.name, &one.is_former, err))
+        return false;
+    if (one.is_former && filter->without_former)
+        return true;
+    if (!cursor_way(reader->store, reader->arena, &one.cursor, &one.way, err))
+        return false;
+    view = LIST_ADD(reader->arena, list);
+    if (view == NULL)
+        return arena_error(reader->arena, err);
+    *view = one;
+    return true;
+}
+
 bool view_cursor_list(const struct view_reader *reader, const struct view_cursor_filter *filter,
                       struct view_cursor_list *list, struct error *err)
 {
@@ -34,12 +100,7 @@ bool view_cursor_list(const struct view_reader *reader, const struct view_cursor
     if (!choose(reader, filter, &cursors, err))
         return false;
     for (size_t i = 0; i < cursors.count; i++) {
-        struct view_cursor *view = LIST_ADD(reader->arena, list);
-
-        if (view == NULL)
-            return arena_error(reader->arena, err);
-        view->cursor = cursors.items[i];
-        if (!cursor_way(reader->store, reader->arena, &view->cursor, &view->way, err))
+        if (!add_cursor(reader, filter, &cursors, i, list, err))
             return false;
     }
     return true;

@@ -14,6 +14,7 @@ struct view_cursor_filter { /* '' = any */
     bool has_operation;
     enum operation operation;
     struct str namespace_prefix; /* how the namespace key begins */
+    bool without_former;         /* a list: only cursors that plans still move */
 };
 
 /* ---- a list: "source.unknown" (L2) where the filter names a source that does not exist ---- */
@@ -21,6 +22,7 @@ struct view_cursor_filter { /* '' = any */
 struct view_cursor {
     struct cursor cursor;
     struct cursor_way way;
+    bool is_former; /* of a query that is no longer in force: later plans have another namespace */
 };
 
 struct view_cursor_list {

@@ -43,6 +43,7 @@ void view_cursor_list_write(struct json_writer *w, const struct view_cursor_list
     for (size_t i = 0; i < list->count; i++) {
         json_write_object(w);
         write_cursor(w, &list->items[i].cursor, &list->items[i].way);
+        json_write_member_bool(w, STR("former"), list->items[i].is_former);
         json_write_end(w);
     }
     json_write_end(w);

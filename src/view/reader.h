@@ -4,7 +4,7 @@
  * struct, judges them, and writes the struct as one JSON value. Commands print views; the HTTP API
  * serves the same JSON. A view knows no terminal and no command line, and it changes nothing.
  *
- *      const struct view_reader reader = { store, arena, now_us };
+ *      const struct view_reader reader = { .store = store, .arena = arena, .now_us = now_us };
  *      struct view_task task;
  *
  *      if (!view_task(&reader, &(struct view_task_filter){ .id = 7 }, &task, err)) ...
@@ -17,12 +17,15 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "port/secret.h"
 #include "port/store.h"
 
 struct view_reader {
     struct store *store;
     struct arena *arena; /* holds the view and everything it points to */
     int64_t now_us;      /* this machine's clock: sources are read as in force at this instant */
+    struct secret_source *secrets; /* of this machine, for references that select records; NULL:
+                                      operations that have one are left out */
 };
 
 /* For a list that came out empty, because the name may be misspelled: false ("source.unknown")

@@ -83,7 +83,8 @@ static bool print_list(const struct view_cursor_list *list, struct session *sess
             columns_brief(&columns, cursor->value.instant_us, now_us);
         else
             columns_cell(&columns, cursor_text(arena, &cursor->value));
-        columns_cell(&columns, lag_text(arena, &list->items[i].way));
+        columns_cell(&columns, list->items[i].is_former ? STR("former")
+                                                        : lag_text(arena, &list->items[i].way));
         columns_brief(&columns, cursor->updated_us, now_us);
     }
     return columns_print(&columns, out, err);
@@ -119,7 +120,8 @@ static const struct command list_command = {
     .operands_max = 1,
     .description =
         "Lists cursors. Everything before a cursor's value is complete. LAG is the distance to\n"
-        "the latest record seen; for a backfill, the distance to the end of its campaign.\n"
+        "the latest record seen; for a backfill, the distance to the end of its campaign. The\n"
+        "cursor of a query that was changed since is `former`.\n"
         "Instants are shown to the minute, in UTC; `cursor show` and --json show them in full.",
     .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
     .run = cmd_list,

@@ -68,6 +68,8 @@ static void print_plan(struct harvest *h)
         fprintf(talk, "nothing to do: %.*s\n", STR_ARG(harvest_idle_text(result)));
     else
         fprintf(talk, "%" PRId64 " slice%s\n", result->slices, result->slices == 1 ? "" : "s");
+    if (result->apart.len > 0)
+        fprintf(talk, "  %.*s\n", STR_ARG(result->apart));
 }
 
 static bool reslice_all(struct harvest *h, struct error *err)

@@ -10,6 +10,7 @@
 #include "data/json_write.h"
 #include "engine/source/source_store.h"
 #include "port/store_status.h"
+#include "spec/source_effect.h"
 
 #define JSON_OPTION                 \
     {                               \
@@ -40,12 +41,31 @@ static bool print_waiting(const struct invocation *invocation, struct session *s
     return true;
 }
 
+/* What the change means for what is stored, before it is made. */
+static bool find_effects(struct session *session, const struct source *wanted, struct buf *text,
+                         struct error *err)
+{
+    struct source_effect_list effects;
+    struct source old;
+
+    buf_init(text, &session->arena, OUTPUT_BYTES_MAX);
+    if (!source_load(session->store, &session->arena, wanted->registry.code,
+                     clock_now_us(&session->clock), &old, err))
+        return source_error_is_unknown(err); /* a new one changes nothing */
+    if (!source_effects(&session->arena, &old, wanted, &effects, err))
+        return false;
+    source_effects_print(&effects, wanted->registry.code, text);
+    return buf_ok(text, err);
+}
+
 static bool apply_one(const struct invocation *invocation, struct session *session,
                       const struct source *source, struct error *err)
 {
     struct source_applied applied;
+    struct buf effects;
 
-    if (!source_apply(session->store, &session->arena, source, clock_now_us(&session->clock),
+    if (!find_effects(session, source, &effects, err) ||
+        !source_apply(session->store, &session->arena, source, clock_now_us(&session->clock),
                       &applied, err))
         return false;
     if (applied.diff.count == 0)
@@ -55,6 +75,8 @@ static bool apply_one(const struct invocation *invocation, struct session *sessi
         fprintf(invocation->out, "%.*s: version %" PRId64 " in force, %zu %s changed\n",
                 STR_ARG(source->registry.code), applied.version, applied.diff.count,
                 applied.diff.count == 1 ? "row" : "rows");
+    if (!output_text(invocation->talk, &effects, err))
+        return false;
     return applied.diff.count == 0 ||
            print_waiting(invocation, session, source->registry.code, err);
 }
@@ -137,7 +159,7 @@ static bool diff_one(const struct invocation *invocation, struct session *sessio
     const struct source_file file = { invocation, &session->arena, invocation->operands[0] };
     struct source source;
     struct source_diff changes;
-    struct buf text;
+    struct buf text, effects;
     bool clean;
 
     if (!source_file_read(&file, &source, &clean, err))
@@ -147,13 +169,14 @@ static bool diff_one(const struct invocation *invocation, struct session *sessio
         return true;
     }
     if (!source_compare(session->store, &session->arena, &source, clock_now_us(&session->clock),
-                        &changes, err))
+                        &changes, err) ||
+        !find_effects(session, &source, &effects, err))
         return false;
     if (changes.count > 0)
         *code = EXIT_FOUND;
     buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
     source_diff_print(&changes, &text);
-    return output_text(invocation->out, &text, err);
+    return output_text(invocation->out, &text, err) && output_text(invocation->talk, &effects, err);
 }
 
 static enum exit_code cmd_diff(const struct invocation *invocation)
@@ -169,7 +192,8 @@ static const struct command diff = {
     .operands_max = 1,
     .description =
         "Compares a source file with the source in force and prints a line per setting that\n"
-        "was removed (-), added (+) or changed (~). The exit code is 1 if there is a\n"
+        "was removed (-), added (+) or changed (~). On standard error it says which operations\n"
+        "would have another query or mapping, and what follows. The exit code is 1 if there is a\n"
         "difference or the file has errors.",
     .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_diff,

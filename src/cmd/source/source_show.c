@@ -201,8 +201,11 @@ static bool show_snapshot(const struct operation_show *show, const struct regist
             &(struct snapshot_request){ .source = show->source, .operation = operation->key },
             &snapshot, err))
         return false;
-    fprintf(show->out, "{\"exprProtoHash\":\"%s\",\"snapshot\":%.*s,\"specFingerprint\":\"%s\"}\n",
-            snapshot.expr_proto_hash, STR_ARG(snapshot.json), snapshot.fingerprint);
+    fprintf(show->out,
+            "{\"exprProtoHash\":\"%s\",\"mappingHash\":\"%s\",\"queryHash\":\"%s\","
+            "\"snapshot\":%.*s,\"specFingerprint\":\"%s\"}\n",
+            snapshot.expr_proto_hash, snapshot.mapping_hash, snapshot.query_hash,
+            STR_ARG(snapshot.json), snapshot.fingerprint);
     return true;
 }
 

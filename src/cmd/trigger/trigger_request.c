@@ -96,6 +96,7 @@ bool trigger_request_read(struct trigger_request *request, const struct invocati
                   .operation = operation,
                   .now_us = clock_now_us(&session->clock),
                   .specs = session->specs,
+                  .secrets = &session->secrets.source,
                   .trigger = TRIGGER_MANUAL,
                   .campaign = str_of(invocation_value(invocation, "campaign")) },
     };

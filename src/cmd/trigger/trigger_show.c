@@ -147,6 +147,8 @@ bool trigger_print(const struct trigger_shown *shown, struct error *err)
             !is_preview ? ", " : "",
             STR_ARG(!is_preview ? code_of(&PLAN_STATUS_CODES, (int)result->status) : STR("")));
     fprintf(out, "%.*s", STR_ARG(buf_str(&text)));
+    if (result->apart.len > 0)
+        fprintf(out, "apart   %.*s\n", STR_ARG(result->apart));
     print_outcome(result, is_preview, out);
     if (is_preview && result->slices + result->slices_left > 0)
         return print_slices(shown, err);

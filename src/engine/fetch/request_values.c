@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "spec/selected.h"
+
 #define REDACTED STR("***")
 
 static struct template_value text_value(struct str text)
@@ -204,6 +206,23 @@ static bool fetch_value(const struct request_values *values, struct arena *arena
     return text->data != NULL || arena_error(arena, err);
 }
 
+/* The plan counts the records of one value. Another host, or a value that was changed since, would
+ * put records of another into its windows. */
+static bool check_selected(const struct spec_value *param, struct str text, struct error *err)
+{
+    char hash[HASH_HEX_MAX];
+
+    if (param->selects.len == 0)
+        return true;
+    if (!selected_hash(param->name, text, hash, err))
+        return false;
+    return str_eq(str_of(hash), param->selects) ||
+           error_set(err, ERROR_REQUEST, "request.selects",
+                     "%.*s has another value than when the plan was made: set it alike for every "
+                     "process, then trigger again",
+                     STR_ARG(param->value));
+}
+
 static bool resolve_param(const struct request_values *values, struct arena *arena,
                           const struct template_use *variable, struct template_value *value,
                           struct error *err)
@@ -223,6 +242,8 @@ static bool resolve_param(const struct request_values *values, struct arena *are
         if (text.data == NULL && param->is_required)
             return error_set(err, ERROR_FATAL, "request.param", "no value: set %.*s",
                              STR_ARG(param->value));
+        if (!values->redacted && !check_selected(param, text, err))
+            return error_wrap(err, "params.%.*s", STR_ARG(param->name));
         if (text.data != NULL)
             *value = text_value(text);
         return true;

@@ -22,6 +22,13 @@ struct plan_pace {
     int64_t quota_from_us;   /* the quota is used up until then; INT64_MIN: it is not */
 };
 
+/* The cursors of the queries that an operation had before. A new query fetches what they began
+ * with, or it would leave out all that they have passed. */
+struct former {
+    int64_t count;
+    struct maybe_instant start; /* the earliest beginning of any of them */
+};
+
 struct plan_draft {
     const struct plan_request *request;
 
@@ -35,9 +42,10 @@ struct plan_draft {
     struct str target;       /* the endpoint under which records are stored */
 
     /* decided */
-    struct plan plan;    /* the row as it will be written */
-    struct str lock;     /* the namespace that is locked; REPLAY's own comes later */
-    struct str campaign; /* canonical JSON of what the namespace is a hash of; empty: not CUSTOM */
+    struct plan plan;     /* the row as it will be written */
+    struct str campaign;  /* canonical JSON of what the namespace is a hash of; empty: not CUSTOM */
+    bool selects_apart;   /* the trigger's settings select other records than the source's own */
+    struct former former; /* EXPR: other queries of the operation that have a cursor */
     struct cursor cursor;
     struct window_decision decision;
 
@@ -70,6 +78,10 @@ bool draft_may_run(struct store *store, struct arena *arena, const struct plan_d
 
 /* The namespace: its cursor, its coverage, and what to lock. */
 bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err) MUST_CHECK;
+
+/* Why the plan's windows are counted apart from those of earlier plans of the operation; '' when
+ * they are not, data NULL when the arena is full. */
+struct str draft_apart(struct arena *arena, const struct plan_draft *draft);
 
 /* The window, from the namespace's cursor. */
 bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *draft,

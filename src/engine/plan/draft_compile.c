@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/plan/draft.h"
+#include "engine/source/source_select.h"
 #include "engine/source/source_store.h"
 #include "port/store_pause.h"
 #include "spec/check.h"
@@ -156,6 +157,32 @@ static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct 
            spec_cache_hold(draft->request->specs, draft->snapshot.json, &draft->spec, err);
 }
 
+/* Whether the trigger's settings select other records than the source's own do. */
+static bool compare_selection(struct arena *arena, struct plan_draft *draft, struct error *err)
+{
+    const struct snapshot_request own = { .source = &draft->source, .operation = draft->operation };
+    struct snapshot snapshot;
+
+    if (draft->request->overrides.count == 0)
+        return true;
+    if (!snapshot_make(arena, &own, &snapshot, err))
+        return false;
+    draft->selects_apart = strcmp(snapshot.query_hash, draft->snapshot.query_hash) != 0;
+    return true;
+}
+
+/* By id there is no window that could be kept apart: the records would count as checked, though
+ * they were requested in another way. */
+static bool check_selection(const struct plan_draft *draft, struct error *err)
+{
+    if (!draft->selects_apart || !draft_is_by_id(draft))
+        return true;
+    return error_set(err, ERROR_REQUEST, "plan.request",
+                     "--set changes which records are selected, and %.*s by id has no namespace "
+                     "that keeps them apart: change the source's file instead",
+                     STR_ARG(code_of(&OPERATION_CODES, (int)draft->plan.operation)));
+}
+
 /* An option without effect is refused: the plan would not be the one that was meant.
  */
 static bool check_request(const struct plan_draft *draft, struct error *err)
@@ -191,7 +218,9 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
     draft->plan.source = draft->source.registry.code;
     if (!find_operation(arena, draft, err))
         return false;
-    if (!check_source(arena, draft, err) || !make_snapshot(arena, draft, err))
+    if (!check_source(arena, draft, err) ||
+        !source_select(arena, request->secrets, &draft->source, err) ||
+        !make_snapshot(arena, draft, err) || !compare_selection(arena, draft, err))
         return false;
     /* The result keeps it after the spec was released. */
     draft->plan.endpoint = arena_copy(arena, draft->spec->endpoint.name);
@@ -202,7 +231,7 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
     draft->plan.expr_proto_snapshot = draft->snapshot.json;
     draft->plan.spec_fingerprint = str_of(draft->snapshot.fingerprint);
     find_records(draft);
-    return check_request(draft, err);
+    return check_request(draft, err) && check_selection(draft, err);
 }
 
 void draft_release(struct plan_draft *draft)

@@ -1,6 +1,7 @@
 /* Whose progress the plan continues, and which window is left to do. */
 #include <assert.h>
 
+#include "base/instant.h"
 #include "core/canon.h"
 #include "engine/cursor/cursor_view.h"
 #include "engine/plan/draft.h"
@@ -32,6 +33,13 @@ static bool hash_text(struct arena *arena, struct str text, struct str *hex, str
     return true;
 }
 
+static bool is_campaign(const struct plan_draft *draft)
+{
+    return draft->plan.operation == OPERATION_BACKFILL ||
+           draft->plan.operation == OPERATION_REPLAY ||
+           draft->spec->operation.namespace_scope == NAMESPACE_CUSTOM;
+}
+
 static void write_maybe(struct canon *canon, const char *key, struct maybe_instant instant)
 {
     if (instant.is_set)
@@ -40,15 +48,16 @@ static void write_maybe(struct canon *canon, const char *key, struct maybe_insta
         canon_null(canon, key);
 }
 
-/* What identifies a campaign: its name, or else the bounds of the request. The expression is not
- * part of it, so that a source can be corrected in the middle of a campaign; only scope EXPR
- * includes it. */
+/* What identifies a campaign: its name, or else the bounds of the request; and the query, because
+ * windows that another query fetched are not covered by this one. Everything else of a source can
+ * be corrected in the middle of a campaign. A HARVEST whose trigger selects other records is a
+ * campaign without bounds: it is continued by the same settings. */
 static bool write_campaign(struct arena *arena, const struct plan_draft *draft, struct str *json,
                            struct error *err)
 {
     const struct plan_request *request = draft->request;
     const struct maybe_instant none = { 0 };
-    const bool has_name = request->campaign.len > 0;
+    const bool has_name = request->campaign.len > 0 || !is_campaign(draft);
     struct buf out;
     struct canon canon;
 
@@ -56,8 +65,7 @@ static bool write_campaign(struct arena *arena, const struct plan_draft *draft, 
     canon = canon_begin(&out);
     canon_str(&canon, "campaign", request->campaign);
     canon_str(&canon, "endpoint", draft->plan.endpoint);
-    if (draft->spec->operation.namespace_scope == NAMESPACE_EXPR)
-        canon_str(&canon, "expr", draft->plan.expr_proto_hash);
+    canon_str(&canon, "expr", str_of(draft->snapshot.query_hash));
     write_maybe(&canon, "from", has_name ? none : request->from);
     canon_str(&canon, "operation", draft->operation);
     canon_str(&canon, "source", draft->plan.source);
@@ -84,22 +92,40 @@ static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct er
 
 bool draft_name(struct arena *arena, struct plan_draft *draft, struct error *err)
 {
-    const bool is_campaign =
-        draft->plan.operation == OPERATION_BACKFILL || draft->plan.operation == OPERATION_REPLAY;
-
     draft->plan.scope = draft->spec->operation.namespace_scope;
+    if (draft->selects_apart && !is_campaign(draft))
+        draft->plan.scope = NAMESPACE_CUSTOM;
     if (!name_cursor(arena, draft, err))
         return false;
-    if (is_campaign || draft->plan.scope == NAMESPACE_CUSTOM) {
+    if (is_campaign(draft) || draft->plan.scope == NAMESPACE_CUSTOM) {
         if (!write_campaign(arena, draft, &draft->campaign, err) ||
             !hash_text(arena, draft->campaign, &draft->plan.namespace_key, err))
             return false;
     } else if (draft->plan.scope == NAMESPACE_EXPR) {
-        draft->plan.namespace_key = draft->plan.expr_proto_hash;
+        draft->plan.namespace_key = arena_copy(arena, str_of(draft->snapshot.query_hash));
+        if (draft->plan.namespace_key.data == NULL)
+            return arena_error(arena, err);
     } else {
         draft->plan.namespace_key = STR(CURSOR_NAMESPACE_GLOBAL);
     }
     return true;
+}
+
+struct str draft_apart(struct arena *arena, const struct plan_draft *draft)
+{
+    char start[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(draft->decision.window.from_us, start);
+
+    if (draft->selects_apart)
+        return STR("--set changes which records are selected: the windows of this plan are counted "
+                   "apart, and the operation's own cursor does not move");
+    if (draft->former.count == 0 || draft->decision.empty != WINDOW_EMPTY_NOT)
+        return STR("");
+    return arena_printf(
+        arena,
+        "the query has changed: what was fetched with another query does not count, and this "
+        "one starts at %.*s",
+        (int)len, start);
 }
 
 /* ---- what is known of it ---- */
@@ -140,6 +166,7 @@ static bool name_harvest(struct arena *arena, const struct plan_draft *draft, st
 
     *harvest = *draft;
     harvest->spec = NULL;
+    harvest->selects_apart = false;
     if (!snapshot_make(arena, &request, &harvest->snapshot, err) ||
         !spec_cache_hold(draft->request->specs, harvest->snapshot.json, &harvest->spec, err))
         return false;
@@ -177,6 +204,40 @@ static bool load_forward(struct store *store, struct arena *arena, struct plan_d
     return true;
 }
 
+/* ---- queries that came before ---- */
+
+static bool is_former(const struct cursor *cursor, const struct cursor_name *name)
+{
+    return cursor->name.operation == name->operation && cursor->name.scope != NAMESPACE_CUSTOM &&
+           cursor->value.type == CURSOR_TIME && str_eq(cursor->name.cursor_key, name->cursor_key) &&
+           !(cursor->name.scope == name->scope &&
+             str_eq(cursor->name.namespace_key, name->namespace_key));
+}
+
+static bool find_former(struct store *store, struct arena *arena, struct plan_draft *draft,
+                        struct error *err)
+{
+    struct former *former = &draft->former;
+    struct cursor_list list;
+
+    if (!store_cursor_list(store, arena, draft->plan.source, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        struct cursor_event_list first;
+
+        if (!is_former(&list.items[i], &draft->cursor.name))
+            continue;
+        if (!store_cursor_event_list(store, arena, &list.items[i].name,
+                                     (struct store_page){ .limit = 1 }, &first, err))
+            return false;
+        former->count++;
+        if (first.count > 0 &&
+            (!former->start.is_set || first.items[0].next.instant_us < former->start.at_us))
+            former->start = (struct maybe_instant){ true, first.items[0].next.instant_us };
+    }
+    return true;
+}
+
 /* ---- the decision ---- */
 
 static struct window_request request_of(const struct plan_draft *draft)
@@ -189,7 +250,8 @@ static struct window_request request_of(const struct plan_draft *draft)
         .now_us = draft->request->now_us,
         .user_from = draft->request->from,
         .user_to = draft->request->to,
-        .start = { window->has_start, window->start_us },
+        .start = { window->has_start && draft->plan.operation == OPERATION_HARVEST,
+                   window->start_us },
         .beyond = window->beyond_now,
         .lag_us = window->lag_us,
         .lookback_us = window->lookback_us,
@@ -209,6 +271,13 @@ bool draft_decide(struct store *store, struct arena *arena, struct plan_draft *d
     if (draft->plan.cursor_key.len > 0 &&
         !load_cursor(store, arena, &name, &draft->cursor, &request.cursor, err))
         return false;
+    if (draft->plan.cursor_key.len > 0 && draft->plan.scope == NAMESPACE_EXPR &&
+        !request.cursor.is_set) {
+        if (!find_former(store, arena, draft, err))
+            return false;
+        if (!request.start.is_set)
+            request.start = draft->former.start;
+    }
     if (draft->plan.operation == OPERATION_BACKFILL) {
         if (!load_forward(store, arena, draft, &request.forward, err))
             return false;

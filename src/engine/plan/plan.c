@@ -152,6 +152,9 @@ static bool conclude(struct arena *arena, const struct plan_draft *draft,
                      struct plan_result *result, struct error *err)
 {
     result->status = budget_plan_status(result->stop);
+    result->apart = draft_apart(arena, draft);
+    if (result->apart.data == NULL)
+        return arena_error(arena, err);
     result->idle = idle_of(draft, result);
     return plan_remarks(arena, draft, result, &result->remarks, err);
 }

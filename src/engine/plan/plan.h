@@ -40,6 +40,7 @@
 #include "core/window_decision.h"
 #include "engine/source/spec_cache.h"
 #include "engine/update/id_reader.h"
+#include "port/secret.h"
 #include "port/store.h"
 #include "spec/fault.h"
 #include "spec/resolve.h"
@@ -69,6 +70,8 @@ struct plan_request {
     struct override_list overrides; /* --set */
     const struct plan_tick *tick;   /* NULL: by hand */
     struct spec_cache *specs;       /* NULL: none */
+    struct secret_source *secrets;  /* reads references that select; NULL: a source that has one is
+                                       refused */
 };
 
 enum plan_idle { /* why a plan has no slices */
@@ -89,15 +92,17 @@ struct plan_result {
     enum operation operation;
     struct window_decision decision;
     enum plan_idle idle;
-    enum budget_stop stop;           /* why it is PARTIAL */
-    int64_t slices;                  /* that became tasks */
-    int64_t slices_left;             /* preview: that wait for the next trigger */
-    int64_t ids;                     /* UPDATE, METRICS by id: records to be looked at again */
-    int64_t requests;                /* expected; unknown ones count as one */
-    int64_t records;                 /* expected, by time; 0 when there is no history */
-    int64_t span_us;                 /* by time: all slices together */
-    struct str remarks;              /* JSON, as in record_remarks */
-    const struct fault_list *faults; /* of the source: warnings, or why it does not compile */
+    enum budget_stop stop;            /* why it is PARTIAL */
+    int64_t slices;                   /* that became tasks */
+    int64_t slices_left;              /* preview: that wait for the next trigger */
+    int64_t ids;                      /* UPDATE, METRICS by id: records to be looked at again */
+    int64_t requests;                 /* expected; unknown ones count as one */
+    int64_t records;                  /* expected, by time; 0 when there is no history */
+    int64_t span_us;                  /* by time: all slices together */
+    struct str apart;                 /* why its windows are counted apart from those of earlier
+                                         plans; '' = they are not */
+    struct str remarks;               /* JSON, as in record_remarks */
+    const struct fault_list *faults;  /* of the source: warnings, or why it does not compile */
 };
 
 /* Makes the plan. When the source does not compile, is paused or disabled, or when the request

@@ -118,7 +118,7 @@ static void write_history(struct json_writer *w, const struct plan_draft *draft,
     json_write_member_i64(w, STR("totalEstimated"), result->records);
 }
 
-static void write_namespace(struct json_writer *w, const struct plan_draft *draft)
+static void write_namespace(struct json_writer *w, const struct plan_draft *draft, struct str apart)
 {
     json_write_name(w, STR("namespace"));
     json_write_object(w);
@@ -128,6 +128,8 @@ static void write_namespace(struct json_writer *w, const struct plan_draft *draf
     }
     json_write_member_str(w, STR("cursorKey"), draft->plan.cursor_key);
     json_write_member_str(w, STR("key"), draft->plan.namespace_key);
+    if (apart.len > 0)
+        json_write_member_str(w, STR("reason"), apart);
     json_write_member_str(w, STR("scope"), code_of(&NAMESPACE_SCOPE_CODES, (int)draft->plan.scope));
     json_write_end(w);
 }
@@ -185,7 +187,7 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
         json_write_member_str(&w, STR("idle"), code_of(&PLAN_IDLE_CODES, (int)result->idle));
     if (draft_is_by_id(draft))
         json_write_member_i64(&w, STR("totalEstimated"), result->ids);
-    write_namespace(&w, draft);
+    write_namespace(&w, draft, result->apart);
     json_write_member_i64(&w, STR("sliceCount"), result->slices);
     if (result->slices > 0 && result->span_us > 0)
         json_write_member_i64(&w, STR("avgWindowUs"), result->span_us / result->slices);

@@ -84,8 +84,9 @@ static void fire_tick(struct fire *fire, struct str source, struct str operation
                                           .now_us = fire->request->now_us,
                                           .trigger = TRIGGER_SCHEDULE,
                                           .tick = &tick,
-                                          .specs = fire->request->specs };
-    struct schedule_fired fired = { source, operation, tick_us, NULL, NULL };
+                                          .specs = fire->request->specs,
+                                          .secrets = fire->request->secrets };
+    struct schedule_fired fired = { .source = source, .operation = operation, .tick_us = tick_us };
     struct plan_result result;
     struct error err = { 0 };
 

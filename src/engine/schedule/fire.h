@@ -35,6 +35,7 @@ struct schedule_fire_request {
     int64_t now_us;
     struct schedule_listener *listener; /* may be NULL */
     struct spec_cache *specs;           /* NULL: none */
+    struct secret_source *secrets;      /* plan_request.secrets */
 };
 
 struct schedule_fire_result {

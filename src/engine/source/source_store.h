@@ -7,6 +7,8 @@
 #ifndef PATRA_ENGINE_SOURCE_SOURCE_STORE_H
 #define PATRA_ENGINE_SOURCE_SOURCE_STORE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/attr.h"
 #include "port/store_registry.h"
@@ -16,6 +18,12 @@
 /* The source as it is in force at that instant. L2 "source.unknown" when there is none. */
 bool source_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                  struct source *source, struct error *err) MUST_CHECK;
+
+/* True for "source.unknown". */
+static inline bool source_error_is_unknown(const struct error *err)
+{
+    return strcmp(err->code, "source.unknown") == 0;
+}
 
 struct source_applied {
     int64_t version;         /* in force afterwards */

@@ -87,7 +87,7 @@ TEST(defaults_depend_on_the_operation)
     load();
     in = resolved("list", "harvest", (struct override_list){ 0 });
     CHECK_EQ(resolution_number(&in, "priority"), 10, "HARVEST");
-    CHECK_EQ(resolution_code(&in, "namespace"), NAMESPACE_GLOBAL, "HARVEST");
+    CHECK_EQ(resolution_code(&in, "namespace"), NAMESPACE_EXPR, "HARVEST");
     CHECK_EQ(resolution_code(&in, "direction"), DIRECTION_FORWARD, "HARVEST");
     CHECK_EQ(resolution_code(&in, "slice.by"), SLICE_TIME, "HARVEST");
     CHECK(!resolution_get(&in, "drive")->value.is_set, "HARVEST has no drive");

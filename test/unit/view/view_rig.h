@@ -8,7 +8,7 @@
 
 static inline struct view_reader view_rig(struct store *store)
 {
-    return (struct view_reader){ store, contract_arena(), NOW_US };
+    return (struct view_reader){ .store = store, .arena = contract_arena(), .now_us = NOW_US };
 }
 
 /* A value under way: what view_rig_begin() returns is written to, view_rig_end() gives the text. */
