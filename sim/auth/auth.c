@@ -23,6 +23,16 @@ struct rule {
     struct str secret;
     int64_t expires_us;
     bool tls_only;
+    int64_t quota; /* requests per span; 0: any number */
+    int64_t per_us;
+};
+
+/* The requests that were sent with the credential of a rule. */
+struct use {
+    int64_t span_us; /* when the current span began */
+    int64_t in_span;
+    int64_t served;
+    int64_t over; /* beyond the quota */
 };
 
 struct token {
@@ -38,6 +48,7 @@ struct auth {
     struct token tokens[TOKENS_MAX]; /* a ring: the oldest is overwritten */
     uint64_t issued;
     uint64_t revoked; /* tokens issued before this number are invalid */
+    struct use uses[RULES_MAX];
 };
 
 bool auth_open(struct auth **auth, struct error *err)
@@ -77,6 +88,12 @@ static bool set_word(struct rule *rule, struct key_value pair)
         if (!str_to_i64(pair.value, &rule->expires_us) || rule->expires_us < 1)
             return false;
         rule->expires_us *= US_PER_SECOND;
+    } else if (str_eq(pair.name, STR("quota"))) {
+        return str_to_i64(pair.value, &rule->quota) && rule->quota > 0;
+    } else if (str_eq(pair.name, STR("per"))) {
+        if (!str_to_i64(pair.value, &rule->per_us) || rule->per_us < 1)
+            return false;
+        rule->per_us *= US_PER_SECOND;
     } else if (key_values_choice(pair.name, names) >= 0) {
         rule->name = pair.value;
     } else if (key_values_choice(pair.name, secrets) >= 0) {
@@ -94,7 +111,7 @@ bool auth_add(struct auth *auth, struct str line, struct error *err)
 
     if (auth->rule_count == RULES_MAX)
         return error_set(err, ERROR_REQUEST, "auth.many", "more than %d rules", RULES_MAX);
-    *rule = (struct rule){ .expires_us = US_PER_HOUR };
+    *rule = (struct rule){ .expires_us = US_PER_HOUR, .per_us = US_PER_HOUR };
     while (key_values_next(&line, &pair)) {
         if (!set_word(rule, pair))
             return error_set(err, ERROR_REQUEST, "auth.word", "%.*s=%.*s is not valid",
@@ -228,13 +245,63 @@ static bool refuse(struct http_call *call, int status, struct str challenge, con
     return false;
 }
 
-static bool check_key(const struct rule *rule, struct http_call *call)
+static bool refuse_quota(struct http_call *call, int64_t rest_us)
+{
+    const int64_t seconds = (rest_us + US_PER_SECOND - 1) / US_PER_SECOND;
+
+    call->page = PAGE_NONE;
+    call_respond(call, 429, STR("application/json"), STR("{\"error\":\"quota exceeded\"}\n"));
+    call_add_header(call, STR("Retry-After"),
+                    arena_printf(call->arena, "%lld", (long long)seconds));
+    return false;
+}
+
+static bool count_use(struct auth *auth, const struct rule *rule, struct http_call *call)
+{
+    struct use *use = &auth->uses[rule - auth->rules];
+    const int64_t span_us = call->now_us - call->now_us % rule->per_us;
+    bool is_over;
+
+    (void)pthread_mutex_lock(&auth->lock);
+    if (use->span_us != span_us)
+        use->in_span = 0;
+    use->span_us = span_us;
+    is_over = rule->quota > 0 && use->in_span >= rule->quota;
+    use->in_span += !is_over;
+    use->served += !is_over;
+    use->over += is_over;
+    (void)pthread_mutex_unlock(&auth->lock);
+    return !is_over || refuse_quota(call, span_us + rule->per_us - call->now_us);
+}
+
+void auth_write_json(struct auth *auth, struct buf *out)
+{
+    (void)pthread_mutex_lock(&auth->lock);
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < auth->rule_count; i++) {
+        const struct use *use = &auth->uses[i];
+
+        buf_printf(out, "%s{\"path\":\"%.*s\",\"name\":\"%.*s\",\"served\":%lld,\"over\":%lld}",
+                   i > 0 ? "," : "", STR_ARG(auth->rules[i].path), STR_ARG(auth->rules[i].name),
+                   (long long)use->served, (long long)use->over);
+    }
+    buf_add(out, STR("]\n"));
+    (void)pthread_mutex_unlock(&auth->lock);
+}
+
+/* Of all keys for the path of the rule. */
+static bool check_key(struct auth *auth, const struct rule *rule, struct http_call *call)
 {
     const struct str key =
         rule->place == 0 ? call_param(call, rule->name) : call_header(call, rule->name);
 
-    if (str_eq(key, rule->secret))
-        return true;
+    for (size_t i = 0; i < auth->rule_count; i++) {
+        const struct rule *other = &auth->rules[i];
+
+        if (other->type == AUTH_API_KEY && str_eq(other->path, rule->path) &&
+            str_eq(other->secret, key))
+            return count_use(auth, other, call);
+    }
     return key.len == 0 ? refuse(call, 401, STR(""), "API key missing")
                         : refuse(call, 403, STR(""), "API key not valid");
 }
@@ -278,7 +345,7 @@ bool auth_check(struct auth *auth, struct http_call *call)
     case AUTH_NONE:
         return true;
     case AUTH_API_KEY:
-        return check_key(rule, call);
+        return check_key(auth, rule, call);
     case AUTH_BASIC:
         return credential_is_basic(call->arena, header, rule->name, rule->secret) ||
                refuse(call, 401, STR("Basic realm=\"patra-sim\""), "wrong user or password");

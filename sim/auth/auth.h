@@ -9,6 +9,10 @@
  *      path=/signed   type=hmac key_id=I secret=S
  *      path=/open     type=none
  *
+ * Several API keys may be given for one path, a rule each: any of them is right. quota=N
+ * per=SECONDS allows N requests with the key in each such span of virtual time; more get 429 with
+ * Retry-After until the next span.
+ *
  * With tls_only, the credential must never be sent over plain HTTP: the audit checks that.
  *
  * OAuth2: POST /oauth/token or /_sim/oauth/token with grant_type=client_credentials and the
@@ -46,6 +50,10 @@ void auth_revoke_all(struct auth *auth);
 /* Whether the request carries a credential: an Authorization header, or any secret of a rule
  * or issued token, anywhere in the request. Any thread. */
 bool auth_carries_secret(struct auth *auth, const struct http_call *call);
+
+/* For each rule: its path, its name, and how many requests it was right for and beyond its quota.
+ */
+void auth_write_json(struct auth *auth, struct buf *out);
 
 /* Whether credentials for this path must go over TLS. */
 bool auth_is_tls_only(const struct auth *auth, struct str path);

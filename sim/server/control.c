@@ -1,4 +1,4 @@
-/* The pages below /_sim/: clock, faults, audit, OAuth2 tokens, truth. */
+/* The pages below /_sim/: clock, credentials, faults, audit, OAuth2 tokens, truth. */
 #include "base/instant.h"
 #include "sim/server/handler.h"
 #include "sim/truth/truth.h"
@@ -99,6 +99,14 @@ static void respond_revoke(struct handler *handler, struct http_call *call)
     call_respond(call, 200, JSON, STR("{\"revoked\":\"all\"}\n"));
 }
 
+/* ---- /_sim/credentials ---- */
+
+static void respond_credentials(struct handler *handler, struct http_call *call)
+{
+    call_respond(call, 200, JSON, STR(""));
+    auth_write_json(handler->auth, &call->response);
+}
+
 /* ---- /_sim/truth ---- */
 
 static void respond_truth(struct handler *handler, struct http_call *call)
@@ -117,6 +125,7 @@ static const struct {
 } pages[] = {
     { STR_INIT("/_sim/audit"), respond_audit },
     { STR_INIT("/_sim/clock"), respond_clock },
+    { STR_INIT("/_sim/credentials"), respond_credentials },
     { STR_INIT("/_sim/faults"), respond_faults },
     { STR_INIT("/_sim/oauth/revoke"), respond_revoke },
     { STR_INIT("/_sim/oauth/token"), respond_token },

@@ -137,6 +137,12 @@ CREATE TABLE reg_prov_credential (
     token_ttl_us bigint CHECK (token_ttl_us >= 0),
     refresh_before_us bigint CHECK (refresh_before_us >= 0),
     signing_hook text,
+    priority bigint,
+    per_second double precision,
+    burst bigint,
+    concurrency bigint,
+    quota_day bigint,
+    quota_hour bigint,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_credential_in_force ON reg_prov_credential (provenance_code, endpoint_name, row_key)

@@ -122,6 +122,9 @@ CREATE TABLE ing_rate_gate (
     line_until     timestamptz NOT NULL,
     started_at     timestamptz NOT NULL,
     parked_until   timestamptz NOT NULL, -- quota used up: suspended until the provider's reset
+    has_credential boolean     NOT NULL, -- as the last requests were sent
+    refused_at     timestamptz, -- the credential was refused and is not used; NULL: no
+    refused_status integer,
     version        bigint      NOT NULL CHECK (version >= 1),
     updated_at     timestamptz NOT NULL
 );

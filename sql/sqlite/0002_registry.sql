@@ -136,6 +136,12 @@ CREATE TABLE reg_prov_credential (
     token_ttl_us INTEGER CHECK (token_ttl_us >= 0),
     refresh_before_us INTEGER CHECK (refresh_before_us >= 0),
     signing_hook TEXT,
+    priority INTEGER,
+    per_second REAL,
+    burst INTEGER,
+    concurrency INTEGER,
+    quota_day INTEGER,
+    quota_hour INTEGER,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_credential_in_force ON reg_prov_credential (provenance_code, endpoint_name, row_key)

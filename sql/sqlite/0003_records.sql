@@ -106,6 +106,9 @@ CREATE TABLE ing_rate_gate (
     line_until     INTEGER NOT NULL,
     started_at     INTEGER NOT NULL,
     parked_until   INTEGER NOT NULL, -- quota used up: suspended until the provider's reset
+    has_credential INTEGER NOT NULL CHECK (has_credential IN (0, 1)), -- as the last requests were sent
+    refused_at     INTEGER, -- the credential was refused and is not used; NULL: no
+    refused_status INTEGER,
     version        INTEGER NOT NULL CHECK (version >= 1),
     updated_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

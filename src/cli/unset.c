@@ -41,14 +41,36 @@ static bool note(struct arena *arena, struct unset_list *list, struct unset unse
     return true;
 }
 
-static bool note_credentials(struct arena *arena, struct unset_list *list,
-                             const struct spec_auth *auth, struct error *err)
+static bool note_auth(struct arena *arena, struct unset_list *list, const struct spec_auth *auth,
+                      bool is_required, struct error *err)
 {
     const struct str references[] = { auth->secret, auth->username, auth->password, auth->client_id,
                                       auth->client_secret };
 
     for (size_t i = 0; i < ARRAY_LEN(references) && !auth->is_optional; i++) {
-        if (!note(arena, list, (struct unset){ references[i], true }, err))
+        if (!note(arena, list, (struct unset){ references[i], is_required }, err))
+            return false;
+    }
+    return true;
+}
+
+/* Of several credentials one is enough. */
+static bool note_credentials(struct arena *arena, struct unset_list *list,
+                             const struct spec_endpoint *endpoint, struct error *err)
+{
+    bool is_required = true;
+
+    if (endpoint->variant_count == 0)
+        return note_auth(arena, list, &endpoint->auth, true, err);
+    for (size_t i = 0; i < endpoint->variant_count; i++) {
+        struct unset_list own = { 0 };
+
+        if (!note_auth(arena, &own, &endpoint->variants[i].auth, true, err))
+            return false;
+        is_required = is_required && own.count > 0;
+    }
+    for (size_t i = 0; i < endpoint->variant_count; i++) {
+        if (!note_auth(arena, list, &endpoint->variants[i].auth, is_required, err))
             return false;
     }
     return true;
@@ -65,6 +87,6 @@ bool unset_find(struct arena *arena, const struct spec *spec, struct unset_list 
             !note(arena, list, (struct unset){ param->value, param->is_required }, err))
             return false;
     }
-    return note_credentials(arena, list, &spec->endpoint.auth, err) &&
-           (!spec->is_two_phase || note_credentials(arena, list, &spec->detail.auth, err));
+    return note_credentials(arena, list, &spec->endpoint, err) &&
+           (!spec->is_two_phase || note_credentials(arena, list, &spec->detail, err));
 }

@@ -9,6 +9,8 @@
 #include "data/json_write.h"
 #include "engine/source/source_store.h"
 #include "port/store_pause.h"
+#include "port/store_rate.h"
+#include "view/gate.h"
 
 /* SOURCE or SOURCE/ENDPOINT. */
 static void read_place(const struct invocation *invocation, struct str *source,
@@ -129,11 +131,34 @@ const struct command COMMAND_PAUSE = {
 
 /* ---- resume ---- */
 
+/* The credentials of the source that were refused are used again. */
+static bool readmit(struct session *session, struct str source, bool *any, struct error *err)
+{
+    const struct view_reader reader = session_reader(session);
+    struct view_gate_filter filter = { .sources = &source, .source_count = 1 };
+    struct view_gate_list gates;
+    bool changed;
+
+    *any = false;
+    if (!store_clock(session->store, clock_now_us(&session->clock), &filter.now_us, err) ||
+        !view_gate_list(&reader, &filter, &gates, err))
+        return false;
+    for (size_t i = 0; i < gates.count; i++) {
+        if (gates.items[i].view.refused_us == 0)
+            continue;
+        if (!gate_readmit(session->store, gates.items[i].key, filter.now_us, &changed, err))
+            return false;
+        *any |= changed;
+    }
+    return true;
+}
+
 static bool resume_one(const struct invocation *invocation, struct session *session,
                        enum exit_code *code, struct error *err)
 {
     struct str source, endpoint;
-    bool was_paused, was_stopped;
+    struct error unknown; /* a source that was removed has no credentials */
+    bool was_paused, was_stopped, was_refused = false;
 
     (void)code;
     read_place(invocation, &source, &endpoint);
@@ -143,8 +168,11 @@ static bool resume_one(const struct invocation *invocation, struct session *sess
     /* A pause may outlive its source, so the name is checked only when nothing was removed. */
     if (!was_paused && !was_stopped && !is_known(session, source, endpoint, err))
         return false;
+    if (endpoint.len == 0 && is_known(session, source, endpoint, &unknown) &&
+        !readmit(session, source, &was_refused, err))
+        return false;
     fprintf(invocation->out, "%s: %s\n", invocation->operands[0],
-            was_paused || was_stopped ? "resumed" : "was not paused");
+            was_paused || was_stopped || was_refused ? "resumed" : "was not paused");
     return true;
 }
 
@@ -161,7 +189,8 @@ const struct command COMMAND_RESUME = {
     .operands_max = 1,
     .description =
         "Removes a pause, or the stop that a fatal error has set. A pause of a source and one\n"
-        "of its endpoint are separate; resume each by its own name.",
+        "of its endpoint are separate; resume each by its own name. Resuming a source also\n"
+        "takes credentials that were refused back into use.",
     .options = { SESSION_OPTION },
     .run = cmd_resume,
 };

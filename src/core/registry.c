@@ -100,6 +100,12 @@ static const struct registry_column credential[] = {
     DURATION("token_ttl_us"),
     DURATION("refresh_before_us"),
     TEXT("signing_hook"),
+    INT("priority"),
+    REAL("per_second"),
+    INT("burst"),
+    INT("concurrency"),
+    INT("quota_day"),
+    INT("quota_hour"),
 };
 
 static const struct registry_column pagination[] = {

@@ -50,6 +50,10 @@ struct permit {
     int64_t retry_at_us;     /* WAIT, REJECT: not before this instant; 0: unknown */
     enum wait_reason reason; /* WAIT, REJECT */
     int64_t waited_us;
+    /* ALLOW: the endpoint that was requested or, where the source has several credentials, the
+     * variant of it whose credential is to be sent. */
+    const struct spec_endpoint *endpoint;
+    bool has_other; /* another credential can be used if this one is refused */
     /* For the batch row. What is 0 or empty is left out. */
     struct str key;
     int64_t cost;
@@ -59,11 +63,12 @@ struct permit {
 };
 
 struct permit_feedback {
-    const struct spec_endpoint *endpoint;
-    struct bucket_signal signal; /* without its random */
-    bool is_quota; /* the quota is used up: park until signal.reset_at_us or Retry-After */
-    int requests;  /* sent under this permit: 2 after a fresh token or a redirect, 0: none */
-    int status;    /* 0: no response was received */
+    const struct spec_endpoint *endpoint; /* of the permit */
+    struct bucket_signal signal;          /* without its random */
+    bool is_quota;   /* the quota is used up: park until signal.reset_at_us or Retry-After */
+    bool is_refused; /* the source does not accept the credential, and there is another */
+    int requests;    /* sent under this permit: 2 after a fresh token or a redirect, 0: none */
+    int status;      /* 0: no response was received */
 };
 
 /* ---- the gate ---- */
@@ -80,7 +85,7 @@ static inline bool MUST_CHECK permit_gate_acquire(struct permit_gate *gate,
                                                   const struct permit_request *request,
                                                   struct permit *permit, struct error *err)
 {
-    *permit = (struct permit){ 0 };
+    *permit = (struct permit){ .endpoint = request->endpoint };
     return gate->acquire(gate, request, permit, err);
 }
 

@@ -14,7 +14,10 @@
 struct rate_gate {
     struct bucket bucket;
     int64_t parked_until_us; /* INT64_MIN: not parked */
-    int64_t version;         /* 0: there is no row yet */
+    bool has_credential;     /* the last requests were sent with a credential, so with its limits */
+    int64_t refused_us; /* when the credential was refused; it is not used since. 0: it was not */
+    int64_t refused_status;
+    int64_t version; /* 0: there is no row yet */
 };
 
 enum quota_window { QUOTA_HOUR, QUOTA_DAY };

@@ -7,6 +7,7 @@
 #include "data/utf8.h"
 #include "spec/check_context.h"
 #include "spec/setting_value.h"
+#include "spec/spec.h"
 
 /* ---- http ---- */
 
@@ -331,12 +332,129 @@ static const struct {
     { "auth.signing_hook", 1U << AUTH_CUSTOM, 1U << AUTH_CUSTOM, "spec.auth.signing-hook" },
 };
 
-static void check_auth_fields(const struct check *check, int type)
+/* Settings of auth that each of several credentials has itself, and the columns they are in. */
+static const struct {
+    const char *path;
+    const char *column;
+    const char *name;
+} credential_fields[] = {
+    { "auth.secret", "secret_ref", "secret" },
+    { "auth.username", "username", "username" },
+    { "auth.password", "password_ref", "password" },
+    { "auth.oauth2.client_id", "client_id", "client_id" },
+    { "auth.oauth2.client_secret", "client_secret_ref", "client_secret" },
+};
+
+static const struct registry_row *next_credential(const struct check *check,
+                                                  const struct registry_row *row)
+{
+    return source_next(check->source, REGISTRY_CREDENTIAL, STR(""), STR("CREDENTIAL:"), row);
+}
+
+/* Whether the endpoint uses the source's credentials: it has none of its own. */
+static bool takes_credentials(const struct check *check)
+{
+    if (next_credential(check, NULL) == NULL)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(credential_fields); i++) {
+        if (check_is_own(check, credential_fields[i].path))
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_credentials(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(credential_fields); i++) {
+        if (strcmp(path, credential_fields[i].path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static unsigned needs_of(const char *path, unsigned *types)
+{
+    for (size_t i = 0; i < ARRAY_LEN(auth_fields); i++) {
+        if (strcmp(auth_fields[i].path, path) == 0) {
+            *types = auth_fields[i].types;
+            return auth_fields[i].needs;
+        }
+    }
+    return *types = 0;
+}
+
+static void check_credential(const struct check *check, const struct registry_row *row, int type)
 {
     const struct str word = code_of(&AUTH_TYPE_CODES, type);
 
+    for (size_t i = 0; i < ARRAY_LEN(credential_fields); i++) {
+        unsigned types;
+        const unsigned needs = needs_of(credential_fields[i].path, &types);
+        const bool is_set = row_is_set(row, credential_fields[i].column);
+
+        if (!is_set && (needs >> type & 1U) != 0) {
+            check_row_error(check, "spec.auth.incomplete", (struct check_place){ .row = row },
+                            "needs %s; auth.type %.*s requires it", credential_fields[i].name,
+                            STR_ARG(word));
+            check_hint(check, "%s",
+                       setting_find(AT_SOURCE, str_of(credential_fields[i].path))->help);
+        }
+        if (is_set && (types >> type & 1U) == 0) {
+            check_row_error(
+                check, "spec.idle",
+                (struct check_place){ .row = row, .column = credential_fields[i].column },
+                "is not used by auth.type %.*s", STR_ARG(word));
+            check_hint(check, "remove it");
+        }
+    }
+}
+
+static void check_credentials(const struct check *check, int type)
+{
+    const struct registry_row *row = next_credential(check, NULL);
+
+    if (type == AUTH_NONE) {
+        if (resolution_get(&check->in, "auth.type")->origin == ORIGIN_ENDPOINT)
+            return; /* this endpoint alone needs none */
+        check_row_error(check, "spec.idle", (struct check_place){ .row = row },
+                        "is not used by auth.type NONE");
+        check_hint(check, "set auth.type: how the credentials are sent");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(credential_fields); i++) {
+        if (check_is_set(check, credential_fields[i].path)) {
+            check_error(check, "spec.auth.twice", credential_fields[i].path,
+                        "cannot be combined with credentials");
+            check_hint(check, "move it into one of the credentials");
+        }
+    }
+    if (!resolution_bool(&check->in, "rate.per_credential")) {
+        check_error(check, "spec.auth.shared-rate", "rate.per_credential",
+                    "must be true for a source with several credentials");
+        check_hint(check, "remove it: each credential has its own rate and quota");
+    }
+    if (check->uses[TEMPLATE_CREDENTIAL]) {
+        check_row_error(check, "spec.auth.template", (struct check_place){ .row = row },
+                        "cannot be used by templates with ${credential....}");
+        check_hint(check, "let auth send the credential: which one is decided for each request");
+    }
+    for (size_t count = 0; row != NULL; row = next_credential(check, row)) {
+        if (++count == SPEC_CREDENTIALS_MAX + 1)
+            check_row_error(check, "spec.limit", (struct check_place){ .row = row },
+                            "is one more than the %d credentials that a source may have",
+                            SPEC_CREDENTIALS_MAX);
+        check_credential(check, row, type);
+    }
+}
+
+static void check_auth_fields(const struct check *check, int type)
+{
+    const struct str word = code_of(&AUTH_TYPE_CODES, type);
+    const bool has_list = takes_credentials(check);
+
     for (size_t i = 0; i < ARRAY_LEN(auth_fields); i++) {
         if ((auth_fields[i].needs >> type & 1U) != 0 &&
+            !(has_list && is_in_credentials(auth_fields[i].path)) &&
             check_is_missing(check, auth_fields[i].path)) {
             check_error(check, auth_fields[i].code, auth_fields[i].path,
                         "is missing; auth.type %.*s requires it", STR_ARG(word));
@@ -348,6 +466,8 @@ static void check_auth_fields(const struct check *check, int type)
     }
     if (type == AUTH_NONE)
         (void)check_idle(check, "auth.optional", "auth.type", "has no effect without a credential");
+    if (has_list)
+        check_credentials(check, type);
 }
 
 static void check_auth_location(const struct check *check, int type)

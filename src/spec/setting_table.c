@@ -231,6 +231,39 @@ const struct setting SETTINGS[] = {
     { "auth.signing_hook", SE, REGISTRY_CREDENTIAL, "signing_hook", .type = SETTING_NAME,
       .is_proto = true, .into = INTO_ENDPOINT(auth.signing_hook),
       .help = "custom: the name of the hook that signs requests." },
+    { "credentials.*.secret", S, REGISTRY_CREDENTIAL, "secret_ref", "CREDENTIAL:*", SETTING_SECRET,
+      .into = INTO(spec_credential, secret),
+      .help =
+          "One of several credentials, sent as auth says. api_key, bearer, custom: where the key "
+          "or token is." },
+    { "credentials.*.username", S, REGISTRY_CREDENTIAL, "username", "CREDENTIAL:*", SETTING_VALUE,
+      .into = INTO(spec_credential, username), .help = "basic: the user." },
+    { "credentials.*.password", S, REGISTRY_CREDENTIAL, "password_ref", "CREDENTIAL:*",
+      SETTING_SECRET, .into = INTO(spec_credential, password),
+      .help = "basic: where the password is." },
+    { "credentials.*.client_id", S, REGISTRY_CREDENTIAL, "client_id", "CREDENTIAL:*", SETTING_VALUE,
+      .into = INTO(spec_credential, client_id), .help = "oauth2: the client's id." },
+    { "credentials.*.client_secret", S, REGISTRY_CREDENTIAL, "client_secret_ref", "CREDENTIAL:*",
+      SETTING_SECRET, .into = INTO(spec_credential, client_secret),
+      .help = "oauth2: where the client's secret is." },
+    { "credentials.*.priority", S, REGISTRY_CREDENTIAL, "priority", "CREDENTIAL:*", SETTING_INT,
+      .is_required = true, .min = 0, .max = 1000, .into = INTO(spec_credential, priority),
+      .help = "The smallest is used first; the next one when its quota is used up." },
+    { "credentials.*.per_second", S, REGISTRY_CREDENTIAL, "per_second", "CREDENTIAL:*",
+      SETTING_REAL, .min = 0.0001, .max = 10000, .into = INTO(spec_credential, limit.per_second),
+      .help = "Requests per second with this credential; else rate.per_second." },
+    { "credentials.*.burst", S, REGISTRY_CREDENTIAL, "burst", "CREDENTIAL:*", SETTING_INT, .min = 1,
+      .max = 10000, .into = INTO(spec_credential, limit.burst),
+      .help = "Its burst; else rate.burst." },
+    { "credentials.*.concurrency", S, REGISTRY_CREDENTIAL, "concurrency", "CREDENTIAL:*",
+      SETTING_INT, .min = 1, .max = 1000, .into = INTO(spec_credential, limit.concurrency),
+      .help = "Its requests in progress at the same time; else rate.concurrency." },
+    { "credentials.*.quota_day", S, REGISTRY_CREDENTIAL, "quota_day", "CREDENTIAL:*", SETTING_INT,
+      .min = 1, .max = 1e12, .into = INTO(spec_credential, quota_day),
+      .help = "Its requests per day (UTC); else rate.quota.day." },
+    { "credentials.*.quota_hour", S, REGISTRY_CREDENTIAL, "quota_hour", "CREDENTIAL:*", SETTING_INT,
+      .min = 1, .max = 1e12, .into = INTO(spec_credential, quota_hour),
+      .help = "Its requests per hour; else rate.quota.hour." },
 
     /* ---- rate ---- */
     { "rate.per_second", SE, REGISTRY_RATE_LIMIT, "per_second", .type = SETTING_REAL,
@@ -640,6 +673,7 @@ const size_t SETTING_COUNT = ARRAY_LEN(SETTINGS);
 /* The source's http.headers and http.query are inherited: they are members of headers and query. */
 const struct setting_set SETTING_SETS[] = {
     { "params", S, SET_MAP, ITEMS(spec_value, spec, params, param_count) },
+    { "credentials", S, SET_MAP, ITEMS(spec_credential, spec, credentials, credential_count) },
     { "query", E, SET_LIST, ITEMS(spec_param, spec_endpoint, query.items, query.count) },
     { "headers", E, SET_LIST, ITEMS(spec_param, spec_endpoint, headers.items, headers.count) },
     { "form", E, SET_LIST, ITEMS(spec_param, spec_endpoint, form.items, form.count) },
@@ -658,6 +692,7 @@ const size_t SETTING_SET_COUNT = ARRAY_LEN(SETTING_SETS);
 
 /* An item of a set with names begins with its name. */
 static_assert(offsetof(struct spec_value, name) == 0, "params");
+static_assert(offsetof(struct spec_credential, name) == 0, "credentials");
 static_assert(offsetof(struct spec_param, name) == 0, "query, headers, form");
 static_assert(offsetof(struct spec_expr, name) == 0, "expr.define");
 static_assert(offsetof(struct spec_field, name) == 0, "history, fields");

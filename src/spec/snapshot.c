@@ -192,6 +192,27 @@ static bool write_params(struct maker *maker, struct error *err)
     return true;
 }
 
+/* Left out where there are none. */
+static bool write_credentials(struct maker *maker, struct error *err)
+{
+    const struct setting_set *set = setting_set(AT_SOURCE, STR("credentials"));
+    const struct str prefix = STR("CREDENTIAL:");
+    const struct source *source = maker->in.source;
+    const struct registry_row *row =
+        source_next(source, REGISTRY_CREDENTIAL, STR(""), prefix, NULL);
+
+    if (row == NULL)
+        return true;
+    json_write_name(&maker->w, STR("credentials"));
+    json_write_object(&maker->w);
+    for (; row != NULL; row = source_next(source, REGISTRY_CREDENTIAL, STR(""), prefix, row)) {
+        if (!write_row(maker, set, row, err))
+            return false;
+    }
+    json_write_end(&maker->w);
+    return true;
+}
+
 /* ---- groups ---- */
 
 static struct str below(struct maker *maker, struct str path, struct str part, struct error *err)
@@ -321,7 +342,7 @@ static bool write_all(struct maker *maker, const struct resolve_request *request
 
     write_names(maker, request);
     write_last_page(maker);
-    if (maker->part == PART_ALL && !write_operation(maker, err))
+    if (maker->part == PART_ALL && (!write_operation(maker, err) || !write_credentials(maker, err)))
         return false;
     if (!write_group(maker, AT_ENDPOINT, STR(""), err))
         return false;

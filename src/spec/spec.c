@@ -153,6 +153,88 @@ static void read_endpoint(struct spec_reader *reader, struct json_node object,
     out->window.mode = out->window.align == ALIGN_NONE ? WINDOW_SLIDING : WINDOW_CALENDAR;
 }
 
+/* ---- several credentials ---- */
+
+static bool is_before(const struct spec_credential *a, const struct spec_credential *b)
+{
+    return a->priority != b->priority ? a->priority < b->priority : str_cmp(a->name, b->name) < 0;
+}
+
+/* By priority, then by name. There are few. */
+static void sort_credentials(struct spec_credential *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct spec_credential item = items[i];
+        size_t at = i;
+
+        for (; at > 0 && is_before(&item, &items[at - 1]); at--)
+            items[at] = items[at - 1];
+        items[at] = item;
+    }
+}
+
+static void use_credential(struct spec_endpoint *endpoint, const struct spec_credential *credential)
+{
+    struct spec_auth *auth = &endpoint->auth;
+    struct spec_rate *rate = &endpoint->rate;
+
+    endpoint->credential = credential->name;
+    auth->secret = credential->secret;
+    auth->username = credential->username;
+    auth->password = credential->password;
+    auth->client_id = credential->client_id;
+    auth->client_secret = credential->client_secret;
+    if (credential->limit.per_second > 0)
+        rate->with_credential.per_second = credential->limit.per_second;
+    if (credential->limit.burst > 0)
+        rate->with_credential.burst = credential->limit.burst;
+    if (credential->limit.concurrency > 0)
+        rate->with_credential.concurrency = credential->limit.concurrency;
+    if (credential->quota_day > 0)
+        rate->quota_day = credential->quota_day;
+    if (credential->quota_hour > 0)
+        rate->quota_hour = credential->quota_hour;
+}
+
+/* An endpoint with a credential of its own, or without any, does not use those of the source. */
+static bool takes_credentials(const struct spec *spec, const struct spec_endpoint *endpoint)
+{
+    const struct spec_auth *auth = &endpoint->auth;
+
+    return spec->credential_count > 0 && auth->type != AUTH_NONE && auth->secret.len == 0 &&
+           auth->username.len == 0 && auth->client_id.len == 0;
+}
+
+static void give_credentials(struct spec_reader *reader, const struct spec *spec,
+                             struct spec_endpoint *endpoint)
+{
+    struct spec_endpoint *variants;
+
+    if (!takes_credentials(spec, endpoint))
+        return;
+    variants = ARENA_ARRAY(reader->arena, struct spec_endpoint, spec->credential_count);
+    if (variants == NULL) {
+        spec_fail_memory(reader);
+        return;
+    }
+    for (size_t i = 0; i < spec->credential_count; i++) {
+        variants[i] = *endpoint;
+        use_credential(&variants[i], &spec->credentials[i]);
+    }
+    use_credential(endpoint, &spec->credentials[0]);
+    endpoint->variants = variants;
+    endpoint->variant_count = spec->credential_count;
+}
+
+static void read_credentials(struct spec_reader *reader, struct json_node root, struct spec *spec)
+{
+    if (!json_exists(json_get(reader->doc, root, STR("credentials"))))
+        return;
+    read_set(reader, setting_set(AT_SOURCE, STR("credentials")), root, spec);
+    if (!reader->failed)
+        sort_credentials((struct spec_credential *)spec->credentials, spec->credential_count);
+}
+
 bool spec_read(struct arena *arena, struct str json, struct spec *spec, struct error *err)
 {
     struct spec_reader reader = { .arena = arena, .err = err, .path = "version" };
@@ -177,10 +259,14 @@ bool spec_read(struct arena *arena, struct str json, struct spec *spec, struct e
     spec->operation.name = read_name(&reader, root, "operation.name");
     read_level(&reader, AT_OPERATION, operation, &spec->operation);
     read_set(&reader, setting_set(AT_SOURCE, STR("params")), root, spec);
+    read_credentials(&reader, root, spec);
     read_endpoint(&reader, root, &spec->endpoint);
+    give_credentials(&reader, spec, &spec->endpoint);
     spec->is_two_phase = json_exists(json_get(&doc, root, STR("detail")));
     reader.is_detail = true;
-    if (spec->is_two_phase)
+    if (spec->is_two_phase) {
         read_endpoint(&reader, json_get(&doc, root, STR("detail")), &spec->detail);
+        give_credentials(&reader, spec, &spec->detail);
+    }
     return !reader.failed;
 }

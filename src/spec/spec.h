@@ -62,6 +62,29 @@ struct spec_auth { /* references, never secrets */
     struct str signing_hook;
 };
 
+struct spec_rate_limit { /* a value that is not set is 0 */
+    double per_second;
+    int64_t burst;
+    int64_t concurrency;
+};
+
+enum { SPEC_CREDENTIALS_MAX = 16 };
+
+/* One of several credentials of a source: how it is sent is said by auth. What is 0 is as the rate
+ * settings say. */
+struct spec_credential {
+    struct str name;
+    int64_t priority; /* smaller is used first */
+    struct str secret;
+    struct str username;
+    struct str password;
+    struct str client_id;
+    struct str client_secret;
+    struct spec_rate_limit limit;
+    int64_t quota_day;
+    int64_t quota_hour;
+};
+
 struct spec_param { /* of query, headers, form; in the order they are sent */
     struct str name;
     struct template value;
@@ -91,12 +114,6 @@ struct spec_value { /* ${params.NAME}: a text, or a reference, read for each req
 };
 
 /* ---- how fast ---- */
-
-struct spec_rate_limit { /* a value that is not set is 0 */
-    double per_second;
-    int64_t burst;
-    int64_t concurrency;
-};
 
 struct spec_rate {
     struct spec_rate_limit limit;
@@ -266,6 +283,11 @@ struct spec_endpoint {
     struct spec_page page;
     struct spec_window window; /* of the first endpoint */
     struct spec_response response;
+    /* Where the source has several credentials: a copy of the endpoint for each, with its name,
+     * its auth and its rate, in the order of use. The endpoint itself is as the first. */
+    struct str credential; /* '': there is one at most */
+    const struct spec_endpoint *variants;
+    size_t variant_count;
 };
 
 struct spec_operation {
@@ -298,6 +320,8 @@ struct spec {
     struct spec_endpoint detail; /* phase two */
     const struct spec_value *params;
     size_t param_count;
+    const struct spec_credential *credentials;
+    size_t credential_count;
 };
 
 /* How far before the cursor an operation searches again, for records that appear late. */

@@ -34,8 +34,8 @@ static bool add_sharer(struct arena *arena, struct view_gate *gate, struct str p
     return gate->of.data != NULL || arena_error(arena, err);
 }
 
-static bool add_endpoint(struct arena *arena, struct view_gate_list *list, struct str source,
-                         const struct spec_endpoint *endpoint, struct error *err)
+static bool add_key(struct arena *arena, struct view_gate_list *list, struct str source,
+                    const struct spec_endpoint *endpoint, struct error *err)
 {
     const struct str place =
         arena_printf(arena, "%.*s/%.*s", STR_ARG(source), STR_ARG(endpoint->name));
@@ -51,9 +51,26 @@ static bool add_endpoint(struct arena *arena, struct view_gate_list *list, struc
         gate = LIST_ADD(arena, list);
         if (gate == NULL)
             return arena_error(arena, err);
-        *gate = (struct view_gate){ .key = key, .is_configured = true, .rate = endpoint->rate };
+        *gate = (struct view_gate){ .key = key,
+                                    .is_configured = true,
+                                    .rate = endpoint->rate,
+                                    .source = source,
+                                    .credential = endpoint->credential };
     }
     return add_sharer(arena, gate, place, err);
+}
+
+/* A gate for each credential where there are several. */
+static bool add_endpoint(struct arena *arena, struct view_gate_list *list, struct str source,
+                         const struct spec_endpoint *endpoint, struct error *err)
+{
+    if (endpoint->variant_count == 0)
+        return add_key(arena, list, source, endpoint, err);
+    for (size_t i = 0; i < endpoint->variant_count; i++) {
+        if (!add_key(arena, list, source, &endpoint->variants[i], err))
+            return false;
+    }
+    return true;
 }
 
 /* An operation that no longer compiles has no settings to show; its gate is listed by its key. */
@@ -141,6 +158,22 @@ bool view_gate_list(const struct view_reader *reader, const struct view_gate_fil
 
 /* ---- judging ---- */
 
+struct spec_rate_limit view_gate_limit(const struct view_gate *gate)
+{
+    const struct spec_rate_limit *with = &gate->rate.with_credential;
+    struct spec_rate_limit limit = gate->rate.limit;
+
+    if (gate->view.is_known ? !gate->view.has_credential : gate->credential.len == 0)
+        return limit;
+    if (with->per_second > 0)
+        limit.per_second = with->per_second;
+    if (with->burst > 0)
+        limit.burst = with->burst;
+    if (with->concurrency > 0)
+        limit.concurrency = with->concurrency;
+    return limit;
+}
+
 static void block_until(struct view_gate_block *block, int64_t until_us, enum wait_reason reason)
 {
     if (until_us <= block->until_us)
@@ -192,6 +225,7 @@ static void write_rate(struct json_writer *w, struct str name, double per_second
 static void write_settings(struct json_writer *w, const struct view_gate *gate)
 {
     const struct spec_rate *rate = &gate->rate;
+    const struct spec_rate_limit limit = view_gate_limit(gate);
 
     if (!gate->is_configured)
         return;
@@ -199,9 +233,13 @@ static void write_settings(struct json_writer *w, const struct view_gate *gate)
     write_rate(w, STR("configuredPerSecond"), rate->limit.per_second);
     if (rate->with_credential.per_second > 0)
         write_rate(w, STR("configuredWithCredential"), rate->with_credential.per_second);
-    json_write_member_i64(w, STR("burst"), rate->limit.burst);
-    if (rate->limit.concurrency > 0)
-        json_write_member_i64(w, STR("concurrency"), rate->limit.concurrency);
+    if (gate->credential.len > 0)
+        json_write_member_str(w, STR("credential"), gate->credential);
+    if (gate->view.is_known)
+        json_write_member_bool(w, STR("hasCredential"), gate->view.has_credential);
+    json_write_member_i64(w, STR("burst"), limit.burst);
+    if (limit.concurrency > 0)
+        json_write_member_i64(w, STR("concurrency"), limit.concurrency);
     write_quota(w, STR("quotaHour"), &gate->view.hour);
     write_quota(w, STR("quotaDay"), &gate->view.day);
 }
@@ -224,6 +262,10 @@ static void write_gate(struct json_writer *w, const struct view_gate *gate, int6
         json_write_member_instant(w, STR("coolDownUntil"), view->cooldown_until_us);
     if (view->parked_until_us != INT64_MIN)
         json_write_member_instant(w, STR("parkedUntil"), view->parked_until_us);
+    if (view->refused_us > 0) {
+        json_write_member_instant(w, STR("credentialRefusedAt"), view->refused_us);
+        json_write_member_i64(w, STR("credentialRefusedStatus"), view->refused_status);
+    }
     if (block.is_blocked) {
         json_write_member_instant(w, STR("blockedUntil"), block.until_us);
         json_write_member_str(w, STR("blockedReason"),

@@ -14,6 +14,8 @@ struct view_gate {
     bool is_configured;    /* false: its source was removed, or has another key by now */
     struct spec_rate rate; /* the settings of the first endpoint that shares it */
     struct str of;         /* "crossref/works", and others that share it */
+    struct str source;     /* the first of them */
+    struct str credential; /* its name, where the source has several */
     struct gate_view view;
 };
 
@@ -32,6 +34,10 @@ struct view_gate_filter {
 bool view_gate_list(const struct view_reader *reader, const struct view_gate_filter *filter,
                     struct view_gate_list *list, struct error *err) MUST_CHECK;
 void view_gate_list_write(struct json_writer *w, const struct view_gate_list *list, int64_t now_us);
+
+/* The configured limits that hold: with a credential or without, as its requests are sent. Before
+ * the first request it is unknown whether an optional credential is set: without. */
+struct spec_rate_limit view_gate_limit(const struct view_gate *gate);
 
 /* Why a gate lets nothing through, and until when. */
 struct view_gate_block {

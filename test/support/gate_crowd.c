@@ -31,6 +31,24 @@ struct spec_endpoint crowd_endpoint(double per_second, int64_t burst)
     return endpoint;
 }
 
+void crowd_give_credentials(struct spec_endpoint *endpoint, struct crowd_credentials *credentials)
+{
+    static const char *const names[] = { "key0", "key1", "key2" };
+    static const char *const secrets[] = { "env:KEY_0", "env:KEY_1", "env:KEY_2" };
+
+    endpoint->auth = (struct spec_auth){ .type = AUTH_API_KEY, .name = STR("X-Key") };
+    endpoint->rate.per_credential = true;
+    endpoint->rate.quota_margin = 0;
+    endpoint->rate.quota_day = credentials->quota_day;
+    for (size_t i = 0; i < credentials->count; i++) {
+        credentials->variants[i] = *endpoint;
+        credentials->variants[i].credential = str_of(names[i]);
+        credentials->variants[i].auth.secret = str_of(secrets[i]);
+    }
+    endpoint->variants = credentials->variants;
+    endpoint->variant_count = credentials->count;
+}
+
 struct member {
     struct crowd *crowd;
     int process;
@@ -52,10 +70,10 @@ static void pass(struct member *member, int64_t for_us)
     (void)clock_sleep_us(&member->crowd->clock.clock, for_us, CLOCK_NO_WAKE);
 }
 
-static void send(struct member *member)
+static void send(struct member *member, const struct permit *permit)
 {
     struct crowd *crowd = member->crowd;
-    struct permit_feedback feedback = { .endpoint = &crowd->endpoint,
+    struct permit_feedback feedback = { .endpoint = permit->endpoint,
                                         .requests = 1,
                                         .status = 200 };
     struct crowd_use *use = &crowd->uses[crowd->count];
@@ -64,7 +82,8 @@ static void send(struct member *member)
     REQUIRE(number < CROWD_USES_MAX, "room for all requests");
     *use = (struct crowd_use){ .at_us = mono(crowd),
                                .process = member->process,
-                               .thread = member->thread };
+                               .thread = member->thread,
+                               .credential = permit->endpoint->credential };
     feedback.signal.sent_at_us = clock_now_us(&crowd->clock.clock);
     pass(member, crowd->latency_max_us / 10 +
                      random_between(&member->random, 0, crowd->latency_max_us * 9 / 10 + 1));
@@ -88,7 +107,7 @@ static void work(struct member *member)
             crowd->before(crowd, mono(crowd));
         REQUIRE_OK(port->acquire(port, &ask, &permit, &err), err);
         if (permit.decision == RATE_ALLOW) {
-            send(member);
+            send(member, &permit);
         } else {
             crowd->rejects++;
             crowd->retry_at_us = permit.retry_at_us;
@@ -109,6 +128,10 @@ static void *run_member(void *argument)
     return NULL;
 }
 
+static const struct fixed_secret CROWD_SECRETS[] = { { "env:KEY_0", "one" },
+                                                     { "env:KEY_1", "two" },
+                                                     { "env:KEY_2", "three" } };
+
 static void open_member(struct member *member, struct crowd *crowd, int process, int thread)
 {
     struct error err = { 0 };
@@ -118,7 +141,7 @@ static void open_member(struct member *member, struct crowd *crowd, int process,
                                .thread = thread,
                                .random = { crowd->seed * 1000 + (uint64_t)thread } };
     seeded_random_init(&member->chance, crowd->seed * 77 + (uint64_t)thread);
-    fixed_secrets_init(&member->secrets, NULL, 0);
+    fixed_secrets_init(&member->secrets, CROWD_SECRETS, ARRAY_LEN(CROWD_SECRETS));
     REQUIRE_OK(store_another(crowd->store, &member->session, &err), err);
     REQUIRE_OK(gate_open(&member->gate,
                          &(struct gate_parts){ .pool = crowd->pools[process],
@@ -182,6 +205,19 @@ double crowd_excess(const struct crowd *crowd, double per_second, double burst, 
         }
     }
     return worst;
+}
+
+double crowd_excess_of(const struct crowd *crowd, struct str credential, double per_second,
+                       double burst)
+{
+    static struct crowd own;
+
+    own.count = 0;
+    for (size_t i = 0; i < crowd->count; i++) {
+        if (str_eq(crowd->uses[i].credential, credential))
+            own.uses[own.count++] = crowd->uses[i];
+    }
+    return crowd_excess(&own, per_second, burst, 1);
 }
 
 double crowd_used(const struct crowd *crowd, double per_second, double cost, int64_t from_us,

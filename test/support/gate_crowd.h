@@ -17,6 +17,7 @@ struct crowd_use {
     int64_t done_us;
     int process;
     int thread;
+    struct str credential; /* '' where there is one at most */
 };
 
 struct crowd {
@@ -50,12 +51,26 @@ struct crowd {
 /* An endpoint "works" of https://api.example.org, with the settings' defaults and this rate. */
 struct spec_endpoint crowd_endpoint(double per_second, int64_t burst);
 
+/* Gives the endpoint as many credentials, called "key0" and on, each with the endpoint's rate and
+ * this quota a day; their values are known to the crowd as env:KEY_0 and on. */
+enum { CROWD_CREDENTIALS_MAX = 3 };
+struct crowd_credentials {
+    struct spec_endpoint variants[CROWD_CREDENTIALS_MAX];
+    size_t count;
+    int64_t quota_day;
+};
+void crowd_give_credentials(struct spec_endpoint *endpoint, struct crowd_credentials *credentials);
+
 /* Runs all threads to the end. The store must be migrated; sessions are made of it. */
 void crowd_run(struct crowd *crowd, struct store *store);
 
 /* The largest excess over rate * t + burst in any stretch, in requests of the given cost; not more
  * than 0: none. */
 double crowd_excess(const struct crowd *crowd, double per_second, double burst, double cost);
+
+/* The same for the requests that were sent with one credential. */
+double crowd_excess_of(const struct crowd *crowd, struct str credential, double per_second,
+                       double burst);
 
 /* Requests of `cost` in [from, to), as a part of what the rate allows. */
 double crowd_used(const struct crowd *crowd, double per_second, double cost, int64_t from_us,

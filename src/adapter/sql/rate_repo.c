@@ -66,16 +66,19 @@ static bool rate_peek(struct store *store, struct str key, struct rate_gate *gat
 
 static const char MAKE[] =
     "INSERT INTO ing_rate_gate (rate_key, tokens, carry, refilled_at, rate, provider_rate,"
-    " raised_at, demoted_at, cooldown_until, line_until, started_at, parked_until, version,"
-    " updated_at) VALUES (:key, :tokens, :carry, :refilled, :rate, :provider_rate, :raised,"
-    " :demoted, :cooldown_until, :line_until, :started, :parked_until, 1, :now)"
+    " raised_at, demoted_at, cooldown_until, line_until, started_at, parked_until,"
+    " has_credential, refused_at, refused_status, version, updated_at) VALUES (:key, :tokens, "
+    ":carry, :refilled, :rate, :provider_rate, :raised,"
+    " :demoted, :cooldown_until, :line_until, :started, :parked_until, :has_credential,"
+    " :refused, :refused_status, 1, :now)"
     " ON CONFLICT DO NOTHING";
 
 static const char SAVE[] =
     "UPDATE ing_rate_gate SET tokens = :tokens, carry = :carry, refilled_at = :refilled,"
     " rate = :rate, provider_rate = :provider_rate, raised_at = :raised, demoted_at = :demoted,"
     " cooldown_until = :cooldown_until, line_until = :line_until, started_at = :started,"
-    " parked_until = :parked_until, version = version + 1, updated_at = :now"
+    " parked_until = :parked_until, has_credential = :has_credential, refused_at = :refused,"
+    " refused_status = :refused_status, version = version + 1, updated_at = :now"
     " WHERE rate_key = :key AND version = :version";
 
 static bool rate_save(struct store *store, struct str key, const struct rate_gate *gate,
@@ -98,6 +101,9 @@ static bool rate_save(struct store *store, struct str key, const struct rate_gat
     bind_instant(st, ":line_until", gate->bucket.line_until_us);
     bind_instant(st, ":started", gate->bucket.started_at_us);
     bind_instant(st, ":parked_until", gate->parked_until_us);
+    bind_bool(st, ":has_credential", gate->has_credential);
+    bind_instant_opt(st, ":refused", gate->refused_us != 0, gate->refused_us);
+    bind_i64(st, ":refused_status", gate->refused_status);
     bind_instant(st, ":now", now_us);
     return statement_changed(st, saved, err) ||
            error_wrap(err, "save rate gate %.*s", STR_ARG(key));

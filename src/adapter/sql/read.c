@@ -58,5 +58,8 @@ void read_gate(struct rows *rows, struct rate_gate *gate)
     gate->bucket.line_until_us = rows_i64(rows);
     gate->bucket.started_at_us = rows_i64(rows);
     gate->parked_until_us = rows_i64(rows);
+    gate->has_credential = rows_bool(rows);
+    gate->refused_us = rows_i64(rows);
+    gate->refused_status = rows_i64(rows);
     gate->version = rows_i64(rows);
 }

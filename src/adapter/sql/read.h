@@ -19,9 +19,10 @@ void read_task(struct rows *rows, struct arena *arena, struct task *task);
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list,
                 struct error *err) MUST_CHECK;
 
-#define GATE_COLUMNS                                                          \
-    "tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at," \
-    " cooldown_until, line_until, started_at, parked_until, version"
+#define GATE_COLUMNS                                                                     \
+    "tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"            \
+    " cooldown_until, line_until, started_at, parked_until, has_credential, refused_at," \
+    " refused_status, version"
 void read_gate(struct rows *rows, struct rate_gate *gate);
 
 #endif

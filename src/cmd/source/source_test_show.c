@@ -38,18 +38,28 @@ static void print_title(const struct source_test *test, FILE *out)
     fprintf(out, "\n\n");
 }
 
-static void print_auth(const struct spec_auth *auth, FILE *out)
+static struct str where_of(const struct spec_auth *auth)
 {
-    const struct str type = code_of(&AUTH_TYPE_CODES, (int)auth->type);
-    const struct str where = auth->secret.len > 0          ? auth->secret
-                             : auth->client_secret.len > 0 ? auth->client_secret
-                                                           : auth->password;
+    return auth->secret.len > 0          ? auth->secret
+           : auth->client_secret.len > 0 ? auth->client_secret
+                                         : auth->password;
+}
+
+/* Of several credentials the test sends the first. */
+static void print_auth(const struct spec_endpoint *endpoint, FILE *out)
+{
+    const struct spec_auth *auth = &endpoint->auth;
 
     if (auth->type == AUTH_NONE)
         return;
-    fprintf(out, "  (plus a credential: %.*s%s%.*s from %.*s%s)\n", STR_ARG(type),
-            auth->name.len > 0 ? " " : "", STR_ARG(auth->name), STR_ARG(where),
+    fprintf(out, "  (plus a credential: %.*s%s%.*s from %.*s%s",
+            STR_ARG(code_of(&AUTH_TYPE_CODES, (int)auth->type)), auth->name.len > 0 ? " " : "",
+            STR_ARG(auth->name), STR_ARG(where_of(auth)),
             auth->is_optional ? ", if it is set" : "");
+    for (size_t i = 0; i < endpoint->variant_count; i++)
+        fprintf(out, "%s%.*s", i == 0 ? "; in this order: " : ", ",
+                STR_ARG(endpoint->variants[i].credential));
+    fprintf(out, ")\n");
 }
 
 static void print_request(const struct source_test *test, const struct probe *probe, FILE *out)
@@ -62,7 +72,7 @@ static void print_request(const struct source_test *test, const struct probe *pr
     for (size_t i = 0; i < told->header_count; i++)
         fprintf(out, "  %.*s: %.*s\n", STR_ARG(told->headers[i].name),
                 STR_ARG(told->headers[i].value));
-    print_auth(&test->spec.endpoint.auth, out);
+    print_auth(&test->spec.endpoint, out);
     if (body.len > 0)
         fprintf(out, "\n  %.*s%s\n", STR_ARG(body), body.len < told->body.len ? "..." : "");
 }

@@ -294,10 +294,7 @@ static bool print_source(const struct view_source_status *source, int64_t now_us
 
 static struct str rate_text(struct arena *arena, const struct view_gate *gate)
 {
-    const struct spec_rate *rate = &gate->rate;
-    const double wanted = rate->with_credential.per_second > rate->limit.per_second
-                              ? rate->with_credential.per_second
-                              : rate->limit.per_second;
+    const double wanted = view_gate_limit(gate).per_second;
     const bool is_announced =
         gate->view.provider_rate > 0 && gate->view.provider_rate < gate->view.rate;
     const double learned =
@@ -315,9 +312,10 @@ static struct str bucket_text(struct arena *arena, const struct view_gate *gate)
 {
     if (!gate->view.is_known)
         return STR("-");
-    return gate->is_configured ? arena_printf(arena, "%" PRId64 " of %" PRId64,
-                                              gate->view.tokens / MICRO, gate->rate.limit.burst)
-                               : arena_printf(arena, "%" PRId64, gate->view.tokens / MICRO);
+    return gate->is_configured
+               ? arena_printf(arena, "%" PRId64 " of %" PRId64, gate->view.tokens / MICRO,
+                              view_gate_limit(gate).burst)
+               : arena_printf(arena, "%" PRId64, gate->view.tokens / MICRO);
 }
 
 static struct str quota_text(struct arena *arena, const struct gate_view_quota *quota)
@@ -339,6 +337,8 @@ static struct str blocked_text(struct arena *arena, const struct view_gate *gate
 {
     const struct view_gate_block block = view_gate_block(gate, now_us);
 
+    if (gate->view.refused_us > 0)
+        return STR("resume (credential refused)");
     if (!block.is_blocked)
         return STR("-");
     return arena_printf(arena, "%.*s (%.*s)", STR_ARG(at_text(arena, block.until_us, now_us)),

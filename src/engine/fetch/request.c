@@ -271,6 +271,8 @@ static bool render_digest(struct request *request, struct arena *arena,
     json_write_object(&w);
     json_write_member_str(&w, STR("method"), code_of(&HTTP_METHOD_CODES, (int)endpoint->method));
     json_write_member_str(&w, STR("urlTemplate"), buf_str(&template));
+    if (input->access != NULL && input->access->credential.len > 0)
+        json_write_member_str(&w, STR("credential"), input->access->credential);
     if (!is_followed(input)) {
         json_write_name(&w, STR("query"));
         json_write_object(&w);
@@ -368,7 +370,7 @@ bool request_render(struct request *request, struct request_memory memory,
     request->http.traceparent = input->traceparent;
     request->http.tracestate = input->tracestate;
     set_transport(&request->http, &endpoint->http);
-    describe_auth(request, endpoint);
+    describe_auth(request, input->access != NULL ? input->access : endpoint);
     if (endpoint->auth.type != AUTH_NONE && !input->form->uses_credential)
         request->http.auth = &request->auth;
     return set_proxy(request, memory.scratch, input, err);

@@ -79,6 +79,7 @@ static inline struct window request_window(const struct slice *slice)
 
 struct request_input {
     const struct request_form *form;
+    const struct spec_endpoint *access; /* whose credential is sent; NULL: that of the form */
     struct secret_source *secrets;
     const struct slice *slice;
     struct str plan_id;

@@ -130,16 +130,26 @@ static void mask_words(struct text *text, bool all_long_ones)
 
 /* ---- the whole ---- */
 
+static void mask_auth(struct text *text, struct secret_source *secrets,
+                      const struct spec_auth *auth)
+{
+    const struct str credential[] = { auth->secret, auth->username, auth->password, auth->client_id,
+                                      auth->client_secret };
+
+    for (size_t i = 0; i < ARRAY_LEN(credential); i++)
+        mask_reference(text, secrets, credential[i]);
+}
+
 size_t request_mask_text(const struct request_mask *mask, char *bytes, size_t len)
 {
     const struct spec *spec = mask->form->spec;
-    const struct spec_auth *auth = &mask->form->endpoint->auth;
-    const struct str credential[] = { auth->secret, auth->username, auth->password, auth->client_id,
-                                      auth->client_secret };
+    const struct spec_endpoint *endpoint = mask->form->endpoint;
+    const struct spec_auth *auth = &endpoint->auth;
     struct text text = { bytes, len };
 
-    for (size_t i = 0; i < ARRAY_LEN(credential); i++)
-        mask_reference(&text, mask->secrets, credential[i]);
+    mask_auth(&text, mask->secrets, auth);
+    for (size_t i = 0; i < endpoint->variant_count; i++)
+        mask_auth(&text, mask->secrets, &endpoint->variants[i].auth);
     for (size_t i = 0; i < spec->param_count; i++)
         mask_reference(&text, mask->secrets, spec->params[i].value);
     mask_reference(&text, mask->secrets, mask->form->endpoint->http.proxy);

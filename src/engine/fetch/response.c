@@ -282,6 +282,7 @@ static bool judge_status(const struct reading *reading, struct error *err)
 {
     const struct http_response *reply = reading->input->reply;
     const struct spec_endpoint *endpoint = reading->input->reader->endpoint;
+    const struct spec_endpoint *access = reading->input->access;
     const struct str type = content_type_of(reply);
     enum error_level level =
         http_status_level(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
@@ -300,7 +301,7 @@ static bool judge_status(const struct reading *reading, struct error *err)
     if (http_header_value(reply->headers, STR("Location")).len > 0 && reply->status < 400)
         return refuse_redirect(reply, level, err);
     if (reply->status == 401 || reply->status == 403 || reply->status == 407)
-        return refuse_access(reply, &endpoint->auth, level, err);
+        return refuse_access(reply, access != NULL ? &access->auth : &endpoint->auth, level, err);
     return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,
                      type.data != NULL ? (int)type.len : 7,
                      type.data != NULL ? type.data : "no type", QUOTE(reply->body));

@@ -58,6 +58,7 @@ struct response {
 struct response_input {
     const struct reader *reader;
     const struct http_response *reply;
+    const struct spec_endpoint *access; /* whose credential was sent; NULL: the reader's */
     int64_t now_us;
 };
 bool response_read(struct response *response, struct arena *arena,

@@ -80,7 +80,6 @@ void exchange_discard(struct fetch *fetch, struct exchange *exchange);
 
 struct prefetch {
     struct http_ticket *ticket; /* NULL: none is under way */
-    const struct spec_endpoint *endpoint;
     struct exchange begun;
 };
 

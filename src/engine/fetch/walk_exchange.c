@@ -66,6 +66,24 @@ static void count_signal(struct fetch_counts *counts, const struct permit_feedba
                       feedback->endpoint->rate.adaptive;
 }
 
+/* The credential is refused, and there is another one to try. */
+static bool is_credential_refused(const struct exchange *exchange, const struct error *failure)
+{
+    return failure != NULL && exchange->permit.has_other &&
+           (exchange->reply.status == 401 || exchange->reply.status == 403);
+}
+
+/* The source says so. One that reports that nothing remains for longer than a walk would wait says
+ * the same of the credential, which matters where there is another. */
+static bool is_quota_gone(const struct exchange *exchange, int64_t now_us)
+{
+    const struct rate_hints *hints = &exchange->response.hints;
+
+    return exchange->response.kind == RESPONSE_QUOTA ||
+           (exchange->permit.has_other && hints->has_remaining && hints->remaining <= 0 &&
+            hints->reset_at_us > now_us + WAIT_MAX_US);
+}
+
 /* Redirects are requests too. */
 static int requests_of(const struct http_response *reply)
 {
@@ -74,12 +92,12 @@ static int requests_of(const struct http_response *reply)
 
 /* Reports to the gate how an exchange ended: once for each permit. failure NULL: it did not fail.
  */
-static void feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
-                     const struct exchange *exchange, const struct error *failure)
+static void feedback(struct fetch *fetch, const struct exchange *exchange,
+                     const struct error *failure)
 {
     const struct rate_hints *hints = &exchange->response.hints;
     const struct permit_feedback report = {
-        .endpoint = endpoint,
+        .endpoint = exchange->permit.endpoint,
         .signal = { .outcome = outcome_of(exchange, failure),
                     .now_us = clock_now_us(fetch->parts.clock),
                     .sent_at_us = exchange->sent_us,
@@ -88,7 +106,8 @@ static void feedback(struct fetch *fetch, const struct spec_endpoint *endpoint,
                     .remaining = hints->remaining,
                     .reset_at_us = hints->reset_at_us,
                     .provider_rate = hints->provider_rate },
-        .is_quota = exchange->response.kind == RESPONSE_QUOTA,
+        .is_quota = is_quota_gone(exchange, clock_now_us(fetch->parts.clock)),
+        .is_refused = is_credential_refused(exchange, failure),
         .requests = exchange->is_sent ? requests_of(&exchange->reply) : 0,
         .status = exchange->reply.status,
     };
@@ -114,12 +133,14 @@ static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
 }
 
 /* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
-static bool render(struct fetch *fetch, const struct exchange_request *request, int64_t batch_no,
-                   struct arena *arena, struct error *err)
+static bool render(struct fetch *fetch, const struct exchange_request *request,
+                   const struct permit *permit, int64_t batch_no, struct arena *arena,
+                   struct error *err)
 {
     const struct phase *phase = request->phase;
     const struct request_input input = {
         .form = &phase->form,
+        .access = permit->endpoint,
         .secrets = fetch->parts.secrets,
         .slice = fetch->order.slice,
         .plan_id = fetch->order.plan_id,
@@ -165,7 +186,7 @@ static void note_sent(const struct fetch *fetch, struct exchange *exchange)
 static bool render_and_send(struct fetch *fetch, const struct exchange_request *request,
                             struct exchange *exchange, struct error *err)
 {
-    if (!render(fetch, request, fetch->handout.batch_no, walk_arena(fetch), err))
+    if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, walk_arena(fetch), err))
         return false;
     exchange->request_digest = fetch->request.digest;
     exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
@@ -260,6 +281,7 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
     const struct response_input input = {
         .reader = &request->phase->reader,
         .reply = &exchange->reply,
+        .access = exchange->permit.endpoint,
         .now_us = clock_now_us(fetch->parts.clock),
     };
     bool ok = response_read(&exchange->response, walk_arena(fetch), &input, err);
@@ -305,7 +327,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
         exchange->response.kind = response_kind_of_failure(err);
     if (!ok)
         mask_failure(fetch, request, exchange, err);
-    feedback(fetch, endpoint, exchange, ok ? NULL : err);
+    feedback(fetch, exchange, ok ? NULL : err);
     return ok;
 }
 
@@ -377,18 +399,42 @@ static void note_quota_reset(struct fetch *fetch, const struct exchange *exchang
         fetch->retry.at_us = hints->reset_at_us;
 }
 
+/* The source refused the credential, or its quota is used up, and there is another one: the same
+ * request is sent at once with that one. The source has done nothing with it. */
+static bool can_change_credential(const struct exchange_request *request,
+                                  const struct exchange *exchange, const struct error *err)
+{
+    return is_credential_refused(exchange, err) || (request->phase->endpoint->variant_count > 1 &&
+                                                    exchange->response.kind == RESPONSE_QUOTA);
+}
+
+/* The document of a response that was refused for its content is still open, in the arena. */
+static void next_attempt(struct fetch *fetch, struct exchange *exchange)
+{
+    fetch->counts.retries++;
+    exchange_close(exchange);
+    if (!fetch->memory.keeps_first)
+        arena_reset(walk_arena(fetch));
+}
+
 bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
                   struct exchange *exchange, struct error *err)
 {
+    size_t changes = 0; /* of the credential */
+
     for (int attempts = 1;; attempts++) {
         if (try_once(fetch, request, exchange, err))
             return true;
+        if (can_change_credential(request, exchange, err) &&
+            changes++ < request->phase->endpoint->variant_count) {
+            attempts--;
+            next_attempt(fetch, exchange);
+            continue;
+        }
         if (!may_retry(request, exchange, attempts, err) ||
             !wait_before_retry(fetch, request, &exchange->response.hints, attempts, err))
             break;
-        fetch->counts.retries++;
-        if (!fetch->memory.keeps_first)
-            arena_reset(walk_arena(fetch));
+        next_attempt(fetch, exchange);
     }
     note_quota_reset(fetch, exchange);
     return false;
@@ -423,18 +469,17 @@ void prefetch_start(struct fetch *fetch, const struct exchange_request *request)
         return;
     arena_reset(arena);
     /* The request belongs to the batch after those that this response is divided into. */
-    if (render(fetch, request, fetch->handout.batch_no + fetch->handout.part_count, arena,
-               &ignored) &&
+    if (render(fetch, request, &begun.permit, fetch->handout.batch_no + fetch->handout.part_count,
+               arena, &ignored) &&
         !is_url_too_long(fetch, request) &&
         http_start(fetch->parts.http, arena, &fetch->request.http, &prefetch->ticket, &ignored)) {
         begun.title = http_title(&fetch->request.http, fetch->request.http.url);
         begun.request_digest = fetch->request.digest;
         note_sent(fetch, &begun);
-        prefetch->endpoint = endpoint;
         prefetch->begun = begun;
     } else {
         prefetch->ticket = NULL;
-        feedback(fetch, endpoint, &begun, NULL);
+        feedback(fetch, &begun, NULL);
     }
     arena_wipe(&fetch->memory.scratch);
 }
@@ -447,5 +492,5 @@ void prefetch_drop(struct fetch *fetch)
         return;
     http_cancel(prefetch->ticket);
     prefetch->ticket = NULL;
-    feedback(fetch, prefetch->endpoint, &prefetch->begun, NULL);
+    feedback(fetch, &prefetch->begun, NULL);
 }

@@ -345,24 +345,15 @@ static bool run(struct attempt *attempt, struct error *err)
     return true;
 }
 
-bool worker_acquire(struct permit_gate *port, const struct permit_request *request,
-                    struct permit *permit, struct error *err)
+/* What the batch row has of it, whatever was decided. */
+static void describe(const struct attempt *attempt, struct permit *permit)
 {
-    struct gate *gate = (struct gate *)port;
-    struct target *target = worker_target(gate, request->endpoint, err);
-    struct attempt attempt = {
-        .gate = gate, .target = target, .waiter = request->waiter, .may_wait = request->may_wait
-    };
+    struct gate *gate = attempt->gate;
+    const struct target *target = attempt->target;
     int64_t silence_us;
-    bool ok;
 
-    *permit = (struct permit){ 0 };
-    if (target == NULL)
-        return false;
-    attempt.start_us = worker_now(gate);
-    attempt.deadline_us = attempt.start_us + (request->may_wait ? wait_max_of(gate) : 0);
-    ok = run(&attempt, err);
-    permit->waited_us = worker_now(gate) - attempt.start_us;
+    permit->endpoint = target->endpoint;
+    permit->waited_us = worker_now(gate) - attempt->start_us;
     permit->key = target->key->name;
     permit->cost = target->limit.cost / MICRO;
     permit->burst = target->limit.config.burst;
@@ -372,14 +363,147 @@ bool worker_acquire(struct permit_gate *port, const struct permit_request *reque
     gate_key_unlock(target->key);
     if (silence_us > 0)
         permit->cooldown_until_us = clock_now_us(gate->parts.clock) + silence_us;
-    if (ok && attempt.found == FOUND) {
-        allow(&attempt, permit);
+}
+
+/* One credential, or none. */
+static bool acquire_one(struct attempt *attempt, struct permit *permit, struct error *err)
+{
+    const bool ok = run(attempt, err);
+
+    describe(attempt, permit);
+    if (ok && attempt->found == FOUND) {
+        allow(attempt, permit);
         return true;
     }
-    if (attempt.has_slot)
-        slot_release(gate, target, attempt.slot);
-    slot_sweep(gate, target->key);
+    if (attempt->has_slot)
+        slot_release(attempt->gate, attempt->target, attempt->slot);
+    slot_sweep(attempt->gate, attempt->target->key);
     if (ok)
-        refuse(&attempt, permit);
+        refuse(attempt, permit);
     return ok;
+}
+
+/* ---- several credentials ----
+ *
+ * They are tried in their order, in which the first is preferred. One whose quota is used up is
+ * passed over until there is quota again, and so is one that was refused, until a person readmits
+ * it. Waits for the rate are kept: a credential that is busy is not used up.
+ */
+
+/* How long what is known of such a credential is believed. */
+#define PASS_OVER_US (5 * US_PER_SECOND)
+
+static bool is_refused(struct gate *gate, struct target *target)
+{
+    const int64_t now_us = worker_now(gate);
+    struct error ignored; /* it stays as it was */
+    bool refused, is_seen;
+
+    gate_key_lock(target->key);
+    refused = target->key->is_refused;
+    is_seen = target->key->is_seen;
+    gate_key_unlock(target->key);
+    if ((!refused && is_seen) || now_us < target->refused_look_us)
+        return refused;
+    target->refused_look_us = now_us + PASS_OVER_US;
+    (void)worker_store(gate, call_look, target->key, &ignored);
+    gate_key_lock(target->key);
+    refused = target->key->is_refused;
+    gate_key_unlock(target->key);
+    return refused;
+}
+
+/* Those that have a value and were not refused. Without any, the first: its failure says why. */
+static size_t usable(struct gate *gate, const struct spec_endpoint *endpoint,
+                     struct target *targets[SPEC_CREDENTIALS_MAX], struct error *err)
+{
+    struct target *target;
+    size_t count = 0;
+
+    for (size_t i = 0; i < endpoint->variant_count && i < SPEC_CREDENTIALS_MAX; i++) {
+        target = worker_target(gate, &endpoint->variants[i], err);
+        if (target == NULL)
+            return 0;
+        if (target->limit.has_credential && !is_refused(gate, target))
+            targets[count++] = target;
+    }
+    if (count == 0) {
+        targets[0] = worker_target(gate, &endpoint->variants[0], err);
+        count = targets[0] != NULL;
+    }
+    return count;
+}
+
+/* Remembers that the quota is used up, so that the next request does not ask the store again. */
+static void note_quota(struct target *target, const struct attempt *attempt, int64_t now_us)
+{
+    target->quota_at_us = attempt->at_us;
+    target->quota_gone_until_us = now_us + PASS_OVER_US;
+    if (attempt->at_us > now_us && attempt->at_us < target->quota_gone_until_us)
+        target->quota_gone_until_us = attempt->at_us;
+}
+
+static bool is_quota_gone(const struct attempt *attempt)
+{
+    return attempt->found == NOT_IN_TIME && attempt->reason == WAIT_QUOTA;
+}
+
+/* None has quota: until the first of them has. */
+static void refuse_all(struct target *const *targets, size_t count, struct attempt *attempt,
+                       struct permit *permit)
+{
+    attempt->found = NOT_IN_TIME;
+    attempt->reason = WAIT_QUOTA;
+    attempt->at_us = targets[0]->quota_at_us;
+    for (size_t i = 1; i < count; i++) {
+        if (targets[i]->quota_at_us < attempt->at_us)
+            attempt->at_us = targets[i]->quota_at_us;
+    }
+    describe(attempt, permit);
+    refuse(attempt, permit);
+}
+
+static bool acquire_any(const struct attempt *template, const struct spec_endpoint *endpoint,
+                        struct permit *permit, struct error *err)
+{
+    struct target *targets[SPEC_CREDENTIALS_MAX];
+    const size_t count = usable(template->gate, endpoint, targets, err);
+    struct attempt attempt = *template;
+
+    if (count == 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t now_us = worker_now(template->gate);
+
+        attempt = *template;
+        attempt.target = targets[i];
+        if (now_us < targets[i]->quota_gone_until_us)
+            continue;
+        if (!acquire_one(&attempt, permit, err))
+            return false;
+        permit->has_other = count > 1;
+        if (!is_quota_gone(&attempt))
+            return true;
+        note_quota(targets[i], &attempt, now_us);
+    }
+    attempt.target = targets[0];
+    refuse_all(targets, count, &attempt, permit);
+    return true;
+}
+
+bool worker_acquire(struct permit_gate *port, const struct permit_request *request,
+                    struct permit *permit, struct error *err)
+{
+    struct gate *gate = (struct gate *)port;
+    struct attempt attempt = { .gate = gate,
+                               .waiter = request->waiter,
+                               .may_wait = request->may_wait };
+
+    *permit = (struct permit){ 0 };
+    attempt.start_us = worker_now(gate);
+    attempt.deadline_us = attempt.start_us + (request->may_wait ? wait_max_of(gate) : 0);
+    if (request->endpoint->variant_count > 0)
+        return acquire_any(&attempt, request->endpoint, permit, err);
+    attempt.target = worker_target(gate, request->endpoint, err);
+    return attempt.target != NULL && acquire_one(&attempt, permit, err);
 }

@@ -256,6 +256,8 @@ static struct gate_feedback pending_of(const struct gate *gate, const struct tar
         pending.has_ok = true;
         pending.ok = monotonic_of(&feedback->signal, now_us);
     }
+    if (feedback->is_refused)
+        pending.refused_status = feedback->status;
     pending.used[quota_class_of(gate->task.operation)] = feedback->requests - 1;
     if (feedback->requests > 1) /* under one permit: the others are taken later */
         pending.debit = (feedback->requests - 1) * target->limit.cost;
@@ -284,6 +286,7 @@ static void add_feedback(struct gate *gate, const struct target *target,
         key->parked_until_us = until_us;
     if (pending.has_bad)
         degraded_feedback(key, &pending.bad, now_us);
+    key->is_refused |= feedback->is_refused;
     key->flights--;
 }
 
@@ -292,7 +295,7 @@ static bool must_report(const struct gate_key *key, int64_t now_us)
     if (degraded_is_on(key, now_us) || !key->feedback.is_any)
         return false;
     return key->feedback.has_bad || key->feedback.park_until_us != 0 ||
-           now_us - key->reported_at_us >= REPORT_OK_US;
+           key->feedback.refused_status != 0 || now_us - key->reported_at_us >= REPORT_OK_US;
 }
 
 static void give_feedback(struct permit_gate *port, const struct permit_feedback *feedback)

@@ -126,6 +126,9 @@ struct gate_view {
     int64_t provider_rate;     /* what the source reports; 0: nothing */
     int64_t cooldown_until_us; /* not later than now: none */
     int64_t parked_until_us;   /* INT64_MIN: not parked */
+    bool has_credential;       /* the last requests were sent with a credential */
+    int64_t refused_us;        /* when its credential was refused; 0: it was not */
+    int64_t refused_status;
     struct gate_view_quota {
         int64_t limit; /* 0: none */
         int64_t used;
@@ -142,5 +145,10 @@ struct gate_view_request {
 };
 bool gate_view(struct store *store, const struct gate_view_request *request, struct gate_view *view,
                struct error *err) MUST_CHECK;
+
+/* A credential that was refused is used again: a person has seen to it. *changed is false when it
+ * was not refused. */
+bool gate_readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
+                  struct error *err) MUST_CHECK;
 
 #endif

@@ -70,6 +70,7 @@ struct gate_limit gate_limit_of(const struct spec_rate *rate, bool has_credentia
         .cost = most(rate->cost, 1) * MICRO,
         .quantum = most(rate->quantum, 1),
         .concurrency = counts.concurrency,
+        .has_credential = has_credential,
     };
 
     limit.config = (struct bucket_config){

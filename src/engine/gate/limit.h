@@ -29,6 +29,7 @@ struct gate_limit {
     int64_t late_us;     /* how long after its instant a permit is good */
     int64_t quantum;     /* permits taken at once, at most */
     int64_t concurrency; /* 0: any number */
+    bool has_credential;
 };
 
 struct gate_limit gate_limit_of(const struct spec_rate *rate, bool has_credential);

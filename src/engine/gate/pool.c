@@ -217,6 +217,8 @@ void gate_key_add(struct gate_key *key, const struct gate_feedback *feedback)
     all->has_bad = all->has_bad || feedback->has_bad;
     if (feedback->park_until_us > all->park_until_us)
         all->park_until_us = feedback->park_until_us;
+    if (feedback->refused_status != 0)
+        all->refused_status = feedback->refused_status;
     all->debit += feedback->debit;
     for (int i = 0; i < QUOTA_CLASSES; i++)
         all->used[i] += feedback->used[i];

@@ -35,6 +35,7 @@ struct gate_feedback {
     bool has_bad;
     struct bucket_signal bad;
     int64_t park_until_us; /* 0: no */
+    int refused_status;    /* the credential was refused; 0: no */
     int64_t debit;         /* millionths of a permit, used while degraded or beyond a permit */
     int64_t used[QUOTA_CLASSES]; /* requests to be counted; negative: permits that were lost */
 };
@@ -61,6 +62,7 @@ struct gate_key {
     int64_t line_until_us;     /* nothing is free before */
     int64_t lead_us;           /* how long it takes until a permit is in hand */
     int64_t quota_left;        /* INT64_MAX: there is none */
+    bool is_refused;           /* the credential was refused: another one is used */
 
     /* taken along for any thread, by due_us */
     struct gate_permit permits[GATE_PERMITS_MAX];

@@ -87,6 +87,10 @@ static void hand_in(struct turn *turn)
         if (until_us > turn->row.parked_until_us)
             turn->row.parked_until_us = until_us;
     }
+    if (feedback->refused_status != 0 && turn->row.refused_us == 0) {
+        turn->row.refused_us = turn->now_us;
+        turn->row.refused_status = feedback->refused_status;
+    }
     turn->row.bucket.tokens -= feedback->debit;
 }
 
@@ -185,6 +189,7 @@ static bool turn_save(struct turn *turn, struct error *err)
 {
     bool saved;
 
+    turn->row.has_credential = turn->request->limit->has_credential;
     if (!store_rate_save(turn->shared->store, turn->request->key->name, &turn->row, turn->now_us,
                          &saved, err))
         return false;
@@ -222,6 +227,7 @@ static void learn(struct gate_key *key, const struct rate_gate *row, int64_t at_
     if (row->parked_until_us > key->parked_until_us + key->offset_us)
         key->parked_until_us = row->parked_until_us - key->offset_us;
     key->line_until_us = row->bucket.refilled_at_us - key->offset_us;
+    key->is_refused = row->refused_us != 0;
 }
 
 static void learn_turn(const struct turn *turn)

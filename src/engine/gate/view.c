@@ -1,4 +1,4 @@
-/* The state of a key, for people. */
+/* The state of a key, for people, and the one thing in it that a person changes. */
 #include "engine/gate/gate.h"
 #include "engine/gate/limit.h"
 #include "port/store_rate.h"
@@ -33,7 +33,7 @@ bool gate_view(struct store *store, const struct gate_view_request *request, str
     view->is_known = row.version > 0;
     if (view->is_known) {
         struct bucket bucket = row.bucket;
-        const struct bucket_config config = gate_limit_of(request->rate, true).config;
+        const struct bucket_config config = gate_limit_of(request->rate, row.has_credential).config;
 
         bucket_fit(&bucket, &config);
         view->rate = bucket.rate;
@@ -43,7 +43,36 @@ bool gate_view(struct store *store, const struct gate_view_request *request, str
         view->provider_rate = row.bucket.provider_rate;
         view->cooldown_until_us = row.bucket.cooldown_until_us;
         view->parked_until_us = row.parked_until_us;
+        view->has_credential = row.has_credential;
+        view->refused_us = row.refused_us;
+        view->refused_status = row.refused_status;
     }
     return view_quota(store, request, QUOTA_HOUR, &view->hour, err) &&
            view_quota(store, request, QUOTA_DAY, &view->day, err);
+}
+
+static bool readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
+                    struct error *err)
+{
+    struct rate_gate row;
+
+    *changed = false;
+    if (!store_rate_load(store, key, &row, err))
+        return false;
+    if (row.version == 0 || row.refused_us == 0)
+        return true;
+    row.refused_us = 0;
+    row.refused_status = 0;
+    return store_rate_save(store, key, &row, now_us, changed, err);
+}
+
+bool gate_readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
+                  struct error *err)
+{
+    if (!store_begin(store, err))
+        return false;
+    if (readmit(store, key, now_us, changed, err) && store_commit(store, err))
+        return true;
+    store_rollback(store);
+    return error_wrap(err, "use the credential of %.*s again", STR_ARG(key));
 }

@@ -8,14 +8,18 @@
 #include "engine/gate/shared.h"
 #include "engine/session/store_retry.h"
 
-/* Endpoints of one task, and requests under way: one, and one ahead of time. */
-enum { TARGETS_MAX = 4, HELD_MAX = 8 };
+/* Endpoints of one task with each of their credentials, and requests under way: one, and one ahead
+ * of time. */
+enum { TARGETS_MAX = 4 * SPEC_CREDENTIALS_MAX, HELD_MAX = 8 };
 
 struct target {                           /* an endpoint, and what it means here */
     const struct spec_endpoint *endpoint; /* identifies the target; it ends with its task */
     struct spec_rate rate; /* a copy: the last feedback is written after the task's end */
     struct gate_key *key;
     struct gate_limit limit;
+    int64_t quota_gone_until_us; /* it had none left; not looked at again before this */
+    int64_t quota_at_us;         /* when there is quota again, as the store said */
+    int64_t refused_look_us;     /* when to see whether a person has readmitted it */
 };
 
 struct held {
@@ -44,7 +48,7 @@ static inline int64_t worker_now(const struct gate *gate)
     return clock_monotonic_us(gate->parts.clock);
 }
 
-/* What an endpoint means; lives until the next call. */
+/* What an endpoint means; lives until gate_begin(). */
 struct target *worker_target(struct gate *gate, const struct spec_endpoint *endpoint,
                              struct error *err) MUST_CHECK;
 struct shared_request worker_request(const struct gate *gate, const struct target *target);

@@ -109,9 +109,10 @@ bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *dra
 
 /* draft_quota() bounds the budget by the provider's quota; draft_book() books a part of the quota.
  * The latter writes. */
-bool draft_quota(struct store *store, struct plan_draft *draft, struct error *err) MUST_CHECK;
-bool draft_book(struct store *store, const struct plan_draft *draft, int64_t requests,
-                struct error *err) MUST_CHECK;
+bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *draft,
+                 struct error *err) MUST_CHECK;
+bool draft_book(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                int64_t requests, struct error *err) MUST_CHECK;
 
 /* True when the plan is driven by ids, not by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);

@@ -39,19 +39,21 @@ static struct spread spread_of(const struct plan_pace *pace, const struct spec_r
     };
 }
 
-/* Only the executors know whether an optional credential is set; the higher limit is assumed. */
+/* Only the executors know whether an optional credential is set. The gate's row says how they sent
+ * their last requests; before the first, the higher limit is assumed. */
 bool draft_pace(struct store *store, struct arena *arena, struct plan_draft *draft,
                 struct error *err)
 {
     const struct spec_rate *rate = &draft->spec->endpoint.rate;
-    const struct bucket_config config = gate_limit_of(rate, true).config;
     const int64_t now_us = draft->request->now_us;
     struct plan_pace *pace = &draft->pace;
+    struct bucket_config config;
     struct rate_gate gate;
 
     if (!rate_key(arena, draft->plan.source, &draft->spec->endpoint, &draft->rate_key, err) ||
         !store_rate_peek(store, draft->rate_key, &gate, err))
         return false;
+    config = gate_limit_of(rate, gate.version == 0 || gate.has_credential).config;
     *pace = (struct plan_pace){ .is_learned = gate.version > 0,
                                 .found_us = now_us,
                                 .parked_until_us = INT64_MIN,

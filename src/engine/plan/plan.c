@@ -122,7 +122,7 @@ static bool prepare(struct store *store, struct arena *arena, struct plan_draft 
         return true;
     return (draft_is_by_id(draft) || draft_cover(store, arena, draft, err)) &&
            draft_recall(store, arena, draft, err) && draft_spend(store, draft, err) &&
-           draft_pace(store, arena, draft, err) && draft_quota(store, draft, err);
+           draft_pace(store, arena, draft, err) && draft_quota(store, arena, draft, err);
 }
 
 static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cutter,
@@ -195,7 +195,8 @@ static bool write_plan(struct store *store, struct arena *arena, struct plan_dra
     if (draft->decision.starts_cursor && !draft_start_cursor(store, arena, draft, err))
         return false;
     if (!write_slices(store, arena, draft, result, err) ||
-        !draft_book(store, draft, result->requests, err) || !conclude(arena, draft, result, err))
+        !draft_book(store, arena, draft, result->requests, err) ||
+        !conclude(arena, draft, result, err))
         return false;
     move = (struct plan_move){ .id = draft->plan.id,
                                .from = PLAN_SLICING,

@@ -15,8 +15,9 @@ struct str credential_of(const struct spec_auth *auth)
 bool rate_key(struct arena *arena, struct str source, const struct spec_endpoint *endpoint,
               struct str *key, struct error *err)
 {
-    const struct str credential =
-        endpoint->rate.per_credential ? credential_of(&endpoint->auth) : (struct str){ 0 };
+    const struct str named =
+        endpoint->credential.len > 0 ? endpoint->credential : credential_of(&endpoint->auth);
+    const struct str credential = endpoint->rate.per_credential ? named : (struct str){ 0 };
     const char *mark = credential.len > 0 ? "#" : "";
     struct url url;
 

@@ -5,6 +5,8 @@
  *      host:api.crossref.org             all sources that make requests to this host
  *      ...#env:NCBI_API_KEY              each credential by itself, where the provider counts so
  *
+ *      ...#main                          the same where the source has several: by its name
+ *
  * The credential is the reference to the secret, never the secret.
  */
 #ifndef PATRA_ENGINE_SOURCE_RATE_KEY_H

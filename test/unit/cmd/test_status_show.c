@@ -75,7 +75,10 @@ TEST(a_screen_shows_who_works_since_when_and_what_failed)
               "\ncrossref   2.50 of 10.00  3 of 5  -          3,456 of 5,000 until 00:00:00Z  "
               "00:01:00Z, in 1m 00s (Retry-After)\n"),
           "the gate");
-    CHECK(str_ends(text, STR("nothing needs a person\n")), "the verdict");
+    CHECK(has(text, "needs a person:\n  crossref: 4 records are in quarantine. "), "the verdict");
+    source.quarantine = (struct quarantine_sum_list){ 0 };
+    (void)needs_of(&status);
+    CHECK(str_ends(printed(&status), STR("nothing needs a person\n")), "without them");
     gate.view.provider_rate = MICRO;
     CHECK(has(printed(&status), "\ncrossref   1.00 of 10.00, the source's limit  "),
           "what the source allows goes before what was learned");

@@ -109,6 +109,41 @@ TEST(no_stretch_has_more_when_work_comes_and_goes)
     }
 }
 
+/* The audit of the source: each credential by itself, over all processes. */
+TEST(no_stretch_has_more_of_a_credential_than_its_rate_and_no_day_more_than_its_quota)
+{
+    for (uint64_t seed = 1; seed <= (uint64_t)contract_rounds(12); seed++) {
+        struct random random = { seed };
+        const double per_second = (double)random_between(&random, 2, 30);
+        const int64_t burst = random_between(&random, 1, 10);
+        struct crowd_credentials credentials = { .count = (size_t)random_between(&random, 2, 3),
+                                                 .quota_day = random_between(&random, 20, 80) };
+        struct store *store = new_store();
+
+        crowd = (struct crowd){ .endpoint = crowd_endpoint(per_second, burst), .seed = seed };
+        crowd_give_credentials(&crowd.endpoint, &credentials);
+        crowd.processes = (int)random_between(&random, 1, 4);
+        crowd.threads = (int)random_between(&random, 1, 4);
+        crowd.latency_max_us = random_between(&random, 1000, 300000);
+        crowd.late_max_us = random_between(&random, 100, 100000);
+        crowd.length_us = 150 * US_PER_SECOND;
+        crowd_run(&crowd, store);
+        for (size_t i = 0; i < credentials.count; i++) {
+            const struct str name = credentials.variants[i].credential;
+            int64_t sent = 0;
+
+            for (size_t u = 0; u < crowd.count; u++)
+                sent += str_eq(crowd.uses[u].credential, name);
+            CHECK_EQ(sent, credentials.quota_day, "all of its quota, and no more");
+            CHECK(crowd_excess_of(&crowd, name, per_second, (double)burst) <= 1e-6, "the promise");
+        }
+        CHECK(crowd.rejects > 0, "then there is none");
+        if (test_failures() > 0)
+            test_note("seed %d", (int)seed);
+        contract_end();
+    }
+}
+
 TEST(two_gates_share_evenly_and_neither_has_more_than_its_quantum_in_a_row)
 {
     struct store *store = new_store();

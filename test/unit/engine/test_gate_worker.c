@@ -14,7 +14,9 @@
 #include "test.h"
 #include "virtual_clock.h"
 
-static const struct fixed_secret SECRETS[] = { { "env:KEY", "secret" } };
+static const struct fixed_secret SECRETS[] = { { "env:KEY", "secret" },
+                                               { "env:KEY_0", "one" },
+                                               { "env:KEY_1", "two" } };
 
 static struct {
     struct store *store;
@@ -420,4 +422,151 @@ TEST(what_is_left_unused_makes_up_for_lateness)
             CHECK((double)limit.config.rate_max >= 7.5e6 * 0.98 - 1, "at least 98 %");
         }
     }
+}
+
+/* ---- several credentials ---- */
+
+static struct crowd_credentials credentials;
+
+static void begin_with_credentials(size_t count, int64_t quota_day)
+{
+    begin(100, 100);
+    credentials = (struct crowd_credentials){ .count = count, .quota_day = quota_day };
+    crowd_give_credentials(&world.endpoint, &credentials);
+}
+
+/* One request: which credential it was sent with, '' where there was no permit. */
+static struct str send_one(struct permit_feedback feedback)
+{
+    struct str sent;
+
+    if (ask(true) != RATE_ALLOW)
+        return STR("");
+    sent = world.permit.endpoint->credential;
+    feedback.endpoint = world.permit.endpoint;
+    feedback.requests = 1;
+    feedback.signal.now_us = clock_now_us(&world.clock.clock);
+    feedback.signal.sent_at_us = feedback.signal.now_us;
+    gate_port(world.gate)->feedback(gate_port(world.gate), &feedback);
+    return sent;
+}
+
+static struct str send_well(void)
+{
+    return send_one((struct permit_feedback){ .status = 200 });
+}
+
+TEST(credentials_are_used_in_their_order_each_until_its_quota_is_used_up)
+{
+    begin_with_credentials(2, 3);
+    for (int i = 0; i < 6; i++)
+        CHECK_STR(send_well(), i < 3 ? STR("key0") : STR("key1"), "the next after its quota");
+    CHECK_STR(send_well(), STR(""), "none is left");
+    CHECK_EQ(world.permit.reason, WAIT_QUOTA, "and that is why");
+    CHECK_EQ(world.permit.retry_at_us, NOW_US + US_PER_DAY, "until the next day");
+    virtual_clock_advance(&world.clock, US_PER_DAY);
+    CHECK_STR(send_well(), STR("key0"), "the first again");
+    CHECK_STR(world.permit.key, STR("example/works#key0"), "each has a key of its own");
+    end();
+}
+
+TEST(a_quota_that_the_source_reports_parks_only_that_credential)
+{
+    begin_with_credentials(2, 0);
+    CHECK_STR(send_well(), STR("key0"), "the first");
+    CHECK(world.permit.has_other, "there is another");
+    CHECK_STR(send_one((struct permit_feedback){
+                  .status = 429,
+                  .is_quota = true,
+                  .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = US_PER_HOUR } }),
+              STR("key0"), "is used up");
+    CHECK_STR(send_well(), STR("key1"), "the second");
+    virtual_clock_advance(&world.clock, US_PER_HOUR + US_PER_MINUTE);
+    CHECK_STR(send_well(), STR("key0"), "back after the reset");
+    end();
+}
+
+/* Too fast is not used up: the credential waits. */
+TEST(a_credential_that_was_too_fast_is_waited_for)
+{
+    begin_with_credentials(2, 0);
+    CHECK_STR(send_one((struct permit_feedback){
+                  .status = 429,
+                  .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 5 * US_PER_SECOND } }),
+              STR("key0"), "the first");
+    CHECK_STR(send_well(), STR("key0"), "is waited for");
+    CHECK(clock_now_us(&world.clock.clock) >= NOW_US + 5 * US_PER_SECOND, "as long as it said");
+    end();
+}
+
+TEST(a_refused_credential_is_not_used_by_any_process_until_a_person_readmits_it)
+{
+    bool changed;
+
+    begin_with_credentials(2, 0);
+    CHECK_STR(send_one((struct permit_feedback){ .status = 401, .is_refused = true }), STR("key0"),
+              "the first");
+    CHECK_STR(send_well(), STR("key1"), "the second");
+    CHECK(!world.permit.has_other, "which is the last");
+    virtual_clock_advance(&world.clock, US_PER_SECOND);
+    gate_close(world.gate);
+    gate_pool_close(world.pool);
+    REQUIRE_OK(gate_pool_open(&world.pool, &world.err), world.err); /* another process */
+    REQUIRE_OK(gate_open(&world.gate,
+                         &(struct gate_parts){ .pool = world.pool,
+                                               .store = world.store,
+                                               .clock = &world.clock.clock,
+                                               .random = &world.random.source,
+                                               .secrets = &world.secrets.source,
+                                               .owner = STR("other"),
+                                               .wake_fd = CLOCK_NO_WAKE },
+                         &world.err),
+               world.err);
+    gate_begin(world.gate, &(struct gate_task){ .source = STR("example") });
+    CHECK_STR(send_well(), STR("key1"), "knows it from the store");
+    REQUIRE_OK(gate_readmit(world.store, STR("example/works#key0"), NOW_US, &changed, &world.err),
+               world.err);
+    CHECK(changed, "a person has seen to it");
+    virtual_clock_advance(&world.clock, US_PER_MINUTE);
+    CHECK_STR(send_well(), STR("key0"), "the first again");
+    end();
+}
+
+TEST(a_credential_without_a_value_is_passed_over)
+{
+    begin_with_credentials(2, 0);
+    credentials.variants[0].auth.secret = STR("env:NOT_SET");
+    CHECK_STR(send_well(), STR("key1"), "the one that is set");
+    CHECK(!world.permit.has_other, "the only one");
+    end();
+}
+
+/* ---- as people see it ---- */
+
+TEST(a_gate_is_shown_with_the_limits_that_its_requests_have)
+{
+    struct gate_view_request request = { STR("example/works#env:NOT_SET"), &world.endpoint.rate,
+                                         NOW_US };
+    struct gate_view view;
+
+    begin(3, 3);
+    world.endpoint.auth = (struct spec_auth){ .type = AUTH_API_KEY,
+                                              .is_optional = true,
+                                              .secret = STR("env:NOT_SET") };
+    world.endpoint.rate.per_credential = true;
+    world.endpoint.rate.with_credential = (struct spec_rate_limit){ .per_second = 10, .burst = 10 };
+    CHECK_EQ(ask(true), RATE_ALLOW, "a request without the credential");
+    done();
+    REQUIRE_OK(gate_view(world.store, &request, &view, &world.err), world.err);
+    CHECK(view.is_known && !view.has_credential, "none is set");
+    CHECK_EQ(view.rate, 3 * MICRO, "the rate without it");
+    request.key = STR("example/works#env:KEY");
+    world.endpoint.auth.secret = STR("env:KEY");
+    gate_begin(world.gate, &(struct gate_task){ .source = STR("example") });
+    CHECK_EQ(ask(true), RATE_ALLOW, "a request with it");
+    done();
+    REQUIRE_OK(gate_view(world.store, &request, &view, &world.err), world.err);
+    CHECK(view.has_credential, "it is set");
+    CHECK_EQ(view.rate, 10 * MICRO, "the rate with it");
+    end();
 }

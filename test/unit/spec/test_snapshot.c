@@ -30,8 +30,9 @@ static struct snapshot snapshot_of(const struct source *source, const char *oper
     return snapshot;
 }
 
-/* The digests were computed by Python's json and hashlib over `patra source show --snapshot`:
- * sha256(json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)).
+/* The digests were computed by Python's json and hashlib over the snapshot that `patra source show
+ * --json` prints: sha256(json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"),
+ * ensure_ascii=False)).
  * A change of a shipped source or of a built-in changes them, and is seen here. */
 TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
 {
@@ -39,13 +40,13 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         const char *file, *operation, *fingerprint;
     } known[] = {
         { "sources/crossref.yaml", "harvest",
-          "c8122606f703f8cd6de4365455ad7558c34583e340ffe03eaabad9b8c9aa521f" },
+          "1230566cbb678c0e38b080c9e9531560682da03daa8f0f7350ae919c27391c52" },
         { "sources/crossref.yaml", "update",
           "ef312c5a774efd2b13b47601f2bdbdf749f408667ba1a0ed98742f18566d7957" },
         { "sources/pubmed.yaml", "harvest",
-          "befaacc2802533e249c5f2e9004be1d001a779b0a086cdbe9189d1551533dc7c" },
+          "a87d56bbdba3e806c9640e29bab8d9746ca4f92c2908cd55d8dec1615a90bca7" },
         { "sources/pubmed.yaml", "update",
-          "26027929812b0985af4553f6a51e7254fe1a688a27052de1558aa21f517eb128" },
+          "c15cd6f4bb86dc6477faeca1bb6c49a55b67f57ebdf8b440e20e0851a778887b" },
     };
     struct source source;
 
@@ -99,17 +100,20 @@ TEST(what_is_requested_has_a_hash_of_its_own)
     static const struct {
         const char *path;
         const char *value;
-        bool changes_proto;
+        bool changes_query, changes_mapping;
     } edits[] = {
-        { "page.size", "200", false },
-        { "rate.per_second", "2", false },
-        { "window.lag", "1h", false },
-        { "retry.max_attempts", "2", false },
-        { "response.items", "$.x", true },
-        { "page.next", "$.y", true },
-        { "path", "/other", true },
-        { "response.id_case", "keep", true },
-        { "http.base_url", "https://other.example", true },
+        { "page.size", "200", false, false },
+        { "rate.per_second", "2", false, false },
+        { "window.lag", "1h", false, false },
+        { "retry.max_attempts", "2", false, false },
+        { "response.items", "$.x", true, false },
+        { "page.next", "$.y", true, false },
+        { "path", "/other", true, false },
+        { "response.id_case", "keep", true, false },
+        { "http.base_url", "https://other.example", true, false },
+        { "window.client_filter", "true", true, false },
+        { "response.updated_at", "$.z", false, true },
+        { "response.deleted", "$.gone", false, true },
     };
     struct fault_list faults;
     struct source source;
@@ -133,8 +137,12 @@ TEST(what_is_requested_has_a_hash_of_its_own)
                    setting->key != NULL ? str_of(setting->key) : STR(""), 0, value);
         after = snapshot_of(&editor.source, "harvest");
         CHECK(strcmp(before.fingerprint, after.fingerprint) != 0, edits[i].path);
-        CHECK_EQ(strcmp(before.expr_proto_hash, after.expr_proto_hash) != 0, edits[i].changes_proto,
+        CHECK_EQ(strcmp(before.query_hash, after.query_hash) != 0, edits[i].changes_query,
                  edits[i].path);
+        CHECK_EQ(strcmp(before.mapping_hash, after.mapping_hash) != 0, edits[i].changes_mapping,
+                 edits[i].path);
+        CHECK_EQ(strcmp(before.expr_proto_hash, after.expr_proto_hash) != 0,
+                 edits[i].changes_query || edits[i].changes_mapping, edits[i].path);
     }
     arena_release(&arena);
 }
@@ -203,7 +211,7 @@ static struct registry_value model_builtin(const struct setting *setting)
         struct registry_value value;
     } harvest[] = {
         { "priority", { .is_set = true, .number = 10 } },
-        { "namespace", { .is_set = true, .text = STR_INIT("GLOBAL") } },
+        { "namespace", { .is_set = true, .text = STR_INIT("EXPR") } },
         { "direction", { .is_set = true, .text = STR_INIT("FORWARD") } },
         { "cursor", { .is_set = true, .text = STR_INIT("TIME") } },
         { "slice.by", { .is_set = true, .text = STR_INIT("TIME") } },
@@ -216,6 +224,23 @@ static struct registry_value model_builtin(const struct setting *setting)
     }
     REQUIRE(setting_builtin(&arena, setting, &builtin), setting->path);
     return builtin;
+}
+
+/* What a HARVEST of a feed is where nothing is said: its cursor is of the endpoint's window.type.
+ */
+static struct registry_value model_feed(const struct source *source, const struct setting *setting,
+                                        struct str endpoint, struct str operation)
+{
+    const struct setting *type = setting_find(AT_ENDPOINT, STR("window.type"));
+    const struct registry_value *said = model_said(source, type, endpoint, operation);
+
+    if (said == NULL || str_eq(said->text, STR("TIME")))
+        return model_builtin(setting);
+    if (strcmp(setting->path, "cursor") == 0)
+        return *said;
+    if (strcmp(setting->path, "slice.by") == 0)
+        return (struct registry_value){ .is_set = true, .text = STR("FEED") };
+    return model_builtin(setting);
 }
 
 static void model_single(struct buf *out, const struct source *source, struct str endpoint,
@@ -234,7 +259,7 @@ static void model_single(struct buf *out, const struct source *source, struct st
              (!is_endpoint || strncmp(setting->path, "window.", 7) == 0)))
             continue;
         said = model_said(source, setting, endpoint, operation);
-        builtin = model_builtin(setting);
+        builtin = model_feed(source, setting, endpoint, operation);
         (void)snprintf(path, sizeof(path), "%s.%s", block, setting->path);
         if (said == NULL && builtin.is_set)
             said = &builtin;
@@ -268,14 +293,15 @@ static void model_sets(struct buf *out, const struct source *source, struct str 
         const struct registry_table *table = registry_table(row->table);
 
         if ((row->table != REGISTRY_PARAM && row->table != REGISTRY_FIELD &&
-             row->table != REGISTRY_EXPR_RENDER) ||
+             row->table != REGISTRY_EXPR_RENDER && row->table != REGISTRY_CREDENTIAL) ||
             row->key.len == 0 || str_starts(row->key, STR("PATH:")))
             continue;
         if (row->endpoint.len > 0 && !str_eq(row->endpoint, endpoint))
             continue;
         if (row->endpoint.len == 0 && !is_list && is_hidden(source, row, endpoint))
             continue;
-        if (str_starts(row->key, STR("PARAM:")) && strcmp(block, "detail") == 0)
+        if ((str_starts(row->key, STR("PARAM:")) || str_starts(row->key, STR("CREDENTIAL:"))) &&
+            strcmp(block, "detail") == 0)
             continue;
         for (size_t c = 0; c < table->column_count; c++) {
             const struct registry_value *value = &row->values[c];
@@ -291,8 +317,11 @@ static void model_sets(struct buf *out, const struct source *source, struct str 
                                      str_starts(row->key, STR("SUCCESS:"))
                                  ? STR("L1")
                                  : STR(""));
-            else if (table->columns[c].type == REGISTRY_BOOL)
+            else if (table->columns[c].type == REGISTRY_BOOL ||
+                     table->columns[c].type == REGISTRY_INT)
                 buf_printf(out, "%lld", (long long)value->number);
+            else if (table->columns[c].type == REGISTRY_REAL)
+                buf_printf(out, "%.17g", value->real);
             else
                 buf_add(out, value->text);
             buf_add_char(out, '\n');
@@ -409,6 +438,84 @@ TEST(the_fingerprint_changes_exactly_when_a_value_in_effect_changes)
     arena_release(&arena);
 }
 
+/* ---- parameters ---- */
+
+#define SEARCH(params)                                                                             \
+    "source: demo\nparams: " params "\nhttp: { base_url: https://api.example, user_agent: \"patra" \
+    " ${params.mail}\" }\nendpoints:\n  works:\n    role: search\n    path: /works\n    query: {"  \
+    " q: \"${params.q}\", from: \"${window.from}\" }\n    page: { type: single }\n    window: {"   \
+    " key: updated }\n    response: { items: $.items, id: $.id, updated_at: $.updated }\n"         \
+    "operations:\n  harvest: { endpoint: works }\n"
+
+static struct snapshot snapshot_of_text(const char *text, const struct override *override,
+                                        struct selected_list selected)
+{
+    struct snapshot_request request = { .operation = STR("harvest"),
+                                        .overrides = { override, override != NULL } };
+    struct fault_list faults;
+    struct source source;
+    struct snapshot snapshot;
+    struct error err;
+
+    fault_list_init(&faults, &arena);
+    REQUIRE(source_read(&arena, &(struct source_text){ .file = str_of(text) }, &faults, &source),
+            text);
+    source.selected = selected;
+    request.source = &source;
+    REQUIRE_OK(snapshot_make(&arena, &request, &snapshot, &err), err);
+    return snapshot;
+}
+
+/* A value that is used in a request selects records. One that is only in the User-Agent does not.
+ */
+TEST(a_literal_parameter_of_the_query_is_part_of_the_query_hash)
+{
+    const struct selected_list none = { 0 };
+    const struct override set = { STR("params.q"), STR("b") };
+    struct snapshot a, b, mail, by_trigger;
+
+    arena_release(&arena);
+    arena_init(&arena, 64 << 20);
+    a = snapshot_of_text(SEARCH("{ q: a, mail: x@y.example }"), NULL, none);
+    b = snapshot_of_text(SEARCH("{ q: b, mail: x@y.example }"), NULL, none);
+    mail = snapshot_of_text(SEARCH("{ q: a, mail: z@y.example }"), NULL, none);
+    by_trigger = snapshot_of_text(SEARCH("{ q: a, mail: x@y.example }"), &set, none);
+    CHECK(strcmp(a.query_hash, b.query_hash) != 0, "an edited value");
+    CHECK(strcmp(a.expr_proto_hash, b.expr_proto_hash) != 0, "and so the expression");
+    CHECK_STR(str_of(b.mapping_hash), str_of(a.mapping_hash), "records are read as before");
+    CHECK_STR(str_of(mail.query_hash), str_of(a.query_hash), "the User-Agent selects nothing");
+    CHECK_STR(str_of(by_trigger.query_hash), str_of(b.query_hash), "a trigger's value is the same");
+    arena_release(&arena);
+}
+
+TEST(a_reference_counts_by_its_name_and_by_its_value_where_it_selects)
+{
+    struct selected one = { .name = STR("q") }, two = { .name = STR("q") };
+    const struct selected_list none = { 0 }, first = { &one, 1 }, second = { &two, 1 };
+    const char *plain = SEARCH("{ q: env:Q, mail: env:MAIL }");
+    const char *selects = SEARCH("{ q: { value: env:Q, selects: true }, mail: env:MAIL }");
+    struct snapshot a, b, c;
+    struct spec spec;
+    struct error err;
+
+    arena_release(&arena);
+    arena_init(&arena, 64 << 20);
+    REQUIRE_OK(selected_hash(STR("q"), STR("cancer"), one.hash, &err), err);
+    REQUIRE_OK(selected_hash(STR("q"), STR("heart"), two.hash, &err), err);
+    a = snapshot_of_text(plain, NULL, none);
+    b = snapshot_of_text(SEARCH("{ q: env:Q2, mail: env:MAIL }"), NULL, none);
+    CHECK(strcmp(a.query_hash, b.query_hash) != 0, "another name");
+    a = snapshot_of_text(selects, NULL, first);
+    b = snapshot_of_text(selects, NULL, second);
+    c = snapshot_of_text(selects, NULL, first);
+    CHECK(strcmp(a.query_hash, b.query_hash) != 0, "another value");
+    CHECK_STR(str_of(c.query_hash), str_of(a.query_hash), "the same value");
+    CHECK(str_find(a.json, STR("cancer")) == a.json.len, "the value is not stored");
+    REQUIRE_OK(spec_read(&arena, a.json, &spec, &err), err);
+    CHECK_STR(spec.params[1].selects, str_of(one.hash), "the executor has the hash");
+    arena_release(&arena);
+}
+
 /* ---- reading it back ---- */
 
 TEST(a_snapshot_is_all_that_is_needed_to_run)
@@ -479,6 +586,8 @@ TEST(every_snapshot_can_be_read_back)
 
                 if (strcmp(name, "path") == 0 || strcmp(name, "next_path") == 0)
                     row->values[c].text = STR("$.a");
+                if (strcmp(name, "parts") == 0 && row->values[c].is_set)
+                    row->values[c].text = STR("\"$.a\"");
                 if (strcmp(name, "value") == 0 || strcmp(name, "expression") == 0 ||
                     strcmp(name, "user_agent") == 0)
                     row->values[c].text = STR("${page.size}");
