@@ -13,7 +13,12 @@ static const char ENDPOINTS[] =
 /* Bytewise order, and times as numbers: nothing depends on the database's locale or zone. */
 static const char DECLARE[] =
     "DECLARE rows NO SCROLL CURSOR FOR SELECT provider_id,"
-    " (extract(epoch FROM updated_at) * 1000000)::bigint, deleted, encode(sha256(payload), 'hex')"
+    " (extract(epoch FROM updated_at) * 1000000)::bigint, deleted, encode(sha256("
+    "   CASE WHEN substring(payload FROM 1 FOR octet_length('" VERIFY_ELEMENT VERIFY_ADDED "'))"
+    "     = convert_to('" VERIFY_ELEMENT VERIFY_ADDED "', 'UTF8')"
+    "   THEN convert_to('" VERIFY_ELEMENT "', 'UTF8')"
+    "     || substring(payload FROM octet_length('" VERIFY_ELEMENT VERIFY_ADDED "') + 1)"
+    "   ELSE payload END), 'hex')"
     " FROM ing_record WHERE provenance_code = $1 AND endpoint_name = $2"
     " ORDER BY provider_id COLLATE \"C\"";
 enum { COL_ID, COL_UPDATED_US, COL_DELETED, COL_SHA256 };

@@ -29,11 +29,26 @@ static bool fail(sqlite3 *db, const char *doing, struct error *err)
     return error_set(err, ERROR_FATAL, "verify.sqlite", "%s: %s", doing, sqlite3_errmsg(db));
 }
 
+static bool digest_of(struct str payload, uint8_t digest[TRUTH_DIGEST_BYTES], struct error *err)
+{
+    const struct str added = STR(VERIFY_ELEMENT VERIFY_ADDED);
+    EVP_MD_CTX *hash = EVP_MD_CTX_new();
+    bool ok = hash != NULL && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
+
+    if (str_starts(payload, added)) {
+        ok = ok && EVP_DigestUpdate(hash, VERIFY_ELEMENT, sizeof(VERIFY_ELEMENT) - 1) == 1;
+        payload = str_slice(payload, added.len, payload.len);
+    }
+    ok = ok && EVP_DigestUpdate(hash, payload.data, payload.len) == 1 &&
+         EVP_DigestFinal_ex(hash, digest, NULL) == 1;
+    EVP_MD_CTX_free(hash);
+    return ok || error_set(err, ERROR_FATAL, "crypto", "SHA-256 failed");
+}
+
 static bool next(struct store_reader *reader, struct store_row *row, bool *end, struct error *err)
 {
     sqlite3_stmt *rows = sqlite_reader_of(reader)->rows;
     const int result = sqlite3_step(rows);
-    const void *payload;
 
     *end = result == SQLITE_DONE;
     if (*end)
@@ -45,11 +60,9 @@ static bool next(struct store_reader *reader, struct store_row *row, bool *end, 
     row->has_date = sqlite3_column_type(rows, COL_UPDATED_AT) != SQLITE_NULL;
     row->updated_us = sqlite3_column_int64(rows, COL_UPDATED_AT);
     row->deleted = sqlite3_column_int(rows, COL_DELETED) != 0;
-    payload = sqlite3_column_blob(rows, COL_PAYLOAD);
-    if (EVP_Digest(payload, (size_t)sqlite3_column_bytes(rows, COL_PAYLOAD), row->digest, NULL,
-                   EVP_sha256(), NULL) != 1)
-        return error_set(err, ERROR_FATAL, "crypto", "SHA-256 failed");
-    return true;
+    return digest_of((struct str){ sqlite3_column_blob(rows, COL_PAYLOAD),
+                                   (size_t)sqlite3_column_bytes(rows, COL_PAYLOAD) },
+                     row->digest, err);
 }
 
 static void close_reader(struct store_reader *reader)

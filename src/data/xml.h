@@ -25,7 +25,7 @@
  *
  * Raw bytes: the place of every element is known from the parser's position, so xml_raw() is a
  * slice of the text: exactly the bytes received or, when the document was not in UTF-8, their
- * conversion. A slice may use prefixes that are declared outside it.
+ * conversion. A slice may use prefixes that are declared outside it; xml_alone() adds these.
  *
  * libxml2 brings ICU and a C++ runtime, so this is a module: `struct xml` is its table of
  * functions, loaded by base/module.h under the name "xml"; tests link it directly (&xml_module).
@@ -91,6 +91,8 @@ struct xml {
     void (*close)(struct xml_doc *doc);
     struct xml_node (*root)(const struct xml_doc *doc);
     struct str (*raw)(const struct xml_doc *doc, struct xml_node node);
+    bool (*alone)(const struct xml_doc *doc, struct arena *arena, struct xml_node node,
+                  struct str *text, struct error *err);
 
     bool (*path_compile)(struct str text, const struct xml_namespace *namespaces, size_t count,
                          struct xml_path **path, struct error *err);
@@ -128,6 +130,17 @@ static inline struct str xml_raw(const struct xml *xml, const struct xml_doc *do
                                  struct xml_node node)
 {
     return xml->raw(doc, node);
+}
+
+/* The element as a document of its own: its bytes, and in its first tag the declarations of the
+ * namespaces that it uses and that are declared around it. A view of the document where there are
+ * none, else a copy in the arena; empty like xml_raw(). "xml.limit" (L2) for too many declarations.
+ */
+static inline bool MUST_CHECK xml_alone(const struct xml *xml, const struct xml_doc *doc,
+                                        struct arena *arena, struct xml_node node, struct str *text,
+                                        struct error *err)
+{
+    return xml->alone(doc, arena, node, text, err);
 }
 
 /* ---- paths ---- */

@@ -29,6 +29,9 @@ void xml_tree_close(struct xml_doc *doc);
 struct xml_node xml_tree_root(const struct xml_doc *doc);
 struct str xml_tree_raw(const struct xml_doc *doc, struct xml_node node);
 
+bool xml_tree_alone(const struct xml_doc *doc, struct arena *arena, struct xml_node node,
+                    struct str *text, struct error *err);
+
 bool xml_path_check(struct str text, const struct xml_namespace *namespaces, size_t count,
                     struct error *err) MUST_CHECK;
 
@@ -41,12 +44,12 @@ bool xml_path_texts(struct xml_path *path, struct arena *arena, struct xml_node 
                     struct xml_text_list *texts, struct error *err);
 bool xml_path_test(struct xml_path *path, struct xml_node from, bool *result, struct error *err);
 
-#define XML_TABLE                                                                     \
-    {                                                                                 \
-        .head = { PATRA_VERSION }, .open = xml_tree_open, .close = xml_tree_close,    \
-        .root = xml_tree_root, .raw = xml_tree_raw, .path_compile = xml_path_make,    \
-        .path_close = xml_path_end, .nodes = xml_path_nodes, .texts = xml_path_texts, \
-        .test = xml_path_test,                                                        \
+#define XML_TABLE                                                                           \
+    {                                                                                       \
+        .head = { PATRA_VERSION }, .open = xml_tree_open, .close = xml_tree_close,          \
+        .root = xml_tree_root, .raw = xml_tree_raw, .alone = xml_tree_alone,                \
+        .path_compile = xml_path_make, .path_close = xml_path_end, .nodes = xml_path_nodes, \
+        .texts = xml_path_texts, .test = xml_path_test,                                     \
     }
 
 #endif

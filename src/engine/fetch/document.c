@@ -38,6 +38,15 @@ struct str document_raw(const struct document *document, struct document_node no
     return xml_raw(document->xml, document->tree, node.xml);
 }
 
+bool document_alone(const struct document *document, struct arena *arena, struct document_node node,
+                    struct str *bytes, struct error *err)
+{
+    if (document->format == RESPONSE_XML)
+        return xml_alone(document->xml, document->tree, arena, node.xml, bytes, err);
+    *bytes = document_raw(document, node);
+    return true;
+}
+
 /* ---- JSON ---- */
 
 bool document_node(const struct document_place *place, const struct document_path *path,

@@ -81,6 +81,11 @@ struct document_node document_root(const struct document *document);
 /* Its bytes as received. */
 struct str document_raw(const struct document *document, struct document_node node);
 
+/* Its bytes as a document of their own: as received, and in XML with the declarations of the
+ * namespaces that are declared around it. */
+bool document_alone(const struct document *document, struct arena *arena, struct document_node node,
+                    struct str *bytes, struct error *err) MUST_CHECK;
+
 /* ---- what paths find ---- */
 
 /* Where a path begins, and the arena for what it finds. */

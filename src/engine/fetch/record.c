@@ -281,9 +281,9 @@ bool record_judge(const struct record_origin *origin, struct document_node node,
                                .record = record,
                                .err = err };
 
-    *record = (struct record){ .position = position,
-                               .payload = document_raw(origin->document, node),
-                               .node = node };
+    *record = (struct record){ .position = position, .node = node };
+    if (!document_alone(origin->document, origin->arena, node, &record->payload, err))
+        return false;
     if (record->payload.len == 0)
         return refuse(&judging, "item.type", judging.response->items.text, NOTHING);
     for (size_t i = 0; i < ARRAY_LEN(steps) && record_is_good(record); i++) {

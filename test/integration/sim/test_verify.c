@@ -100,10 +100,10 @@ static void drop(struct row *row)
 
 /* ---- stores ---- */
 
-#define INSERT                                                                            \
-    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, "   \
-    "version, deleted, content_hash, expr_hash, checked_at, created_at, payload) VALUES " \
-    "('sim', 'works', "
+#define INSERT                                                                          \
+    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, " \
+    "version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at, "  \
+    "payload) VALUES ('sim', 'works', "
 
 static struct str migration(const char *store)
 {
@@ -125,7 +125,7 @@ static struct str write_sqlite(void)
     REQUIRE(sqlite3_open(path.data, &db) == SQLITE_OK, "open");
     REQUIRE(sqlite3_exec(db, sql.data, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
     REQUIRE(sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK, "begin");
-    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, 'x', 'x', 0, 0, ?4)", -1, &insert,
+    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, 'x', 'x', 0, 0, 0, ?4)", -1, &insert,
                                NULL) == SQLITE_OK,
             sqlite3_errmsg(db));
     for (size_t i = 0; i < fixture.count; i++) {
@@ -179,7 +179,7 @@ static struct str write_postgres(void)
         PGresult *result = PQexecParams(
             db,
             INSERT "$1, 'epoch'::timestamptz + ($2 || ' microseconds')::interval, 1, $3::bool, "
-                   "'x', 'x', 'epoch', 'epoch', $4)",
+                   "'x', 'x', 'epoch', 'epoch', 'epoch', $4)",
             4, NULL, values, lengths, formats, 0);
 
         REQUIRE(PQresultStatus(result) == PGRES_COMMAND_OK, PQerrorMessage(db));
