@@ -179,8 +179,18 @@ static const struct registry_column expr_render[] = {
 };
 
 static const struct registry_column field[] = {
-    TEXT("path"),   JSON("parts"),    BOOL("required"), JSON("statuses"), TEXT("header"),
-    TEXT("equals"), TEXT("contains"), TEXT("level"),    TEXT("meaning"),  TEXT("error_code"),
+    TEXT("path"),
+    JSON("parts"),
+    BOOL("required"),
+    JSON("statuses"),
+    TEXT("header"),
+    TEXT("equals"),
+    TEXT("contains"),
+    TEXT("level"),
+    TEXT("meaning"),
+    TEXT("error_code"),
+    DURATION("future_tolerance_us"),
+    JSON("allowed"),
 };
 
 #define TABLE(name, columns)              \

@@ -189,6 +189,27 @@ static uint32_t unescape_one(const char **at, const char *end)
     return 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
 }
 
+/* U+FFFD itself may be in a string, so the escapes are checked. */
+static bool is_half(struct str escape, uint32_t point)
+{
+    return point == UTF8_REPLACEMENT && hex4(escape.data + 2) != UTF8_REPLACEMENT;
+}
+
+bool json_string_is_whole(const struct json_doc *doc, struct json_node node)
+{
+    const struct str raw = json_string_raw(doc, node);
+    const char *at = raw.data;
+    const char *const end = raw.data + raw.len;
+
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        const struct str escape = { at, (size_t)(end - at) };
+
+        if (is_half(escape, unescape_one(&at, end)))
+            return false;
+    }
+    return true;
+}
+
 size_t json_unescape(struct str raw, char *out)
 {
     const char *at = raw.data;

@@ -155,6 +155,10 @@ bool json_string(const struct json_doc *doc, struct json_node node, struct arena
 /* The string between its quotes, with its escapes. The node must be a string. */
 struct str json_string_raw(const struct json_doc *doc, struct json_node node);
 
+/* False when the string has half of a surrogate pair, which decodes to U+FFFD like any other half.
+ * The node must be a string. */
+bool json_string_is_whole(const struct json_doc *doc, struct json_node node);
+
 /* True when the node is a string and its decoded bytes are these. Allocates nothing. */
 bool json_string_is(const struct json_doc *doc, struct json_node node, struct str value);
 

@@ -89,40 +89,10 @@ static bool refuse(const struct canonical *c, struct json_node node, const char 
                      raw.len > 60 ? "..." : "");
 }
 
-static unsigned hex4(const char *digits)
-{
-    const char text[5] = { digits[0], digits[1], digits[2], digits[3], '\0' };
-
-    return (unsigned)strtoul(text, NULL, 16);
-}
-
-/* U+FFFD itself may be in a string, so the escapes are checked. */
-static bool has_lone_surrogate(struct str raw)
-{
-    while (raw.len > 0) {
-        unsigned point;
-
-        raw = str_slice(raw, str_find_char(raw, '\\'), raw.len);
-        if (raw.len < 6 || raw.data[1] != 'u') {
-            raw = str_slice(raw, 2, raw.len);
-            continue;
-        }
-        point = hex4(raw.data + 2);
-        raw = str_slice(raw, 6, raw.len);
-        if (point < 0xD800 || point > 0xDFFF)
-            continue;
-        if (point > 0xDBFF || !str_starts(raw, STR("\\u")) || hex4(raw.data + 2) < 0xDC00 ||
-            hex4(raw.data + 2) > 0xDFFF)
-            return true;
-        raw = str_slice(raw, 6, raw.len);
-    }
-    return false;
-}
-
 static bool string_of(struct canonical *c, struct json_node node, struct str *value,
                       struct error *err)
 {
-    if (has_lone_surrogate(json_string_raw(c->doc, node)))
+    if (!json_string_is_whole(c->doc, node))
         return refuse(c, node, "half of a surrogate pair", err);
     return json_string(c->doc, node, c->arena, value, err);
 }

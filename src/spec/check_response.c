@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "data/jsonpath.h"
 #include "spec/check_context.h"
+#include "spec/spec.h"
 
 /* ---- paths ---- */
 
@@ -89,32 +90,89 @@ static void check_path_at(const struct check *check, struct check_place place, s
         check_jsonpath(check, place, text);
 }
 
-/* response.id: one path, or a list of parts. */
-static void check_id_paths(const struct check *check)
+/* The parts of an id must stay apart; a backslash marks separators inside of parts. */
+static void check_separator(const struct check *check)
 {
-    const struct resolved *id = resolution_get(&check->in, "response.id");
-    const struct check_place place = { id->row, "parts", 0 };
+    const struct str separator = resolution_text(&check->in, "response.id_separator");
+
+    if (separator.len == 0)
+        check_error(check, "spec.response.id-separator", "response.id_separator",
+                    "is empty: 'x' + 'yz' and 'xy' + 'z' would be one id");
+    else if (str_find_char(separator, '\\') < separator.len)
+        check_error(check, "spec.response.id-separator", "response.id_separator",
+                    "has a backslash, which marks separators inside of parts");
+}
+
+struct path_list {
+    bool is_list; /* false: one path, or none */
+    size_t count;
+};
+
+/* A setting that is one path, or a list of them. */
+static struct path_list check_path_list(const struct check *check, const char *setting)
+{
+    const struct resolved *paths = resolution_get(&check->in, setting);
+    const struct check_place place = { paths->row, "parts", 0 };
+    struct path_list list = { 0 };
     struct json_doc doc;
     struct json_iter it;
     struct error err;
     struct str text;
 
-    if (!id->value.is_set || !json_parse(&doc, check->arena, id->value.text, &err))
-        return;
+    if (!paths->value.is_set || !json_parse(&doc, check->arena, paths->value.text, &err))
+        return list;
     if (json_type(&doc, json_root(&doc)) == JSON_STRING) {
         if (json_string(&doc, json_root(&doc), check->arena, &text, &err))
             check_path_at(check, place, text);
+        return list;
+    }
+    for (it = json_each(&doc, json_root(&doc)); json_next(&it); list.count++) {
+        if (json_string(&doc, it.value, check->arena, &text, &err))
+            check_path_at(check, place, text);
+    }
+    list.is_list = true;
+    return list;
+}
+
+static void check_id_paths(const struct check *check)
+{
+    const struct path_list parts = check_path_list(check, "response.id");
+
+    if (!parts.is_list) {
         (void)check_idle(check, "response.id_separator", "response.id",
                          "has no effect: the id has one part");
         return;
     }
-    for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
-        if (json_string(&doc, it.value, check->arena, &text, &err))
-            check_path_at(check, place, text);
-    }
-    if (json_count(&doc, json_root(&doc)) == 0) {
+    check_separator(check);
+    if (parts.count == 0) {
         check_error(check, "spec.response.id-missing", "response.id", "has no parts");
         check_hint(check, "write the path of a record's id, such as $.id");
+    }
+}
+
+static void check_date_paths(const struct check *check)
+{
+    const struct path_list dates = check_path_list(check, "response.updated_at");
+
+    if (dates.is_list && (dates.count == 0 || dates.count > SPEC_DATE_PATHS_MAX))
+        check_error(check, "spec.response.dates", "response.updated_at",
+                    "must have 1 to %d paths, not %zu", SPEC_DATE_PATHS_MAX, dates.count);
+}
+
+static void check_values(const struct check *check)
+{
+    const struct registry_row *row = NULL;
+
+    while ((row = source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("OUTPUT:"),
+                              row)) != NULL) {
+        const struct registry_value *values =
+            &row->values[registry_column(row->table, STR("allowed"))];
+
+        if (values->is_set && str_eq(values->text, STR("[]"))) {
+            check_row_error(check, "spec.field.values", (struct check_place){ row, "allowed", 0 },
+                            "is empty: no record could have the field");
+            check_hint(check, "write the values that the field may have, or leave it out");
+        }
     }
 }
 
@@ -144,6 +202,8 @@ static void check_paths(const struct check *check)
         (check->page_type == PAGINATION_TOKEN || check->page_type == PAGINATION_URL))
         check_path_at(check, (struct check_place){ next->row, "next_path", 0 }, next->value.text);
     check_id_paths(check);
+    check_date_paths(check);
+    check_values(check);
 }
 
 /* ---- rules ---- */
@@ -275,6 +335,9 @@ static void check_unused(const struct check *check)
     if (check_is_own(check, "response.date_formats") &&
         check_is_missing(check, "response.updated_at"))
         (void)check_idle(check, "response.date_formats", "response.updated_at",
+                         "has no effect without updated_at");
+    if (check_is_missing(check, "response.updated_at"))
+        (void)check_idle(check, "response.future_tolerance", "response.updated_at",
                          "has no effect without updated_at");
     if (check->page_type == PAGINATION_SINGLE)
         (void)check_idle(check, "response.has_more", "page.type",

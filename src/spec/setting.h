@@ -42,7 +42,7 @@ enum setting_type {
     SETTING_SCHEDULE,     /* a cron line */
     SETTING_TEMPLATE,     /* text with ${...} */
     SETTING_PATH,         /* JSONPath or XPath, by the endpoint's format */
-    SETTING_PATHS,        /* one path, or a list of them whose values are joined */
+    SETTING_PATHS,        /* one path, or a list of them */
     SETTING_HEADER,       /* the name of a header */
     SETTING_SECRET,       /* env:NAME or file:PATH, never the secret itself */
     SETTING_VALUE,        /* a text, env:NAME or file:PATH */

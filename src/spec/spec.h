@@ -224,6 +224,8 @@ struct spec_field { /* of the published record, or captured for phase two */
     struct str name;
     struct spec_path path;
     bool is_required;
+    const struct str *values; /* all that it may have; none: any */
+    size_t value_count;
 };
 
 struct spec_field_list {
@@ -236,7 +238,7 @@ struct spec_namespace {
     struct str uri;
 };
 
-enum { SPEC_ID_PARTS_MAX = 8 };
+enum { SPEC_ID_PARTS_MAX = 8, SPEC_DATE_PATHS_MAX = 4 };
 
 struct spec_response {
     enum response_format format;
@@ -247,9 +249,12 @@ struct spec_response {
     size_t id_count;
     struct str id_separator;
     enum letter_case id_case;
-    struct spec_path updated_at;
+    struct spec_path updated_at[SPEC_DATE_PATHS_MAX]; /* the first that finds something counts */
+    size_t updated_at_count;
     const struct date_format *const *date_formats;
     size_t date_format_count;
+    bool has_future_tolerance; /* false: RECORD_FUTURE_TOLERANCE_US */
+    int64_t future_tolerance_us;
     struct spec_path version;
     struct spec_path total;
     struct spec_path has_more;

@@ -82,27 +82,50 @@ void spec_read_list(struct spec_reader *reader, const struct spec_target *target
 
 /* ---- readers of their own ---- */
 
-static void add_id_part(struct spec_reader *reader, struct json_node node,
-                        struct spec_response *response)
+struct path_list {
+    struct spec_path *items;
+    size_t most;
+    size_t *count;
+};
+
+static void add_path(struct spec_reader *reader, struct json_node node,
+                     const struct path_list *paths)
 {
-    if (response->id_count == SPEC_ID_PARTS_MAX)
-        spec_fail(reader, "has too many parts");
+    if (*paths->count == paths->most)
+        spec_fail(reader, "has too many paths");
     else
-        response->id[response->id_count++] = spec_path(reader, spec_string(reader, node));
+        paths->items[(*paths->count)++] = spec_path(reader, spec_string(reader, node));
 }
 
-/* One path, or a list of parts. */
-void spec_read_id(struct spec_reader *reader, struct json_node node, void *endpoint)
+/* One path, or a list of them. */
+static void read_paths(struct spec_reader *reader, struct json_node node,
+                       const struct path_list *paths)
 {
-    struct spec_response *response = &((struct spec_endpoint *)endpoint)->response;
     struct json_iter it;
 
     if (json_type(reader->doc, node) == JSON_STRING) {
-        add_id_part(reader, node, response);
+        add_path(reader, node, paths);
         return;
     }
     for (it = json_each(reader->doc, node); json_next(&it) && !reader->failed;)
-        add_id_part(reader, it.value, response);
+        add_path(reader, it.value, paths);
+}
+
+void spec_read_id(struct spec_reader *reader, struct json_node node, void *endpoint)
+{
+    struct spec_response *response = &((struct spec_endpoint *)endpoint)->response;
+
+    read_paths(reader, node,
+               &(struct path_list){ response->id, SPEC_ID_PARTS_MAX, &response->id_count });
+}
+
+void spec_read_updated_at(struct spec_reader *reader, struct json_node node, void *endpoint)
+{
+    struct spec_response *response = &((struct spec_endpoint *)endpoint)->response;
+
+    read_paths(reader, node,
+               &(struct path_list){ response->updated_at, SPEC_DATE_PATHS_MAX,
+                                    &response->updated_at_count });
 }
 
 /* {"HARVEST":60}: an operation without a share may use all of the quota. */

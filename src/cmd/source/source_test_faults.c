@@ -260,7 +260,8 @@ static bool is_limit(const struct bench *bench, const struct fault_row *fault,
     const struct spec *spec = &bench->test->spec;
     const struct spec_endpoint *endpoint = spec->is_two_phase ? &spec->detail : &spec->endpoint;
 
-    return fault->is_of_dates && endpoint->response.updated_at.text.len == 0 &&
+    return fault->is_of_dates &&
+           endpoint->response.updated_at_count == 0 &&
            trial_same_ids(trial, &bench->truth);
 }
 

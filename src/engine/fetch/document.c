@@ -89,22 +89,47 @@ static bool json_text(const struct json_doc *doc, struct json_node node, struct 
 
 /* ---- both ---- */
 
+static bool json_value(const struct document_place *place, const struct document_path *path,
+                       struct document_value *value, struct error *err)
+{
+    const struct json_doc *doc = &place->document->json;
+    struct json_node node;
+
+    if (!document_node(place, path, &node, err) ||
+        !json_text(doc, node, place->arena, &value->text, err))
+        return false;
+    value->is_text = json_type(doc, node) == JSON_STRING;
+    value->is_broken = value->is_text && !json_string_is_whole(doc, node);
+    return true;
+}
+
+bool document_value(const struct document_place *place, const struct document_path *path,
+                    struct document_value *value, struct error *err)
+{
+    const struct document *document = place->document;
+    struct str text;
+
+    *value = (struct document_value){ 0 };
+    if (document->format == RESPONSE_JSON)
+        return json_value(place, path, value, err);
+    if (!xml_text(document->xml, path->xml, place->arena, place->node.xml, &text, err))
+        return false;
+    if (text.data == NULL)
+        return true;
+    text = str_trim(text);
+    value->text = text.len > 0 ? text : STR("");
+    value->is_text = true;
+    return true;
+}
+
 bool document_text(const struct document_place *place, const struct document_path *path,
                    struct str *text, struct error *err)
 {
-    const struct document *document = place->document;
-    struct json_node node;
+    struct document_value value;
 
-    if (document->format == RESPONSE_JSON)
-        return document_node(place, path, &node, err) &&
-               json_text(&document->json, node, place->arena, text, err);
-    if (!xml_text(document->xml, path->xml, place->arena, place->node.xml, text, err))
+    if (!document_value(place, path, &value, err))
         return false;
-    if (text->data != NULL) {
-        const struct str trimmed = str_trim(*text);
-
-        *text = trimmed.len > 0 ? trimmed : STR("");
-    }
+    *text = value.text;
     return true;
 }
 
@@ -175,6 +200,75 @@ bool document_is_true(const struct document_place *place, const struct document_
         return false;
     /* An empty element is true: it says so by being there. */
     *result = *result && (text.len == 0 || !is_false_word(text));
+    return true;
+}
+
+/* ---- all texts ---- */
+
+static bool add_text(struct document_texts *texts, struct arena *arena, struct str text,
+                     struct error *err)
+{
+    struct str *slot = LIST_ADD(arena, texts);
+
+    if (slot == NULL)
+        return arena_error(arena, err);
+    *slot = text;
+    return true;
+}
+
+static bool add_json_text(const struct document_place *place, struct json_node node,
+                          struct document_texts *texts, struct error *err)
+{
+    const struct json_doc *doc = &place->document->json;
+    struct str text;
+
+    if (json_type(doc, node) <= JSON_NULL)
+        return true;
+    if (json_type(doc, node) == JSON_ARRAY || json_type(doc, node) == JSON_OBJECT)
+        return add_text(texts, place->arena, json_raw(doc, node), err);
+    return json_text(doc, node, place->arena, &text, err) &&
+           add_text(texts, place->arena, text, err);
+}
+
+static bool json_texts(const struct document_place *place, const struct document_path *path,
+                       struct document_texts *texts, struct error *err)
+{
+    const struct json_doc *doc = &place->document->json;
+    struct jsonpath_nodes found;
+
+    if (!jsonpath_run(path->json, place->arena,
+                      (struct jsonpath_target){ doc, place->node.json, NULL }, &found, err))
+        return false;
+    for (size_t i = 0; i < found.count; i++) {
+        if (json_type(doc, found.items[i]) != JSON_ARRAY) {
+            if (!add_json_text(place, found.items[i], texts, err))
+                return false;
+            continue;
+        }
+        for (struct json_iter it = json_each(doc, found.items[i]); json_next(&it);) {
+            if (!add_json_text(place, it.value, texts, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool document_texts(const struct document_place *place, const struct document_path *path,
+                    struct document_texts *texts, struct error *err)
+{
+    struct xml_text_list found;
+
+    *texts = (struct document_texts){ 0 };
+    if (place->document->format == RESPONSE_JSON)
+        return json_texts(place, path, texts, err);
+    if (!xml_texts(place->document->xml, path->xml, place->arena, place->node.xml, &found, err))
+        return false;
+    for (size_t i = 0; i < found.count; i++) {
+        const struct str text = str_trim(found.texts[i]);
+
+        if (text.len > 0 && !add_text(texts, place->arena, text, err))
+            return false;
+    }
     return true;
 }
 

@@ -95,6 +95,16 @@ struct document_place {
     struct arena *arena;
 };
 
+struct document_value {
+    struct str text; /* as below */
+    bool is_text;    /* false: a number, a boolean, or nothing */
+    bool is_broken;  /* has half of a surrogate pair, for which the text has U+FFFD */
+};
+
+/* A text and what it was made of. The values of XML are texts. */
+bool document_value(const struct document_place *place, const struct document_path *path,
+                    struct document_value *value, struct error *err) MUST_CHECK;
+
 /* text->data is NULL when there is none. */
 bool document_text(const struct document_place *place, const struct document_path *path,
                    struct str *text, struct error *err) MUST_CHECK;
@@ -104,6 +114,16 @@ bool document_is_there(const struct document_place *place, const struct document
 
 bool document_is_true(const struct document_place *place, const struct document_path *path,
                       bool *result, struct error *err) MUST_CHECK;
+
+struct document_texts {
+    struct str *items;
+    size_t count;
+};
+
+/* The texts of all that the path finds: of an array, those of its elements; of an object, its JSON.
+ * Null and empty texts of XML are left out. */
+bool document_texts(const struct document_place *place, const struct document_path *path,
+                    struct document_texts *texts, struct error *err) MUST_CHECK;
 
 /* The first node found, of JSON only, for values that are more than a text. JSON_NODE_NONE: none.
  */

@@ -110,13 +110,14 @@ static bool add_record(const struct reading *reading, const struct record *recor
 
 static bool read_items(const struct reading *reading)
 {
-    const struct record_origin origin = { reading->input->reader, document_of(reading),
-                                          reading->arena };
+    const struct record_origin origin = { .reader = reading->input->reader,
+                                          .document = document_of(reading),
+                                          .arena = reading->arena,
+                                          .now_us = reading->input->now_us };
     const struct document_items *items = &reading->input->response->items;
     const bool ids_only = reading->input->ids_only;
     struct listing *listing = reading->listing;
     struct record record;
-    struct str id;
 
     listing->items = items->count;
     listing->hashes = ARENA_ARRAY(reading->arena, uint64_t, items->count);
@@ -125,15 +126,15 @@ static bool read_items(const struct reading *reading)
         return arena_error(reading->arena, reading->err);
     for (size_t i = 0; i < items->count; i++) {
         if (ids_only) {
-            if (!record_id(&origin, items->items[i], &id, reading->err))
+            record = (struct record){ .position = i };
+            if (!record_id(&origin, items->items[i], &record, reading->err))
                 return false;
         } else {
             if (!record_judge(&origin, items->items[i], i, &record, reading->err) ||
                 !add_record(reading, &record))
                 return false;
-            id = record.provider_id;
         }
-        add_id(reading, id);
+        add_id(reading, record.provider_id);
     }
     return true;
 }

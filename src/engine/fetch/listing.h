@@ -22,6 +22,7 @@ struct listing_input {
     const struct response *response;
     const struct http_response *reply;
     struct str request_url;   /* as it was sent: the base of a relative next URL */
+    int64_t now_us;           /* when the request was sent */
     struct window keep;       /* not valid: no filter */
     enum listing_order order; /* of the source: a sorted walk may stop after the window */
     bool ids_only;            /* phase one: the items are ids, not records */

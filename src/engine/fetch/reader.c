@@ -4,7 +4,7 @@
 #include <assert.h>
 
 /* Paths beside those of rules and fields. */
-enum { FIXED_PATHS = 8 + SPEC_ID_PARTS_MAX };
+enum { FIXED_PATHS = 13 + SPEC_ID_PARTS_MAX + SPEC_DATE_PATHS_MAX };
 
 struct opening {
     struct reader *reader;
@@ -71,7 +71,6 @@ static bool open_fixed(struct opening *opening)
         struct document_path *path;
     } paths[] = {
         { &response->items, &reader->items },
-        { &response->updated_at, &reader->updated_at },
         { &response->version, &reader->version },
         { &response->total, &reader->total },
         { &response->has_more, &reader->has_more },
@@ -80,13 +79,18 @@ static bool open_fixed(struct opening *opening)
         { &reader->endpoint->page.next, &reader->next },
     };
 
-    static_assert(ARRAY_LEN(paths) + SPEC_ID_PARTS_MAX <= FIXED_PATHS, "all are counted");
+    static_assert(ARRAY_LEN(paths) + 3 + SPEC_ID_PARTS_MAX + SPEC_DATE_PATHS_MAX <= FIXED_PATHS,
+                  "all are counted");
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         if (!open_path(opening, paths[i].spec, paths[i].path))
             return false;
     }
     for (size_t i = 0; i < response->id_count; i++) {
         if (!open_path(opening, &response->id[i], &reader->id[i]))
+            return false;
+    }
+    for (size_t i = 0; i < response->updated_at_count; i++) {
+        if (!open_path(opening, &response->updated_at[i], &reader->updated_at[i]))
             return false;
     }
     return true;

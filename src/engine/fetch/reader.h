@@ -13,7 +13,7 @@ struct reader {
     const struct xml *xml; /* NULL for JSON */
     struct document_path items;
     struct document_path id[SPEC_ID_PARTS_MAX];
-    struct document_path updated_at;
+    struct document_path updated_at[SPEC_DATE_PATHS_MAX];
     struct document_path version;
     struct document_path total;
     struct document_path has_more;

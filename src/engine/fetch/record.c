@@ -12,6 +12,7 @@ struct judging {
     const struct reader *reader;
     const struct spec_response *response;
     struct document_place place;
+    int64_t now_us;
     struct record *record;
     struct error *err;
 };
@@ -69,30 +70,71 @@ bool record_id_normal(const struct spec_endpoint *endpoint, struct arena *arena,
     return true;
 }
 
-/* Joins the parts; *missing is the number of the first that is not there, or the count. */
-static bool join_id(const struct reader *reader, const struct document_place *place, struct str *id,
-                    size_t *missing, struct error *err)
+struct id_found {
+    struct str id;
+    size_t missing; /* number of the first part that is not there, or the count */
+    unsigned kinds; /* as in struct record */
+    bool is_broken; /* a part has no UTF-8 form */
+};
+
+/* Whether a byte of a part must be told apart from a separator. */
+static bool is_escaped(char byte, struct str separator)
+{
+    return byte == '\\' || (separator.len > 0 && byte == separator.data[0]);
+}
+
+static void add_part(struct buf *joined, struct str part, struct str separator)
+{
+    for (size_t i = 0; i < part.len; i++) {
+        if (is_escaped(part.data[i], separator))
+            buf_add_char(joined, '\\');
+        buf_add_char(joined, part.data[i]);
+    }
+}
+
+bool record_id_sent(const struct spec_endpoint *endpoint, struct arena *arena, struct str id,
+                    struct str *sent, struct error *err)
+{
+    struct buf out;
+
+    *sent = id;
+    if (endpoint->response.id_count < 2 || str_find_char(id, '\\') == id.len)
+        return true;
+    buf_init(&out, arena, id.len + 1);
+    for (size_t i = 0; i < id.len; i++) {
+        i += id.data[i] == '\\' && i + 1 < id.len;
+        buf_add_char(&out, id.data[i]);
+    }
+    *sent = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
+/* Joins the parts. */
+static bool join_id(const struct reader *reader, const struct document_place *place,
+                    struct id_found *found, struct error *err)
 {
     const struct spec_endpoint *endpoint = reader->endpoint;
     const struct spec_response *response = &endpoint->response;
+    struct document_value part = { 0 };
     struct buf joined;
-    struct str part;
 
+    *found = (struct id_found){ 0 };
     buf_init(&joined, place->arena, SIZE_MAX / 2);
-    *id = NOTHING;
-    for (*missing = 0; *missing < response->id_count; (*missing)++) {
-        if (!document_text(place, &reader->id[*missing], &part, err))
+    for (; found->missing < response->id_count; found->missing++) {
+        if (!document_value(place, &reader->id[found->missing], &part, err))
             return false;
-        if (part.len == 0)
+        if (part.text.len == 0)
             return true;
-        if (response->id_count == 1)
-            return ++*missing > 0 && record_id_normal(endpoint, place->arena, part, id, err);
-        if (*missing > 0)
+        found->is_broken = found->is_broken || part.is_broken;
+        found->kinds |= part.is_text ? 0 : 1U << found->missing;
+        if (found->missing > 0)
             buf_add(&joined, response->id_separator);
-        buf_add(&joined, part);
+        if (response->id_count > 1)
+            add_part(&joined, part.text, response->id_separator);
     }
     return buf_ok(&joined, err) &&
-           record_id_normal(endpoint, place->arena, buf_str(&joined), id, err);
+           record_id_normal(endpoint, place->arena,
+                            response->id_count > 1 ? buf_str(&joined) : part.text, &found->id, err);
 }
 
 /* What a store can keep as text. */
@@ -107,33 +149,48 @@ static bool is_usable(struct str id)
     return id.len > 0 && id.len <= RECORD_ID_MAX && is_storable(id);
 }
 
-bool record_id(const struct record_origin *origin, struct document_node node, struct str *id,
+bool record_id(const struct record_origin *origin, struct document_node node, struct record *record,
                struct error *err)
 {
     const struct document_place place = { origin->document, node, origin->arena };
-    size_t missing;
+    struct id_found found;
 
-    if (!join_id(origin->reader, &place, id, &missing, err))
+    if (!join_id(origin->reader, &place, &found, err))
         return false;
-    if (!is_usable(*id))
-        *id = NOTHING;
+    record->provider_id = !found.is_broken && is_usable(found.id) ? found.id : NOTHING;
+    record->id_kinds = found.kinds;
     return true;
 }
 
 static bool judge_id(struct judging *judging)
 {
     const struct spec_response *response = judging->response;
-    struct str id;
-    size_t missing;
+    struct id_found found;
 
-    if (!join_id(judging->reader, &judging->place, &id, &missing, judging->err))
+    if (!join_id(judging->reader, &judging->place, &found, judging->err))
         return false;
-    if (missing < response->id_count)
-        return refuse(judging, "id.missing", response->id[missing].text, NOTHING);
-    if (!is_usable(id))
-        return refuse(judging, "id.invalid", response->id[0].text, id);
-    judging->record->provider_id = id;
+    if (found.missing < response->id_count)
+        return refuse(judging, "id.missing", response->id[found.missing].text, NOTHING);
+    if (found.is_broken || !is_usable(found.id))
+        return refuse(judging, "id.invalid", response->id[0].text, found.id);
+    judging->record->provider_id = found.id;
+    judging->record->id_kinds = found.kinds;
     return true;
+}
+
+/* Without its id: what is received under that id is another record, and must not settle this one.
+ */
+bool record_refuse_id(const struct record_origin *origin, struct record *record, struct error *err)
+{
+    const struct spec_response *response = &origin->reader->endpoint->response;
+
+    record->reason = "id.ambiguous";
+    record->detail = arena_printf(origin->arena, "%.*s: %s is a %s here, and a %s in another item",
+                                  STR_ARG(response->id[0].text), QUOTE(record->provider_id),
+                                  record->id_kinds != 0 ? "number" : "text",
+                                  record->id_kinds != 0 ? "text" : "number");
+    record->provider_id = NOTHING;
+    return record->detail.data != NULL || arena_error(origin->arena, err);
 }
 
 /* ---- tombstones ---- */
@@ -142,15 +199,20 @@ static bool judge_tombstone(struct judging *judging)
 {
     const struct reader *reader = judging->reader;
     struct record *record = judging->record;
+    struct document_value into = { 0 };
     struct str text;
 
     if (document_has_path(&reader->deleted) &&
         !document_is_true(&judging->place, &reader->deleted, &record->is_deleted, judging->err))
         return false;
-    if (!find_text(judging, &reader->merged_into, &text))
+    if (document_has_path(&reader->merged_into) &&
+        !document_value(&judging->place, &reader->merged_into, &into, judging->err))
         return false;
+    text = into.text;
     if (text.len == 0)
         return true;
+    if (into.is_broken)
+        return refuse(judging, "id.invalid", judging->response->merged_into.text, text);
     if (!record_id_normal(reader->endpoint, judging->place.arena, text, &text, judging->err))
         return false;
     /* Some sources say of every record that it was merged into itself. */
@@ -191,11 +253,10 @@ static bool read_date(const struct judging *judging, struct str text, struct dat
 }
 
 /* A text or date parts; *raw is the value as received, for people. */
-static bool find_date(const struct judging *judging, struct str *raw, struct date *date,
-                      bool *is_read)
+static bool find_date_at(const struct judging *judging, const struct document_path *path,
+                         struct str *raw, struct date *date, bool *is_read)
 {
     const struct document *document = judging->place.document;
-    const struct document_path *path = &judging->reader->updated_at;
     const struct json_doc *json = &document->json;
     struct json_node node;
 
@@ -213,14 +274,36 @@ static bool find_date(const struct judging *judging, struct str *raw, struct dat
     return true;
 }
 
+/* The first of the source's paths that finds something. */
+static bool find_date(const struct judging *judging, struct str *raw, struct date *date,
+                      bool *is_read)
+{
+    *raw = NOTHING;
+    *is_read = false;
+    for (size_t i = 0; i < judging->response->updated_at_count && raw->len == 0; i++) {
+        if (!find_date_at(judging, &judging->reader->updated_at[i], raw, date, is_read))
+            return false;
+    }
+    return true;
+}
+
+bool record_date_is_believed(const struct reader *reader, int64_t date_us, int64_t now_us)
+{
+    const struct spec_response *response = &reader->endpoint->response;
+
+    return date_us - now_us <= (response->has_future_tolerance ? response->future_tolerance_us
+                                                               : RECORD_FUTURE_TOLERANCE_US);
+}
+
 static bool judge_date(struct judging *judging)
 {
+    const struct spec_response *response = judging->response;
     struct record *record = judging->record;
     struct date date;
     struct str raw;
     bool is_read;
 
-    if (!document_has_path(&judging->reader->updated_at))
+    if (response->updated_at_count == 0)
         return true;
     if (!find_date(judging, &raw, &date, &is_read))
         return false;
@@ -228,8 +311,10 @@ static bool judge_date(struct judging *judging)
         return true;
     if (!is_read)
         return refuse(judging, raw.len == 0 ? "date.missing" : "date.syntax",
-                      judging->response->updated_at.text, raw.len == 0 ? NOTHING : raw);
-    record->has_updated_at = true;
+                      response->updated_at[0].text, raw.len == 0 ? NOTHING : raw);
+    record->is_future = judging->now_us != 0 &&
+                        !record_date_is_believed(judging->reader, date.at_us, judging->now_us);
+    record->has_updated_at = !record->is_future;
     record->updated_at_us = date.at_us;
     record->precision = date.precision;
     return true;
@@ -237,34 +322,67 @@ static bool judge_date(struct judging *judging)
 
 /* ---- fields ---- */
 
+static bool is_allowed(const struct spec_field *field, struct str value)
+{
+    for (size_t i = 0; i < field->value_count; i++) {
+        if (str_eq(field->values[i], value))
+            return true;
+    }
+    return false;
+}
+
+/* Each of the values that the path finds must be one of the field's. */
+static bool judge_values(struct judging *judging, const struct spec_field *field,
+                         const struct document_path *path)
+{
+    struct document_texts texts;
+
+    if (!document_texts(&judging->place, path, &texts, judging->err))
+        return false;
+    for (size_t i = 0; i < texts.count; i++) {
+        if (!is_allowed(field, texts.items[i]))
+            return refuse(judging, "field.value", field->path.text, texts.items[i]);
+    }
+    return true;
+}
+
+static bool judge_field(struct judging *judging, const struct spec_field *field,
+                        const struct document_path *path)
+{
+    bool is_there;
+
+    if (field->is_required) {
+        if (!document_is_there(&judging->place, path, &is_there, judging->err))
+            return false;
+        if (!is_there)
+            return refuse(judging, "field.missing", field->path.text, NOTHING);
+    }
+    return field->value_count == 0 || judge_values(judging, field, path);
+}
+
 static bool judge_fields(struct judging *judging)
 {
     const struct spec_field_list *fields = &judging->response->fields;
-    bool is_there;
 
     if (judging->record->is_deleted)
         return true;
-    for (size_t i = 0; i < fields->count; i++) {
-        if (!fields->items[i].is_required)
-            continue;
-        if (!document_is_there(&judging->place, &judging->reader->fields[i], &is_there,
-                               judging->err))
+    for (size_t i = 0; i < fields->count && record_is_good(judging->record); i++) {
+        if (!judge_field(judging, &fields->items[i], &judging->reader->fields[i]))
             return false;
-        if (!is_there)
-            return refuse(judging, "field.missing", fields->items[i].path.text, NOTHING);
     }
     return true;
 }
 
 static bool judge_version(struct judging *judging)
 {
-    struct str version;
+    struct document_value version = { 0 };
 
-    if (!find_text(judging, &judging->reader->version, &version))
+    if (document_has_path(&judging->reader->version) &&
+        !document_value(&judging->place, &judging->reader->version, &version, judging->err))
         return false;
-    if (!is_storable(version))
-        return refuse(judging, "version.invalid", judging->response->version.text, version);
-    judging->record->version = version;
+    if (version.is_broken || !is_storable(version.text))
+        return refuse(judging, "version.invalid", judging->response->version.text, version.text);
+    judging->record->version = version.text;
     return true;
 }
 
@@ -278,6 +396,7 @@ bool record_judge(const struct record_origin *origin, struct document_node node,
     struct judging judging = { .reader = origin->reader,
                                .place = { origin->document, node, origin->arena },
                                .response = &origin->reader->endpoint->response,
+                               .now_us = origin->now_us,
                                .record = record,
                                .err = err };
 
@@ -295,16 +414,49 @@ bool record_judge(const struct record_origin *origin, struct document_node node,
 
 /* ---- hash and fields ---- */
 
+bool record_hash_is_canonical(const struct record_origin *origin)
+{
+    return origin->document->format == RESPONSE_JSON &&
+           origin->reader->endpoint->response.updated_at_count == 0;
+}
+
+/* *is_made is false where there is no canonical form: a name twice. */
+static bool make_canonical(struct arena *arena, const struct json_doc *doc, struct json_node node,
+                           struct str *bytes, bool *is_made, struct error *err)
+{
+    *is_made = json_canonical_node(arena, doc, node, bytes, err);
+    return *is_made || json_error_is_canonical(err);
+}
+
+bool record_is_same(const struct record_origin *origin, const struct record *record,
+                    struct str payload, struct arena *arena, bool *is_same, struct error *err)
+{
+    struct json_doc stored;
+    struct str ours, theirs;
+    struct error unread;
+    bool is_made;
+
+    *is_same = false;
+    if (origin->document->format != RESPONSE_JSON || !json_parse(&stored, arena, payload, &unread))
+        return true;
+    if (!make_canonical(arena, &origin->document->json, record->node.json, &theirs, &is_made, err))
+        return false;
+    if (!is_made)
+        return true;
+    if (!make_canonical(arena, &stored, json_root(&stored), &ours, &is_made, err))
+        return false;
+    *is_same = is_made && str_eq(ours, theirs);
+    return true;
+}
+
 bool record_hash(const struct record_origin *origin, const struct record *record,
                  char hex[HASH_HEX_MAX], struct error *err)
 {
     const struct document *document = origin->document;
-    const bool is_canonical =
-        document->format == RESPONSE_JSON && !document_has_path(&origin->reader->updated_at);
     struct str bytes = record->payload;
     struct hash_sum sum;
 
-    if (is_canonical &&
+    if (record_hash_is_canonical(origin) &&
         !json_canonical_node(origin->arena, &document->json, record->node.json, &bytes, err)) {
         if (!json_error_is_canonical(err))
             return false;

@@ -123,7 +123,9 @@ bool reread_open(struct reread *reread, struct arena *arena, const struct spec_e
                  struct str payload, struct error *err)
 {
     *reread = (struct reread){ 0 };
-    reread->origin = (struct record_origin){ &reread->reader, &reread->document, arena };
+    reread->origin = (struct record_origin){ .reader = &reread->reader,
+                                             .document = &reread->document,
+                                             .arena = arena };
     if (!reader_open(&reread->reader, arena, endpoint, NULL, err))
         return false;
     if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, payload, err)

@@ -132,13 +132,34 @@ static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
                         STR_ARG(str_slice(given, FLAGS_AT, given.len)));
 }
 
+/* The ids of a request as they are sent. */
+static bool ids_to_send(const struct exchange_request *request, struct arena *arena,
+                        const struct str **ids, struct error *err)
+{
+    const struct spec_endpoint *endpoint = request->phase->endpoint;
+    struct str *sent;
+
+    *ids = request->ids;
+    if (endpoint->response.id_count < 2 || request->id_count == 0)
+        return true;
+    sent = ARENA_ARRAY(arena, struct str, request->id_count);
+    if (sent == NULL)
+        return arena_error(arena, err);
+    for (size_t i = 0; i < request->id_count; i++) {
+        if (!record_id_sent(endpoint, arena, request->ids[i], &sent[i], err))
+            return false;
+    }
+    *ids = sent;
+    return true;
+}
+
 /* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
 static bool render(struct fetch *fetch, const struct exchange_request *request,
                    const struct permit *permit, int64_t batch_no, struct arena *arena,
                    struct error *err)
 {
     const struct phase *phase = request->phase;
-    const struct request_input input = {
+    struct request_input input = {
         .form = &phase->form,
         .access = permit->endpoint,
         .secrets = fetch->parts.secrets,
@@ -147,7 +168,6 @@ static bool render(struct fetch *fetch, const struct exchange_request *request,
         .state = &phase->state,
         .window = phase->rules.type == PAGINATION_TIME ? phase->state.rest
                                                        : request_window(fetch->order.slice),
-        .ids = request->ids,
         .id_count = request->id_count,
         .history = fetch->history.values,
         .history_count = fetch->history.count,
@@ -161,7 +181,8 @@ static bool render(struct fetch *fetch, const struct exchange_request *request,
 
     if (input.correlation_id.data == NULL)
         return arena_error(arena, err);
-    if (!request_render(&fetch->request, memory, &input, err))
+    if (!ids_to_send(request, arena, &input.ids, err) ||
+        !request_render(&fetch->request, memory, &input, err))
         return false;
     fetch->request.http.watch = fetch->parts.watch;
     return true;
@@ -262,6 +283,7 @@ static bool read_listing(struct fetch *fetch, const struct exchange_request *req
         .reply = &exchange->reply,
         .request_url =
             exchange->reply.url.len > 0 ? exchange->reply.url : phase->endpoint->http.base_url,
+        .now_us = exchange->sent_us,
         .keep = walk_keep(fetch),
         .order = order_of(fetch, phase),
         .ids_only = request->ids_only,

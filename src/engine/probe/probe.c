@@ -72,6 +72,7 @@ static bool read_page(struct probe *probe, struct error *err)
         .response = &probe->response,
         .reply = &probe->reply,
         .request_url = probe->reply.url.len > 0 ? probe->reply.url : probe->endpoint->http.base_url,
+        .now_us = probe->input.now_us,
         .keep = is_filtered ? slice->query.keep : (struct window){ 0, 0 },
         .ids_only = probe->lists_ids,
     };

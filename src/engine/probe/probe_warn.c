@@ -147,13 +147,14 @@ static void warn_dates(struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
     const struct window window = probe->input.slice->query.window;
-    size_t coarse = 0, outside = 0, dated = 0;
+    size_t coarse = 0, outside = 0, dated = 0, future = 0;
 
     if (listing->records.count == 0)
         return;
     for (size_t i = 0; i < listing->records.count; i++) {
         const struct record *record = &listing->records.items[i];
 
+        future += record->is_future;
         if (!record->has_updated_at)
             continue;
         dated++;
@@ -161,13 +162,18 @@ static void warn_dates(struct probe *probe)
         outside += record->updated_at_us >= window.to_us ||
                    listing_date_end_us(record->updated_at_us, record->precision) <= window.from_us;
     }
-    if (probe->endpoint->response.updated_at.text.len == 0)
+    if (probe->endpoint->response.updated_at_count == 0)
         warn(probe, "there is no updated_at: the content decides whether a record has changed");
-    else if (dated == 0)
+    else if (dated + future == 0)
         warn(probe, "no record has a date (response.updated_at)");
-    else if (coarse == dated)
+    else if (dated > 0 && coarse == dated)
         warn(probe, "dates are of day precision or coarser: of two changes on one day only "
-                    "response.version shows which is newer");
+                    "response.version, or the last request, shows which is newer");
+    if (future > 0)
+        warn(probe,
+             "%zu of %zu records have a date in the future (response.future_tolerance): it is not "
+             "believed, and their content decides whether they have changed",
+             future, listing->records.count);
     if (is_listing(probe) && outside > 0 && !probe->input.spec->endpoint.window.client_filter)
         warn(probe,
              "%zu of %zu records are dated outside of the window that was requested: does "

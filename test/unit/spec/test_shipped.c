@@ -69,7 +69,7 @@ TEST(crossref_finds_records_ids_dates_total_and_token)
     list = jsonpath_get(response->items.json, &doc, json_root(&doc));
     for (it = json_each(&doc, list); json_next(&it); items++) {
         const struct json_node id = jsonpath_get(response->id[0].json, &doc, it.value);
-        const struct json_node at = jsonpath_get(response->updated_at.json, &doc, it.value);
+        const struct json_node at = jsonpath_get(response->updated_at[0].json, &doc, it.value);
         const struct json_node indexed = json_get(&doc, it.value, STR("indexed"));
 
         CHECK_EQ(json_type(&doc, id), JSON_STRING, "DOI");
@@ -194,7 +194,7 @@ TEST(pubmed_finds_records_ids_and_dates_of_a_fetch)
     const struct spec_response *response = &spec.detail.response;
     struct xml_path *items_path = compiled(response->items.text);
     struct xml_path *id_path = compiled(response->id[0].text);
-    struct xml_path *updated_path = compiled(response->updated_at.text);
+    struct xml_path *updated_path = compiled(response->updated_at[0].text);
     struct xml_node_list items;
     struct xml_doc *doc;
     struct error err;
