@@ -293,9 +293,11 @@ static void commit_batch(struct bench *bench, struct fetch *fetch, const struct 
     struct error err = { 0 };
 
     from = moment_now(bench);
-    must(
-        batch_commit(&bench->context, fetch, batch, QUEUED_NOW_US + batch->batch_no, &result, &err),
-        &err);
+    must(batch_commit(&bench->context, fetch, batch,
+                      (struct commit_times){ QUEUED_NOW_US + batch->batch_no,
+                                             QUEUED_NOW_US + batch->batch_no },
+                      &result, &err),
+         &err);
     to = moment_now(bench);
     keep_times(bench, bench->timed++, &from, &to);
     bench->written += result.created + result.updated;

@@ -242,6 +242,7 @@ CREATE TABLE ing_task_run (
     checkpoint          text        CHECK (checkpoint IS NULL OR checkpoint::json IS NOT NULL),
     stats               jsonb       NOT NULL,
     error               text        NOT NULL,
+    observed_max        timestamptz, -- the latest updated_at of its records, if they have any
     started_at          timestamptz NOT NULL,
     finished_at         timestamptz,
     updated_at          timestamptz NOT NULL,

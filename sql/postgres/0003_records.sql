@@ -11,6 +11,7 @@ CREATE TABLE ing_record (
     deleted              boolean     NOT NULL,
     content_hash         text COLLATE "C" NOT NULL,
     expr_hash            text COLLATE "C" NOT NULL, -- of the expression (its prototype) that read it
+    observed_at          timestamptz NOT NULL, -- when the request was sent that brought or last confirmed it
     checked_at           timestamptz NOT NULL,
     checked_week         timestamp   NOT NULL -- the indexed form of checked_at: see below
         GENERATED ALWAYS AS (date_trunc('week', checked_at AT TIME ZONE 'UTC')) STORED,
@@ -60,6 +61,7 @@ CREATE TABLE ing_quarantine (
     task_id              bigint,
     run_id               bigint,
     batch_id             bigint,
+    observed_at          timestamptz NOT NULL, -- when the request was sent that brought it
     created_at           timestamptz NOT NULL,
     resolved_at          timestamptz,
     resolution_code      text        CHECK (resolution_code IN ('RETRIED', 'REPLACED', 'DROPPED')),

@@ -244,6 +244,7 @@ CREATE TABLE ing_task_run (
     checkpoint           TEXT    CHECK (checkpoint IS NULL OR json_valid(checkpoint)),
     stats                TEXT    NOT NULL CHECK (json_valid(stats)),
     error                TEXT    NOT NULL,
+    observed_max         INTEGER, -- the latest updated_at of its records, if they have any
     started_at           INTEGER NOT NULL,
     finished_at          INTEGER,
     updated_at           INTEGER NOT NULL,

@@ -11,6 +11,7 @@ CREATE TABLE ing_record (
     deleted              INTEGER NOT NULL CHECK (deleted IN (0, 1)),
     content_hash         TEXT    NOT NULL,
     expr_hash            TEXT    NOT NULL, -- of the expression (its prototype) that read it
+    observed_at          INTEGER NOT NULL, -- when the request was sent that brought or last confirmed it
     checked_at           INTEGER NOT NULL,
     created_at           INTEGER NOT NULL,
     schedule_instance_id INTEGER,
@@ -44,6 +45,7 @@ CREATE TABLE ing_quarantine (
     task_id              INTEGER,
     run_id               INTEGER,
     batch_id             INTEGER,
+    observed_at          INTEGER NOT NULL, -- when the request was sent that brought it
     created_at           INTEGER NOT NULL,
     resolved_at          INTEGER,
     resolution_code      TEXT    CHECK (resolution_code IN ('RETRIED', 'REPLACED', 'DROPPED')),

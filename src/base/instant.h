@@ -44,4 +44,17 @@ int64_t instant_day_number(int64_t at_us);
 enum { INSTANT_TEXT_MAX = 32 };
 size_t instant_format(int64_t at_us, char text[INSTANT_TEXT_MAX]);
 
+/* An instant, or none. */
+struct maybe_instant {
+    bool is_set;
+    int64_t at_us;
+};
+
+/* The later of the two. */
+static inline void maybe_instant_raise(struct maybe_instant *instant, int64_t at_us)
+{
+    if (!instant->is_set || at_us > instant->at_us)
+        *instant = (struct maybe_instant){ true, at_us };
+}
+
 #endif

@@ -150,6 +150,19 @@ static bool print_runs(const struct view_run_list *runs, struct arena *arena, FI
     return columns_print(&columns, out, err);
 }
 
+/* What is unusual about the dates of a run's records. */
+static void print_dates(const struct view_run *run, FILE *out)
+{
+    if (run->numbers.same_date > 0)
+        fprintf(out, "run %" PRId64 ": %" PRId64 " records changed without a new date\n",
+                run->run.id, run->numbers.same_date);
+    if (run->numbers.future > 0)
+        fprintf(out,
+                "run %" PRId64 ": %" PRId64
+                " records with a date in the future, which is not believed\n",
+                run->run.id, run->numbers.future);
+}
+
 static void print_batches(const struct view_batch_list *batches, FILE *out)
 {
     for (size_t i = 0; i < batches->count; i++) {
@@ -217,6 +230,8 @@ static bool show_task(const struct invocation *invocation, struct session *sessi
     print_task(&view.task, invocation->out);
     if (!print_runs(&view.runs, &session->arena, invocation->out, err))
         return false;
+    for (size_t i = 0; i < view.runs.count; i++)
+        print_dates(&view.runs.items[i], invocation->out);
     print_batches(&view.batches, invocation->out);
     return true;
 }

@@ -58,36 +58,41 @@ static enum overwrite judge_version(struct str stored, struct str incoming)
     return order == 0 ? OVERWRITE_UNCHANGED : order > 0 ? OVERWRITE_NEWER : OVERWRITE_OLDER;
 }
 
-/* At the same date, or without dates; `is_sharp`: two changes would have different dates. */
-static enum overwrite judge_equal(const struct overwrite_state *stored,
-                                  const struct overwrite_state *incoming, bool is_sharp)
+/* Where neither dates nor versions decide. */
+static enum overwrite judge_observation(const struct overwrite_state *stored,
+                                        const struct overwrite_state *incoming)
 {
-    const enum overwrite by_version = judge_version(stored->version, incoming->version);
-
-    if (by_version != OVERWRITE_UNCHANGED)
-        return by_version;
+    if (incoming->observed_us < stored->observed_us)
+        return OVERWRITE_OLDER;
     if (stored->is_deleted && incoming->is_deleted)
         return OVERWRITE_UNCHANGED;
     if (stored->is_deleted)
-        return is_sharp ? OVERWRITE_OLDER : OVERWRITE_NEWER;
-    if (incoming->is_deleted)
+        return incoming->observed_us > stored->observed_us ? OVERWRITE_NEWER : OVERWRITE_OLDER;
+    if (incoming->is_deleted || (incoming->has_date && !stored->has_date))
         return OVERWRITE_NEWER;
-    return is_sharp ? OVERWRITE_UNCHANGED : OVERWRITE_CONTENT;
+    return OVERWRITE_CONTENT;
+}
+
+/* Of different dates. A tombstone may have the date of the record it deleted, so a later date that
+ * was observed before the tombstone says nothing. */
+static enum overwrite judge_date(const struct overwrite_state *stored,
+                                 const struct overwrite_state *incoming)
+{
+    if (incoming->date_us < stored->date_us)
+        return OVERWRITE_OLDER;
+    return stored->is_deleted && incoming->observed_us < stored->observed_us ? OVERWRITE_OLDER
+                                                                             : OVERWRITE_NEWER;
 }
 
 enum overwrite overwrite_judge(const struct overwrite_state *stored,
                                const struct overwrite_state *incoming)
 {
+    enum overwrite by_version;
+
     if (stored == NULL)
         return OVERWRITE_NEW;
-    if (incoming->has_date && !stored->has_date)
-        return OVERWRITE_NEWER;
-    if (!incoming->has_date) {
-        if (incoming->is_deleted)
-            return stored->is_deleted ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
-        return judge_equal(stored, incoming, false);
-    }
-    if (incoming->date_us != stored->date_us)
-        return incoming->date_us > stored->date_us ? OVERWRITE_NEWER : OVERWRITE_OLDER;
-    return judge_equal(stored, incoming, !incoming->is_coarse);
+    if (incoming->has_date && stored->has_date && incoming->date_us != stored->date_us)
+        return judge_date(stored, incoming);
+    by_version = judge_version(stored->version, incoming->version);
+    return by_version != OVERWRITE_UNCHANGED ? by_version : judge_observation(stored, incoming);
 }

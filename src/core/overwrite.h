@@ -1,22 +1,25 @@
 /* overwrite: decides whether an incoming record replaces the stored one.
  *
- * The source's date decides; if the dates are equal, the source's version does; without either, the
- * content does. An incoming record older than the stored one arrived late and is dropped.
+ * The source's date decides. If the dates are equal, or one of them is missing, the source's
+ * version decides. If that does not decide either, the later observation does: each state was
+ * observed when the request that brought it was sent, and a response to an earlier request never
+ * replaces one to a later request, whichever worker is the faster one.
  *
- *      stored        incoming              judgement
- *      nothing       anything              NEW
- *      date          later / earlier       NEWER / OLDER
- *      date, v2      same date, v3 / v1    NEWER / OLDER
- *      date          same date             UNCHANGED
- *      day           same day              CONTENT: two changes of one day have one date
- *      no date       no date               CONTENT
- *      no date       date                  NEWER: the source now has dates
+ *      stored            incoming                judgement
+ *      nothing           anything                NEW
+ *      date              later / earlier date    NEWER / OLDER
+ *      date, v2          same date, v3 / v1      NEWER / OLDER
+ *      observed at 12    observed at 11          OLDER
+ *      observed at 12    at 12 or later          CONTENT
+ *      no date           date, at 12 or later    NEWER: the source now has dates
  *
- * A tombstone is a state like any other, with two extra rules. At the same date it comes after the
- * record it deletes, so a page that was requested before the deletion does not bring the record
- * back; if dates are too coarse for that, the last one received wins. A tombstone may have no date:
- * then it was true at the time of the request and deletes the stored record. The caller that stores
- * it keeps the date and version of the deleted record, so that only a later record undeletes it.
+ * The last three lines are about states whose dates and versions do not decide. A date may be
+ * missing because the source has none, or because it is not believed (engine/fetch/record.h).
+ *
+ * A tombstone is a state like any other. It may have no date: then it was true at the time of the
+ * request, and deletes what was observed before it. The caller that stores it keeps the date and
+ * version of the deleted record. An undelete needs a date that is not earlier and an observation
+ * after that of the tombstone; in one response, the tombstone comes after the record it deletes.
  */
 #ifndef PATRA_CORE_OVERWRITE_H
 #define PATRA_CORE_OVERWRITE_H
@@ -31,15 +34,15 @@ enum overwrite {
     OVERWRITE_NEWER,
     OVERWRITE_UNCHANGED,
     OVERWRITE_OLDER,
-    OVERWRITE_CONTENT, /* NEWER if the content hashes differ, else UNCHANGED */
+    OVERWRITE_CONTENT, /* NEWER if the contents differ, else UNCHANGED */
 };
 
 struct overwrite_state { /* of a record, here or incoming */
     bool has_date;
     int64_t date_us;
-    bool is_coarse;     /* incoming: two changes may share the date: a day, a minute */
     struct str version; /* the provider's own; empty: none */
     bool is_deleted;
+    int64_t observed_us; /* when the request was sent that brought it, or last confirmed it */
 };
 
 /* `stored` is NULL if there is none. */

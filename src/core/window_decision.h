@@ -38,16 +38,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/instant.h"
 #include "core/codes.h"
 #include "core/source_codes.h"
 #include "core/window.h"
 
 /* An instant that may be absent: { .is_set = true, .at_us = ... }. */
-struct maybe_instant {
-    bool is_set;
-    int64_t at_us;
-};
-
 /* All instants lie within INSTANT_MIN and INSTANT_MAX; durations are at most WINDOW_SPAN_MAX_US. */
 struct window_request {
     enum operation operation;

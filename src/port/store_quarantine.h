@@ -46,6 +46,7 @@ struct quarantined {
     struct str detail;
     int64_t position; /* within the batch */
     struct lineage lineage;
+    int64_t observed_us; /* when the request was sent that brought it */
     int64_t created_us;
     enum quarantine_resolution resolution;
     int64_t resolved_us;    /* 0 = open */
@@ -96,7 +97,8 @@ struct quarantine_replace { /* valid records of one endpoint that were received 
     struct str endpoint;
     const struct str *provider_ids;
     size_t count;
-    struct str by; /* not '' */
+    int64_t observed_us; /* what was quarantined later stays */
+    struct str by;       /* not '' */
     struct str note;
     int64_t now_us;
 };
@@ -163,9 +165,9 @@ static inline bool MUST_CHECK store_quarantine_resolve(struct store *store,
     return store->quarantine->resolve(store, resolve, resolved, err);
 }
 
-/* All open ones of these records become REPLACED; *resolved counts them. Cheap enough for every
- * batch: when the endpoint has no open one with an id, it is one lookup in an index. Needs a
- * transaction. */
+/* All open ones of these records that were not observed later become REPLACED; *resolved counts
+ * them. Cheap enough for every batch: when the endpoint has no open one with an id, it is one
+ * lookup in an index. Needs a transaction. */
 static inline bool MUST_CHECK store_quarantine_replace(struct store *store,
                                                        const struct quarantine_replace *replace,
                                                        int64_t *resolved, struct error *err)

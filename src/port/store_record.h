@@ -5,13 +5,18 @@
  *      store_record_check()    which of these exist, and in what state
  *      ... the caller judges each: new, newer, unchanged, older ...
  *      store_record_write()    the new and the newer, with payloads, and the event of each
- *      store_record_touch()    the unchanged: checked now
+ *      store_record_confirm()  the unchanged: observed again
+ *      store_record_touch()    all others that were checked: what was received does not count
  *
- * Write and touch are parts of one transaction; the check need not be. The write is a
- * compare-and-set: a new record must still be missing, a changed one must still have the version
- * that was checked. A caller that finds that not all were written rolls back and starts again with
- * the check. A record's row is locked before its event (port/store_outbox.h) is added, so the event
- * is the only one of its version, and events are in the order of versions.
+ * All but the check are parts of one transaction. Write and confirm are a compare-and-set: a new
+ * record must still be missing, any other must still have the version that was checked. A caller
+ * that finds that this is not so for all of them rolls back and starts again with the check. A
+ * record's row is locked before its event (port/store_outbox.h) is added, so the event is the only
+ * one of its version, and events are in the order of versions.
+ *
+ * observed_at says when the request was sent that brought the stored content, or confirmed it last,
+ * by the clock that all processes share (store_clock). Where the source's date does not decide,
+ * it does (core/overwrite.h).
  */
 #ifndef PATRA_PORT_STORE_RECORD_H
 #define PATRA_PORT_STORE_RECORD_H
@@ -30,7 +35,8 @@ struct record_context {
     struct str endpoint;
     struct str expr_hash; /* of the expression's prototype: what a change of it makes stale */
     struct lineage lineage;
-    int64_t now_us; /* checked_at, and created_at of new ones */
+    int64_t observed_us; /* of those that are confirmed */
+    int64_t now_us;      /* checked_at, and created_at of new ones */
 };
 
 struct record_ids {
@@ -47,7 +53,13 @@ struct record_state {
     bool is_deleted;
     struct str content_hash;
     struct str expr_hash;
+    int64_t observed_us;
     int64_t checked_us;
+};
+
+struct record_version { /* as it was checked */
+    int64_t id;
+    int64_t version;
 };
 
 struct record_write {
@@ -58,6 +70,7 @@ struct record_write {
     int64_t updated_us;
     struct str provider_version; /* the source's own; '' = none */
     bool is_deleted;             /* a tombstone */
+    int64_t observed_us;
     struct str content_hash;
     struct str payload; /* any bytes, kept as received */
 };
@@ -86,6 +99,7 @@ struct stored_record {
     bool is_deleted;
     struct str content_hash;
     struct str expr_hash;
+    int64_t observed_us;
     int64_t checked_us;
     int64_t created_us;
     struct lineage lineage; /* of the last write */
@@ -121,6 +135,11 @@ struct store_record_ops {
     bool (*write)(struct store *store, const struct record_context *context,
                   const struct record_change *changes, size_t count, bool *written,
                   struct error *err);
+    bool (*lock)(struct store *store, const struct record_version *records, size_t count,
+                 struct error *err);
+    bool (*confirm)(struct store *store, const struct record_context *context,
+                    const struct record_version *records, size_t count, bool *confirmed,
+                    struct error *err);
     bool (*touch)(struct store *store, const struct record_context *context, const int64_t *ids,
                   size_t count, struct error *err);
     bool (*get)(struct store *store, struct arena *arena, const struct record_key *key,
@@ -155,7 +174,31 @@ static inline bool MUST_CHECK store_record_write(struct store *store,
     return store->record->write(store, context, changes, count, written, err);
 }
 
-/* Sets checked_at, never back, and expr_hash. */
+/* Waits for records that other transactions hold, and holds them until the end of this one: for a
+ * caller whose changes or confirmations were refused before. By id, after new records were written
+ * and before any others are. */
+static inline bool MUST_CHECK store_record_lock(struct store *store,
+                                                const struct record_version *records, size_t count,
+                                                struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->record->lock(store, records, count, err);
+}
+
+/* Sets observed_at and checked_at, never back, and expr_hash. Waits for no lock: *confirmed is
+ * false when another transaction holds one of them, or has changed it. This one must then be rolled
+ * back.
+ */
+static inline bool MUST_CHECK store_record_confirm(struct store *store,
+                                                   const struct record_context *context,
+                                                   const struct record_version *records,
+                                                   size_t count, bool *confirmed, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->record->confirm(store, context, records, count, confirmed, err);
+}
+
+/* Sets checked_at, never back, and expr_hash. What another transaction holds is left out. */
 static inline bool MUST_CHECK store_record_touch(struct store *store,
                                                  const struct record_context *context,
                                                  const int64_t *ids, size_t count,

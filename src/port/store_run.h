@@ -24,10 +24,11 @@ struct run {
     enum run_status status;
     bool has_reason; /* PARTIAL */
     enum partial_reason reason;
-    struct window window;  /* not valid for tasks without one */
-    struct str checkpoint; /* JSON, kept byte by byte; '' = none */
-    struct str stats;      /* JSON */
-    struct str error;      /* '' = none */
+    struct window window;              /* not valid for tasks without one */
+    struct str checkpoint;             /* JSON, kept byte by byte; '' = none */
+    struct str stats;                  /* JSON */
+    struct str error;                  /* '' = none */
+    struct maybe_instant observed_max; /* the latest updated_at of its records */
     int64_t started_us;
     int64_t finished_us; /* 0 while it runs */
 };

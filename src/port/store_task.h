@@ -11,6 +11,7 @@
 #ifndef PATRA_PORT_STORE_TASK_H
 #define PATRA_PORT_STORE_TASK_H
 
+#include "base/instant.h"
 #include "core/codes.h"
 #include "core/id_range.h"
 #include "core/window.h"
@@ -200,6 +201,9 @@ struct store_task_ops {
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
                            const struct window_query *query, struct task_list *list,
                            struct error *err);
+    bool (*coverage_observed)(struct store *store, const struct coverage_namespace *of,
+                              struct window window, struct maybe_instant *latest,
+                              struct error *err);
     bool (*coverage_reset)(struct store *store, const struct coverage_namespace *of,
                            int64_t after_us, int64_t now_us, int64_t *count, struct error *err);
 };
@@ -270,6 +274,17 @@ static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct a
                                                    struct task_list *list, struct error *err)
 {
     return store->task->coverage_tasks(store, arena, query, list, err);
+}
+
+/* The latest updated_at that runs of these tasks saw, also of tasks that were sliced by pages of a
+ * plan with such a window. */
+static inline bool MUST_CHECK store_coverage_observed(struct store *store,
+                                                      const struct coverage_namespace *of,
+                                                      struct window window,
+                                                      struct maybe_instant *latest,
+                                                      struct error *err)
+{
+    return store->task->coverage_observed(store, of, window, latest, err);
 }
 
 /* From now on, tasks of a namespace cover nothing if their window (or, if they were sliced by

@@ -18,14 +18,16 @@ static bool read_stats(const struct view_reader *reader, struct view_run *view, 
 {
     struct json_doc doc;
 
-    view->numbers = (struct view_run_numbers){ NOT_SAID, NOT_SAID, NOT_SAID };
+    view->numbers = (struct view_run_numbers){ NOT_SAID, NOT_SAID, NOT_SAID, NOT_SAID, NOT_SAID };
     if (view->run.stats.len == 0)
         return true;
     if (!json_parse(&doc, reader->arena, view->run.stats, err))
         return error_wrap(err, "stats of run %" PRId64, view->run.id);
     view->numbers = (struct view_run_numbers){ .requests = number_of(&doc, "reqCount"),
                                                .retries = number_of(&doc, "retryCount"),
-                                               .records = number_of(&doc, "retCount") };
+                                               .records = number_of(&doc, "retCount"),
+                                               .same_date = number_of(&doc, "changedSameDate"),
+                                               .future = number_of(&doc, "futureDates") };
     return true;
 }
 

@@ -11,6 +11,8 @@ struct view_run_numbers {
     int64_t requests;
     int64_t retries;
     int64_t records;
+    int64_t same_date; /* changed under the date they had */
+    int64_t future;    /* have a date that is not believed */
 };
 
 struct view_run {

@@ -203,6 +203,8 @@ static void json_batch(struct json_writer *w, const struct executor_event *event
         return;
     json_write_member_i64(w, STR("created"), event->commit->created);
     json_write_member_i64(w, STR("updated"), event->commit->updated);
+    json_write_member_i64(w, STR("changedSameDate"), event->commit->same_date);
+    json_write_member_i64(w, STR("futureDates"), event->commit->future);
     json_write_member_i64(w, STR("unchanged"), event->commit->unchanged + event->commit->older);
     json_write_member_i64(w, STR("deleted"), event->commit->deleted);
     json_write_member_i64(w, STR("quarantined"), event->commit->quarantined);

@@ -53,6 +53,8 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
         sums->batches++;
         sums->created += commit->created;
         sums->updated += commit->updated;
+        sums->same_date += commit->same_date;
+        sums->future += commit->future;
         sums->unchanged += commit->unchanged + commit->older;
         sums->deleted += commit->deleted;
         sums->quarantined += commit->quarantined;

@@ -40,6 +40,8 @@ struct progress_sums {
     int64_t batches;
     int64_t created;
     int64_t updated;
+    int64_t same_date; /* of those: under the date they had */
+    int64_t future;    /* of all: with a date that is not believed */
     int64_t unchanged; /* and older ones */
     int64_t deleted;
     int64_t quarantined;

@@ -121,7 +121,8 @@ void worker_fetch(struct worker *worker, const char *body)
 bool worker_try(struct worker *worker, int64_t now_us, struct commit_result *result,
                 struct error *err)
 {
-    return batch_commit(&worker->context, worker->fetch, &worker->batch, now_us, result, err);
+    return batch_commit(&worker->context, worker->fetch, &worker->batch,
+                        (struct commit_times){ now_us, now_us }, result, err);
 }
 
 struct commit_result worker_commit(struct worker *worker, int64_t now_us)
@@ -130,6 +131,16 @@ struct commit_result worker_commit(struct worker *worker, int64_t now_us)
     struct error err = { 0 };
 
     REQUIRE_OK(worker_try(worker, now_us, &result, &err), err);
+    return result;
+}
+
+struct commit_result worker_commit_at(struct worker *worker, struct commit_times times)
+{
+    struct commit_result result = { 0 };
+    struct error err = { 0 };
+
+    REQUIRE_OK(batch_commit(&worker->context, worker->fetch, &worker->batch, times, &result, &err),
+               err);
     return result;
 }
 

@@ -39,9 +39,12 @@ void worker_fetch(struct worker *worker, const char *body);
 /* The next batch of that walk; a NULL body keeps the last one. False: it failed, with err. */
 bool worker_next(struct worker *worker, const char *body, struct error *err);
 
+/* The batch was requested at now_us, too. */
 bool worker_try(struct worker *worker, int64_t now_us, struct commit_result *result,
                 struct error *err);
 struct commit_result worker_commit(struct worker *worker, int64_t now_us);
+/* The batch was requested at another time than it is committed. */
+struct commit_result worker_commit_at(struct worker *worker, struct commit_times times);
 
 /* Of the endpoint "dated" unless said otherwise. */
 struct stored_record commit_record(struct store *store, const char *endpoint, const char *id);

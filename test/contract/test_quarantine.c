@@ -96,6 +96,7 @@ TEST(a_bad_record_that_comes_again_is_put_aside_once)
 
     CHECK_EQ(add(store, &again, 1), 1, "first");
     id = list_of(store, (struct quarantine_filter){ 0 }).items[0].id;
+    again.lineage.run_id += 100; /* a later run of the task */
     again.lineage.batch_id = 7;
     again.position = 3;
     CHECK_EQ(add(store, &again, 1), 0, "the same bytes, the same fault");
@@ -118,6 +119,28 @@ TEST(a_bad_record_that_comes_again_is_put_aside_once)
     again.lineage.batch_id = 8;
     CHECK_EQ(add(store, &again, 1), 0, "and it stays so");
     CHECK_EQ(list_of(store, (struct quarantine_filter){ 0 }).count, 4, "four are open");
+    contract_end();
+}
+
+TEST(equal_items_without_an_id_on_two_pages_of_a_plan_are_two)
+{
+    struct store *store = contract_store();
+    struct quarantined page = bad_at(0);
+
+    page.provider_id = STR("");
+    CHECK_EQ(add(store, &page, 1), 1, "first");
+    page.lineage.batch_id += 100;
+    CHECK_EQ(add(store, &page, 1), 1, "on another page of the run");
+    page.lineage.batch_id += 100;
+    page.lineage.run_id += 100;
+    page.lineage.task_id += 100;
+    CHECK_EQ(add(store, &page, 1), 1, "on a page of another task");
+    page.lineage.batch_id += 100;
+    page.lineage.run_id += 100;
+    CHECK_EQ(add(store, &page, 1), 0, "again, in a later run of that task");
+    page.lineage.batch_id += 100;
+    page.lineage.plan_id += 100;
+    CHECK_EQ(add(store, &page, 1), 0, "again, in a later plan");
     contract_end();
 }
 

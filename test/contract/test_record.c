@@ -283,6 +283,41 @@ TEST(a_touched_record_was_looked_at)
     contract_end();
 }
 
+TEST(a_confirmed_record_was_observed_again)
+{
+    struct store *store = contract_store();
+    struct record_write writes[2] = { write_of("a", "1"), write_of("b", "1") };
+    struct record_context context = context_at(NOW_US + 9);
+    struct record_version versions[2] = { { 0, 1 }, { 0, 1 } };
+    struct error err = { 0 };
+    bool confirmed;
+
+    writes[0].observed_us = writes[1].observed_us = NOW_US - 3;
+    CHECK(write_all(store, NOW_US, writes, 2), "new");
+    versions[0].id = get(store, "a").id;
+    versions[1].id = get(store, "b").id;
+    context.observed_us = NOW_US + 5;
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_record_confirm(store, &context, versions, 1, &confirmed, &err), err);
+    CHECK(confirmed, "it has that version");
+    context.expr_hash = STR(HASH_B);
+    context.observed_us = NOW_US + 4;
+    REQUIRE_OK(store_record_confirm(store, &context, versions, 2, &confirmed, &err), err);
+    CHECK(confirmed, "both");
+    REQUIRE_OK(store_commit(store, &err), err);
+    CHECK_EQ(get(store, "a").observed_us, NOW_US + 5, "never back");
+    CHECK_EQ(get(store, "b").observed_us, NOW_US + 4, "observed");
+    CHECK_EQ(get(store, "b").checked_us, NOW_US + 9, "checked");
+    CHECK_STR(get(store, "a").expr_hash, STR(HASH_B), "expression");
+    versions[1].version = 2;
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_record_lock(store, versions, 2, &err), err);
+    REQUIRE_OK(store_record_confirm(store, &context, versions, 2, &confirmed, &err), err);
+    CHECK(!confirmed, "one of them has another version");
+    store_rollback(store);
+    contract_end();
+}
+
 TEST(ids_that_can_not_be_are_refused)
 {
     struct store *store = contract_store();

@@ -6,8 +6,8 @@
 
 #define QUARANTINE_COLUMNS                                                                  \
     "id, provenance_code, endpoint_name, provider_id, reason_code, detail, batch_position," \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, created_at,"      \
-    " resolution_code, resolved_at, resolved_by, resolved_note, length(payload)"
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, observed_at,"     \
+    " created_at, resolution_code, resolved_at, resolved_by, resolved_note, length(payload)"
 
 static void read_quarantined(struct rows *rows, struct arena *arena, struct quarantined *record)
 {
@@ -19,6 +19,7 @@ static void read_quarantined(struct rows *rows, struct arena *arena, struct quar
     record->detail = rows_text(rows, arena);
     record->position = rows_i64(rows);
     record->lineage = rows_lineage(rows);
+    record->observed_us = rows_i64(rows);
     record->created_us = rows_i64(rows);
     record->resolution = quarantine_resolution_find(rows_view(rows));
     record->resolved_us = rows_i64(rows);
@@ -58,14 +59,18 @@ static bool read_quarantine_sums(struct rows *rows, struct arena *arena,
 static const char ADD[] =
     "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code, detail,"
     " batch_position, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id,"
-    " created_at, payload)"
+    " observed_at, created_at, payload)"
     " SELECT :source, :endpoint, :provider_id, :reason, :detail, :position, :schedule_instance,"
-    " :plan, :slice, :task, :run, :batch, :created, :payload"
+    " :plan, :slice, :task, :run, :batch, :observed, :created, :payload"
     " WHERE NOT EXISTS (SELECT 1 FROM ing_quarantine WHERE provenance_code = :source"
     "   AND endpoint_name = :endpoint AND provider_id = :provider_id"
     "   AND length(payload) = length(:payload) AND reason_code = :reason AND payload = :payload"
-    "   AND (resolved_at IS NULL OR resolution_code = 'DROPPED') AND batch_id IS DISTINCT FROM "
-    ":batch)"
+    "   AND (resolved_at IS NULL OR resolution_code = 'DROPPED')"
+    "   AND batch_id IS DISTINCT FROM :batch"
+    /* Equal items without an id on two pages of a plan are two; but a later run of a task finds
+     * those of the run before. */
+    "   AND (provider_id <> '' OR plan_id IS DISTINCT FROM :plan"
+    "     OR (task_id = :task AND run_id IS DISTINCT FROM :run)))"
     " ON CONFLICT DO NOTHING";
 
 static bool add_one(struct store *store, const struct quarantined *record, int64_t *added,
@@ -81,6 +86,7 @@ static bool add_one(struct store *store, const struct quarantined *record, int64
     bind_text(st, ":detail", record->detail);
     bind_i64(st, ":position", record->position);
     bind_lineage(st, &record->lineage);
+    bind_instant(st, ":observed", record->observed_us);
     bind_instant(st, ":created", record->created_us);
     bind_bytes(st, ":payload", record->payload);
     if (!statement_run(st, &changes, err))
@@ -201,7 +207,8 @@ static const char REPLACE[] =
     " resolved_by = :by, resolved_note = :note"
     " WHERE id IN (SELECT q.id FROM ing_quarantine AS q {join-rows}"
     "   WHERE q.resolved_at IS NULL AND q.provider_id <> '' AND q.provenance_code = :source"
-    "     AND q.endpoint_name = :endpoint AND q.provider_id = @wanted ORDER BY q.id{lock q})";
+    "     AND q.endpoint_name = :endpoint AND q.provider_id = @wanted"
+    "     AND q.observed_at <= :observed ORDER BY q.id{lock q})";
 
 static bool quarantine_replace(struct store *store, const struct quarantine_replace *replace,
                                int64_t *resolved, struct error *err)
@@ -215,6 +222,7 @@ static bool quarantine_replace(struct store *store, const struct quarantine_repl
     if (!has)
         return true;
     st = statement_of(store, REPLACE);
+    bind_instant(st, ":observed", replace->observed_us);
     bind_instant(st, ":now", replace->now_us);
     bind_text(st, ":by", replace->by);
     bind_text(st, ":note", replace->note);

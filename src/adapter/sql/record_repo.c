@@ -4,13 +4,14 @@
 #include "adapter/sql/session.h"
 #include "port/store_record.h"
 
-#define RECORD_STATE_COLUMNS \
-    "id, version, updated_at, provider_version, deleted, content_hash, expr_hash, checked_at"
+#define RECORD_STATE_COLUMNS                                                                    \
+    "id, version, updated_at, provider_version, deleted, content_hash, expr_hash, observed_at," \
+    " checked_at"
 
-#define RECORD_COLUMNS                                                                          \
-    "id, provenance_code, endpoint_name, provider_id, updated_at, provider_version, version,"   \
-    " deleted, content_hash, expr_hash, checked_at, created_at, schedule_instance_id, plan_id," \
-    " slice_id, task_id, run_id, batch_id, payload"
+#define RECORD_COLUMNS                                                                        \
+    "id, provenance_code, endpoint_name, provider_id, updated_at, provider_version, version," \
+    " deleted, content_hash, expr_hash, observed_at, checked_at, created_at,"                 \
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, payload"
 
 static void read_record_state(struct rows *rows, struct arena *arena, struct record_state *state)
 {
@@ -22,6 +23,7 @@ static void read_record_state(struct rows *rows, struct arena *arena, struct rec
     state->is_deleted = rows_bool(rows);
     state->content_hash = rows_text(rows, arena);
     state->expr_hash = rows_text(rows, arena);
+    state->observed_us = rows_i64(rows);
     state->checked_us = rows_i64(rows);
 }
 
@@ -38,6 +40,7 @@ static void read_record(struct rows *rows, struct arena *arena, struct stored_re
     record->is_deleted = rows_bool(rows);
     record->content_hash = rows_text(rows, arena);
     record->expr_hash = rows_text(rows, arena);
+    record->observed_us = rows_i64(rows);
     record->checked_us = rows_i64(rows);
     record->created_us = rows_i64(rows);
     record->lineage = rows_lineage(rows);
@@ -99,16 +102,16 @@ static bool record_check(struct store *store, struct arena *arena,
  * them first. */
 static const char ADD[] =
     "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at,"
-    " provider_version, version, deleted, content_hash, payload, expr_hash, checked_at,"
-    " created_at, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id)"
+    " provider_version, version, deleted, content_hash, payload, expr_hash, observed_at,"
+    " checked_at, created_at, schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id)"
     " {insert :source, :endpoint, @provider_id, @updated, @provider_version, @version, @deleted,"
-    "         @content_hash, @payload, :expr_hash, :now, :now, :schedule_instance, :plan, :slice,"
-    "         :task, :run, :batch}";
+    "         @content_hash, @payload, :expr_hash, @observed, :now, :now, :schedule_instance,"
+    "         :plan, :slice, :task, :run, :batch}";
 
 static const char CHANGE[] =
     "UPDATE ing_record AS t SET updated_at = @updated, provider_version = @provider_version,"
     " version = @version, deleted = @deleted, content_hash = @content_hash, payload = @payload,"
-    " expr_hash = :expr_hash, checked_at = {greatest}(t.checked_at, :now),"
+    " expr_hash = :expr_hash, observed_at = @observed, checked_at = {greatest}(t.checked_at, :now),"
     " schedule_instance_id = :schedule_instance, plan_id = :plan, slice_id = :slice,"
     " task_id = :task, run_id = :run, batch_id = :batch"
     " {each ing_record} AND t.version = @version - 1";
@@ -138,6 +141,7 @@ static void add_cells(struct statement *st, const struct record_write *record)
     cell_bool(st, "@deleted", record->is_deleted);
     cell_text(st, "@content_hash", record->content_hash);
     cell_bytes(st, "@payload", record->payload);
+    cell_instant(st, "@observed", record->observed_us);
 }
 
 static bool send_new(struct store *store, const struct record_context *context,
@@ -229,10 +233,73 @@ static bool record_write(struct store *store, const struct record_context *conte
     return (sent && settled) || error_wrap(err, "write %zu records", count);
 }
 
-/* ---- touching ---- */
+/* ---- locking ---- */
+
+/* A row is locked by any update. */
+static const char LOCK[] = "UPDATE ing_record AS t SET checked_at = t.checked_at {each ing_record}";
+
+static bool record_lock(struct store *store, const struct record_version *records, size_t count,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, LOCK);
+    int64_t changes;
+
+    for (size_t i = 0; i < count; i++)
+        cell_i64(st, "@id", records[i].id);
+    return statement_run(st, &changes, err) || error_wrap(err, "lock %zu records", count);
+}
+
+/* ---- confirming ---- */
 
 /* Nearly always the expression is the same, and its index need not be written. What another worker
- * holds is being written or touched there: waiting for it could be mutual. */
+ * holds is being written or confirmed there: waiting for it could be mutual. */
+static const char CONFIRM[] =
+    "UPDATE ing_record AS t SET observed_at = {greatest}(t.observed_at, :observed),"
+    " checked_at = {greatest}(t.checked_at, :now)"
+    " {each-free ing_record} AND t.version = @version AND t.expr_hash = :expr_hash";
+static const char CONFIRM_OLD[] =
+    "UPDATE ing_record AS t SET observed_at = {greatest}(t.observed_at, :observed),"
+    " checked_at = {greatest}(t.checked_at, :now), expr_hash = :expr_hash"
+    " {each-free ing_record} AND t.version = @version AND t.expr_hash <> :expr_hash";
+
+struct confirmation {
+    const struct record_context *context;
+    const struct record_version *records;
+    size_t count;
+};
+
+static bool run_confirm(struct store *store, const char *sql, const struct confirmation *of,
+                        int64_t *changes, struct error *err)
+{
+    struct statement *st = statement_of(store, sql);
+
+    bind_instant(st, ":observed", of->context->observed_us);
+    bind_instant(st, ":now", of->context->now_us);
+    bind_text(st, ":expr_hash", of->context->expr_hash);
+    for (size_t i = 0; i < of->count; i++) {
+        cell_i64(st, "@id", of->records[i].id);
+        cell_i64(st, "@version", of->records[i].version);
+    }
+    return statement_run(st, changes, err);
+}
+
+static bool record_confirm(struct store *store, const struct record_context *context,
+                           const struct record_version *records, size_t count, bool *confirmed,
+                           struct error *err)
+{
+    const struct confirmation of = { .context = context, .records = records, .count = count };
+    int64_t same, old = 0;
+    bool ok = run_confirm(store, CONFIRM, &of, &same, err);
+
+    if (ok && same < (int64_t)count)
+        ok = run_confirm(store, CONFIRM_OLD, &of, &old, err);
+    *confirmed = ok && same + old == (int64_t)count;
+    return ok || error_wrap(err, "confirm %zu records", count);
+}
+
+/* ---- touching ---- */
+
+/* As above. */
 static const char TOUCH[] = "UPDATE ing_record AS t SET checked_at = {greatest}(t.checked_at, :now)"
                             " {each-free ing_record} AND t.expr_hash = :expr_hash";
 static const char TOUCH_OLD[] =
@@ -345,6 +412,8 @@ static bool record_candidates(struct store *store, struct arena *arena,
 const struct store_record_ops SQL_RECORD = {
     .check = record_check,
     .write = record_write,
+    .lock = record_lock,
+    .confirm = record_confirm,
     .touch = record_touch,
     .get = record_get,
     .candidates = record_candidates,

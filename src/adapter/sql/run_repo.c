@@ -7,7 +7,7 @@
 #define RUN_COLUMNS                                                                        \
     "id, task_id, attempt_no, provenance_code, operation_code, lease_owner, lease_epoch,"  \
     " status_code, partial_reason_code, window_from, window_to, checkpoint, stats, error," \
-    " started_at, finished_at"
+    " observed_max, started_at, finished_at"
 
 static void read_run(struct rows *rows, struct arena *arena, struct run *run)
 {
@@ -24,6 +24,8 @@ static void read_run(struct rows *rows, struct arena *arena, struct run *run)
     run->checkpoint = rows_text(rows, arena);
     run->stats = rows_text(rows, arena);
     run->error = rows_text(rows, arena);
+    run->observed_max.is_set = !rows_is_null(rows);
+    run->observed_max.at_us = rows_i64(rows);
     run->started_us = rows_i64(rows);
     run->finished_us = rows_i64(rows);
 }
@@ -45,9 +47,10 @@ static const char COUNT[] = "UPDATE ing_task SET attempt_count = attempt_count +
 static const char ADD[] =
     "INSERT INTO ing_task_run (task_id, attempt_no, provenance_code, operation_code, lease_owner,"
     " lease_epoch, status_code, partial_reason_code, window_from, window_to, checkpoint, stats,"
-    " error, started_at, finished_at, updated_at)"
+    " error, observed_max, started_at, finished_at, updated_at)"
     " VALUES (:task, :attempt, :source, :operation, :owner, :epoch, :status, :reason,"
-    " :window_from, :window_to, :checkpoint, :stats, :error, :started, :finished, :started)"
+    " :window_from, :window_to, :checkpoint, :stats, :error, :observed, :started, :finished,"
+    " :started)"
     " RETURNING id";
 
 /* What both ADD and SAVE write. */
@@ -58,6 +61,7 @@ static void bind_state(struct statement *st, const struct run *run)
     bind_text_opt(st, ":checkpoint", run->checkpoint.len > 0, run->checkpoint);
     bind_json(st, ":stats", run->stats);
     bind_text(st, ":error", run->error);
+    bind_instant_opt(st, ":observed", run->observed_max.is_set, run->observed_max.at_us);
     bind_instant_opt(st, ":finished", run->finished_us != 0, run->finished_us);
 }
 
@@ -95,8 +99,9 @@ static bool run_add(struct store *store, struct run *run, struct error *err)
 
 static const char SAVE[] =
     "UPDATE ing_task_run SET status_code = :status, partial_reason_code = :reason,"
-    " checkpoint = :checkpoint, stats = :stats, error = :error, finished_at = :finished,"
-    " updated_at = :now WHERE id = :id AND status_code IN ('PLANNED', 'RUNNING')";
+    " checkpoint = :checkpoint, stats = :stats, error = :error, observed_max = :observed,"
+    " finished_at = :finished, updated_at = :now"
+    " WHERE id = :id AND status_code IN ('PLANNED', 'RUNNING')";
 
 static bool run_save(struct store *store, const struct run *run, int64_t now_us, bool *saved,
                      struct error *err)

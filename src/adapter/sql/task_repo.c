@@ -253,6 +253,30 @@ static bool coverage_tasks(struct store *store, struct arena *arena,
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks of a window");
 }
 
+/* By their own windows, or through their plan's when they were cut by pages. */
+static const char COVERAGE_OBSERVED[] =
+    "SELECT max(run.observed_max) FROM ing_task_run AS run WHERE run.task_id IN"
+    " (SELECT ing_task.id FROM ing_task" OF_NAMESPACE
+    "    AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
+    "  UNION ALL SELECT ing_task.id FROM ing_task" OF_NAMESPACE
+    "    AND window_to IS NULL AND EXISTS (SELECT 1 FROM ing_plan WHERE ing_plan.id = "
+    "ing_task.plan_id"
+    "      AND ing_plan.window_to > :from AND ing_plan.window_from < :to))";
+
+static bool coverage_observed(struct store *store, const struct coverage_namespace *of,
+                              struct window window, struct maybe_instant *latest, struct error *err)
+{
+    struct statement *st = statement_of(store, COVERAGE_OBSERVED);
+
+    bind_namespace(st, of);
+    bind_instant(st, ":from", window.from_us);
+    bind_instant(st, ":to", window.to_us);
+    *latest = (struct maybe_instant){ 0 };
+    if (rows_next(&st->rows) && !rows_is_null(&st->rows))
+        *latest = (struct maybe_instant){ true, rows_i64(&st->rows) };
+    return rows_finish(&st->rows, err) || error_wrap(err, "find the latest record of a window");
+}
+
 static const char COVERAGE_RESET[] =
     "UPDATE ing_task SET reset_at = :now, updated_at = :now" OF_NAMESPACE
     "   AND reset_at IS NULL AND (status_code <> 'QUEUED' OR attempt_count > 0)"
@@ -280,5 +304,6 @@ const struct store_task_ops SQL_TASK = {
     .live = task_live,
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
+    .coverage_observed = coverage_observed,
     .coverage_reset = coverage_reset,
 };

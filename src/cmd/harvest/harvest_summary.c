@@ -96,6 +96,13 @@ static void add_records(const struct progress_view *view, struct buf *out)
     add_count(out, view->sums.updated, "changed, ");
     add_count(out, view->sums.unchanged, "unchanged, ");
     add_count(out, view->sums.deleted, "deleted\n");
+    if (view->sums.same_date > 0)
+        buf_printf(out, "  same date   %" PRId64 " changed without a new date\n",
+                   view->sums.same_date);
+    if (view->sums.future > 0)
+        buf_printf(out,
+                   "  future      %" PRId64 " with a date in the future, which is not believed\n",
+                   view->sums.future);
 }
 
 static void add_requests(const struct progress_view *view, struct buf *out)
@@ -280,6 +287,8 @@ static void write_sums(struct json_writer *w, const struct progress_sums *sums)
     json_write_object(w);
     json_write_member_i64(w, STR("created"), sums->created);
     json_write_member_i64(w, STR("updated"), sums->updated);
+    json_write_member_i64(w, STR("changedSameDate"), sums->same_date);
+    json_write_member_i64(w, STR("futureDates"), sums->future);
     json_write_member_i64(w, STR("unchanged"), sums->unchanged);
     json_write_member_i64(w, STR("deleted"), sums->deleted);
     json_write_member_i64(w, STR("quarantined"), sums->quarantined);

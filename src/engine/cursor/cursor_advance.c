@@ -19,7 +19,8 @@ struct step {
     bool found;
     struct cursor_value candidate;
     size_t beyond;           /* TIME: covered windows that wait after a gap */
-    struct str observed_max; /* '' = nothing new */
+    struct str observed_max; /* of the cursor; '' = nothing new */
+    struct str passed_max;   /* of the slices that the move passes; '' = they have no records */
 };
 
 struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t run_id,
@@ -92,22 +93,44 @@ static bool find_candidate(struct step *step, struct error *err)
     return true;
 }
 
+static bool instant_text(struct arena *arena, int64_t at_us, struct str *text, struct error *err)
+{
+    const struct cursor_value value = { .type = CURSOR_TIME, .instant_us = at_us };
+
+    *text = cursor_text(arena, &value);
+    return text->data != NULL || arena_error(arena, err);
+}
+
+/* The latest record of the slices that a move passes, whichever worker saw it. */
+static bool find_passed(struct step *step, struct maybe_instant *passed, struct error *err)
+{
+    const struct window window = { step->cursor.value.instant_us, step->candidate.instant_us };
+
+    if (step->candidate.type != CURSOR_TIME || !step->found || !window_is_valid(window))
+        return true;
+    if (!store_coverage_observed(step->store, &step->request->of, window, passed, err))
+        return false;
+    return !passed->is_set || instant_text(step->arena, passed->at_us, &step->passed_max, err);
+}
+
 /* The latest record seen, where that is later than what is known. */
 static bool find_observed(struct step *step, struct error *err)
 {
-    const struct maybe_instant seen = step->request->observed_max;
-    const struct cursor_value value = { .type = CURSOR_TIME, .instant_us = seen.at_us };
+    struct maybe_instant seen = { 0 };
     struct error unread;
     struct date known;
 
+    if (!find_passed(step, &seen, err))
+        return false;
+    if (step->request->observed_max.is_set)
+        maybe_instant_raise(&seen, step->request->observed_max.at_us);
     if (!seen.is_set)
         return true;
     if (step->cursor.observed_max.len > 0 &&
         date_parse(date_format_find(STR("rfc3339")), step->cursor.observed_max, &known, &unread) &&
         known.at_us >= seen.at_us)
         return true;
-    step->observed_max = cursor_text(step->arena, &value);
-    return step->observed_max.data != NULL || arena_error(step->arena, err);
+    return instant_text(step->arena, seen.at_us, &step->observed_max, err);
 }
 
 /* ---- writing ---- */
@@ -149,7 +172,7 @@ static bool write_event(struct step *step, enum cursor_event_reason reason, stru
     struct cursor_event event = {
         .reason = reason,
         .next = is_forward ? step->candidate : step->cursor.value,
-        .observed_max = step->observed_max,
+        .observed_max = step->candidate.type == CURSOR_TIME ? step->passed_max : step->observed_max,
         .lineage = request->lineage,
         .expr_hash = expr_hash_of(step),
         .created_us = request->now_us,

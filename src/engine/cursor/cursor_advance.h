@@ -24,6 +24,10 @@
  * UPDATE and METRICS by id, and REPLAY, have no cursor (cursor_key is ''): for them this does
  * nothing. Nor does it start a TIME cursor: the planner does, together with the first plan.
  *
+ * observed_max. A cursor has the latest updated_at that any run has seen, for lag. The event of a
+ * move has the latest that the runs of the slices saw which the move passes, whichever worker ran
+ * them and however long ago.
+ *
  * The event is written first, then the value moves by compare-and-set, both in one transaction.
  * Under the lock no other process can have moved it. If it was moved all the same, the transaction
  * is rolled back and repeated, at most CURSOR_RETRIES_MAX times, and then left to the next call. A
@@ -43,7 +47,7 @@ struct cursor_advance_request {
     struct lineage lineage;               /* of what has ended; 0 where nothing has */
     int64_t batch_no;                     /* the last of its run; 0: none */
     struct str expr_hash;                 /* '' keeps the cursor's */
-    struct maybe_instant observed_max;    /* TIME: the latest record seen, for lag */
+    struct maybe_instant observed_max;    /* TIME: the latest record that the caller saw, for lag */
     const struct cursor_value *candidate; /* ID and TOKEN; NULL for TIME */
     bool is_compensation;                 /* TOKEN: the old one is no longer accepted */
     int64_t now_us;

@@ -61,6 +61,8 @@ static bool next_run(struct attempt *attempt, struct error *err)
         arena_init(kept, (size_t)BATCH_BYTES_MAX);
     arena_reset(kept);
     attempt->run = *context->run;
+    if (attempt->result->has_latest)
+        maybe_instant_raise(&attempt->run.observed_max, attempt->result->latest_us);
     attempt->run.checkpoint = arena_copy(kept, attempt->cause != NULL ? context->run->checkpoint
                                                                       : attempt->batch->checkpoint);
     if (kept->failed)
@@ -79,6 +81,7 @@ static void keep_run(struct attempt *attempt)
 
     context->run->checkpoint = attempt->run.checkpoint;
     context->run->stats = attempt->run.stats;
+    context->run->observed_max = attempt->run.observed_max;
     context->stats = attempt->stats;
     context->kept_now = !context->kept_now;
     if (attempt->batch->batch_no > context->counted_no)
@@ -249,6 +252,7 @@ static bool try_until_done(struct attempt *attempt, int64_t now_us, struct error
         }
         if (end == TRY_DONE)
             break;
+        attempt->records.must_wait = true;
     }
     if (end == TRY_RACED)
         return error_set(err, ERROR_TRANSIENT, "commit.raced",
@@ -260,7 +264,7 @@ static bool try_until_done(struct attempt *attempt, int64_t now_us, struct error
 }
 
 static void attempt_init(struct attempt *attempt, struct commit_context *context,
-                         const struct fetch_batch *batch, int64_t now_us,
+                         const struct fetch_batch *batch, struct commit_times times,
                          struct commit_result *result)
 {
     const struct task *task = context->task;
@@ -276,17 +280,18 @@ static void attempt_init(struct attempt *attempt, struct commit_context *context
                                               .slice_id = task->slice_id,
                                               .task_id = task->id,
                                               .run_id = context->run->id },
-                                 .now_us = now_us };
+                                 .observed_us = times.observed_us,
+                                 .now_us = times.now_us };
     make_row(attempt);
 }
 
 bool batch_commit(struct commit_context *context, struct fetch *fetch,
-                  const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
-                  struct error *err)
+                  const struct fetch_batch *batch, struct commit_times times,
+                  struct commit_result *result, struct error *err)
 {
     struct attempt attempt;
 
-    attempt_init(&attempt, context, batch, now_us, result);
+    attempt_init(&attempt, context, batch, times, result);
     attempt.records =
         (struct records){ .store = context->store,
                           .arena = context->arena,
@@ -301,7 +306,7 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                                         .is_by_id = context->is_by_id };
     if (!records_init(&attempt.records, batch, err) ||
         !rejects_init(&attempt.rejects, &attempt.record_context, err) ||
-        !try_until_done(&attempt, now_us, err))
+        !try_until_done(&attempt, times.now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,
                           context->run->id);
     return true;
@@ -338,7 +343,7 @@ bool batch_commit_failed(struct commit_context *context, const struct fetch_batc
 {
     struct attempt attempt;
 
-    attempt_init(&attempt, context, batch, now_us, result);
+    attempt_init(&attempt, context, batch, (struct commit_times){ now_us, now_us }, result);
     attempt.cause = cause;
     if (!make_failed_row(&attempt, err) || !try_until_done(&attempt, now_us, err))
         return error_wrap(err, "commit failed batch %" PRId64 " of run %" PRId64, batch->batch_no,

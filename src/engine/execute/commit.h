@@ -15,9 +15,11 @@
  * (cancelled, reclaimed) is no longer held either.
  *
  * Records are judged by core/overwrite.h; of one id twice in a batch the later state counts, as
- * one version. Each visible change is one version and one event in the outbox (record_event.h).
- * Records are written in the order of their ids, new ones before changed ones, and touching waits
- * for no lock: two workers with overlapping windows cannot wait for each other.
+ * one version. Each visible change is one version and one event in the outbox
+ * (event/record_event.h). Records are written in the order of their ids, new ones before changed
+ * ones, and confirming an unchanged one waits for no lock: two workers with overlapping windows
+ * cannot wait for each other. A record that another worker holds or has changed meanwhile is a lost
+ * race; the next attempt locks all records first, in the same order.
  *
  * A batch that failed is a row as well, by batch_commit_failed. It takes its number and nothing
  * else: the run continues with the next number.
@@ -67,8 +69,10 @@ struct commit_result {
     int64_t batch_id; /* what follows is about records */
     int64_t created;
     int64_t updated;
+    int64_t same_date; /* of those updated: under the date they had */
+    int64_t future;    /* of all: with a date that is not believed */
     int64_t unchanged; /* also: the same id again in this batch */
-    int64_t older;
+    int64_t older;     /* or observed before what is stored */
     int64_t deleted;
     int64_t quarantined;
     int64_t signals; /* new ones */
@@ -76,11 +80,16 @@ struct commit_result {
     int64_t latest_us; /* furthest updated_at seen, for observed_max */
 };
 
+struct commit_times {    /* by the clock that all processes share */
+    int64_t observed_us; /* when the request of the batch was sent */
+    int64_t now_us;
+};
+
 /* After a failure nothing is stored, or (store.commit_unknown) everything; run is as it was. Sets
  * run->checkpoint and run->stats, which live as long as the context and until the next commit. */
 bool batch_commit(struct commit_context *context, struct fetch *fetch,
-                  const struct fetch_batch *batch, int64_t now_us, struct commit_result *result,
-                  struct error *err) MUST_CHECK;
+                  const struct fetch_batch *batch, struct commit_times times,
+                  struct commit_result *result, struct error *err) MUST_CHECK;
 
 /* The FAILED row of a batch for which fetch_next failed: its digests and counts, and the reason.
  * The checkpoint does not change. */

@@ -12,13 +12,13 @@
 
 /* ---- one state of each id ---- */
 
-static struct overwrite_state incoming_of(const struct record *record)
+static struct overwrite_state incoming_of(const struct record *record, int64_t observed_us)
 {
     return (struct overwrite_state){ .has_date = record->has_updated_at,
                                      .date_us = record->updated_at_us,
-                                     .is_coarse = record->precision < DATE_SECOND,
                                      .version = record->version,
-                                     .is_deleted = record->is_deleted };
+                                     .is_deleted = record->is_deleted,
+                                     .observed_us = observed_us };
 }
 
 static int by_id(const void *a, const void *b)
@@ -30,11 +30,12 @@ static int by_id(const void *a, const void *b)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Of two states in the order of the page. Where the rules do not decide, the later one counts. */
+/* Of two states of one response, in its order. Where the rules do not decide, the later one counts.
+ */
 static bool replaces(const struct record *first, const struct record *second)
 {
-    const struct overwrite_state stored = incoming_of(first);
-    const struct overwrite_state incoming = incoming_of(second);
+    const struct overwrite_state stored = incoming_of(first, 0);
+    const struct overwrite_state incoming = incoming_of(second, 0);
     const enum overwrite judgement = overwrite_judge(&stored, &incoming);
 
     return judgement == OVERWRITE_NEWER || judgement == OVERWRITE_CONTENT;
@@ -86,22 +87,64 @@ static bool hash_item(struct records *records, size_t i, struct error *err)
     return true;
 }
 
-static bool judge_item(struct records *records, size_t i, const struct record_state *state,
-                       enum overwrite *judgement, struct error *err)
+/* The hash of a dated record is that of its bytes. Where the bytes differ, JSON may say the same in
+ * another form: members in another order, other blanks. This is rare, so it may cost a read. */
+static bool is_same_form(struct records *records, size_t i, const struct record_context *context,
+                         bool *is_same, struct error *err)
 {
-    const struct overwrite_state incoming = incoming_of(records->items[i]);
-    const struct overwrite_state stored = { .has_date = state->has_updated,
-                                            .date_us = state->updated_us,
-                                            .version = state->provider_version,
-                                            .is_deleted = state->is_deleted };
+    const struct record_key key = { context->source, context->endpoint, records->ids[i] };
+    struct stored_record stored;
+    bool found;
+
+    *is_same = false;
+    if (record_hash_is_canonical(&records->origin))
+        return true;
+    if (!store_record_get(records->store, records->arena, &key, &stored, &found, err))
+        return false;
+    return !found || record_is_same(&records->origin, records->items[i], stored.payload,
+                                    records->arena, is_same, err);
+}
+
+static bool judge_content(struct records *records, size_t i, const struct record_context *context,
+                          const struct record_state *state, bool *is_same, struct error *err)
+{
+    if (!hash_item(records, i, err))
+        return false;
+    *is_same = str_eq(records->hashes[i], state->content_hash);
+    return *is_same || is_same_form(records, i, context, is_same, err);
+}
+
+/* As it is stored. A date that was not believable when it was last observed, nor is now, is none.
+ */
+static struct overwrite_state stored_of(const struct records *records,
+                                        const struct record_state *state, int64_t observed_us)
+{
+    const int64_t latest_us = observed_us > state->observed_us ? observed_us : state->observed_us;
+
+    return (struct overwrite_state){
+        .has_date = state->has_updated &&
+                    record_date_is_believed(records->origin.reader, state->updated_us, latest_us),
+        .date_us = state->updated_us,
+        .version = state->provider_version,
+        .is_deleted = state->is_deleted,
+        .observed_us = state->observed_us,
+    };
+}
+
+static bool judge_item(struct records *records, size_t i, const struct record_context *context,
+                       const struct record_state *state, enum overwrite *judgement,
+                       struct error *err)
+{
+    const struct overwrite_state incoming = incoming_of(records->items[i], context->observed_us);
+    const struct overwrite_state stored = stored_of(records, state, context->observed_us);
+    bool is_same;
 
     *judgement = overwrite_judge(state->id != 0 ? &stored : NULL, &incoming);
     if (*judgement != OVERWRITE_CONTENT)
         return true;
-    if (!hash_item(records, i, err))
+    if (!judge_content(records, i, context, state, &is_same, err))
         return false;
-    *judgement =
-        str_eq(records->hashes[i], state->content_hash) ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
+    *judgement = is_same ? OVERWRITE_UNCHANGED : OVERWRITE_NEWER;
     return true;
 }
 
@@ -112,8 +155,12 @@ static void count_change(const struct record *record, const struct record_state 
         result->deleted++;
     else if (state->id == 0)
         result->created++;
-    else
+    else {
         result->updated++;
+        result->same_date += record->has_updated_at && state->has_updated &&
+                             record->updated_at_us == state->updated_us &&
+                             str_eq(record->version, state->provider_version);
+    }
 }
 
 static void see_date(const struct record *record, struct commit_result *result)
@@ -129,7 +176,8 @@ static void see_date(const struct record *record, struct commit_result *result)
 
 /* A tombstone without a date or version keeps those of the record it ends: only what comes after
  * that is an undelete. */
-static struct record_write row_of(const struct record *record, const struct record_state *state)
+static struct record_write row_of(const struct record *record, const struct record_state *state,
+                                  int64_t observed_us)
 {
     struct record_write row = { .id = state->id,
                                 .version = state->version + 1,
@@ -138,6 +186,7 @@ static struct record_write row_of(const struct record *record, const struct reco
                                 .updated_us = record->updated_at_us,
                                 .provider_version = record->version,
                                 .is_deleted = record->is_deleted,
+                                .observed_us = observed_us,
                                 .payload = record->payload };
 
     if (record->is_deleted && !record->has_updated_at) {
@@ -179,7 +228,7 @@ static bool add_change(struct records *records, size_t i, const struct record_co
 
     if (!hash_item(records, i, err))
         return false;
-    *change = (struct record_change){ .record = row_of(record, state) };
+    *change = (struct record_change){ .record = row_of(record, state, context->observed_us) };
     change->record.content_hash = records->hashes[i];
     change->event.event_type = event_type_of(record, state);
     origin.arena = records->arena;
@@ -226,9 +275,11 @@ static bool finish_changes(struct records *records, const struct record_context 
 static bool make_lists(struct records *records, struct error *err)
 {
     records->changes = ARENA_ARRAY(records->arena, struct record_change, records->count);
+    records->same = ARENA_ARRAY(records->arena, struct record_version, records->count);
     records->touches = ARENA_ARRAY(records->arena, int64_t, records->count);
     records->current = ARENA_ARRAY(records->arena, struct str, records->count);
     records->change_count = 0;
+    records->same_count = 0;
     records->touch_count = 0;
     records->current_count = 0;
     return !records->arena->failed || arena_error(records->arena, err);
@@ -241,7 +292,8 @@ static bool sort_out(struct records *records, size_t i, const struct record_cont
     enum overwrite judgement;
 
     see_date(records->items[i], result);
-    if (!judge_item(records, i, state, &judgement, err))
+    result->future += records->items[i]->is_future;
+    if (!judge_item(records, i, context, state, &judgement, err))
         return false;
     if (judgement == OVERWRITE_OLDER) {
         result->older++;
@@ -252,7 +304,7 @@ static bool sort_out(struct records *records, size_t i, const struct record_cont
     records->current[records->current_count++] = records->ids[i];
     if (judgement == OVERWRITE_UNCHANGED) {
         result->unchanged++;
-        records->touches[records->touch_count++] = state->id;
+        records->same[records->same_count++] = (struct record_version){ state->id, state->version };
         return true;
     }
     count_change(records->items[i], state, result);
@@ -279,17 +331,71 @@ bool records_judge(struct records *records, const struct record_context *context
     return finish_changes(records, context, err);
 }
 
+/* ---- writing ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t left = ((const struct record_version *)a)->id;
+    const int64_t right = ((const struct record_version *)b)->id;
+
+    return (left > right) - (left < right);
+}
+
+/* All records that are there, in the one order in which rows are locked. */
+static bool lock_all(struct records *records, size_t new_count, struct error *err)
+{
+    const size_t changed = records->change_count - new_count;
+    struct record_version *all =
+        ARENA_ARRAY(records->arena, struct record_version, changed + records->same_count);
+
+    if (all == NULL)
+        return arena_error(records->arena, err);
+    for (size_t i = 0; i < changed; i++)
+        all[i].id = records->changes[new_count + i].record.id;
+    for (size_t i = 0; i < records->same_count; i++)
+        all[changed + i] = records->same[i];
+    qsort(all, changed + records->same_count, sizeof(all[0]), by_number);
+    return store_record_lock(records->store, all, changed + records->same_count, err);
+}
+
+static bool write_some(struct records *records, const struct record_context *context, size_t from,
+                       size_t to, bool *is_written, struct error *err)
+{
+    return from == to || store_record_write(records->store, context, records->changes + from,
+                                            to - from, is_written, err);
+}
+
+static bool write_changes(struct records *records, const struct record_context *context,
+                          bool *is_written, struct error *err)
+{
+    size_t new_count = 0;
+
+    if (!record_events_end(records->changes, records->change_count, records->arena,
+                           &context->lineage, err))
+        return false;
+    if (!records->must_wait)
+        return write_some(records, context, 0, records->change_count, is_written, err);
+    while (new_count < records->change_count && records->changes[new_count].record.id == 0)
+        new_count++;
+    return write_some(records, context, 0, new_count, is_written, err) &&
+           (!*is_written ||
+            (lock_all(records, new_count, err) &&
+             write_some(records, context, new_count, records->change_count, is_written, err)));
+}
+
 bool records_write(struct records *records, const struct record_context *context, bool *is_written,
                    struct error *err)
 {
+    struct store *store = records->store;
+
     *is_written = true;
-    if (records->change_count > 0 && (!record_events_end(records->changes, records->change_count,
-                                                         records->arena, &context->lineage, err) ||
-                                      !store_record_write(records->store, context, records->changes,
-                                                          records->change_count, is_written, err)))
+    if (!write_changes(records, context, is_written, err))
+        return false;
+    if (*is_written && records->same_count > 0 &&
+        !store_record_confirm(store, context, records->same, records->same_count, is_written, err))
         return false;
     return !*is_written || records->touch_count == 0 ||
-           store_record_touch(records->store, context, records->touches, records->touch_count, err);
+           store_record_touch(store, context, records->touches, records->touch_count, err);
 }
 
 /* ---- quarantine ---- */
@@ -303,6 +409,7 @@ bool records_resolve(const struct records *records, const struct record_context 
                                           .endpoint = context->endpoint,
                                           .provider_ids = records->current,
                                           .count = records->current_count,
+                                          .observed_us = context->observed_us,
                                           .by = COMMIT_BY,
                                           .now_us = context->now_us };
     char note[128];

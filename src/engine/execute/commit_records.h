@@ -5,7 +5,7 @@
  *        records_judge()      compares with the store; makes hash, fields and event where needed
  *      struct record_change   as the store will have it (port/store_record.h)
  *        records_resolve()    resolves what was quarantined before and is valid now
- *        records_write()      writes the changes, then touches the unchanged
+ *        records_write()      writes the changes, then confirms the unchanged
  *
  * The first two are called before the transaction begins, so that it is short. When another worker
  * was there first, *is_written is false: roll back, judge again.
@@ -23,6 +23,7 @@ struct records {
     struct random_source *random;
     struct uuid_state *event_ids;
     bool touches_older; /* requested by id: a record that is older was checked nevertheless */
+    bool must_wait;     /* a race was lost: lock all records before any is changed */
 
     const struct record **items; /* by provider_id */
     struct str *hashes;          /* theirs; data NULL: not needed so far */
@@ -33,7 +34,9 @@ struct records {
     /* Made by records_judge(). */
     struct record_change *changes; /* in the order that store_record_write() demands */
     size_t change_count;
-    int64_t *touches;
+    struct record_version *same; /* the unchanged, by id */
+    size_t same_count;
+    int64_t *touches; /* checked, and older than what is stored */
     size_t touch_count;
     struct str *current; /* ids of both: what the source has now, not what it had before */
     size_t current_count;

@@ -142,6 +142,7 @@ static bool add_quarantine(const struct rejects *rejects, const struct record_co
                                         .detail = text_or_nothing(batch->bad[i].detail),
                                         .position = (int64_t)batch->bad[i].position,
                                         .lineage = context->lineage,
+                                        .observed_us = context->observed_us,
                                         .created_us = context->now_us,
                                         .payload = batch->bad[i].payload };
     return store_quarantine_add(rejects->store, rows, batch->bad_count, &added, err);

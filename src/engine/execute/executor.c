@@ -69,6 +69,13 @@ int64_t executor_now_us(const struct executor *executor)
            (clock_monotonic_us(executor->parts.clock) - executor->synced_at_us);
 }
 
+int64_t executor_at_us(const struct executor *executor, int64_t monotonic_us)
+{
+    const int64_t passed_us = clock_monotonic_us(executor->parts.clock) - monotonic_us;
+
+    return executor_now_us(executor) - (monotonic_us > 0 ? passed_us : 0);
+}
+
 bool executor_sync(struct executor *executor, struct error *err)
 {
     struct clock *clock = executor->parts.clock;

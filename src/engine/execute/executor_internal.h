@@ -33,6 +33,10 @@ struct executor {
 /* The time that all processes on the store share. It is read from the store at intervals and
  * follows the monotonic clock in between, so that setting this machine's clock moves no lease. */
 int64_t executor_now_us(const struct executor *executor);
+
+/* The same clock at an instant of this process's monotonic clock; 0 is now. Two processes disagree
+ * by as much as their clocks were off when they last asked the store: the time of a round trip. */
+int64_t executor_at_us(const struct executor *executor, int64_t monotonic_us);
 bool executor_sync(struct executor *executor, struct error *err) MUST_CHECK;
 
 /* Converts an instant of this machine's clock to the store's; 0 stays 0. */
@@ -96,8 +100,6 @@ struct task_run {
     int64_t batch_id;     /* its row */
     int64_t committed_us; /* monotonic: the last of them, or the start */
     int64_t control_us;   /* monotonic: when pauses and cancelled plans are checked again */
-    bool has_latest;
-    int64_t latest_us;            /* of all records seen */
     struct fetch_verdict verdict; /* its text is not kept */
     int64_t next_page;            /* by page: the first that is not finished */
     bool is_circuit_open;         /* after its end */

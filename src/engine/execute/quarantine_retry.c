@@ -119,6 +119,7 @@ static bool store_once(struct retry *retry, struct records *records,
                                             .endpoint = retry->row.endpoint,
                                             .expr_hash = str_of(retry->snapshot.expr_proto_hash),
                                             .lineage = retry->row.lineage,
+                                            .observed_us = retry->row.observed_us,
                                             .now_us = retry->request->now_us };
     struct commit_result result = { 0 };
     bool resolved, is_written;
@@ -164,6 +165,7 @@ static bool store_record(struct retry *retry, struct quarantine_retried *retried
     for (int tries = 0; tries < COMMIT_TRIES_MAX && !is_over; tries++) {
         if (!store_once(retry, &records, retried, &is_over, err) && !store_error_is_conflict(err))
             return false;
+        records.must_wait = true;
     }
     return is_over || error_set(err, ERROR_TRANSIENT, "quarantine.raced",
                                 "other workers wrote the same record first, again and again");
@@ -189,10 +191,13 @@ static bool reread_and_store(struct retry *retry, struct quarantine_retried *ret
                              struct error *err)
 {
     const struct spec *spec = retry->spec;
+    const struct reread_from from = { .endpoint =
+                                          spec->is_two_phase ? &spec->detail : &spec->endpoint,
+                                      .payload = retry->row.payload,
+                                      .observed_us = retry->row.observed_us };
     bool ok;
 
-    if (!reread_open(&retry->reread, retry->arena,
-                     spec->is_two_phase ? &spec->detail : &spec->endpoint, retry->row.payload, err))
+    if (!reread_open(&retry->reread, retry->arena, &from, err))
         return false;
     ok = judge_and_store(retry, retried, err);
     reread_close(&retry->reread);

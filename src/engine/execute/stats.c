@@ -68,6 +68,8 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_i64(writer, STR("demoteEvents"), stats->slowed);
     json_write_member_i64(writer, STR("quotaHardHits"), stats->quota_gone);
     json_write_member_bool(writer, STR("circuitOpen"), stats->is_circuit_open);
+    json_write_member_i64(writer, STR("changedSameDate"), stats->same_date);
+    json_write_member_i64(writer, STR("futureDates"), stats->future);
     json_write_member_i64(writer, STR("unchanged"), stats->unchanged);
     json_write_member_i64(writer, STR("older"), stats->older);
     json_write_member_i64(writer, STR("deleted"), stats->deleted);
@@ -105,6 +107,8 @@ bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
     json_write_member_i64(&writer, STR("updated"), result->updated + result->deleted);
     json_write_member_i64(&writer, STR("skipped"), result->unchanged + result->older);
     json_write_member_i64(&writer, STR("failed"), result->quarantined);
+    json_write_member_i64(&writer, STR("changedSameDate"), result->same_date);
+    json_write_member_i64(&writer, STR("futureDates"), result->future);
     json_write_member_i64(&writer, STR("unchanged"), result->unchanged);
     json_write_member_i64(&writer, STR("older"), result->older);
     json_write_member_i64(&writer, STR("deleted"), result->deleted);
@@ -137,6 +141,8 @@ bool batch_stats_read(struct arena *arena, struct str json, struct commit_result
         !read_count(&doc, STR("inserted"), &result->created, err) ||
         !read_count(&doc, STR("deleted"), &result->deleted, err) ||
         !read_count(&doc, STR("updated"), &result->updated, err) ||
+        !read_count(&doc, STR("changedSameDate"), &result->same_date, err) ||
+        !read_count(&doc, STR("futureDates"), &result->future, err) ||
         !read_count(&doc, STR("unchanged"), &result->unchanged, err) ||
         !read_count(&doc, STR("older"), &result->older, err) ||
         !read_count(&doc, STR("failed"), &result->quarantined, err) ||
@@ -159,6 +165,8 @@ void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
     stats->returned += counts->items;
     stats->created += result->created;
     stats->updated += result->updated;
+    stats->same_date += result->same_date;
+    stats->future += result->future;
     stats->unchanged += result->unchanged;
     stats->older += result->older;
     stats->deleted += result->deleted;

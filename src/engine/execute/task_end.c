@@ -246,7 +246,7 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     request.of.late_us = spec_late_us(run->assignment.spec);
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
-    request.observed_max = (struct maybe_instant){ run->has_latest, run->latest_us };
+    request.observed_max = run->run.observed_max;
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
         log_event(executor->parts.log, LOG_WARN, "cursor not moved",
                   LOG_STR("source", run->task->source), LOG_STR("error", str_of(err.text)));

@@ -278,10 +278,6 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
     run->lease_gate.renewed_us = run->committed_us;
     if (batch->has_page_no)
         run->next_page = batch->page_no + 1;
-    if (result->has_latest && (!run->has_latest || result->latest_us > run->latest_us)) {
-        run->has_latest = true;
-        run->latest_us = result->latest_us;
-    }
     if (!batch->is_rest)
         (void)partitions_note(run->executor->parts.partitions, &partition, &sample);
     executor_report(run->executor, &(struct executor_event){ .kind = EXECUTOR_BATCH,
@@ -295,11 +291,13 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
 static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
                         bool *held, struct error *err)
 {
+    const int64_t observed_us = executor_at_us(run->executor, batch->sent_us);
     struct store_retry retry = executor_retry(run->executor);
     struct commit_result result;
 
-    while (
-        !batch_commit(&run->commit, fetch, batch, executor_now_us(run->executor), &result, err)) {
+    while (!batch_commit(&run->commit, fetch, batch,
+                         (struct commit_times){ observed_us, executor_now_us(run->executor) },
+                         &result, err)) {
         if (!executor_retry_wait(run->executor, &retry, err))
             return error_wrap(err, "store batch %" PRId64, batch->batch_no);
     }

@@ -272,6 +272,7 @@ static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struc
     batch->response_digest = STR("{}");
     if (exchange == NULL)
         return true;
+    batch->sent_us = exchange->is_sent ? exchange->started_us : 0;
     if (exchange->request_digest.len > 0)
         batch->request_digest = exchange->request_digest;
     return digest_response(

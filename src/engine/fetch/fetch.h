@@ -237,6 +237,8 @@ struct fetch_batch {
     struct str response_digest; /* JSON, see digest.h */
     struct str checkpoint;
     struct fetch_counts counts;
+    int64_t
+        sent_us; /* monotonic: when the request was sent that this is the response to; 0: none */
 
     bool is_rest; /* of the response that the batch before was made of */
     bool is_last;

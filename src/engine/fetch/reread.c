@@ -1,8 +1,5 @@
-/* Judges stored bytes again; of XML, in the namespaces that they may have come from. */
+/* Judges stored bytes again. */
 #include "engine/fetch/reread.h"
-
-/* What is put around an element: declarations of namespaces. */
-#define FRAME_BYTES_MAX ((size_t)64 << 10)
 
 static bool judge(struct reread *reread, struct document_node node, struct error *err)
 {
@@ -37,33 +34,7 @@ static bool read_json(struct reread *reread, struct str payload, struct error *e
            (!is_open || judge(reread, document_root(&reread->document), err));
 }
 
-/* ---- XML ---- */
-
-static bool is_plain(struct str uri)
-{
-    return str_find_char(uri, '"') == uri.len && str_find_char(uri, '<') == uri.len &&
-           str_find_char(uri, '&') == uri.len;
-}
-
-static struct str frame(const struct reread *reread, struct str payload, struct str default_uri)
-{
-    const struct spec_response *response = &reread->reader.endpoint->response;
-    struct buf out;
-
-    buf_init(&out, reread->origin.arena, payload.len + FRAME_BYTES_MAX);
-    buf_printf(&out, "<frame xmlns=\"%.*s\"", STR_ARG(default_uri));
-    for (size_t i = 0; i < response->namespace_count; i++) {
-        if (is_plain(response->namespaces[i].uri))
-            buf_printf(&out, " xmlns:%.*s=\"%.*s\"", STR_ARG(response->namespaces[i].prefix),
-                       STR_ARG(response->namespaces[i].uri));
-    }
-    buf_add_char(&out, '>');
-    buf_add(&out, payload);
-    buf_add(&out, STR("</frame>"));
-    return buf_str(&out);
-}
-
-/* The element in the frame. */
+/* The element, below its document. */
 static bool find_element(const struct reread *reread, struct document_node *node, struct error *err)
 {
     const struct xml *xml = reread->reader.xml;
@@ -71,65 +42,39 @@ static bool find_element(const struct reread *reread, struct document_node *node
     struct xml_path *path;
     bool ok;
 
-    if (!xml_path_compile(xml, STR("/*/*"), NULL, 0, &path, err))
+    if (!xml_path_compile(xml, STR("/*"), NULL, 0, &path, err))
         return false;
     ok = xml_nodes(xml, path, reread->origin.arena, xml_root(xml, reread->document.tree), &found,
                    err);
     if (ok && found.count > 0)
         node->xml = found.nodes[0];
-    else
-        *node = document_root(&reread->document);
     xml_path_close(xml, path);
     return ok;
 }
 
-static bool read_xml_in(struct reread *reread, struct str payload, struct str default_uri,
-                        struct error *err)
+static bool read_xml(struct reread *reread, struct str payload, struct error *err)
 {
-    const struct str framed = frame(reread, payload, default_uri);
     struct document_node node = { 0 };
     bool is_open;
 
-    if (framed.data == NULL)
-        return arena_error(reread->origin.arena, err);
-    return open_document(reread, framed, &is_open, err) &&
+    return open_document(reread, payload, &is_open, err) &&
            (!is_open || (find_element(reread, &node, err) && judge(reread, node, err)));
 }
 
-static bool read_xml(struct reread *reread, struct str payload, struct error *err)
+bool reread_open(struct reread *reread, struct arena *arena, const struct reread_from *from,
+                 struct error *err)
 {
-    const struct spec_response *response = &reread->reader.endpoint->response;
-    struct record best;
+    const struct spec_endpoint *endpoint = from->endpoint;
 
-    if (!read_xml_in(reread, payload, STR(""), err))
-        return false;
-    best = reread->record;
-    for (size_t i = 0; i < response->namespace_count && !record_is_good(&reread->record); i++) {
-        if (!is_plain(response->namespaces[i].uri))
-            continue;
-        document_close(&reread->document);
-        if (!read_xml_in(reread, payload, response->namespaces[i].uri, err))
-            return false;
-        /* A bad record with an id says more than one without. */
-        if (reread->record.provider_id.len > 0)
-            best = reread->record;
-    }
-    if (!record_is_good(&reread->record))
-        reread->record = best;
-    return true;
-}
-
-bool reread_open(struct reread *reread, struct arena *arena, const struct spec_endpoint *endpoint,
-                 struct str payload, struct error *err)
-{
     *reread = (struct reread){ 0 };
     reread->origin = (struct record_origin){ .reader = &reread->reader,
                                              .document = &reread->document,
-                                             .arena = arena };
+                                             .arena = arena,
+                                             .now_us = from->observed_us };
     if (!reader_open(&reread->reader, arena, endpoint, NULL, err))
         return false;
-    if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, payload, err)
-                                                  : read_json(reread, payload, err))
+    if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, from->payload, err)
+                                                  : read_json(reread, from->payload, err))
         return true;
     reread_close(reread);
     return false;

@@ -1,13 +1,11 @@
 /* reread: one record's own bytes, as they were stored, judged again.
  *
  *      struct reread reread;
- *      if (!reread_open(&reread, &arena, &endpoint, payload, err)) ...
+ *      if (!reread_open(&reread, &arena, &from, err)) ...
  *      ... reread.record, good or bad; record_hash(&reread.context, ...), record_fields(...)
  *      reread_close(&reread);
  *
- * A stored XML element is without its surroundings: the namespace of names without a prefix, and
- * what its prefixes mean. It is read with the source's prefixes declared, and names without a
- * prefix first in no namespace, then in each of the source's, until the record is good.
+ * Paths that lead out of the record (../@date) find nothing here: only the record was stored.
  */
 #ifndef PATRA_ENGINE_FETCH_REREAD_H
 #define PATRA_ENGINE_FETCH_REREAD_H
@@ -21,10 +19,15 @@ struct reread {
     struct record record;        /* bytes that cannot be read at all are bad: "item.syntax" */
 };
 
-/* The endpoint and the payload must outlive it, and it must not be moved. False only for a failure
- * of our own. */
-bool reread_open(struct reread *reread, struct arena *arena, const struct spec_endpoint *endpoint,
-                 struct str payload, struct error *err) MUST_CHECK;
+struct reread_from { /* endpoint and payload must outlive the reread */
+    const struct spec_endpoint *endpoint;
+    struct str payload;
+    int64_t observed_us; /* when it was requested */
+};
+
+/* It must not be moved. False only for a failure of our own. */
+bool reread_open(struct reread *reread, struct arena *arena, const struct reread_from *from,
+                 struct error *err) MUST_CHECK;
 void reread_close(struct reread *reread); /* accepts the zero value */
 
 #endif

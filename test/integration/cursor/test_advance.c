@@ -1,5 +1,6 @@
 /* How far a cursor moves, and the events it adds. */
 #include "cursoring.h"
+#include "port/store_run.h"
 
 TEST(a_cursor_stops_where_the_first_slice_failed)
 {
@@ -117,6 +118,72 @@ TEST(what_was_seen_is_kept_while_the_cursor_is_held_back)
     CHECK(result.moved, "moves");
     CHECK_STR(cursoring_cursor(store, &plan).observed_max, STR("2026-01-01T02:00:00.500000Z"),
               "what is earlier does not count");
+    contract_end();
+}
+
+/* A run of the task of this hour, by one of several workers. */
+static void add_run(struct store *store, int64_t hour, const char *worker, int64_t observed_us)
+{
+    struct task_list tasks;
+    struct error err = { 0 };
+    struct run run = { .lease_owner = str_of(worker),
+                       .status = RUN_SUCCEEDED,
+                       .stats = STR("{}"),
+                       .observed_max = { observed_us != 0, observed_us },
+                       .started_us = NOW_US,
+                       .finished_us = NOW_US };
+
+    REQUIRE_OK(store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 100 },
+                               &tasks, &err),
+               err);
+    for (size_t i = 0; i < tasks.count; i++) {
+        if (tasks.items[i].window.from_us == HOUR(hour)) {
+            run.task_id = tasks.items[i].id;
+            run.source = tasks.items[i].source;
+            run.operation = tasks.items[i].operation;
+        }
+    }
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_run_add(store, &run, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+}
+
+TEST(the_event_of_a_move_has_the_latest_record_of_all_slices_it_passes)
+{
+    struct store *store = contract_store();
+    struct store *other = contract_another(store);
+    const struct plan plan = cursoring_plan(store, NULL, 4);
+    struct cursor_event_list events;
+
+    /* Hours 1 and 2 end first, by another worker; hour 1 in two runs. Then hour 0 does. */
+    add_run(other, 1, "b", HOUR(1) + 5);
+    add_run(other, 1, "c", HOUR(1) + 3);
+    add_run(other, 2, "b", HOUR(2) + 7);
+    cursoring_end(other, &plan, 1, TASK_SUCCEEDED);
+    CHECK(!cursoring_advance(other, &plan).moved, "hour 0 holds it back");
+    cursoring_end(other, &plan, 2, TASK_SUCCEEDED);
+    add_run(store, 0, "a", HOUR(0) + 9);
+    cursoring_end(store, &plan, 0, TASK_SUCCEEDED);
+    CHECK(cursoring_advance(store, &plan).moved, "moves over all three");
+    events = cursoring_events(store, &plan);
+    CHECK_STR(events.items[events.count - 1].observed_max, STR("2026-01-01T02:00:00.000007Z"),
+              "of hour 2");
+    CHECK_STR(cursoring_cursor(store, &plan).observed_max, STR("2026-01-01T02:00:00.000007Z"),
+              "the cursor, too");
+    /* An hour without records, and one whose latest is earlier than what is known. */
+    cursoring_end(store, &plan, 3, TASK_SUCCEEDED);
+    CHECK(cursoring_advance(store, &plan).moved, "moves over hour 3");
+    events = cursoring_events(store, &plan);
+    CHECK_STR(events.items[events.count - 1].observed_max, STR(""), "it has no records");
+    cursoring_add(store, &plan, 4, 1);
+    add_run(store, 4, "a", HOUR(1));
+    cursoring_end(store, &plan, 4, TASK_SUCCEEDED);
+    CHECK(cursoring_advance(store, &plan).moved, "moves over hour 4");
+    events = cursoring_events(store, &plan);
+    CHECK_STR(events.items[events.count - 1].observed_max, STR("2026-01-01T01:00:00Z"),
+              "what hour 4 has");
+    CHECK_STR(cursoring_cursor(store, &plan).observed_max, STR("2026-01-01T02:00:00.000007Z"),
+              "the cursor keeps the latest");
     contract_end();
 }
 

@@ -307,7 +307,9 @@ static size_t check_reread(const struct rig *rig, const char *label)
         struct reread reread;
 
         arena_reset(&arena);
-        REQUIRE_OK(reread_open(&reread, &arena, endpoint, rig->payloads.items[i], &err), err);
+        REQUIRE_OK(reread_open(&reread, &arena,
+                               &(struct reread_from){ endpoint, rig->payloads.items[i], 0 }, &err),
+                   err);
         CHECK(record_is_good(&reread.record), label);
         if (record_is_good(&reread.record)) {
             CHECK_STR(reread.record.provider_id, rig->ids.items[i], label);
@@ -353,7 +355,9 @@ TEST(bytes_that_are_not_a_record_are_a_bad_record)
         struct rig rig;
 
         rig_init(&rig, files[i], "harvest", NULL);
-        REQUIRE_OK(reread_open(&reread, &rig.arena, &rig.spec.endpoint, STR("{\"a\":<b"), &err),
+        REQUIRE_OK(reread_open(&reread, &rig.arena,
+                               &(struct reread_from){ &rig.spec.endpoint, STR("{\"a\":<b"), 0 },
+                               &err),
                    err);
         CHECK(!record_is_good(&reread.record), files[i]);
         CHECK_STR(str_of(reread.record.reason), STR("item.syntax"), files[i]);
