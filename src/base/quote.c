@@ -36,29 +36,47 @@ static size_t plain_len(struct str s, size_t i)
     return 0;
 }
 
-struct quote quote_of(struct str s)
+/* `text` has room for 4 * bytes_max + 48 bytes. Returns the length. */
+static size_t add_quoted(char *text, struct str s, size_t bytes_max)
 {
-    struct quote quote;
     size_t len = 0;
     size_t i = 0;
 
-    quote.text[len++] = '"';
-    while (i < s.len && i < QUOTE_BYTES_MAX) {
+    text[len++] = '"';
+    while (i < s.len && i < bytes_max) {
         const size_t plain = plain_len(s, i);
 
         if (plain == 0) {
-            len += add_escaped(quote.text + len, (unsigned char)s.data[i++]);
+            len += add_escaped(text + len, (unsigned char)s.data[i++]);
             continue;
         }
-        memcpy(quote.text + len, s.data + i, plain);
+        memcpy(text + len, s.data + i, plain);
         len += plain;
         i += plain;
     }
     if (i < s.len)
-        len += (size_t)snprintf(quote.text + len, 48, "... (%zu bytes)", s.len);
+        len += (size_t)snprintf(text + len, 40, "... (%zu bytes)", s.len);
     else
-        quote.text[len++] = '"';
+        text[len++] = '"';
+    return len;
+}
+
+struct quote quote_of(struct str s)
+{
+    struct quote quote;
+    const size_t len = add_quoted(quote.text, s, QUOTE_BYTES_MAX);
+
     assert(len < sizeof(quote.text));
     quote.text[len] = '\0';
     return quote;
+}
+
+struct str quote_copy(struct arena *arena, struct str s, size_t bytes_max)
+{
+    const size_t most = s.len < bytes_max ? s.len : bytes_max;
+    char *text = arena_alloc(arena, 4 * most + 48);
+
+    if (text == NULL)
+        return (struct str){ NULL, 0 };
+    return (struct str){ text, add_quoted(text, s, bytes_max) };
 }

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "engine/plan/cancel.h"
+#include "view/attempt.h"
 #include "view/task.h"
 
 enum { TASKS_SHOWN = 50, BATCHES_SHOWN = 10, SHOWN_MAX = 10000 };
@@ -163,7 +164,35 @@ static void print_dates(const struct view_run *run, FILE *out)
                 run->run.id, run->numbers.future);
 }
 
-static void print_batches(const struct view_batch_list *batches, FILE *out)
+static void print_attempt(const struct view_attempt *attempt, const char *head, FILE *out)
+{
+    fprintf(out, "  %-8s  %.*s  ", head, STR_ARG(attempt->at));
+    if (attempt->ids > 0)
+        fprintf(out, "%" PRId64 " id%s: ", attempt->ids, attempt->ids == 1 ? "" : "s");
+    fprintf(out, "%.*s", STR_ARG(attempt->text));
+    if (attempt->wait_ms > 0)
+        fprintf(out, "; waited %" PRId64 " ms", attempt->wait_ms);
+    fprintf(out, "\n");
+}
+
+/* The requests of a batch that failed: repeated, made smaller, or given up. */
+static bool print_attempts(const struct batch *batch, struct arena *arena, FILE *out,
+                           struct error *err)
+{
+    struct view_attempt_list list;
+
+    if (!view_attempt_list(arena, batch->response_digest, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.left_out > 0 && i + 1 == list.count)
+            fprintf(out, "            %" PRId64 " more are left out\n", list.left_out);
+        print_attempt(&list.items[i], i == 0 ? "failed" : "", out);
+    }
+    return true;
+}
+
+static bool print_batches(const struct view_batch_list *batches, struct arena *arena, FILE *out,
+                          struct error *err)
 {
     for (size_t i = 0; i < batches->count; i++) {
         const struct batch *batch = &batches->items[i];
@@ -172,7 +201,10 @@ static void print_batches(const struct view_batch_list *batches, FILE *out)
         fprintf(out, "\nbatch %" PRId64 " of run %" PRId64 ": %.*s\n  request   %.*s\n",
                 batch->number, batch->run_id, STR_ARG(status), STR_ARG(batch->request_digest));
         fprintf(out, "  response  %.*s\n", STR_ARG(batch->response_digest));
+        if (!print_attempts(batch, arena, out, err))
+            return false;
     }
+    return true;
 }
 
 static void print_task(const struct task *task, FILE *out)
@@ -213,6 +245,7 @@ static bool show_task(const struct invocation *invocation, struct session *sessi
                       enum exit_code *code, struct error *err)
 {
     const struct option_range limits = { 0, SHOWN_MAX, BATCHES_SHOWN };
+    const struct option_range runs = { 1, INT64_MAX, 0 };
     const struct view_reader reader = session_reader(session);
     struct view_task_filter filter;
     struct view_task view;
@@ -221,6 +254,7 @@ static bool show_task(const struct invocation *invocation, struct session *sessi
     (void)code;
     if (!invocation_row(invocation, 0, "task", &filter.id, err) ||
         !invocation_number(invocation, "batches", limits, &filter.batches_max, err) ||
+        !invocation_number(invocation, "run", runs, &filter.run_id, err) ||
         !view_task(&reader, &filter, &view, err))
         return false;
     if (invocation_flag(invocation, "json")) {
@@ -232,8 +266,7 @@ static bool show_task(const struct invocation *invocation, struct session *sessi
         return false;
     for (size_t i = 0; i < view.runs.count; i++)
         print_dates(&view.runs.items[i], invocation->out);
-    print_batches(&view.batches, invocation->out);
-    return true;
+    return print_batches(&view.batches, &session->arena, invocation->out, err);
 }
 
 static enum exit_code cmd_show(const struct invocation *invocation)
@@ -249,9 +282,11 @@ static const struct command show_command = {
     .operands_max = 1,
     .description =
         "Shows what a task covers, which worker has it, how each of its runs ended, and the\n"
-        "first batches of the last run: each request as it was sent, without secrets, and its\n"
-        "response.",
-    .options = { { "batches", "N", "How many batches to show, 0 to 10000 (10)." },
+        "first batches of the last run, or of the run that --run names: each request as it was\n"
+        "sent, without secrets, its response, and the requests before it that failed, with the\n"
+        "reason and the wait after them.",
+    .options = { { "run", "RUN", "Show the batches of this run, not of the last one." },
+                 { "batches", "N", "How many batches to show, 0 to 10000 (10)." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_show,

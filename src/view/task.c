@@ -31,17 +31,29 @@ bool view_task_list(const struct view_reader *reader, const struct task_filter *
     return true;
 }
 
-static bool gather_batches(const struct view_reader *reader, struct view_task *view,
-                           int64_t batches_max, struct error *err)
+/* The run of the task whose batches are shown; NULL: there is none. */
+static const struct run *find_run(const struct view_run_list *runs, int64_t id)
 {
-    const size_t runs = view->runs.count;
+    for (size_t i = runs->count; i > 0; i--) {
+        if (id == 0 || runs->items[i - 1].run.id == id)
+            return &runs->items[i - 1].run;
+    }
+    return NULL;
+}
 
-    if (runs == 0 || batches_max == 0)
+static bool gather_batches(const struct view_reader *reader, const struct view_task_filter *filter,
+                           struct view_task *view, struct error *err)
+{
+    const struct run *run = find_run(&view->runs, filter->run_id);
+
+    if (run == NULL && filter->run_id > 0)
+        return error_set(err, ERROR_REQUEST, "run.unknown", "task %" PRId64 " has no run %" PRId64,
+                         filter->id, filter->run_id);
+    if (run == NULL || filter->batches_max == 0)
         return true;
-    return view_batch_list(reader,
-                           &(struct view_batch_filter){ .run_id = view->runs.items[runs - 1].run.id,
-                                                        .limit = batches_max },
-                           &view->batches, err);
+    return view_batch_list(
+        reader, &(struct view_batch_filter){ .run_id = run->id, .limit = filter->batches_max },
+        &view->batches, err);
 }
 
 bool view_task(const struct view_reader *reader, const struct view_task_filter *filter,
@@ -56,7 +68,7 @@ bool view_task(const struct view_reader *reader, const struct view_task_filter *
         return error_set(err, ERROR_REQUEST, "task.unknown", "there is no task %" PRId64,
                          filter->id);
     return view_run_list(reader, filter->id, &view->runs, err) &&
-           gather_batches(reader, view, filter->batches_max, err);
+           gather_batches(reader, filter, view, err);
 }
 
 /* ---- JSON ---- */

@@ -21,15 +21,16 @@ void view_task_list_write(struct json_writer *w, const struct view_task_list *li
 struct view_task {
     struct task task;
     struct view_run_list runs;
-    struct view_batch_list batches; /* of the last run */
+    struct view_batch_list batches; /* of one run */
 };
 
 struct view_task_filter {
     int64_t id;
-    int64_t batches_max; /* the first ones of the last run; 0: none */
+    int64_t run_id;      /* whose batches; 0: the last one's */
+    int64_t batches_max; /* the first ones of the run; 0: none */
 };
 
-/* "task.unknown" (L2) when there is no such task. */
+/* "task.unknown", "run.unknown" (L2) when there is no such task, or it has no such run. */
 bool view_task(const struct view_reader *reader, const struct view_task_filter *filter,
                struct view_task *view, struct error *err) MUST_CHECK;
 void view_task_write(struct json_writer *w, const struct view_task *view);

@@ -160,6 +160,7 @@ bool digest_response(const struct digest_input *input, struct arena *arena, stru
         return false;
     if (input->error != NULL)
         write_failure(&w, input);
+    attempts_write(input->attempts, &w);
     write_rate(&w, input->permit);
     write_quota(&w, &input->response->hints);
     json_write_end(&w);

@@ -8,12 +8,16 @@
  *       "sample":"sha256:...","address":"192.0.2.1:443","httpVersion":20,
  *       "rate":{"limitKey":"crossref","permitCost":1,"waitMs":0,"decision":"ALLOW"}}
  *
+ * Requests that failed before, or because of which the batch failed, follow as "attempts"
+ * (attempts.h).
+ *
  * `sample` is the SHA-256 of the body's first 64 KiB: enough to distinguish responses, and cheap
  * compared with reading the page.
  */
 #ifndef PATRA_ENGINE_FETCH_DIGEST_H
 #define PATRA_ENGINE_FETCH_DIGEST_H
 
+#include "engine/fetch/attempts.h"
 #include "engine/fetch/fetch.h"
 #include "engine/fetch/listing.h"
 
@@ -25,7 +29,8 @@ struct digest_input {
     const struct response *response;
     const struct listing *listing; /* NULL: the response was not read */
     const struct permit *permit;
-    const struct error *error; /* NULL: it did not fail */
+    const struct attempts *attempts; /* that failed */
+    const struct error *error;       /* NULL: it did not fail */
     bool has_next;
 };
 

@@ -281,6 +281,7 @@ static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struc
                                 .response = &exchange->response,
                                 .listing = failure == NULL ? &exchange->listing : NULL,
                                 .permit = &exchange->permit,
+                                .attempts = &fetch->attempts,
                                 .error = failure,
                                 .has_next = batch->has_next },
         walk_arena(fetch), &batch->response_digest, err);
@@ -324,6 +325,7 @@ static bool drop_last(struct fetch *fetch, struct error *err)
     handout->record_count = 0;
     fetch->counts = (struct fetch_counts){ 0 };
     fetch->ids.lost = (struct lost_list){ 0 };
+    fetch->attempts.count = 0;
     fetch->retry = (struct walk_retry){ 0, WAIT_BACKOFF };
     fetch->memory.keeps_first = false;
     fetch->memory.turn ^= 1;

@@ -6,6 +6,7 @@
 #include "data/http_fault.h"
 #include "data/media_type.h"
 #include "data/url.h"
+#include "engine/fetch/provider_text.h"
 #include "engine/source/rate_key.h"
 
 struct reading {
@@ -169,9 +170,38 @@ static bool rule_applies(const struct reading *reading, size_t index, bool *appl
     return true;
 }
 
+/* The source's own words; after an access that was refused none, because they may repeat what was
+ * sent. */
+static struct str words_of(const struct reading *reading, const struct document_path *path,
+                           struct str header)
+{
+    const struct http_response *reply = reading->input->reply;
+    const struct response *response = reading->response;
+
+    if (reply->status == 401 || reply->status == 403 || reply->status == 407)
+        return STR("");
+    return provider_text(
+        &(struct provider_text_place){ .document = response->is_open ? &response->document : NULL,
+                                       .path = path,
+                                       .header = header,
+                                       .body = reply->body },
+        reading->arena);
+}
+
+static struct str words_of_rule(const struct reading *reading, size_t index)
+{
+    const struct spec_rule *rule = &rules_of(reading)->error_when.items[index];
+    const struct document_path *path =
+        rule->path.text.len > 0 ? &reading->input->reader->errors[index] : NULL;
+    const struct str header = rule->header.len > 0
+                                  ? http_header_value(reading->input->reply->headers, rule->header)
+                                  : (struct str){ NULL, 0 };
+
+    return words_of(reading, path, header);
+}
+
 /* A rule that applies decides. True: it says that nothing is wrong. */
-static bool obey_rule(struct response *response, const struct spec_rule *rule, int status,
-                      struct error *err)
+static bool obey_rule(const struct reading *reading, size_t index, struct error *err)
 {
     static const struct {
         enum response_kind kind;
@@ -189,14 +219,19 @@ static bool obey_rule(struct response *response, const struct spec_rule *rule, i
         [RULE_EMPTY] = { RESPONSE_EMPTY, ERROR_NONE, NULL, NULL },
     };
 
-    response->rule = rule;
-    response->kind = meanings[rule->meaning].kind;
+    const struct spec_rule *rule = &rules_of(reading)->error_when.items[index];
+    struct str words;
+
+    reading->response->rule = rule;
+    reading->response->kind = meanings[rule->meaning].kind;
     if (rule->meaning == RULE_EMPTY)
         return true;
+    words = words_of_rule(reading, index);
     return error_set(err, rule->meaning == RULE_ERROR ? rule->level : meanings[rule->meaning].level,
-                     meanings[rule->meaning].code, "status %d: %s, by the rule%s%.*s", status,
-                     meanings[rule->meaning].text, rule->code.len > 0 ? " " : "",
-                     STR_ARG(rule->code));
+                     meanings[rule->meaning].code, "status %d: %s, by the rule%s%.*s%s%.*s",
+                     reading->input->reply->status, meanings[rule->meaning].text,
+                     rule->code.len > 0 ? " " : "", STR_ARG(rule->code), words.len > 0 ? ": " : "",
+                     STR_ARG(words));
 }
 
 /* *is_decided: a rule applied. */
@@ -208,8 +243,7 @@ static bool apply_error_rules(const struct reading *reading, bool *is_decided, s
         if (!rule_applies(reading, i, is_decided, err))
             return false;
         if (*is_decided)
-            return obey_rule(reading->response, &rules->items[i], reading->input->reply->status,
-                             err);
+            return obey_rule(reading, i, err);
     }
     *is_decided = false;
     return true;
@@ -229,11 +263,11 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
             continue;
         reading->response->rule = rule;
         return error_set(err, rule->level, "answer.rule",
-                         "status %d: a good response has %.*s%s%s, this one begins %s",
+                         "status %d: a good response has %.*s%s%s, this one says %.*s",
                          reading->input->reply->status, STR_ARG(rule->path.text),
                          rule->has_equals ? " with the value " : "",
                          rule->has_equals ? QUOTE(rule->equals) : "",
-                         QUOTE(reading->input->reply->body));
+                         STR_ARG(words_of(reading, NULL, (struct str){ NULL, 0 })));
     }
     return true;
 }
@@ -302,9 +336,10 @@ static bool judge_status(const struct reading *reading, struct error *err)
         return refuse_redirect(reply, level, err);
     if (reply->status == 401 || reply->status == 403 || reply->status == 407)
         return refuse_access(reply, access != NULL ? &access->auth : &endpoint->auth, level, err);
-    return error_set(err, level, "answer.status", "status %d, %.*s: %s", reply->status,
+    return error_set(err, level, "answer.status", "status %d, %.*s: %.*s", reply->status,
                      type.data != NULL ? (int)type.len : 7,
-                     type.data != NULL ? type.data : "no type", QUOTE(reply->body));
+                     type.data != NULL ? type.data : "no type",
+                     STR_ARG(words_of(reading, NULL, (struct str){ NULL, 0 })));
 }
 
 /* ---- the list ---- */

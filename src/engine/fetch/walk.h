@@ -19,6 +19,7 @@
 #define PATRA_ENGINE_FETCH_WALK_H
 
 #include "base/buf.h"
+#include "engine/fetch/attempts.h"
 #include "engine/fetch/fetch.h"
 #include "engine/fetch/id_set.h"
 #include "engine/fetch/listing.h"
@@ -248,6 +249,7 @@ struct fetch {
 
     struct handout handout;
     struct fetch_counts counts; /* of this batch */
+    struct attempts attempts;   /* of this batch */
     struct walk_totals totals;
     struct walk_retry retry;
     bool has_verdict;

@@ -355,6 +355,25 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
 
 /* ---- retrying ---- */
 
+/* The error's text begins with the request, which the batch has anyway. */
+static void note_attempt(struct fetch *fetch, const struct exchange_request *request,
+                         const struct exchange *exchange, const struct error *err)
+{
+    const struct str title = str_of(exchange->title.text);
+    struct str text = str_of(err->text);
+
+    if (!exchange->is_sent)
+        return;
+    if (title.len > 0 && str_starts(text, title) && text.len > title.len + 2)
+        text = str_slice(text, title.len + 2, text.len);
+    attempts_add(&fetch->attempts,
+                 (struct attempt_made){ .at_us = exchange->sent_us,
+                                        .status = exchange->reply.status,
+                                        .id_count = request->id_count,
+                                        .code = err->code },
+                 text);
+}
+
 /* A scroll has moved on even if its response was lost. Only a refusal leaves it in place. */
 static bool is_page_lost(const struct exchange_request *request, const struct exchange *exchange)
 {
@@ -401,6 +420,7 @@ static bool wait_before_retry(struct fetch *fetch, const struct exchange_request
         return false;
     }
     fetch->counts.waited_us += delay_us;
+    attempts_waited(&fetch->attempts, delay_us);
     if (fetch->parts.waiter != NULL)
         fetch->parts.waiter->wait(fetch->parts.waiter, retry.at_us, retry.reason);
     return clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd) ||
@@ -447,6 +467,7 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
     for (int attempts = 1;; attempts++) {
         if (try_once(fetch, request, exchange, err))
             return true;
+        note_attempt(fetch, request, exchange, err);
         if (can_change_credential(request, exchange, err) &&
             changes++ < request->phase->endpoint->variant_count) {
             attempts--;

@@ -265,6 +265,59 @@ TEST(a_key_that_a_response_repeats_is_not_kept)
     }
 }
 
+/* ---- what is kept of attempts ---- */
+
+enum { FAILURES = 23 };
+
+static bool fail_first(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    (void)self;
+    reply->status = n == 1 ? 503 : 500 + n;
+    reply->body = STR("{\"message\":\"busy, write to jane.doe@example.org\"}");
+    return n <= FAILURES;
+}
+
+static bool has(struct str text, const char *part)
+{
+    return str_find(text, str_of(part)) < text.len;
+}
+
+static void look_at_attempts(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    const struct str digest = batch->response_digest;
+
+    (void)fetch;
+    if (rig->batches > 1) {
+        CHECK(!has(digest, "attempts"), "they are of the first batch");
+        return;
+    }
+    CHECK(has(digest, "\"attempts\":[{\"at\":\"20"), "when");
+    CHECK(has(digest, "\"status\":503,\"code\":\"answer.status\",\"text\":\"status 503, "),
+          "what, without the request");
+    CHECK(has(digest, "busy, write to j***@example.org"), "its words, masked");
+    CHECK(has(digest, "\"waitMs\":"), "how long it waited");
+    CHECK(has(digest, "\"status\":502,"), "the second");
+    CHECK(has(digest, "\"status\":519,"), "the last that has room");
+    CHECK(!has(digest, "\"status\":521,"), "one that has none");
+    CHECK(has(digest, "\"status\":523,"), "the last of all");
+    CHECK(has(digest, "\"attemptsLeftOut\":3"), "how many have none");
+}
+
+TEST(every_attempt_is_kept_with_its_time_reason_and_wait)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    rig.spec.endpoint.retry.max_attempts = 100;
+    rig.gate.no_prefetch = true;
+    fake.spoil = fail_first;
+    rig.look = look_at_attempts;
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "in the end");
+    CHECK_EQ(rig.sums.retries, FAILURES, "as many as that");
+    rig_release(&rig);
+}
+
 /* ---- bad records ---- */
 
 static bool one_without_id(struct fake_source *self, int n, struct scripted_reply *reply)
