@@ -90,6 +90,8 @@ CREATE TABLE ing_signal (
     endpoint_name   text        NOT NULL CHECK (endpoint_name <> ''),
     provider_id     text        NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     reason          text        NOT NULL,
+    http_status     integer     NOT NULL DEFAULT 0, -- of the response that refused the record; 0: none
+    detail          text        NOT NULL DEFAULT '', -- that response or failure in words
     created_by      text        NOT NULL,
     created_at      timestamptz NOT NULL,
     plan_id         bigint, -- the plan that took it; NULL: settled without a plan

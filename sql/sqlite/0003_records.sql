@@ -74,6 +74,8 @@ CREATE TABLE ing_signal (
     endpoint_name   TEXT    NOT NULL CHECK (endpoint_name <> ''),
     provider_id     TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     reason          TEXT    NOT NULL,
+    http_status     INTEGER NOT NULL DEFAULT 0, -- of the response that refused the record; 0: none
+    detail          TEXT    NOT NULL DEFAULT '', -- that response or failure in words
     created_by      TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
     plan_id         INTEGER, -- the plan that took it; NULL: settled without a plan

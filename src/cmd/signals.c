@@ -6,6 +6,7 @@
 #include "cli/columns.h"
 #include "cli/confirm.h"
 #include "cli/output.h"
+#include "cli/row_choice.h"
 #include "cli/session.h"
 #include "cli/who.h"
 #include "view/signals.h"
@@ -28,11 +29,19 @@ static struct signal_filter read_filter(const struct invocation *invocation, str
 
 /* ---- list ---- */
 
+/* "refused: GET https://...: status 400, ..." */
+static struct str reason_text(struct arena *arena, const struct signal *signal)
+{
+    if (signal->detail.len == 0)
+        return signal->reason;
+    return arena_printf(arena, "%.*s: %.*s", STR_ARG(signal->reason), STR_ARG(signal->detail));
+}
+
 static bool print_list(const struct view_signal_list *list, struct session *session, FILE *out,
                        struct error *err)
 {
     static const char *const heads[] = { "ID",    "SOURCE", "ENDPOINT", "RECORD",
-                                         "SINCE", "BY",     "TRIED" };
+                                         "SINCE", "BY",     "TRIED",    "HTTP" };
     const int64_t now_us = clock_now_us(&session->clock);
     struct columns columns;
 
@@ -47,7 +56,11 @@ static bool print_list(const struct view_signal_list *list, struct session *sess
         columns_brief(&columns, signal->created_us, now_us);
         columns_cell(&columns, signal->created_by);
         columns_i64(&columns, signal->tried);
-        columns_note(&columns, signal->reason);
+        if (signal->http_status > 0)
+            columns_i64(&columns, signal->http_status);
+        else
+            columns_cell(&columns, STR("-"));
+        columns_note(&columns, reason_text(&session->arena, signal));
     }
     return columns_print(&columns, out, err);
 }
@@ -108,7 +121,8 @@ static const struct command list_command = {
     .operands_max = 1,
     .description =
         "Lists the records that the next update will request again, oldest first: who added\n"
-        "the signal and when, how often an update has tried the record before, and the reason.",
+        "the signal and when, how often an update has tried the record before, and the reason.\n"
+        "For an id that the source refused, also the status and the error of its response.",
     .options = { FILTER_OPTIONS,
                  { "after", "ID", "Start after this signal." },
                  { "limit", "N", "Show at most N signals, 1 to 10000 (50)." },
@@ -119,81 +133,48 @@ static const struct command list_command = {
 
 /* ---- drop ---- */
 
-struct chosen {
-    int64_t *ids;
-    size_t count;
-};
-
-static bool are_numbers(const struct invocation *invocation)
-{
-    int64_t id;
-
-    for (int i = 0; i < invocation->operand_count; i++) {
-        if (!str_to_i64(str_of(invocation->operands[i]), &id))
-            return false;
-    }
-    return true;
-}
-
-static bool choose_source(const struct invocation *invocation, struct session *session,
-                          struct chosen *chosen, struct error *err)
+static bool add_source(const struct invocation *invocation, struct session *session,
+                       struct row_choice *choice, struct error *err)
 {
     struct signal_filter filter = read_filter(invocation, str_of(invocation->operands[0]));
     const struct view_reader reader = session_reader(session);
     struct view_signal_list list;
 
-    if (invocation->operand_count > 1)
-        return command_misused(err, "give either numbers of signals or one source");
     filter.limit = LIST_MAX;
     if (!view_signal_list(&reader, &filter, &list, err))
         return false;
-    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count + 1);
-    if (chosen->ids == NULL)
-        return arena_error(&session->arena, err);
-    for (size_t i = 0; i < list.count; i++)
-        chosen->ids[chosen->count++] = list.items[i].id;
-    return true;
-}
-
-static bool choose(const struct invocation *invocation, struct session *session,
-                   struct chosen *chosen, struct error *err)
-{
-    *chosen = (struct chosen){ 0 };
-    if (!are_numbers(invocation))
-        return choose_source(invocation, session, chosen, err);
-    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, (size_t)invocation->operand_count);
-    if (chosen->ids == NULL)
-        return arena_error(&session->arena, err);
-    for (int i = 0; i < invocation->operand_count; i++) {
-        if (!invocation_row(invocation, i, "signal", &chosen->ids[chosen->count++], err))
+    for (size_t i = 0; i < list.count; i++) {
+        if (!row_choice_add(choice, &session->arena, list.items[i].id, err))
             return false;
     }
     return true;
 }
 
+static const struct row_chooser CHOOSER = { .what = "signal", .add_source = add_source };
+
 static bool drop(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
     const struct str by = who_am_i(&session->arena);
-    struct chosen chosen;
+    struct row_choice chosen;
     char question[128];
     int64_t done = 0;
     bool dropped;
 
-    if (!choose(invocation, session, &chosen, err))
+    if (!row_choice_read(&CHOOSER, invocation, session, &chosen, err))
         return false;
     (void)snprintf(question, sizeof(question), "%zu signal%s will be dropped. Drop?", chosen.count,
                    chosen.count == 1 ? "" : "s");
     if (chosen.count > 0 && !confirm(invocation, question, err))
         return false;
     for (size_t i = 0; i < chosen.count; i++) {
-        if (!store_signal_drop(session->store, chosen.ids[i], by, clock_now_us(&session->clock),
+        if (!store_signal_drop(session->store, chosen.items[i], by, clock_now_us(&session->clock),
                                &dropped, err))
             return false;
         done += dropped;
         if (dropped)
             continue;
-        fprintf(invocation->talk, "%" PRId64 ": not open, nothing was done\n", chosen.ids[i]);
+        fprintf(invocation->talk, "%" PRId64 ": not open, nothing was done\n", chosen.items[i]);
         *code = EXIT_FOUND;
     }
     fprintf(invocation->out, "%" PRId64 " dropped\n", done);

@@ -20,6 +20,8 @@ struct signal {
     struct str endpoint;
     struct str provider_id;
     struct str reason;
+    int64_t http_status; /* of the response that refused the record; 0: none */
+    struct str detail;   /* that response or failure in words */
     struct str created_by;
     int64_t created_us;
     int64_t tried; /* how many earlier signals for this record plans took up; ignored by add */
@@ -137,7 +139,8 @@ static inline bool MUST_CHECK store_signal_drop(struct store *store, int64_t id,
 }
 
 /* For signals that the plan took up without effect: those for these records are added again, with
- * the same reason and created_by. A record that already has an open signal gets no second one. */
+ * the same reason, status, detail and created_by. A record that already has an open signal gets no
+ * second one. */
 static inline bool MUST_CHECK store_signal_repeat(struct store *store,
                                                   const struct signal_repeat *repeat,
                                                   int64_t *added, struct error *err)

@@ -102,6 +102,10 @@ void view_signal_list_write(struct json_writer *w, const struct view_signal_list
         json_write_member_str(w, STR("endpoint"), signal->endpoint);
         json_write_member_str(w, STR("recordId"), signal->provider_id);
         json_write_member_str(w, STR("reason"), signal->reason);
+        if (signal->http_status > 0)
+            json_write_member_i64(w, STR("httpStatus"), signal->http_status);
+        if (signal->detail.len > 0)
+            json_write_member_str(w, STR("detail"), signal->detail);
         json_write_member_str(w, STR("by"), signal->created_by);
         json_write_member_instant(w, STR("since"), signal->created_us);
         json_write_member_i64(w, STR("tried"), signal->tried);

@@ -64,6 +64,8 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
     if (batch == NULL)
         return;
     sums->lost_ids += (int64_t)batch->lost_count;
+    for (size_t i = 0; i < batch->lost_count; i++)
+        sums->refused_ids += batch->lost[i].reason == FETCH_LOST_REFUSED;
     sums->requests += batch->counts.requests;
     sums->retries += batch->counts.retries;
     sums->throttled += batch->counts.throttled;

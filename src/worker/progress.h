@@ -45,7 +45,8 @@ struct progress_sums {
     int64_t unchanged; /* and older ones */
     int64_t deleted;
     int64_t quarantined;
-    int64_t lost_ids; /* ids without a record */
+    int64_t lost_ids;             /* ids without a record */
+    int64_t refused_ids;          /* of these, refused by the source */
     int64_t requests;
     int64_t retries;
     int64_t throttled;

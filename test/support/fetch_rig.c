@@ -273,6 +273,9 @@ static void take(struct rig *rig, const struct fetch_batch *batch)
         add_line(rig, &rig->bad, batch->bad[i].provider_id, batch->bad[i].reason);
     for (size_t i = 0; i < batch->lost_count; i++)
         add_line(rig, &rig->lost, batch->lost[i].id, fetch_lost_reason_name(batch->lost[i].reason));
+    CHECK_EQ(batch->outcome != FETCH_RECEIVED, batch->failure != NULL, "a failure has a reason");
+    rig->refused += batch->outcome == FETCH_GIVEN_UP;
+    rig->deferred += batch->outcome == FETCH_DEFERRED;
     if (batch->before.data != NULL) {
         CHECK(!rig_has(&rig->befores, batch->before), "a token before is reported once");
         add(rig, &rig->befores, batch->before);
@@ -283,7 +286,8 @@ static void take(struct rig *rig, const struct fetch_batch *batch)
     CHECK(json_is_valid(batch->request_digest), "the request's digest is JSON");
     CHECK(json_is_valid(batch->response_digest), "the reply's digest is JSON");
     CHECK(json_is_valid(batch->checkpoint), "the checkpoint is JSON");
-    rig->checkpoint = arena_copy(&rig->arena, batch->checkpoint);
+    if (batch->outcome != FETCH_DEFERRED) /* its row changes no checkpoint */
+        rig->checkpoint = arena_copy(&rig->arena, batch->checkpoint);
     rig->records += (int64_t)batch->record_count;
     rig->sums.requests += batch->counts.requests;
     rig->sums.retries += batch->counts.retries;

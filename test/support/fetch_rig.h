@@ -72,6 +72,8 @@ struct rig {
     struct rig_texts requests; /* digests */
     struct rig_texts keys;     /* idempotent keys */
     int batches;
+    int refused;     /* batches that are one refused id */
+    int deferred;    /* batches without a response */
     int64_t records; /* with repetitions */
     /* Its views are gone, but for verdict.reason, and response_digest of a failure. */
     struct fetch_batch last;

@@ -5,7 +5,8 @@
 #include "port/store_signal.h"
 
 #define SIGNAL_COLUMNS                                                                            \
-    "id, provenance_code, endpoint_name, provider_id, reason, created_by, created_at,"            \
+    "id, provenance_code, endpoint_name, provider_id, reason, http_status, detail, created_by,"   \
+    " created_at,"                                                                                \
     " (SELECT count(*) FROM ing_signal AS t WHERE t.provenance_code = ing_signal.provenance_code" \
     "     AND t.endpoint_name = ing_signal.endpoint_name AND t.provider_id = "                    \
     "ing_signal.provider_id"                                                                      \
@@ -26,6 +27,8 @@ static bool read_signals(struct rows *rows, struct arena *arena, struct signal_l
         signal->endpoint = rows_text(rows, arena);
         signal->provider_id = rows_text(rows, arena);
         signal->reason = rows_text(rows, arena);
+        signal->http_status = rows_i64(rows);
+        signal->detail = rows_text(rows, arena);
         signal->created_by = rows_text(rows, arena);
         signal->created_us = rows_i64(rows);
         signal->tried = rows_i64(rows);
@@ -52,10 +55,10 @@ static bool read_tickets(struct rows *rows, struct arena *arena, struct reslice_
 }
 
 static const char ADD[] =
-    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
-    " created_at)"
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, http_status,"
+    " detail, created_by, created_at)"
     " {insert by source, endpoint, provider_id:"
-    "   @source, @endpoint, @provider_id, @reason, @created_by, @created}"
+    "   @source, @endpoint, @provider_id, @reason, @http_status, @detail, @created_by, @created}"
     " ON CONFLICT DO NOTHING";
 
 static bool signal_add(struct store *store, const struct signal *signals, size_t count,
@@ -68,6 +71,8 @@ static bool signal_add(struct store *store, const struct signal *signals, size_t
         cell_text(st, "@endpoint", signals[i].endpoint);
         cell_text(st, "@provider_id", signals[i].provider_id);
         cell_text(st, "@reason", signals[i].reason);
+        cell_i64(st, "@http_status", signals[i].http_status);
+        cell_text(st, "@detail", signals[i].detail);
         cell_text(st, "@created_by", signals[i].created_by);
         cell_instant(st, "@created", signals[i].created_us);
     }
@@ -144,9 +149,10 @@ static bool signal_drop(struct store *store, int64_t id, struct str by, int64_t 
 }
 
 static const char REPEAT[] =
-    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
-    " created_at)"
-    " SELECT t.provenance_code, t.endpoint_name, t.provider_id, t.reason, t.created_by, :now"
+    "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, http_status,"
+    " detail, created_by, created_at)"
+    " SELECT t.provenance_code, t.endpoint_name, t.provider_id, t.reason, t.http_status, t.detail,"
+    "        t.created_by, :now"
     "   FROM ing_signal AS t {join-rows} WHERE t.plan_id = :plan AND t.provider_id = @wanted"
     "  ORDER BY t.provenance_code, t.endpoint_name, t.provider_id"
     " ON CONFLICT DO NOTHING";

@@ -242,6 +242,20 @@ static void add_planned(const struct plan_result *first, struct buf *out)
     }
 }
 
+/* "  lost        3 ids without a record, 1 of them refused: patra signal list pubmed". */
+static void add_lost(const struct harvest_summary *summary, struct buf *out)
+{
+    const struct progress_sums *sums = &summary->view.sums;
+
+    if (sums->lost_ids == 0)
+        return;
+    buf_printf(out, "  lost        %" PRId64 " id%s without a record", sums->lost_ids,
+               sums->lost_ids == 1 ? "" : "s");
+    if (sums->refused_ids > 0)
+        buf_printf(out, ", %" PRId64 " of them refused", sums->refused_ids);
+    buf_printf(out, ": patra signal list %.*s\n", STR_ARG(summary->source));
+}
+
 void harvest_print(const struct harvest_summary *summary, struct arena *arena, FILE *out)
 {
     const int64_t cancelled = summary->count.ended[TASK_CANCELLED];
@@ -267,9 +281,7 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
         buf_printf(&text, "  quarantine  %" PRId64 " record%s; see patra quarantine list %.*s\n",
                    summary->view.sums.quarantined, summary->view.sums.quarantined == 1 ? "" : "s",
                    STR_ARG(summary->source));
-    if (summary->view.sums.lost_ids > 0)
-        buf_printf(&text, "  lost        %" PRId64 " id%s without a record\n",
-                   summary->view.sums.lost_ids, summary->view.sums.lost_ids == 1 ? "" : "s");
+    add_lost(summary, &text);
     add_troubles(summary, &text);
     add_cancelled(summary, &text);
     add_end(summary, &text);
@@ -294,6 +306,7 @@ static void write_sums(struct json_writer *w, const struct progress_sums *sums)
     json_write_member_i64(w, STR("quarantined"), sums->quarantined);
     json_write_end(w);
     json_write_member_i64(w, STR("lostIds"), sums->lost_ids);
+    json_write_member_i64(w, STR("refusedIds"), sums->refused_ids);
     json_write_member_i64(w, STR("batches"), sums->batches);
     json_write_member_i64(w, STR("requests"), sums->requests);
     json_write_member_i64(w, STR("retries"), sums->retries);

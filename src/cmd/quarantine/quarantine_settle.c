@@ -4,6 +4,7 @@
 #include "adapter/system/system.h"
 #include "cli/confirm.h"
 #include "cli/output.h"
+#include "cli/row_choice.h"
 #include "cli/who.h"
 #include "cmd/quarantine/quarantine.h"
 #include "engine/execute/quarantine_retry.h"
@@ -16,67 +17,28 @@ enum { SETTLE_MAX = 10000 };
 
 /* ---- which records ---- */
 
-struct chosen {
-    int64_t *ids;
-    size_t count;
-};
-
-/* Operands of digits are numbers of records; a source's code begins with a letter. */
-static bool read_id(const char *operand, int64_t *id)
-{
-    return operand[0] >= '0' && operand[0] <= '9' && str_to_i64(str_of(operand), id) && *id > 0;
-}
-
-static bool are_numbers(const struct invocation *invocation)
-{
-    int64_t id;
-
-    for (int i = 0; i < invocation->operand_count; i++) {
-        if (!read_id(invocation->operands[i], &id))
-            return false;
-    }
-    return true;
-}
-
 /* One source, narrowed by --endpoint and --reason. */
-static bool choose_source(const struct invocation *invocation, struct session *session,
-                          struct chosen *chosen, struct error *err)
+static bool add_source(const struct invocation *invocation, struct session *session,
+                       struct row_choice *choice, struct error *err)
 {
     const struct view_reader reader = session_reader(session);
     struct quarantine_filter filter =
         quarantine_filter_read(invocation, str_of(invocation->operands[0]));
     struct view_quarantine_list list;
 
-    if (invocation->operand_count > 1)
-        return command_misused(err, "give either numbers of records or one source");
     filter.limit = SETTLE_MAX;
     if (!view_quarantine_list(&reader, &filter, &list, err))
         return false;
     if (list.is_full)
         fprintf(invocation->talk, "only the first %d; run it again for the rest\n", SETTLE_MAX);
-    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, list.count + 1);
-    if (chosen->ids == NULL)
-        return arena_error(&session->arena, err);
-    for (size_t i = 0; i < list.count; i++)
-        chosen->ids[chosen->count++] = list.items[i].id;
-    return true;
-}
-
-static bool choose(const struct invocation *invocation, struct session *session,
-                   struct chosen *chosen, struct error *err)
-{
-    *chosen = (struct chosen){ 0 };
-    if (!are_numbers(invocation))
-        return choose_source(invocation, session, chosen, err);
-    chosen->ids = ARENA_ARRAY(&session->arena, int64_t, (size_t)invocation->operand_count);
-    if (chosen->ids == NULL)
-        return arena_error(&session->arena, err);
-    for (int i = 0; i < invocation->operand_count; i++) {
-        if (read_id(invocation->operands[i], &chosen->ids[chosen->count]))
-            chosen->count++;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!row_choice_add(choice, &session->arena, list.items[i].id, err))
+            return false;
     }
     return true;
 }
+
+static const struct row_chooser CHOOSER = { .what = "record", .add_source = add_source };
 
 /* ---- the report: a line or an object for each ---- */
 
@@ -146,8 +108,8 @@ static bool report_retried(struct report *report, int64_t id,
     return true;
 }
 
-static bool retry_all(struct report *report, struct session *session, const struct chosen *chosen,
-                      struct error *err)
+static bool retry_all(struct report *report, struct session *session,
+                      const struct row_choice *chosen, struct error *err)
 {
     struct random_source random = system_random();
     struct quarantine_retry_request ask = {
@@ -161,7 +123,7 @@ static bool retry_all(struct report *report, struct session *session, const stru
         struct quarantine_retried retried;
 
         arena_reset(&report->arena);
-        ask.id = chosen->ids[i];
+        ask.id = chosen->items[i];
         ask.now_us = clock_now_us(&session->clock);
         if (!quarantine_retry(session->store, &report->arena, &random, &ask, &retried, err) ||
             !report_retried(report, ask.id, &retried, err))
@@ -174,11 +136,12 @@ static bool retry(const struct invocation *invocation, struct session *session,
                   enum exit_code *code, struct error *err)
 {
     struct report report;
-    struct chosen chosen;
+    struct row_choice chosen;
     bool ok;
 
     report_init(&report, invocation);
-    ok = choose(invocation, session, &chosen, err) && retry_all(&report, session, &chosen, err);
+    ok = row_choice_read(&CHOOSER, invocation, session, &chosen, err) &&
+         retry_all(&report, session, &chosen, err);
     if (!report.as_json)
         fprintf(invocation->talk,
                 "%s%" PRId64 " stored, %" PRId64 " already known, %" PRId64 " still bad, %" PRId64
@@ -244,19 +207,19 @@ static bool drop(const struct invocation *invocation, struct session *session, e
                  struct error *err)
 {
     struct report report;
-    struct chosen chosen;
+    struct row_choice chosen;
     char question[128];
     bool ok;
 
     report_init(&report, invocation);
-    ok = choose(invocation, session, &chosen, err);
+    ok = row_choice_read(&CHOOSER, invocation, session, &chosen, err);
     if (ok && chosen.count > 0) {
         (void)snprintf(question, sizeof(question), "%zu record%s will not be stored. Drop?",
                        chosen.count, chosen.count == 1 ? "" : "s");
         ok = confirm(invocation, question, err);
     }
     for (size_t i = 0; ok && i < chosen.count; i++)
-        ok = drop_one(&report, session, chosen.ids[i], err);
+        ok = drop_one(&report, session, chosen.items[i], err);
     if (ok && !report.as_json)
         fprintf(invocation->out, "%" PRId64 " dropped\n", report.done);
     if (report.settled > 0)

@@ -44,6 +44,12 @@ struct attempt { /* at one batch */
 
 /* ---- what the rows say ---- */
 
+/* Why the row is FAILED; NULL: it is not. A refused id is committed as any other batch. */
+static const struct error *reason_of(const struct attempt *attempt)
+{
+    return attempt->cause != NULL ? attempt->cause : attempt->batch->failure;
+}
+
 /* The run as it will be. Its texts are in the arena that does not hold those of the last batch, so
  * that the new ones exist before the commit and the old ones after a failure.
  */
@@ -56,7 +62,7 @@ static bool next_run(struct attempt *attempt, struct error *err)
 
     attempt->stats = context->stats;
     if (attempt->batch->batch_no > context->counted_no) /* once per batch */
-        batch_stats_sum(&attempt->stats, attempt->batch, attempt->result, attempt->cause);
+        batch_stats_sum(&attempt->stats, attempt->batch, attempt->result, reason_of(attempt));
     if (kept->limit == 0)
         arena_init(kept, (size_t)BATCH_BYTES_MAX);
     arena_reset(kept);
@@ -93,25 +99,26 @@ static void make_row(struct attempt *attempt)
     const struct fetch_batch *batch = attempt->batch;
     const struct task *task = attempt->context->task;
 
-    attempt->row = (struct batch){ .run_id = attempt->context->run->id,
-                                   .task_id = task->id,
-                                   .slice_id = task->slice_id,
-                                   .plan_id = task->plan_id,
-                                   .number = batch->batch_no,
-                                   .has_page = batch->has_page_no,
-                                   .page_no = batch->page_no,
-                                   .page_size = batch->page_size,
-                                   .has_before = batch->before.data != NULL,
-                                   .before_token = batch->before,
-                                   .has_after = batch->after.data != NULL,
-                                   .after_token = batch->after,
-                                   .expr_hash = task->expr_hash,
-                                   .idempotent_key = batch->idempotent_key,
-                                   .status = BATCH_SUCCEEDED,
-                                   .request_digest = batch->request_digest,
-                                   .response_digest = batch->response_digest,
-                                   .has_next = batch->has_next,
-                                   .created_us = attempt->record_context.now_us };
+    attempt->row =
+        (struct batch){ .run_id = attempt->context->run->id,
+                        .task_id = task->id,
+                        .slice_id = task->slice_id,
+                        .plan_id = task->plan_id,
+                        .number = batch->batch_no,
+                        .has_page = batch->has_page_no,
+                        .page_no = batch->page_no,
+                        .page_size = batch->page_size,
+                        .has_before = batch->before.data != NULL,
+                        .before_token = batch->before,
+                        .has_after = batch->after.data != NULL,
+                        .after_token = batch->after,
+                        .expr_hash = task->expr_hash,
+                        .idempotent_key = batch->idempotent_key,
+                        .status = batch->failure != NULL ? BATCH_FAILED : BATCH_SUCCEEDED,
+                        .request_digest = batch->request_digest,
+                        .response_digest = batch->response_digest,
+                        .has_next = batch->has_next,
+                        .created_us = attempt->record_context.now_us };
 }
 
 /* Of phase one: whose records phase two will get. */
@@ -142,7 +149,7 @@ static bool add_row(struct attempt *attempt, struct error *err)
     struct batch_added added;
     const struct batch *old = &added.old;
 
-    if (!batch_stats_write(context->arena, attempt->batch, attempt->result, attempt->cause,
+    if (!batch_stats_write(context->arena, attempt->batch, attempt->result, reason_of(attempt),
                            &attempt->row.stats, err) ||
         !store_batch_add(context->store, context->arena, &attempt->row, &added, err))
         return false;

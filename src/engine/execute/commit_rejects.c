@@ -6,6 +6,12 @@
 #include "core/limits.h"
 #include "port/store_quarantine.h"
 
+/* A text that is not valid UTF-8 is left out. */
+static struct str text_or_nothing(struct str text)
+{
+    return store_text_ok(text) ? text : STR("");
+}
+
 /* ---- signals ---- */
 
 static int signal_by_id(const void *a, const void *b)
@@ -53,6 +59,8 @@ bool rejects_init(struct rejects *rejects, const struct record_context *context,
             continue;
         signals[rejects->signal_count] = common;
         signals[rejects->signal_count].provider_id = batch->lost[i].id;
+        signals[rejects->signal_count].http_status = batch->lost[i].status;
+        signals[rejects->signal_count].detail = text_or_nothing(batch->lost[i].detail);
         signals[rejects->signal_count++].reason =
             str_of(fetch_lost_reason_name(batch->lost[i].reason));
     }
@@ -116,12 +124,6 @@ static bool touch_seen(const struct rejects *rejects, const struct record_contex
 }
 
 /* ---- quarantine ---- */
-
-/* A text that is not valid UTF-8 is left out; the payload has it anyway. */
-static struct str text_or_nothing(struct str text)
-{
-    return store_text_ok(text) ? text : STR("");
-}
 
 static bool add_quarantine(const struct rejects *rejects, const struct record_context *context,
                            struct error *err)

@@ -79,6 +79,13 @@ static struct window own_window(const struct slice *slice)
 
 /* ---- what the walk found ---- */
 
+/* Nothing is missing but ids that failed in this run and in an earlier task. Each is a signal; to
+ * fetch the slice again for them would never end. */
+static bool fails_for_good(const struct fetch_verdict *verdict, const struct ending_input *input)
+{
+    return verdict->failed_ids > 0 && input->failed_again >= verdict->failed_ids;
+}
+
 struct ending ending_of_verdict(const struct fetch_verdict *verdict,
                                 const struct ending_input *input)
 {
@@ -93,7 +100,9 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict,
         set_text(&ending, verdict->reason);
         return ending;
     case FETCH_SHORTFALL:
-        return partial(PARTIAL_HOLES, nothing, verdict->reason);
+        return partial(PARTIAL_HOLES,
+                       fails_for_good(verdict, input) ? own_window(input->slice) : nothing,
+                       verdict->reason);
     case FETCH_DRIFT:
         ending = partial(PARTIAL_HOLES, nothing, verdict->reason);
         return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;

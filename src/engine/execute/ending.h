@@ -2,6 +2,9 @@
  *
  *      complete, proven or without a total      SUCCEEDED
  *      complete but for ids without a record    PARTIAL (holes), covers its window: each is known
+ *      complete but for ids that the source     PARTIAL (holes), covers nothing: the next trigger
+ *      fails on (5xx)                           tries again. Where all of them failed in an earlier
+ *                                               task too: covers its window, as above
  *      fewer than the source says, or moving    PARTIAL (holes), covers nothing
  *      cut short by a limit                     PARTIAL (cut short), re-sliced where possible
  *      too deep, over a cap                     PARTIAL (cut short), re-sliced; covers what it has
@@ -50,10 +53,11 @@ struct ending_input {
     const struct slice *slice;
     const struct retry_policy *retry; /* of the source */
     bool can_reslice;
-    int64_t batches;     /* committed by this run */
-    int64_t idle_runs;   /* runs before this one, in a row, that committed none */
-    int64_t runs;        /* of the task, with this one */
-    int64_t retry_at_us; /* as the walk says; 0: unknown */
+    int64_t batches;      /* committed by this run */
+    int64_t idle_runs;    /* runs before this one, in a row, that committed none */
+    int64_t runs;         /* of the task, with this one */
+    int64_t failed_again; /* ids that the source failed on, in this run and in an earlier task */
+    int64_t retry_at_us;  /* as the walk says; 0: unknown */
     enum wait_reason retry_reason;
     int64_t now_us;
     uint64_t random;

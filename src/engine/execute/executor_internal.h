@@ -96,6 +96,7 @@ struct task_run {
     struct commit_context commit;
     char traceparent[64];
     int64_t batches;      /* committed */
+    int64_t failed_again; /* ids that the source failed on, and whose signal was there before */
     int64_t batch_no;     /* the last of them */
     int64_t batch_id;     /* its row */
     int64_t committed_us; /* monotonic: the last of them, or the start */

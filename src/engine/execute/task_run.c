@@ -187,6 +187,7 @@ static struct ending_input ending_input_of(struct task_run *run, int64_t retry_a
         .retry = &run->retry,
         .can_reslice = run->assignment.can_reslice,
         .batches = run->batches,
+        .failed_again = run->failed_again,
         .idle_runs = run->assignment.idle_runs,
         .runs = run->run.attempt,
         .retry_at_us = retry_at_us,
@@ -257,6 +258,13 @@ static bool look_around(struct task_run *run, struct ending *ending)
 
 /* ---- a batch ---- */
 
+/* An id that the source failed on is a batch of its own. Its signal is new the first time. */
+static bool failed_before(const struct fetch_batch *batch, const struct commit_result *result)
+{
+    return batch->lost_count == 1 && batch->lost[0].reason == FETCH_LOST_FAILED &&
+           result->signals == 0;
+}
+
 static void note_batch(struct task_run *run, const struct fetch_batch *batch,
                        const struct commit_result *result)
 {
@@ -272,6 +280,7 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
     };
 
     run->batches++;
+    run->failed_again += failed_before(batch, result);
     run->batch_no = batch->batch_no;
     run->batch_id = result->batch_id;
     run->committed_us = clock_monotonic_us(run->executor->parts.clock);
@@ -284,7 +293,8 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
                                                              .task = run->task,
                                                              .run_id = run->run.id,
                                                              .batch = batch,
-                                                             .commit = result });
+                                                             .commit = result,
+                                                             .err = batch->failure });
 }
 
 /* Until it is stored, or the lease is lost. */
@@ -330,6 +340,12 @@ static bool is_only_waiting(const struct error *err)
     return fetch_error_is_rejected(err) || fetch_error_is_cancelled(err);
 }
 
+/* Whether a failure has a row of its own. Ids that were deferred have theirs. */
+static bool has_row(const struct error *err)
+{
+    return !is_only_waiting(err) && !fetch_error_is_deferred(err);
+}
+
 static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struct ending *ending,
                  struct error *err)
 {
@@ -343,7 +359,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         if (lease_error_is_overtaken(err))
             *ending = ending_overtaken();
         else {
-            if (!is_only_waiting(err))
+            if (has_row(err))
                 store_failed_batch(run, &batch, err);
             input = ending_input_of(run, executor_shared_us(run->executor, batch.retry_at_us),
                                     batch.retry_reason);
@@ -351,6 +367,10 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         }
         *is_last = true;
         return true;
+    }
+    if (batch.outcome == FETCH_DEFERRED) {
+        store_failed_batch(run, &batch, batch.failure);
+        return true; /* the ids after these are requested first */
     }
     if (!store_batch(run, fetch, &batch, &held, err))
         return false;

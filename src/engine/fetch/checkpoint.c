@@ -22,7 +22,7 @@ struct member {
     bool *flag;
 };
 
-enum { MEMBERS_MAX = 48 };
+enum { MEMBERS_MAX = 57 };
 
 struct members {
     struct member items[MEMBERS_MAX];
@@ -63,6 +63,7 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_IDS, "listed", .size = &c->id_count },
         { SCOPE_IDS, "next", .size = &c->id_next },
         { SCOPE_IDS, "lost", .number = &c->lost },
+        { SCOPE_IDS, "refused", .number = &c->refused },
         { SCOPE_IDS, "failed", .number = &c->failed },
     };
 
@@ -120,6 +121,17 @@ static void write_tail(struct json_writer *w, struct arena *arena, const struct 
     json_write_member_str(w, STR("tail"), buf_str(&hex));
 }
 
+static void write_ids(struct json_writer *w, struct str name, struct id_list ids)
+{
+    if (ids.count == 0)
+        return;
+    json_write_name(w, name);
+    json_write_array(w);
+    for (size_t i = 0; i < ids.count; i++)
+        json_write_str(w, ids.items[i]);
+    json_write_end(w);
+}
+
 static void write_texts(struct json_writer *w, struct arena *arena, const struct checkpoint *c,
                         int scope)
 {
@@ -135,12 +147,9 @@ static void write_texts(struct json_writer *w, struct arena *arena, const struct
     }
     if (scope == SCOPE_PROOF && c->proof->tail_count > 0)
         write_tail(w, arena, c->proof);
-    if (scope == SCOPE_IDS && c->again_count > 0) {
-        json_write_name(w, STR("again"));
-        json_write_array(w);
-        for (size_t i = 0; i < c->again_count; i++)
-            json_write_str(w, c->again[i]);
-        json_write_end(w);
+    if (scope == SCOPE_IDS) {
+        write_ids(w, STR("again"), c->again);
+        write_ids(w, STR("late"), c->late);
     }
 }
 
@@ -298,22 +307,19 @@ static bool read_tail(const struct reading *reading, struct json_node node, stru
     return true;
 }
 
-static bool read_again(const struct reading *reading, struct json_node node,
-                       struct checkpoint *checkpoint)
+static bool read_ids(const struct reading *reading, struct json_node node, const char *name,
+                     struct id_list *ids)
 {
     const struct json_doc *doc = reading->doc;
-    const struct json_node list = json_get(doc, node, STR("again"));
-    struct str *again = ARENA_ARRAY(reading->arena, struct str, json_count(doc, list));
+    const struct json_node list = json_get(doc, node, str_of(name));
 
-    if (again == NULL)
+    *ids = (struct id_list){ ARENA_ARRAY(reading->arena, struct str, json_count(doc, list)), 0 };
+    if (ids->items == NULL)
         return arena_error(reading->arena, reading->err);
-    checkpoint->again = again;
-    checkpoint->again_count = 0;
     for (struct json_iter it = json_each(doc, list); json_next(&it);) {
         if (json_type(doc, it.value) != JSON_STRING)
-            return unreadable(reading->err, "again");
-        if (!json_string(doc, it.value, reading->arena, &again[checkpoint->again_count++],
-                         reading->err))
+            return unreadable(reading->err, name);
+        if (!json_string(doc, it.value, reading->arena, &ids->items[ids->count++], reading->err))
             return false;
     }
     return true;
@@ -361,5 +367,6 @@ bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct 
     return read_end(&reading, &checkpoint->end) &&
            read_token(&reading, nodes[SCOPE_PAGE], &checkpoint->page.token) &&
            read_tail(&reading, nodes[SCOPE_PROOF], proof) &&
-           read_again(&reading, nodes[SCOPE_IDS], checkpoint);
+           read_ids(&reading, nodes[SCOPE_IDS], "again", &checkpoint->again) &&
+           read_ids(&reading, nodes[SCOPE_IDS], "late", &checkpoint->late);
 }

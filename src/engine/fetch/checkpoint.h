@@ -22,6 +22,11 @@ enum { CHECKPOINT_VERSION = 1 };
  */
 enum { CHECKPOINT_BYTES_MAX = 16 << 20 };
 
+struct id_list {
+    struct str *items;
+    size_t count;
+};
+
 struct checkpoint {
     int sweep;    /* complete walks that were judged and not believed */
     int restarts; /* walks that were given up before their end */
@@ -31,10 +36,11 @@ struct checkpoint {
     enum page_reason end;      /* the reason of that */
     size_t id_count;           /* ids listed so far */
     size_t id_next;            /* of these, requested */
-    const struct str *again;   /* ids to be requested once more */
-    size_t again_count;
-    int64_t lost;   /* ids given up: missing */
-    int64_t failed; /* ids given up: refused, failed */
+    struct id_list again;      /* to be requested once more */
+    struct id_list late;       /* without a response, to be requested by the next run */
+    int64_t lost;              /* given up: missing */
+    int64_t refused;
+    int64_t failed;
     int64_t requests;
     int64_t records;
 };

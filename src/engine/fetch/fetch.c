@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "core/limits.h"
 #include "data/hash.h"
 #include "engine/fetch/checkpoint.h"
@@ -49,6 +50,13 @@ static void choose_mode(struct fetch *fetch)
 
 /* ---- resuming ---- */
 
+static struct id_list left_of(const struct id_queue *queue)
+{
+    if (queue->count == queue->next)
+        return (struct id_list){ NULL, 0 };
+    return (struct id_list){ queue->items + queue->next, queue->count - queue->next };
+}
+
 /* Where the walk is: after the response in hand. */
 static bool write_checkpoint(struct fetch *fetch, struct error *err)
 {
@@ -63,15 +71,30 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .end = phase->end,
         .id_count = ids->phase != NULL ? ids->queue.count : 0,
         .id_next = ids->queue.next,
-        .again = ids->again.count > 0 ? &ids->again.items[ids->again.next] : NULL,
-        .again_count = ids->again.count - ids->again.next,
+        .again = left_of(&ids->again),
+        .late = left_of(&ids->late),
         .lost = ids->lost_missing,
+        .refused = ids->lost_refused,
         .failed = ids->lost_failed,
         .requests = fetch->totals.requests,
         .records = fetch->totals.records,
     };
 
     return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
+}
+
+/* One by one, so that the queue can grow. */
+static bool resume_queue(struct id_queue *queue, struct arena *arena, struct id_list ids,
+                         struct error *err)
+{
+    for (size_t i = 0; i < ids.count; i++) {
+        struct str *slot = LIST_ADD(arena, queue);
+
+        if (slot == NULL)
+            return arena_error(arena, err);
+        *slot = ids.items[i];
+    }
+    return true;
 }
 
 static bool resume_ids(struct id_work *ids, struct arena *arena,
@@ -83,14 +106,11 @@ static bool resume_ids(struct id_work *ids, struct arena *arena,
                          ids->queue.count);
     ids->queue.next = checkpoint->id_next;
     ids->lost_missing = checkpoint->lost;
+    ids->lost_refused = checkpoint->refused;
     ids->lost_failed = checkpoint->failed;
-    ids->again.items = ARENA_ARRAY(arena, struct str, checkpoint->again_count);
-    if (ids->again.items == NULL)
-        return arena_error(arena, err);
-    for (size_t i = 0; i < checkpoint->again_count; i++)
-        ids->again.items[i] = checkpoint->again[i];
-    ids->again.count = checkpoint->again_count;
-    return true;
+    ids->late_end = checkpoint->late.count;
+    return resume_queue(&ids->again, arena, checkpoint->again, err) &&
+           resume_queue(&ids->late, arena, checkpoint->late, err);
 }
 
 /* A scroll or a search that was left in the middle: the source no longer keeps it for us. */
@@ -198,7 +218,7 @@ void fetch_close(struct fetch *fetch)
 
 /* ---- steps ---- */
 
-enum step { STEP_NONE, STEP_PAGE, STEP_IDS };
+enum step { STEP_NONE, STEP_PAGE, STEP_IDS, STEP_DEFERRED };
 
 static enum step next_step(const struct fetch *fetch)
 {
@@ -206,7 +226,9 @@ static enum step next_step(const struct fetch *fetch)
 
     if (id_work_is_due(&fetch->ids, is_listed))
         return STEP_IDS;
-    return is_listed ? STEP_NONE : STEP_PAGE;
+    if (!is_listed)
+        return STEP_PAGE;
+    return id_work_has_deferred(&fetch->ids) ? STEP_DEFERRED : STEP_NONE;
 }
 
 /* An operation by id without ids, and a walk that was finished when it was resumed, have no step to
@@ -218,6 +240,9 @@ static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct err
         return walk_page(fetch, batch, err);
     case STEP_IDS:
         return walk_id_batch(fetch, batch, err);
+    case STEP_DEFERRED:
+        batch->kind = FETCH_DETAILS;
+        return id_work_fail_deferred(&fetch->ids, err);
     case STEP_NONE:
         break;
     }
@@ -228,20 +253,24 @@ static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct err
 /* The request of the next step, where it is known and its response may wait. */
 static void prefetch_next(struct fetch *fetch)
 {
+    const enum step step = next_step(fetch);
     struct exchange_request request = { .phase = fetch->list };
 
-    if (next_step(fetch) == STEP_IDS)
+    if (step == STEP_IDS)
         request = id_work_request(&fetch->ids);
-    else if (!fetch->list->rules.replayable)
-        return; /* if we died, its page would be lost */
+    else if (step == STEP_DEFERRED || !fetch->list->rules.replayable)
+        return; /* if we died, the page of a scroll would be lost */
     prefetch_start(fetch, &request);
 }
 
 /* Whether this was the last step, and if so, what the walk amounts to. */
 static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
-    if (!fetch->has_verdict && next_step(fetch) == STEP_NONE)
+    if (!fetch->has_verdict && next_step(fetch) == STEP_NONE) {
+        if (!id_work_check_refused(fetch, err))
+            return false;
         walk_judge(fetch);
+    }
     if (!fetch->has_verdict && !walk_check_limits(fetch, err))
         return false;
     batch->is_last = fetch->has_verdict;
@@ -303,7 +332,7 @@ static bool next_response(struct fetch *fetch, struct error *err)
         return false;
     fetch->totals.records += (int64_t)whole->record_count;
     fetch->handout.part_count = (int64_t)parts_of(fetch, whole->record_count);
-    if (!conclude(fetch, whole, err) || !describe(fetch, whole, NULL, err) ||
+    if (!conclude(fetch, whole, err) || !describe(fetch, whole, whole->failure, err) ||
         !write_checkpoint(fetch, err))
         return false;
     if (whole->has_next)
@@ -325,6 +354,7 @@ static bool drop_last(struct fetch *fetch, struct error *err)
     handout->record_count = 0;
     fetch->counts = (struct fetch_counts){ 0 };
     fetch->ids.lost = (struct lost_list){ 0 };
+    fetch->failure.level = ERROR_NONE;
     fetch->attempts.count = 0;
     fetch->retry = (struct walk_retry){ 0, WAIT_BACKOFF };
     fetch->memory.keeps_first = false;

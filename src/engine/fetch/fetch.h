@@ -39,6 +39,14 @@
  * beginning, and the verdict counts that. order.ids must then hold, in order, the ids of all
  * FETCH_IDS batches that were stored in this task; for an operation by id, the same list as before.
  *
+ * Refused ids. A batch of ids that the source refuses is halved until one id is left. That id is
+ * given up: a batch of its own (FETCH_GIVEN_UP), whose row is FAILED. When more than one in ten ids
+ * are refused, the request is wrong, and the walk fails.
+ *
+ * Deferred ids. When a batch of ids gets no response, the batches after it are requested all the
+ * same. At the end fetch_next fails with "fetch.deferred"; the next run, resumed from the
+ * checkpoint, requests only the ids that are left.
+ *
  * Sweeps. When a walk ends and its own numbers say that something is missing, was received twice,
  * or moved while it was read, the pages are walked again from the beginning, FETCH_SWEEPS_MAX times
  * in all. The records are handed out again, in further batches, and the verdict is that of the last
@@ -57,7 +65,8 @@
  * Errors, besides those of response.h, listing.h, request.h, port/gate.h and port/http.h:
  * "fetch.rejected" (L1: the gate has no permit in time), "fetch.checkpoint" (L4: unreadable),
  * "fetch.restarts" (L1: the walk was lost too often), "fetch.refused" (L2: too many ids were
- * refused). After a failure only fetch_close is allowed.
+ * refused), "fetch.deferred" (L1: all other ids are done). After a failure only fetch_close is
+ * allowed.
  *
  * Threads: one at a time. Memory: two arenas of BATCH_BYTES_MAX, and the walk's own.
  */
@@ -93,9 +102,18 @@ enum { FETCH_RECORDS_MAX = 250 };
 enum { FETCH_REPEATS_MAX = 3 };
 /* Ids that the source fails on (5xx) before the source is taken to be failing. */
 enum { FETCH_FAILED_IDS_MAX = 8 };
-/* Ids that the source refuses (L2), and their share of all ids, before the request is taken to be
- * wrong. */
-enum { FETCH_REFUSED_IDS_MAX = 8, FETCH_REFUSED_IDS_PERMILLE = 100 };
+/* Ids that the source refuses: when they are more than this share of all ids, the request is taken
+ * to be wrong. A share of the first ids is not believed before there were FETCH_REFUSED_SAMPLE of
+ * them, unless more than half were refused. */
+enum { FETCH_REFUSED_IDS_PERMILLE = 100, FETCH_REFUSED_SAMPLE = 500 };
+/* So many say nothing about the share: one id of a list, or a few of those that an update selected,
+ * which may be the very ids that were refused before. */
+enum { FETCH_REFUSED_OF_LIST = 1, FETCH_REFUSED_OF_UPDATE = 8 };
+/* Ids of a list for which the details have no record. When these are all of at least the first
+ * number, or more than half of at least the second, the details are not believed. */
+enum { FETCH_MISSING_ALL_MIN = 10, FETCH_MISSING_HALF_MIN = 20 };
+/* Batches of ids in a row that got no response before the source is taken to be failing. */
+enum { FETCH_DEFERRED_IN_ROW_MAX = 2 };
 /* A slice that is expected, by its history, to have this many records is not believed to be empty
  * at once. */
 enum { FETCH_EXPECTED_MIN = 10 };
@@ -148,7 +166,7 @@ enum fetch_kind { FETCH_PAGE, FETCH_IDS, FETCH_DETAILS };
 enum fetch_lost_reason {
     FETCH_LOST_MISSING,     /* in no response */
     FETCH_LOST_ANSWERED_AS, /* the response is a record of another id: the source has merged them */
-    FETCH_LOST_REFUSED,     /* L2, requested by itself */
+    FETCH_LOST_REFUSED,     /* L2 or L3, requested by itself */
     FETCH_LOST_FAILED,      /* 5xx, requested by itself */
 };
 const char *fetch_lost_reason_name(enum fetch_lost_reason reason); /* "answered-as" */
@@ -163,6 +181,8 @@ struct fetch_lost_id {
     struct str id;
     enum fetch_lost_reason reason;
     struct str answered_as; /* the id of the record received instead */
+    int status;             /* REFUSED, FAILED: of the response; otherwise 0 */
+    struct str detail;      /* REFUSED, FAILED: the error, without secrets */
 };
 
 struct fetch_counts { /* of this batch */
@@ -203,13 +223,24 @@ struct fetch_verdict {
     int64_t distinct;
     int64_t missing; /* of the total */
     int64_t lost_ids;
+    int64_t refused_ids; /* of the lost ones */
+    int64_t failed_ids;  /* SHORTFALL: only these are missing; 0: something else is */
     int sweeps;
     int restarts;
     struct str reason; /* for people and record_remarks: "412 of 415 came; 2 sweeps" */
 };
 
+enum fetch_outcome {
+    FETCH_RECEIVED,
+    FETCH_GIVEN_UP, /* the one id of the request, refused or failed: batch.lost has it */
+    FETCH_DEFERRED, /* no response, all attempts used: the ids are requested by the next run. There
+                       is nothing to commit but the row of the failure. */
+};
+
 struct fetch_batch {
     enum fetch_kind kind;
+    enum fetch_outcome outcome;
+    const struct error *failure; /* not RECEIVED: the reason; the batch row is FAILED */
     int64_t batch_no;
     struct str endpoint; /* that the records and digests are of */
 
@@ -280,6 +311,12 @@ fetch_error_is_restarts(const struct error *err) /* the walk was lost too often 
 static inline bool fetch_error_is_refused(const struct error *err) /* too many ids were */
 {
     return strcmp(err->code, "fetch.refused") == 0;
+}
+
+/* Only deferred ids are left; the rows of their failures are stored. */
+static inline bool fetch_error_is_deferred(const struct error *err)
+{
+    return strcmp(err->code, "fetch.deferred") == 0;
 }
 
 /* Where the records of the current batch come from: for record_hash() and record_fields(). Its

@@ -105,16 +105,21 @@ struct lost_list {
 };
 
 struct id_work {
-    struct phase *phase;   /* that gets their records; NULL: this walk has no ids */
-    struct id_set known;   /* all ids that were ever queued */
-    struct id_queue queue; /* as they were listed */
-    struct id_queue again; /* missing in a first response */
-    size_t split_size;     /* ids per request while a failed batch is halved; 0: none is */
-    size_t split_end;      /* where in the queue that batch ends */
-    size_t batch_max;      /* below the source's size, because URLs got too long; 0: not */
-    int failed;            /* ids that the source failed on */
-    int refused;           /* ids that the source refused */
-    int64_t lost_missing;  /* given up, by reason */
+    struct phase *phase;     /* that gets their records; NULL: this walk has no ids */
+    struct id_set known;     /* all ids that were ever queued */
+    struct id_queue queue;   /* as they were listed */
+    struct id_queue again;   /* missing in a first response */
+    struct id_queue late;    /* without a response: of an earlier run, then of this one */
+    size_t late_end;         /* those of an earlier run end here; the rest is for the next run */
+    int late_in_row;         /* batches in a row without a response */
+    struct error late_error; /* of the last of them */
+    size_t split_size;       /* ids per request while a failed batch is halved; 0: none is */
+    size_t split_end;        /* where in the queue that batch ends */
+    size_t bad_end;          /* before this place in the queue is an id that fails; 0: none known */
+    size_t batch_max;        /* below the source's size, because URLs got too long; 0: not */
+    int failed;              /* ids that the source failed on, in this run */
+    int64_t lost_missing;    /* given up, by reason, in all runs */
+    int64_t lost_refused;
     int64_t lost_failed;
     struct lost_list lost; /* given up with this batch */
 };
@@ -122,12 +127,25 @@ struct id_work {
 /* Whether the next request is one for ids. is_listed: no further ids will be listed. */
 bool id_work_is_due(const struct id_work *ids, bool is_listed);
 
+/* Whether ids are left for the next run. */
+bool id_work_has_deferred(const struct id_work *ids);
+
+/* Fails: what was deferred is still missing. */
+bool id_work_fail_deferred(const struct id_work *ids, struct error *err) MUST_CHECK;
+
+/* At the end of the walk: fails when more than one in ten ids were refused. */
+bool id_work_check_refused(const struct fetch *fetch, struct error *err) MUST_CHECK;
+
+/* At the end of the walk: whether so many listed ids have no record that the details are not
+ * believed. An update expects missing ids. */
+bool id_work_is_unbelievable(const struct fetch *fetch);
+
 /* Queues the ids that are new. */
 bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *items, size_t count,
                  struct error *err) MUST_CHECK;
 
 /* The next request for ids. */
-struct exchange_request id_work_request(const struct id_work *ids);
+struct exchange_request id_work_request(struct id_work *ids);
 
 /* Takes that request. */
 bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
@@ -250,6 +268,7 @@ struct fetch {
     struct handout handout;
     struct fetch_counts counts; /* of this batch */
     struct attempts attempts;   /* of this batch */
+    struct error failure;       /* of this batch, when it is not FETCH_RECEIVED */
     struct walk_totals totals;
     struct walk_retry retry;
     bool has_verdict;

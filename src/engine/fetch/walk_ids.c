@@ -1,15 +1,20 @@
 /* Ids, whose records are requested in batches.
  *
  *      queue   |done|done|.. next ..|          listed ids, in order
+ *      late    |..|.. deferred ..|             without a response: those of an earlier run are
+ *                                              requested after the queue, those of this run are
+ *                                              left for the next
  *      again   |..|                            missing in a good response: requested once more, at
  *                                              the end, and then given up
  *
- * A batch that is refused is halved until it is one id. That id is given up, and
- * the sizes double again after it:  200 fails, 100 fails, ... 1 fails: lost; 2, 4, 8, ... 200.
+ * A batch that is refused is halved until it is one id. That id is given up, and the sizes double
+ * again after it:  200 fails, 100 is served, 50 fails, ... 1 fails: lost; 2, 4, 8, ... 200. So a
+ * refused id costs about 2 log2(batch) requests.
  */
 #include "engine/fetch/walk.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "base/list.h"
 
@@ -31,12 +36,23 @@ static size_t waiting(const struct id_queue *queue)
     return queue->count - queue->next;
 }
 
+/* Of an earlier run. */
+static size_t late_waiting(const struct id_work *ids)
+{
+    return ids->late_end - ids->late.next;
+}
+
+bool id_work_has_deferred(const struct id_work *ids)
+{
+    return ids->phase != NULL && ids->late.count > ids->late_end;
+}
+
 bool id_work_is_due(const struct id_work *ids, bool is_listed)
 {
     if (ids->phase == NULL)
         return false;
     if (is_listed)
-        return waiting(&ids->queue) > 0 || waiting(&ids->again) > 0;
+        return waiting(&ids->queue) > 0 || late_waiting(ids) > 0 || waiting(&ids->again) > 0;
     return waiting(&ids->queue) > 0 &&
            (int64_t)waiting(&ids->queue) >= ids->phase->endpoint->batch.combine;
 }
@@ -65,13 +81,15 @@ bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *ite
     return true;
 }
 
-/* Whether the next request is a second try. */
-static bool is_second_try(const struct id_work *ids)
+/* Whose ids are requested next. */
+static struct id_queue *next_queue(struct id_work *ids)
 {
-    return waiting(&ids->queue) == 0;
+    if (waiting(&ids->queue) > 0)
+        return &ids->queue;
+    return late_waiting(ids) > 0 ? &ids->late : &ids->again;
 }
 
-static size_t batch_size(const struct id_work *ids, const struct id_queue *queue)
+static size_t batch_size(const struct id_work *ids, size_t left)
 {
     size_t size = (size_t)ids->phase->endpoint->batch.id_batch_size;
 
@@ -79,18 +97,19 @@ static size_t batch_size(const struct id_work *ids, const struct id_queue *queue
         size = ids->batch_max;
     if (ids->split_size > 0 && ids->split_size < size)
         size = ids->split_size;
-    if (size > waiting(queue))
-        size = waiting(queue);
+    if (size > left)
+        size = left;
     return size > 0 ? size : 1;
 }
 
-struct exchange_request id_work_request(const struct id_work *ids)
+struct exchange_request id_work_request(struct id_work *ids)
 {
-    const struct id_queue *queue = is_second_try(ids) ? &ids->again : &ids->queue;
+    const struct id_queue *queue = next_queue(ids);
+    const size_t left = queue == &ids->late ? late_waiting(ids) : waiting(queue);
 
     return (struct exchange_request){ .phase = ids->phase,
                                       .ids = queue->items + queue->next,
-                                      .id_count = batch_size(ids, queue) };
+                                      .id_count = batch_size(ids, left) };
 }
 
 /* ---- ids given up ---- */
@@ -105,6 +124,8 @@ static bool lose(struct id_work *ids, struct arena *arena, struct fetch_lost_id 
     *slot = lost;
     if (fetch_lost_is_gone(lost.reason))
         ids->lost_missing++;
+    else if (lost.reason == FETCH_LOST_REFUSED)
+        ids->lost_refused++;
     else
         ids->lost_failed++;
     return true;
@@ -168,21 +189,14 @@ static bool is_failing_on_ids(const struct exchange *exchange, const struct erro
            exchange->reply.status >= 500 && exchange->reply.status != 503;
 }
 
+/* L3 by a rule of the source: a record that it cannot give. */
 static bool is_refusal(const struct exchange *exchange, const struct error *err)
 {
     const enum response_kind kind = exchange->response.kind;
 
-    return (kind == RESPONSE_ERROR && err->level == ERROR_REQUEST && exchange->reply.status > 0) ||
+    return (kind == RESPONSE_ERROR && exchange->reply.status > 0 &&
+            (err->level == ERROR_REQUEST || err->level == ERROR_DATA)) ||
            kind == RESPONSE_OVERSIZED || kind == RESPONSE_TOO_DEEP;
-}
-
-/* One bad id among many is given up. When one in ten is refused, the request is wrong: to request
- * all others one by one would only bring as many refusals. */
-static bool are_too_many_refused(struct id_work *ids, const struct id_queue *queue)
-{
-    ids->refused++;
-    return ids->refused > FETCH_REFUSED_IDS_MAX &&
-           (int64_t)ids->refused * 1000 > (int64_t)(queue->next + 1) * FETCH_REFUSED_IDS_PERMILLE;
 }
 
 /* Halves the batch that failed. False where the source does not want that. */
@@ -194,47 +208,207 @@ static bool split(struct id_work *ids, const struct id_queue *queue, size_t id_c
     if (ids->split_size == 0)
         ids->split_end = queue->next + id_count;
     ids->split_size = id_count / 2;
+    ids->bad_end = queue->next + id_count;
     return true;
 }
 
-/* After a failure that the ids are the reason of. True: the walk continues with smaller batches or
- * without the id. */
-static bool recover(struct fetch *fetch, struct id_queue *queue,
-                    const struct exchange_request *request, const struct exchange *exchange,
-                    struct error *err)
+/* After ids that were served or given up. Where one of the next ids is known to be bad, half of
+ * them are requested; otherwise twice as many as before. */
+static void grow_back(struct id_work *ids, const struct id_queue *queue)
 {
+    const size_t bad = ids->bad_end > queue->next ? ids->bad_end - queue->next : 0;
+
+    if (queue->next >= ids->split_end)
+        ids->split_size = 0;
+    else if (bad > 0)
+        ids->split_size = bad > 1 ? bad / 2 : 1;
+    else
+        ids->split_size *= 2;
+    if (ids->split_size == 0)
+        ids->bad_end = 0;
+}
+
+/* ---- refused ids ---- */
+
+/* How many ids there are, as far as is known. */
+static int64_t ids_expected(const struct fetch *fetch)
+{
+    const struct phase *list = fetch->list;
+    int64_t expected = (int64_t)fetch->ids.queue.count;
+
+    if (list == NULL || list->is_done)
+        return expected;
+    if (list->proof.has_total && list->proof.total_last > expected)
+        expected = list->proof.total_last;
+    return expected > FETCH_REFUSED_SAMPLE ? expected : FETCH_REFUSED_SAMPLE;
+}
+
+static bool is_too_large_a_share(const struct fetch *fetch, int64_t refused, int64_t of)
+{
+    const int64_t few = fetch->list == NULL ? FETCH_REFUSED_OF_UPDATE : FETCH_REFUSED_OF_LIST;
+
+    return refused > few && refused * 1000 > of * FETCH_REFUSED_IDS_PERMILLE;
+}
+
+/* Whether one more refused id, among so many that were requested, shows that the request is wrong:
+ * to request all others one by one would only bring as many refusals. *of: how many it is a share
+ * of. */
+static bool are_too_many_refused(const struct fetch *fetch, int64_t requested, int64_t *of)
+{
+    const int64_t refused = fetch->ids.lost_refused + 1;
+
+    *of = requested;
+    if (refused > FETCH_REFUSED_OF_UPDATE && refused * 2 > requested)
+        return true;
+    *of = ids_expected(fetch);
+    if (*of > FETCH_REFUSED_SAMPLE)
+        *of = FETCH_REFUSED_SAMPLE;
+    if (*of < requested)
+        *of = requested;
+    return is_too_large_a_share(fetch, refused, *of);
+}
+
+static bool fail_refused(struct error *err, int64_t refused, int64_t of)
+{
+    err->level = ERROR_REQUEST;
+    err->code = "fetch.refused";
+    return error_wrap(err,
+                      "%" PRId64 " of %" PRId64 " ids were refused, which is more than one in ten: "
+                      "the request is wrong, not the ids; the last response",
+                      refused, of);
+}
+
+bool id_work_check_refused(const struct fetch *fetch, struct error *err)
+{
+    const struct id_work *ids = &fetch->ids;
+    const int64_t of = (int64_t)ids->queue.count;
+
+    if (ids->phase == NULL || !is_too_large_a_share(fetch, ids->lost_refused, of))
+        return true;
+    return error_set(err, ERROR_REQUEST, "fetch.refused",
+                     "%" PRId64 " of %" PRId64 " ids were refused, which is more than one in ten: "
+                     "the request is wrong, not the ids; patra signal list shows their responses",
+                     ids->lost_refused, of);
+}
+
+/* ---- missing ids ---- */
+
+bool id_work_is_unbelievable(const struct fetch *fetch)
+{
+    const struct id_work *ids = &fetch->ids;
+    const int64_t of = (int64_t)ids->queue.count;
+
+    if (fetch->list == NULL || ids->phase == NULL)
+        return false;
+    return (of >= FETCH_MISSING_ALL_MIN && ids->lost_missing >= of) ||
+           (of >= FETCH_MISSING_HALF_MIN && ids->lost_missing * 2 > of);
+}
+
+/* ---- one id that fails ---- */
+
+/* The id becomes a batch of its own, which has failed. */
+static bool give_up(struct fetch *fetch, struct id_queue *queue, struct fetch_batch *batch,
+                    enum fetch_lost_reason reason, struct error *err)
+{
+    const struct fetch_lost_id lost = {
+        .id = queue->items[queue->next],
+        .reason = reason,
+        .status = fetch->current->reply.status,
+        .detail = arena_copy(walk_arena(fetch), str_of(err->text)),
+    };
+
+    if (lost.detail.data == NULL)
+        return arena_error(walk_arena(fetch), err);
+    fetch->failure = *err;
+    batch->outcome = FETCH_GIVEN_UP;
+    batch->failure = &fetch->failure;
+    queue->next++;
+    fetch->ids.bad_end = 0; /* this was the one */
+    grow_back(&fetch->ids, queue);
+    return lose(&fetch->ids, walk_arena(fetch), lost, err);
+}
+
+static bool settle_one(struct fetch *fetch, struct id_queue *queue, struct fetch_batch *batch,
+                       bool is_failing, struct error *err)
+{
+    struct id_work *ids = &fetch->ids;
+    const int64_t requested = (int64_t)ids->queue.next + (queue == &ids->queue);
+    int64_t of;
+
+    if (is_failing && ++ids->failed > FETCH_FAILED_IDS_MAX)
+        return false;
+    if (!is_failing && are_too_many_refused(fetch, requested, &of))
+        return fail_refused(err, ids->lost_refused + 1, of);
+    return give_up(fetch, queue, batch, is_failing ? FETCH_LOST_FAILED : FETCH_LOST_REFUSED, err);
+}
+
+/* ---- no response ---- */
+
+/* All attempts are used up, and nothing says when to come back: the ids after these may be served
+ * all the same. */
+static bool may_defer(const struct fetch *fetch, const struct exchange *exchange,
+                      const struct error *err)
+{
+    return err->level == ERROR_TRANSIENT && exchange->is_sent &&
+           exchange->response.kind == RESPONSE_ERROR && fetch->retry.at_us == 0 &&
+           !http_error_is_cancelled(err) && fetch->ids.late_in_row < FETCH_DEFERRED_IN_ROW_MAX;
+}
+
+static bool defer(struct fetch *fetch, struct id_queue *queue, size_t id_count,
+                  struct fetch_batch *batch, struct error *err)
+{
+    struct id_work *ids = &fetch->ids;
+
+    for (size_t i = 0; i < id_count; i++) {
+        const struct str id = queue->items[queue->next + i]; /* pushing may move the queue */
+
+        if (!push(&ids->late, &fetch->memory.own, id, err))
+            return false;
+    }
+    queue->next += id_count;
+    ids->split_size = 0;
+    ids->bad_end = 0;
+    ids->late_in_row++;
+    ids->late_error = *err;
+    fetch->failure = *err;
+    batch->outcome = FETCH_DEFERRED;
+    batch->failure = &fetch->failure;
+    return true;
+}
+
+bool id_work_fail_deferred(const struct id_work *ids, struct error *err)
+{
+    const size_t left = ids->late.count - ids->late_end;
+
+    *err = ids->late_error;
+    err->level = ERROR_TRANSIENT;
+    err->code = "fetch.deferred";
+    return error_wrap(err, "%zu id%s got no response, all others are done; the last failure", left,
+                      left == 1 ? "" : "s");
+}
+
+/* ---- failures ---- */
+
+/* After a request for ids that failed. True: either batch->outcome is set, or the same ids are to
+ * be requested in smaller batches. */
+static bool recover(struct fetch *fetch, struct id_queue *queue, size_t id_count,
+                    struct fetch_batch *batch, struct error *err)
+{
+    const struct exchange *exchange = fetch->current;
     const bool is_failing = is_failing_on_ids(exchange, err);
     struct id_work *ids = &fetch->ids;
 
-    if (!is_failing && !is_refusal(exchange, err))
-        return false;
     if (exchange->is_url_too_long) {
-        ids->batch_max = request->id_count / 2;
+        ids->batch_max = id_count / 2;
         return true;
     }
-    if (request->id_count > 1)
-        return split(ids, queue, request->id_count, exchange->response.kind == RESPONSE_OVERSIZED);
-    if (is_failing && ++ids->failed > FETCH_FAILED_IDS_MAX)
-        return false;
-    if (!is_failing && are_too_many_refused(ids, queue)) {
-        err->code = "fetch.refused";
-        return error_wrap(err, "%d of the first %zu ids were refused, the last one", ids->refused,
-                          queue->next + 1);
+    if (is_failing || is_refusal(exchange, err)) {
+        if (id_count == 1)
+            return settle_one(fetch, queue, batch, is_failing, err);
+        if (split(ids, queue, id_count, exchange->response.kind == RESPONSE_OVERSIZED))
+            return true;
     }
-    queue->next++;
-    return lose(
-        ids, walk_arena(fetch),
-        (struct fetch_lost_id){ .id = request->ids[0],
-                                .reason = is_failing ? FETCH_LOST_FAILED : FETCH_LOST_REFUSED },
-        err);
-}
-
-static void grow_back(struct id_work *ids, const struct id_queue *queue)
-{
-    if (queue->next >= ids->split_end)
-        ids->split_size = 0;
-    else
-        ids->split_size *= 2;
+    return may_defer(fetch, exchange, err) && defer(fetch, queue, id_count, batch, err);
 }
 
 /* ---- one batch ---- */
@@ -242,8 +416,7 @@ static void grow_back(struct id_work *ids, const struct id_queue *queue)
 bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct id_work *ids = &fetch->ids;
-    const bool is_second = is_second_try(ids);
-    struct id_queue *queue = is_second ? &ids->again : &ids->queue;
+    struct id_queue *queue = next_queue(ids);
     struct exchange_request request;
     struct exchange *found;
 
@@ -253,16 +426,15 @@ bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error 
         if (walk_run_checked(fetch, &request, &found, err))
             break;
         fetch->current = found;
-        if (!recover(fetch, queue, &request, found, err))
+        if (!recover(fetch, queue, request.id_count, batch, err))
             return false;
-        if (ids->lost.count > 0) {
-            grow_back(ids, queue);
-            return true; /* a batch of one lost id */
-        }
+        if (batch->outcome != FETCH_RECEIVED)
+            return true;
         exchange_discard(fetch, found);
     }
     fetch->current = found;
-    if (!settle_missing(fetch, &request, &found->listing, is_second, err))
+    ids->late_in_row = 0;
+    if (!settle_missing(fetch, &request, &found->listing, queue == &ids->again, err))
         return false;
     queue->next += request.id_count;
     grow_back(ids, queue);

@@ -37,6 +37,13 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
     if (verdict->lost_ids > 0)
         buf_printf(&out, "; %" PRId64 " id%s without a record", verdict->lost_ids,
                    verdict->lost_ids == 1 ? "" : "s");
+    if (verdict->refused_ids > 0)
+        buf_printf(&out, ", %" PRId64 " of them refused", verdict->refused_ids);
+    if (id_work_is_unbelievable(fetch))
+        buf_printf(&out,
+                   "; the details have no record for %" PRId64 " of %zu listed ids, which is not "
+                   "believed: see the details endpoint's request, response.items and response.id",
+                   fetch->ids.lost_missing, id_count);
     return buf_str(&out);
 }
 
@@ -66,7 +73,9 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
     struct fetch_verdict *verdict = &fetch->verdict;
 
     *verdict = (struct fetch_verdict){ .kind = kind,
-                                       .lost_ids = fetch->ids.lost_missing + fetch->ids.lost_failed,
+                                       .lost_ids = fetch->ids.lost_missing +
+                                                   fetch->ids.lost_refused + fetch->ids.lost_failed,
+                                       .refused_ids = fetch->ids.lost_refused,
                                        .sweeps = fetch->totals.sweeps + 1,
                                        .restarts = fetch->totals.restarts };
     if (phase != NULL) {
@@ -123,8 +132,13 @@ void walk_judge(struct fetch *fetch)
     case PROOF_COMPLETE:
         break;
     }
+    if (id_work_is_unbelievable(fetch)) {
+        walk_end(fetch, FETCH_SHORTFALL, (struct str){ 0 });
+        return;
+    }
     walk_end(fetch, fetch->ids.lost_failed > 0 ? FETCH_SHORTFALL : FETCH_COMPLETE,
              (struct str){ 0 });
+    fetch->verdict.failed_ids = fetch->ids.lost_failed;
 }
 
 /* ---- limits ---- */
