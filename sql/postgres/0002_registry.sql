@@ -41,6 +41,7 @@ CREATE TABLE reg_prov_endpoint_def (
     namespaces text CHECK (namespaces IS NULL OR namespaces::json IS NOT NULL),
     id_separator text,
     id_case text,
+    may_be_absent text CHECK (may_be_absent IS NULL OR may_be_absent::json IS NOT NULL),
     detail_endpoint text,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
@@ -175,6 +176,7 @@ CREATE TABLE reg_prov_pagination_cfg (
     record_cap bigint,
     id_min bigint,
     id_max bigint,
+    size_fixed boolean,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)

@@ -40,6 +40,7 @@ CREATE TABLE reg_prov_endpoint_def (
     namespaces TEXT CHECK (namespaces IS NULL OR json_valid(namespaces)),
     id_separator TEXT,
     id_case TEXT,
+    may_be_absent TEXT CHECK (may_be_absent IS NULL OR json_valid(may_be_absent)),
     detail_endpoint TEXT,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
@@ -174,6 +175,7 @@ CREATE TABLE reg_prov_pagination_cfg (
     record_cap INTEGER,
     id_min INTEGER,
     id_max INTEGER,
+    size_fixed INTEGER CHECK (size_fixed IN (0, 1)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_pagination_cfg_in_force ON reg_prov_pagination_cfg (provenance_code, endpoint_name, row_key)

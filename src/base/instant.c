@@ -29,6 +29,11 @@ int64_t instant_day_number(int64_t at_us)
     return floor_div(at_us, US_PER_DAY);
 }
 
+int64_t instant_floor(int64_t at_us, int64_t step_us)
+{
+    return floor_div(at_us, step_us) * step_us;
+}
+
 struct civil instant_to_civil(int64_t at_us)
 {
     const int64_t day_number = instant_day_number(at_us);

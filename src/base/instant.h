@@ -40,6 +40,9 @@ int instant_days_in_month(int year, int month);
 /* Days since 1970-01-01, rounded towards minus infinity. */
 int64_t instant_day_number(int64_t at_us);
 
+/* The last multiple of a step that is not after an instant. */
+int64_t instant_floor(int64_t at_us, int64_t step_us);
+
 /* "2026-01-02T03:04:05Z", with ".678901" only if the microseconds are not zero. */
 enum { INSTANT_TEXT_MAX = 32 };
 size_t instant_format(int64_t at_us, char text[INSTANT_TEXT_MAX]);

@@ -38,9 +38,17 @@ static const struct registry_column provenance[] = {
 };
 
 static const struct registry_column endpoint[] = {
-    TEXT("role"),    TEXT("method"),          TEXT("path"),       BOOL("auth_required"),
-    JSON("body"),    TEXT("response_format"), JSON("namespaces"), TEXT("id_separator"),
-    TEXT("id_case"), TEXT("detail_endpoint"),
+    TEXT("role"),
+    TEXT("method"),
+    TEXT("path"),
+    BOOL("auth_required"),
+    JSON("body"),
+    TEXT("response_format"),
+    JSON("namespaces"),
+    TEXT("id_separator"),
+    TEXT("id_case"),
+    JSON("may_be_absent"),
+    TEXT("detail_endpoint"),
 };
 
 static const struct registry_column operation[] = {
@@ -114,7 +122,7 @@ static const struct registry_column pagination[] = {
     TEXT("initial"),      TEXT("next_path"),      TEXT("next_header"),
     BOOL("replayable"),   TEXT("same_token"),     TEXT("order_by"),
     BOOL("tail_probe"),   BOOL("bridge_to_time"), INT("record_cap"),
-    INT("id_min"),        INT("id_max"),
+    INT("id_min"),        INT("id_max"),          BOOL("size_fixed"),
 };
 
 static const struct registry_column window[] = {

@@ -29,11 +29,6 @@ static int64_t part_count(enum reslice_reason reason, int64_t total, int64_t rec
     return parts;
 }
 
-static int64_t floor_to_granule(int64_t at_us, int64_t granule_us)
-{
-    return at_us - ((at_us % granule_us) + granule_us) % granule_us;
-}
-
 /* A cut near `at` that leaves `least` on both sides: on a calendar boundary if possible, else on a
  * step of the source's granularity. Returns `from` if there is none. */
 static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cut *cut,
@@ -43,8 +38,8 @@ static int64_t cut_near(int64_t at_us, struct window rest, const struct slice_cu
     const int64_t candidates[] = {
         align_floor(at_us, cut->align),
         align_ceil(at_us, cut->align),
-        floor_to_granule(at_us, granule_us),
-        floor_to_granule(at_us, granule_us) + granule_us,
+        instant_floor(at_us, granule_us),
+        instant_floor(at_us, granule_us) + granule_us,
     };
 
     /* Without a calendar every instant is a boundary. The source's steps still count: otherwise

@@ -79,7 +79,7 @@ static int64_t after_granule(int64_t at_us, enum granularity granularity)
 {
     const int64_t granule_us = granularity_us(granularity);
 
-    return ((at_us % granule_us) + granule_us) % granule_us;
+    return at_us - instant_floor(at_us, granule_us);
 }
 
 static int64_t before_granule(int64_t at_us, enum granularity granularity)

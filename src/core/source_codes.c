@@ -73,6 +73,16 @@ static const struct code_item LETTER_CASE_ITEMS[] = {
 const struct code_table LETTER_CASE_CODES =
     TABLE("reg_letter_case", "the case of the letters of an id", LETTER_CASE_ITEMS);
 
+static const struct code_item RESPONSE_PARTS[] = {
+    [RESPONSE_PART_ITEMS] = ITEM("ITEMS", "response.items"),
+    [RESPONSE_PART_TOTAL] = ITEM("TOTAL", "response.total"),
+    [RESPONSE_PART_NEXT] = ITEM("NEXT", "page.next or page.next_header"),
+    [RESPONSE_PART_HAS_MORE] = ITEM("HAS_MORE", "response.has_more"),
+    [RESPONSE_PART_UPDATED_AT] = ITEM("UPDATED_AT", "response.updated_at of a record"),
+};
+const struct code_table RESPONSE_PART_CODES =
+    TABLE("reg_response_part", "what a valid response may lack", RESPONSE_PARTS);
+
 static const struct code_item RULE_MEANING_ITEMS[] = {
     [RULE_ERROR] = ITEM("ERROR", "the request failed, at the rule's level"),
     [RULE_THROTTLED] = ITEM("THROTTLED", "too many requests: wait, then continue more slowly"),

@@ -42,6 +42,16 @@ extern const struct code_table MEANING_429_CODES;
 enum letter_case { LETTER_CASE_KEEP, LETTER_CASE_LOWER };
 extern const struct code_table LETTER_CASE_CODES;
 
+/* What a source's paths find in a response besides the fields of its records. */
+enum response_part {
+    RESPONSE_PART_ITEMS,
+    RESPONSE_PART_TOTAL,
+    RESPONSE_PART_NEXT,
+    RESPONSE_PART_HAS_MORE,
+    RESPONSE_PART_UPDATED_AT,
+};
+extern const struct code_table RESPONSE_PART_CODES;
+
 /* What a rule says about a response it matches. */
 enum rule_meaning {
     RULE_ERROR,     /* the request failed, at the rule's level */

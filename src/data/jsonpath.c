@@ -16,13 +16,22 @@ const char *jsonpath_warning(const struct jsonpath *path)
     return path->warning;
 }
 
-struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
-                              struct json_node root)
+/* One name or index. */
+static bool is_step(const struct path_segment *segment)
+{
+    const struct path_selector *selector = segment->selectors;
+
+    return !segment->descendant && selector->next == NULL &&
+           (selector->kind == SELECT_NAME || selector->kind == SELECT_INDEX);
+}
+
+struct json_node jsonpath_head(const struct jsonpath *path, const struct json_doc *doc,
+                               struct json_node root)
 {
     struct json_node node = root;
 
-    assert(path->query.singular);
-    for (const struct path_segment *s = path->query.segments; s != NULL; s = s->next) {
+    for (const struct path_segment *s = path->query.segments; s != NULL && is_step(s);
+         s = s->next) {
         const struct path_selector *selector = s->selectors;
         int64_t index = selector->index;
 
@@ -35,6 +44,59 @@ struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc
         node = index < 0 ? JSON_NODE_NONE : json_at(doc, node, (size_t)index);
     }
     return node;
+}
+
+struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
+                              struct json_node root)
+{
+    assert(path->query.singular);
+    return jsonpath_head(path, doc, root);
+}
+
+static bool has_twice(const struct json_doc *doc, struct json_node object, struct str name)
+{
+    size_t count = 0;
+
+    if (json_type(doc, object) != JSON_OBJECT)
+        return false;
+    for (struct json_iter it = json_each(doc, object); json_next(&it);)
+        count += json_string_is(doc, it.name, name);
+    return count > 1;
+}
+
+bool jsonpath_is_ambiguous(const struct jsonpath *path, const struct json_doc *doc,
+                           struct json_node root)
+{
+    struct json_node node = root;
+
+    for (const struct path_segment *s = path->query.segments; s != NULL && is_step(s);
+         s = s->next) {
+        if (s->selectors->kind != SELECT_NAME)
+            return false;
+        if (has_twice(doc, node, s->selectors->name))
+            return true;
+        node = json_get(doc, node, s->selectors->name);
+    }
+    return false;
+}
+
+bool jsonpath_is_plain(const struct jsonpath *path)
+{
+    for (const struct path_segment *s = path->query.segments; s != NULL; s = s->next) {
+        if (s->descendant || s->selectors->next != NULL ||
+            (s->selectors->kind != SELECT_NAME && s->selectors->kind != SELECT_ALL))
+            return false;
+    }
+    return true;
+}
+
+bool jsonpath_ends_in_name(const struct jsonpath *path)
+{
+    const struct path_segment *last = path->query.segments;
+
+    while (last != NULL && last->next != NULL)
+        last = last->next;
+    return last != NULL && last->selectors->kind == SELECT_NAME && last->selectors->next == NULL;
 }
 
 bool jsonpath_first(const struct jsonpath *path, struct arena *arena, struct jsonpath_target target,

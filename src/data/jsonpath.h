@@ -87,4 +87,21 @@ bool jsonpath_first(const struct jsonpath *path, struct arena *arena, struct jso
 struct json_node jsonpath_get(const struct jsonpath *path, const struct json_doc *doc,
                               struct json_node root);
 
+/* The result of the names and indexes that any query begins with: $.a.b of $.a.b[*].c. For a query
+ * that returns nothing, it says whether the place where it searches exists. */
+struct json_node jsonpath_head(const struct jsonpath *path, const struct json_doc *doc,
+                               struct json_node root);
+
+/* True when a name on the way to jsonpath_head() is twice in its object: it is unknown which of the
+ * two members is meant. */
+bool jsonpath_is_ambiguous(const struct jsonpath *path, const struct json_doc *doc,
+                           struct json_node root);
+
+/* True when the query has only names and wildcards, such as $.groups[*].items: where its head has
+ * elements, each of them leads to a result. */
+bool jsonpath_is_plain(const struct jsonpath *path);
+
+/* True for $.a and $..a, false for $, $.a[0] and $.a[*]: what it finds may be lists of its own. */
+bool jsonpath_ends_in_name(const struct jsonpath *path);
+
 #endif

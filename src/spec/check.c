@@ -58,6 +58,7 @@ static void check_endpoint(struct check *check)
     check_page(check);
     check_window(check);
     check_response(check);
+    check_absent(check);
     check_details(check);
     if (check->is_timed || check->is_by_id)
         return;

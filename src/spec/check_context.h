@@ -69,6 +69,9 @@ bool check_idle(const struct check *check, const char *path, const char *decider
 /* Both are set, and the first is more than the second. */
 bool check_is_more(const struct check *check, const char *path, const char *than);
 
+/* Some template of the endpoint uses the variable, directly or through an expression. */
+bool check_uses(const struct check *check, enum template_scope scope, const char *name);
+
 /* The value of a column of a row that the author named. */
 struct str row_text(const struct registry_row *row, const char *column);
 bool row_is_set(const struct registry_row *row, const char *column);
@@ -82,6 +85,7 @@ void check_rate(struct check *check);
 void check_page(struct check *check);
 void check_window(struct check *check);
 void check_response(struct check *check);
+void check_absent(struct check *check);
 void check_details(struct check *check);
 void check_operation(struct check *check);
 

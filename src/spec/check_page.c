@@ -15,7 +15,7 @@ static bool is_counted(int type)
     return type == PAGINATION_OFFSET || type == PAGINATION_PAGE;
 }
 
-static bool uses(const struct check *check, enum template_scope scope, const char *name)
+bool check_uses(const struct check *check, enum template_scope scope, const char *name)
 {
     for (size_t i = 0; i < template_variables_count; i++) {
         if (template_variables[i].scope == scope && strcmp(template_variables[i].name, name) == 0)
@@ -26,7 +26,7 @@ static bool uses(const struct check *check, enum template_scope scope, const cha
 
 static bool uses_page(const struct check *check, const char *name)
 {
-    return uses(check, TEMPLATE_PAGE, name);
+    return check_uses(check, TEMPLATE_PAGE, name);
 }
 
 static void check_next(const struct check *check, int type)
@@ -82,9 +82,40 @@ static void check_base(const struct check *check, int type)
         (void)check_idle(check, "page.base", "page.type", "is for page.type page only");
 }
 
+/* A size that the provider decides on cannot be requested. */
+static void check_fixed_size(const struct check *check)
+{
+    if (check_is_missing(check, "page.size")) {
+        check_error(check, "spec.page.size-missing", "page.size",
+                    "is missing; page.size_fixed requires it");
+        check_hint(check, "set how many records a full page of the provider has");
+    }
+    if (!check->is_unclear && (uses_page(check, "size") || uses_page(check, "limit"))) {
+        check_error(check, "spec.page.size-fixed", "page.size_fixed",
+                    "is true, but the size is sent");
+        check_hint(check, "remove it, or ${page.size} from the request");
+    }
+    (void)check_idle(check, "page.size_min", "page.size_fixed", "has no effect with size_fixed");
+    (void)check_idle(check, "page.size_max", "page.size_fixed", "has no effect with size_fixed");
+}
+
+static void check_sent_size(const struct check *check)
+{
+    if (check->is_unclear || check->role != ENDPOINT_SEARCH || !check_is_own(check, "page.size") ||
+        uses_page(check, "size") || uses_page(check, "limit"))
+        return;
+    check_error(check, "spec.page.not-sent", "page.size", "is never sent");
+    check_hint(check,
+               "put ${page.size} into a parameter: query: { rows: \"${page.size}\" }; or set "
+               "size_fixed: true if the provider decides on the size of its pages");
+}
+
 static void check_size(const struct check *check, int type)
 {
-    if (check_is_missing(check, "page.size") && (is_counted(type) || uses_page(check, "size"))) {
+    if (resolution_bool(&check->in, "page.size_fixed"))
+        check_fixed_size(check);
+    else if (check_is_missing(check, "page.size") &&
+             (is_counted(type) || uses_page(check, "size"))) {
         check_error(check, "spec.page.size-missing", "page.size", "is missing");
         check_hint(check, "set the number of records to request per page");
     }
@@ -100,11 +131,8 @@ static void check_size(const struct check *check, int type)
         check_error(check, "spec.page.size-over-cap", "page.size", "is more than cap");
         check_hint(check, "lower it; one query returns no more records");
     }
-    if (!check->is_unclear && check->role == ENDPOINT_SEARCH && check_is_own(check, "page.size") &&
-        !uses_page(check, "size") && !uses_page(check, "limit")) {
-        check_error(check, "spec.page.not-sent", "page.size", "is never sent");
-        check_hint(check, "put ${page.size} into a parameter: query: { rows: \"${page.size}\" }");
-    }
+    if (!resolution_bool(&check->in, "page.size_fixed"))
+        check_sent_size(check);
 }
 
 /* A walk that sends the same request for every page would never end. */
@@ -186,13 +214,22 @@ static void check_time(const struct check *check, int type)
         check_hint(check,
                    "set window.updated_since: true, or page.order_by with window.monotonic: true");
     }
+    if (type == PAGINATION_TIME && !check->is_unclear && check->is_timed &&
+        check->role == ENDPOINT_SEARCH &&
+        !check_uses(check, TEMPLATE_WINDOW, "from") && !check_uses(check, TEMPLATE_WINDOW, "to") &&
+        !check_uses(check, TEMPLATE_WINDOW, "last")) {
+        check_error(check, "spec.page.not-sent", "page.type",
+                    "is time, but ${window.from} is never sent");
+        check_hint(check, "put it into a parameter, or every request would return the first page");
+    }
     if (!resolution_bool(&check->in, "page.bridge_to_time"))
         return;
-    if (check_is_missing(check, "page.max_pages") || !filters || type == PAGINATION_TIME ||
+    if (check_is_missing(check, "page.order_by") || !filters || type == PAGINATION_TIME ||
         type == PAGINATION_SINGLE) {
         check_error(check, "spec.page.bridge", "page.bridge_to_time",
-                    "requires max_pages, window.updated_since and a page.type that has pages");
-        check_hint(check, "at max_pages the rest of the window is re-sliced by time");
+                    "requires page.order_by, window.updated_since and a page.type that has pages");
+        check_hint(check, "the walk continues from the date of the last record, so the list must "
+                          "be sorted by date and the request must send the window");
     }
 }
 
@@ -221,9 +258,9 @@ static void check_ids(const struct check *check)
                     "requires response.total, which shows whether a slice is above the cap");
         check_hint(check, "write the path of the number of matches");
     }
-    if (!check->is_unclear &&
-        (!uses(check, TEMPLATE_SLICE, "from") ||
-         (!uses(check, TEMPLATE_SLICE, "last") && !uses(check, TEMPLATE_SLICE, "to")))) {
+    if (!check->is_unclear && (!check_uses(check, TEMPLATE_SLICE, "from") ||
+                               (!check_uses(check, TEMPLATE_SLICE, "last") &&
+                                !check_uses(check, TEMPLATE_SLICE, "to")))) {
         check_error(check, "spec.page.ids-not-sent", "page.id_max",
                     "is set, but no template sends the range");
         check_hint(check,

@@ -33,6 +33,7 @@ enum fault_lack {
     FAULT_LACKS_NOTHING,
     FAULT_LACKS_TOTAL,      /* completeness cannot be proved by counting */
     FAULT_LACKS_HAS_MORE,   /* a short page is the last */
+    FAULT_LACKS_LAST_PAGE,  /* a full last page looks like one that lost its next */
     FAULT_LACKS_UPDATED_AT, /* the content decides whether a record changed */
 };
 

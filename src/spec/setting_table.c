@@ -416,6 +416,10 @@ const struct setting SETTINGS[] = {
     { "page.size_max", SE, REGISTRY_PAGINATION, "page_size_max", .type = SETTING_INT, .min = 1,
       .max = 100000, .into = INTO_ENDPOINT(page.size_max),
       .help = "The most records per page that the provider returns." },
+    { "page.size_fixed", SE, REGISTRY_PAGINATION, "size_fixed", .type = SETTING_BOOL,
+      .into = INTO_ENDPOINT(page.size_fixed),
+      .help = "The provider decides on the size of its pages: page.size says how many records they "
+              "have, and is not sent." },
     { "page.max_pages", SE, REGISTRY_PAGINATION, "pages_max", .type = SETTING_INT, .min = 1,
       .max = 1e9, .is_override = true, .into = INTO_ENDPOINT(page.max_pages),
       .help = "A slice ends after this many pages; without it, there is no limit." },
@@ -446,7 +450,10 @@ const struct setting SETTINGS[] = {
       .help = "token, url: request the last page once more before accepting it as the last." },
     { "page.bridge_to_time", SE, REGISTRY_PAGINATION, "bridge_to_time", .type = SETTING_BOOL,
       .builtin = "false", .into = INTO_ENDPOINT(page.bridge_to_time),
-      .help = "At max_pages, re-slice the rest of the window instead of stopping." },
+      .help =
+          "When the token dies in the middle of a walk, or at max_pages, continue from the date "
+          "of the last record instead of reading the window again. Requires order_by to be the "
+          "order of updated_at." },
     { "page.cap", SE, REGISTRY_PAGINATION, "record_cap", .type = SETTING_INT, .min = 1, .max = 1e12,
       .into = INTO_ENDPOINT(page.cap),
       .help = "The most records that one query returns; slices with more are re-sliced." },
@@ -547,6 +554,13 @@ const struct setting SETTINGS[] = {
     { "response.has_more", E, REGISTRY_FIELD, "path", "PATH:has_more", SETTING_PATH,
       .is_proto = true, .into = INTO_ENDPOINT(response.has_more),
       .help = "Whether there is another page." },
+    { "response.may_be_absent", E, REGISTRY_ENDPOINT, "may_be_absent", .type = SETTING_CODES,
+      .codes = &RESPONSE_PART_CODES, .into = { .read = spec_read_absent },
+      .help = "Which of items, total, next and has_more a valid response may lack. Without it, a "
+              "response with items in which a declared path finds nothing is broken: it is "
+              "requested again, and then the task fails. With updated_at, a record may lack its "
+              "date: then its content decides whether it has changed. Without, it is "
+              "quarantined." },
     { "response.deleted", E, REGISTRY_FIELD, "path", "PATH:deleted", SETTING_PATH,
       .is_mapping = true, .into = INTO_ENDPOINT(response.deleted),
       .help = "Present and true in a record that is a tombstone." },

@@ -177,6 +177,7 @@ struct spec_page {
     bool replayable;
     bool tail_probe;
     bool bridge_to_time;
+    bool size_fixed; /* the size is not sent */
     enum same_token same_token;
     struct str order_by;
 };
@@ -258,6 +259,7 @@ struct spec_response {
     struct spec_path version;
     struct spec_path total;
     struct spec_path has_more;
+    bool may_be_absent[RESPONSE_PART_UPDATED_AT + 1]; /* in a response that has items */
     struct spec_path deleted;
     struct spec_path merged_into;
     struct spec_rule_list success_when; /* all must hold */

@@ -145,19 +145,32 @@ void spec_read_shares(struct spec_reader *reader, struct json_node node, void *e
     }
 }
 
-void spec_read_candidates(struct spec_reader *reader, struct json_node node, void *operation)
+/* A list of words, each of which sets its flag. */
+static void read_flags(struct spec_reader *reader, const struct code_table *codes,
+                       struct json_node node, bool *flags)
 {
-    bool *candidates = ((struct spec_operation *)operation)->candidates;
     struct json_iter it;
 
     for (it = json_each(reader->doc, node); json_next(&it);) {
-        const int value = code_find(&CANDIDATE_SOURCE_CODES, spec_string(reader, it.value));
+        const int value = code_find(codes, spec_string(reader, it.value));
 
         if (value < 0)
             spec_fail(reader, "contains an unknown word");
         else
-            candidates[value] = true;
+            flags[value] = true;
     }
+}
+
+void spec_read_absent(struct spec_reader *reader, struct json_node node, void *endpoint)
+{
+    read_flags(reader, &RESPONSE_PART_CODES, node,
+               ((struct spec_endpoint *)endpoint)->response.may_be_absent);
+}
+
+void spec_read_candidates(struct spec_reader *reader, struct json_node node, void *operation)
+{
+    read_flags(reader, &CANDIDATE_SOURCE_CODES, node,
+               ((struct spec_operation *)operation)->candidates);
 }
 
 /* "selects": the hash of the value in a plan; true or false where no value was read. */

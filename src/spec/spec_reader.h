@@ -53,6 +53,7 @@ void spec_put_list(void *owner, const struct spec_target *target, const void *it
 void spec_read_id(struct spec_reader *reader, struct json_node node, void *endpoint);
 void spec_read_updated_at(struct spec_reader *reader, struct json_node node, void *endpoint);
 void spec_read_shares(struct spec_reader *reader, struct json_node node, void *endpoint);
+void spec_read_absent(struct spec_reader *reader, struct json_node node, void *endpoint);
 void spec_read_candidates(struct spec_reader *reader, struct json_node node, void *operation);
 void spec_read_selects(struct spec_reader *reader, struct json_node node, void *value);
 

@@ -66,6 +66,8 @@ static void add_batch(struct progress *progress, struct progress_worker *worker,
     sums->lost_ids += (int64_t)batch->lost_count;
     for (size_t i = 0; i < batch->lost_count; i++)
         sums->refused_ids += batch->lost[i].reason == FETCH_LOST_REFUSED;
+    for (int i = 0; i < FETCH_DOUBTS; i++)
+        sums->doubts[i] += batch->is_last && batch->verdict.doubts[i];
     sums->requests += batch->counts.requests;
     sums->retries += batch->counts.retries;
     sums->throttled += batch->counts.throttled;

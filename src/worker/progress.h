@@ -47,6 +47,7 @@ struct progress_sums {
     int64_t quarantined;
     int64_t lost_ids;             /* ids without a record */
     int64_t refused_ids;          /* of these, refused by the source */
+    int64_t doubts[FETCH_DOUBTS]; /* slices with this doubt */
     int64_t requests;
     int64_t retries;
     int64_t throttled;

@@ -105,7 +105,9 @@ static void read_headers(struct arena *arena, struct str *rest, struct http_head
 
 static void check_listing(struct arena *arena, const struct probe *probe)
 {
-    const struct record_origin origin = { &probe->reader, &probe->response.document, arena };
+    const struct record_origin origin = { .reader = &probe->reader,
+                                          .document = &probe->response.document,
+                                          .arena = arena };
     const struct listing *listing = &probe->listing;
     struct error err;
     struct str fields;
@@ -118,7 +120,7 @@ static void check_listing(struct arena *arena, const struct probe *probe)
         assert(str_is_utf8(record->provider_id));
         assert(str_find_char(record->provider_id, '\0') == record->provider_id.len);
         assert(record->payload.len > 0);
-        assert(record->has_updated_at || record->is_deleted);
+        assert(record->has_updated_at || record->is_future || record->is_deleted);
         (void)!record_fields(&origin, record, &fields, &err);
     }
 }

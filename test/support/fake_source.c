@@ -26,12 +26,15 @@ static int number(struct arena *arena, const struct http_request *request, const
 }
 
 /* Dates go down by a minute, from the newest, so that a list can be sorted by them. */
-static void add_record(struct buf *out, int index)
+static void add_record_of(struct buf *out, int index, int minute)
 {
-    const int minute = 24 * 60 - 1 - index % (24 * 60);
-
     buf_printf(out, "{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T%02d:%02d:00Z\"}", index,
                minute / 60, minute % 60);
+}
+
+static void add_record(struct buf *out, int index)
+{
+    add_record_of(out, index, 24 * 60 - 1 - index % (24 * 60));
 }
 
 static void add_range(struct fake_source *fake, struct buf *out, int from, int count, bool ids_only)
@@ -62,6 +65,8 @@ static void serve_list(struct fake_source *fake, struct arena *arena,
         from = number(arena, request, "page", 0) * size;
     if (fake->page_max > 0 && size > fake->page_max)
         size = fake->page_max;
+    if (fake->sticks && from >= fake->records)
+        from = (fake->records - 1) / size * size;
     if (fake->moves)
         from -= fake->served - 1;
     buf_add(out, str_find(request->url, STR("/sorted")) < request->url.len ? STR("{\"records\":[")
@@ -189,20 +194,30 @@ static void serve_more(struct fake_source *fake, struct arena *arena,
     buf_add(out, STR("]}"));
 }
 
-/* By date, the oldest first: minute m of the day is record 1439 - m. */
+/* By date, the oldest first: minute m of the day is record 1439 - m, or as many records as share
+ * it. A date before the day is the day's beginning. */
 static void serve_time(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     const struct str from = param(arena, request, "from");
+    const bool is_before = str_starts(from, STR("2025"));
+    const int per_minute = fake->per_minute > 0 ? fake->per_minute : 1;
     int left = number(arena, request, "size", 40);
+    int minute = is_before ? 0 : atoi(from.data + 11) * 60 + atoi(from.data + 14);
+    const char *comma = "";
 
+    if (fake->is_exclusive && !is_before)
+        minute++;
     buf_add(out, STR("{\"items\":["));
-    for (int m = atoi(from.data + 11) * 60 + atoi(from.data + 14); m < 24 * 60 && left > 0; m++) {
-        if (24 * 60 - 1 - m >= fake->records)
+    for (int i = minute * per_minute; i < 24 * 60 * per_minute && left > 0; i++) {
+        const int index = 24 * 60 * per_minute - 1 - i;
+
+        if (index >= fake->records)
             continue;
-        add_record(out, 24 * 60 - 1 - m);
-        if (--left > 0 && m < 24 * 60 - 1)
-            buf_add_char(out, ',');
+        buf_add(out, str_of(comma));
+        add_record_of(out, index, i / per_minute);
+        comma = ",";
+        left--;
     }
     buf_add(out, STR("]}"));
 }
@@ -233,7 +248,8 @@ static void serve(void *context, struct arena *arena, const struct http_request 
         reply->error_code = "http.too_large";
         return;
     }
-    buf_init(&out, arena, 1 << 20);
+    reply->took_us = fake->took_us;
+    buf_init(&out, arena, 16 << 20);
     if (is_at(request, "/works"))
         serve_scroll(fake, arena, request, &out);
     else if (is_at(request, "/generic/next"))
@@ -252,6 +268,8 @@ static void serve(void *context, struct arena *arena, const struct http_request 
         serve_more(fake, arena, request, &out);
     else
         serve_list(fake, arena, request, &out);
+    for (int64_t i = 0; i < fake->padding * size; i++)
+        buf_add_char(&out, ' ');
     reply->body = buf_str(&out);
 }
 

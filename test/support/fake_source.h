@@ -12,17 +12,22 @@
 
 struct fake_source {
     int records;
-    int64_t total; /* reported; -1: none */
-    int served;    /* requests so far */
-    int scroll_at; /* a scroll's place */
-    int scrolls;   /* begun */
-    int page_cap;  /* larger pages are too large; 0: none */
-    int page_max;  /* the most items of a page, even if more are requested; 0: any number */
-    int poison;    /* the record that cannot be fetched; -1: none */
+    int64_t total;   /* reported; -1: none */
+    int served;      /* requests so far */
+    int scroll_at;   /* a scroll's place */
+    int scrolls;     /* begun */
+    int page_cap;    /* larger pages are too large; 0: none */
+    int64_t took_us; /* each response */
+    int64_t padding; /* blanks in each of them, per item requested */
+    int page_max;    /* the most items of a page, even if more are requested; 0: any number */
+    int poison;      /* the record that cannot be fetched; -1: none */
     int poison_status;
     int gone; /* the record that details do not have; -1: none */
     int session;
     int session_dies_at; /* request number; 0: never */
+    int per_minute;      /* by time: records of one instant; 0: one */
+    bool is_exclusive;   /* by time: only what comes after the instant that was sent */
+    bool sticks;         /* after the last page, that page again */
     bool moves;          /* a record comes in front with each request */
     /* Spoils the n-th request, counted from 1; true: *reply is the response. */
     bool (*spoil)(struct fake_source *fake, int n, struct scripted_reply *reply);

@@ -119,6 +119,22 @@ static void add_requests(const struct progress_view *view, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+/* Slices that are complete by all signs, which are not enough to be certain. */
+static void add_doubts(const struct progress_sums *sums, struct buf *out)
+{
+    static const char *const texts[] = {
+        [FETCH_DOUBT_NEXT] = "with a full last page and no next, which may have been lost",
+        [FETCH_DOUBT_TOTAL] = "with more records than response.total says",
+        [FETCH_DOUBT_REPEATS] = "with ids twice on a page, which make up response.total",
+    };
+
+    for (size_t i = 0; i < FETCH_DOUBTS; i++) {
+        if (sums->doubts[i] > 0)
+            buf_printf(out, "  doubt       %" PRId64 " slice%s %s\n", sums->doubts[i],
+                       sums->doubts[i] == 1 ? "" : "s", texts[i]);
+    }
+}
+
 static void add_cursor(const struct harvest_summary *summary, struct buf *out)
 {
     char before[INSTANT_TEXT_MAX], after[INSTANT_TEXT_MAX];
@@ -282,6 +298,7 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
                    summary->view.sums.quarantined, summary->view.sums.quarantined == 1 ? "" : "s",
                    STR_ARG(summary->source));
     add_lost(summary, &text);
+    add_doubts(&summary->view.sums, &text);
     add_troubles(summary, &text);
     add_cancelled(summary, &text);
     add_end(summary, &text);
@@ -307,6 +324,11 @@ static void write_sums(struct json_writer *w, const struct progress_sums *sums)
     json_write_end(w);
     json_write_member_i64(w, STR("lostIds"), sums->lost_ids);
     json_write_member_i64(w, STR("refusedIds"), sums->refused_ids);
+    json_write_name(w, STR("doubts"));
+    json_write_object(w);
+    for (int i = 0; i < FETCH_DOUBTS; i++)
+        json_write_member_i64(w, str_of(fetch_doubt_name((enum fetch_doubt)i)), sums->doubts[i]);
+    json_write_end(w);
     json_write_member_i64(w, STR("batches"), sums->batches);
     json_write_member_i64(w, STR("requests"), sums->requests);
     json_write_member_i64(w, STR("retries"), sums->retries);

@@ -261,7 +261,8 @@ static bool is_limit(const struct bench *bench, const struct fault_row *fault,
     const struct spec_endpoint *endpoint = spec->is_two_phase ? &spec->detail : &spec->endpoint;
 
     return fault->is_of_dates &&
-           endpoint->response.updated_at_count == 0 &&
+           (endpoint->response.updated_at_count == 0 ||
+            endpoint->response.may_be_absent[RESPONSE_PART_UPDATED_AT]) &&
            trial_same_ids(trial, &bench->truth);
 }
 

@@ -181,7 +181,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
     case ERROR_REQUEST:
     case ERROR_DATA:
         /* After the first page a shorter walk may succeed where a long one is refused. */
-        if (input->batches > 0 && input->can_reslice && !fetch_error_is_refused(err))
+        if (input->batches > 0 && input->can_reslice && fetch_error_is_of_response(err))
             return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
                 RESLICE_TOO_DEEP);

@@ -40,6 +40,17 @@ static void write_errors(const struct run_stats *stats, struct json_writer *w)
     json_write_end(w);
 }
 
+static void write_doubts(const struct run_stats *stats, struct json_writer *w)
+{
+    json_write_name(w, STR("doubts"));
+    json_write_array(w);
+    for (int i = 0; i < FETCH_DOUBTS; i++) {
+        if (stats->doubts[i])
+            json_write_str(w, str_of(fetch_doubt_name((enum fetch_doubt)i)));
+    }
+    json_write_end(w);
+}
+
 void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
 {
     const int64_t average_us =
@@ -75,6 +86,7 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_i64(writer, STR("deleted"), stats->deleted);
     json_write_member_i64(writer, STR("signals"), stats->signals);
     json_write_member_i64(writer, STR("bytes"), stats->bytes);
+    write_doubts(stats, writer);
     json_write_member_i64(writer, STR("errorCount"), stats->error_count);
     write_errors(stats, writer);
     json_write_end(writer);
@@ -179,6 +191,8 @@ void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
     stats->waits_told += counts->retry_afters;
     stats->slowed += counts->slowed;
     stats->quota_gone += counts->quota_gone;
+    for (int i = 0; i < FETCH_DOUBTS; i++)
+        stats->doubts[i] |= batch->is_last && batch->verdict.doubts[i];
     if (counts->latency_max_us > stats->latency_max_us)
         stats->latency_max_us = counts->latency_max_us;
     if (cause != NULL) {

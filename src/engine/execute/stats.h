@@ -26,9 +26,9 @@
 
 #include "base/error.h"
 #include "data/json_write.h"
+#include "engine/fetch/fetch.h"
 
 struct commit_result;
-struct fetch_batch;
 
 /* ---- a run ---- */
 
@@ -64,6 +64,7 @@ struct run_stats { /* the zero value is a run that did nothing */
     int64_t waits_told; /* by Retry-After */
     int64_t slowed;     /* times the gate was made to lower its rate */
     int64_t quota_gone;
+    bool doubts[FETCH_DOUBTS]; /* of its last batch */
     bool has_next;
     bool needs_reslice;   /* has a ticket for the rest of its slice */
     bool is_circuit_open; /* its end left the partition's circuit open */

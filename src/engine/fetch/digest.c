@@ -181,6 +181,17 @@ static void write_next_hint(struct json_writer *w, const struct fetch_batch *bat
     json_write_end(w);
 }
 
+static void write_doubts(struct json_writer *w, const struct fetch_verdict *verdict)
+{
+    json_write_name(w, STR("doubts"));
+    json_write_array(w);
+    for (int i = 0; i < FETCH_DOUBTS; i++) {
+        if (verdict->doubts[i])
+            json_write_str(w, str_of(fetch_doubt_name((enum fetch_doubt)i)));
+    }
+    json_write_end(w);
+}
+
 void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *batch)
 {
     const struct fetch_counts *counts = &batch->counts;
@@ -207,4 +218,6 @@ void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *bat
     json_write_member_bool(writer, STR("requestedAgain"), counts->repeated);
     json_write_member_bool(writer, STR("pageSizeShrink"), counts->page_shrunk);
     json_write_end(writer);
+    if (batch->is_last)
+        write_doubts(writer, &batch->verdict);
 }

@@ -147,6 +147,43 @@ bool document_is_there(const struct document_place *place, const struct document
     return true;
 }
 
+static enum document_kind kind_of(enum json_type type)
+{
+    switch (type) {
+    case JSON_NONE:
+        break;
+    case JSON_NULL:
+        return DOCUMENT_NULL;
+    case JSON_BOOL:
+        return DOCUMENT_BOOL;
+    case JSON_NUMBER:
+    case JSON_STRING:
+        return DOCUMENT_TEXT;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        return DOCUMENT_TREE;
+    }
+    return DOCUMENT_NOTHING;
+}
+
+bool document_kind(const struct document_place *place, const struct document_path *path,
+                   enum document_kind *kind, struct error *err)
+{
+    struct json_node node;
+    struct str text;
+
+    if (place->document->format == RESPONSE_JSON) {
+        if (!document_node(place, path, &node, err))
+            return false;
+        *kind = kind_of(json_type(&place->document->json, node));
+        return true;
+    }
+    if (!document_text(place, path, &text, err))
+        return false;
+    *kind = text.data != NULL ? DOCUMENT_TEXT : DOCUMENT_NOTHING;
+    return true;
+}
+
 static bool is_false_word(struct str text)
 {
     static const struct str words[] = { STR_INIT(""), STR_INIT("0"), STR_INIT("false"),
@@ -285,35 +322,16 @@ static bool add_item(struct document_items *items, struct arena *arena, struct d
     return true;
 }
 
-/* Null elements are left out. */
 static bool add_json(const struct json_doc *doc, struct document_items *items, struct arena *arena,
                      struct json_node node, struct error *err)
 {
-    return json_type(doc, node) == JSON_NULL ||
+    return (json_type(doc, node) == JSON_NULL && !items->has_nulls) ||
            add_item(items, arena, (struct document_node){ .json = node }, err);
 }
 
-static bool json_items(const struct json_doc *doc, const struct jsonpath *path, struct arena *arena,
-                       struct document_items *items, struct error *err)
+static bool add_elements(const struct json_doc *doc, struct document_items *items,
+                         struct arena *arena, struct json_node list, struct error *err)
 {
-    struct jsonpath_nodes found;
-    struct json_node list;
-
-    if (!jsonpath_is_singular(path)) {
-        items->is_there = true; /* an empty result may be an empty list or none at all */
-        if (!jsonpath_run(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
-                          &found, err))
-            return false;
-        for (size_t i = 0; i < found.count; i++) {
-            if (!add_json(doc, items, arena, found.items[i], err))
-                return false;
-        }
-        return true;
-    }
-    list = jsonpath_get(path, doc, json_root(doc));
-    items->is_there = json_type(doc, list) > JSON_NULL;
-    if (json_type(doc, list) != JSON_ARRAY)
-        return !items->is_there || add_json(doc, items, arena, list, err);
     for (struct json_iter it = json_each(doc, list); json_next(&it);) {
         if (!add_json(doc, items, arena, it.value, err))
             return false;
@@ -321,23 +339,74 @@ static bool json_items(const struct json_doc *doc, const struct jsonpath *path, 
     return true;
 }
 
-bool document_items(const struct document *document, const struct document_path *path,
-                    struct arena *arena, struct document_items *items, struct error *err)
+/* The results of a path with wildcards. There is a list where its head is one, or an object; and
+ * where each of its elements should lead to a result, at least one does. */
+static bool add_results(const struct json_doc *doc, const struct jsonpath *path,
+                        struct arena *arena, struct document_items *items, struct error *err)
 {
+    const struct json_node head = jsonpath_head(path, doc, json_root(doc));
+    const bool are_lists = jsonpath_ends_in_name(path);
+    struct jsonpath_nodes found;
+
+    if (!jsonpath_run(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL }, &found,
+                      err))
+        return false;
+    items->is_there = json_type(doc, head) >= JSON_ARRAY &&
+                      !(found.count == 0 && json_count(doc, head) > 0 && jsonpath_is_plain(path));
+    for (size_t i = 0; i < found.count; i++) {
+        const bool is_list = are_lists && json_type(doc, found.items[i]) == JSON_ARRAY;
+
+        if (are_lists && json_type(doc, found.items[i]) == JSON_NULL)
+            continue;
+        if (is_list ? !add_elements(doc, items, arena, found.items[i], err)
+                    : !add_json(doc, items, arena, found.items[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool json_items(const struct json_doc *doc, const struct jsonpath *path, struct arena *arena,
+                       struct document_items *items, struct error *err)
+{
+    struct json_node list;
+
+    if (jsonpath_is_ambiguous(path, doc, json_root(doc)))
+        return error_set(err, ERROR_TRANSIENT, "answer.twice",
+                         "the response has a member on the way to its items twice");
+    if (!jsonpath_is_singular(path))
+        return add_results(doc, path, arena, items, err);
+    list = jsonpath_get(path, doc, json_root(doc));
+    items->is_there = json_type(doc, list) > JSON_NULL;
+    if (json_type(doc, list) == JSON_ARRAY)
+        return add_elements(doc, items, arena, list, err);
+    items->is_single = items->is_there;
+    return !items->is_there || add_json(doc, items, arena, list, err);
+}
+
+static bool xml_items(const struct document *document, const struct document_list *list,
+                      struct arena *arena, struct document_items *items, struct error *err)
+{
+    const struct xml_node root = xml_root(document->xml, document->tree);
     struct xml_node_list found;
 
-    *items = (struct document_items){ 0 };
-    if (document->format == RESPONSE_JSON)
-        return json_items(&document->json, path->json, arena, items, err);
-    items->is_there = true;
-    if (!xml_nodes(document->xml, path->xml, arena, xml_root(document->xml, document->tree), &found,
-                   err))
+    if (!xml_nodes(document->xml, list->items->xml, arena, root, &found, err))
         return false;
     for (size_t i = 0; i < found.count; i++) {
         if (!add_item(items, arena, (struct document_node){ .xml = found.nodes[i] }, err))
             return false;
     }
-    return true;
+    items->is_there = true;
+    return found.count > 0 || !document_has_path(list->container) ||
+           xml_test(document->xml, list->container->xml, root, &items->is_there, err);
+}
+
+bool document_items(const struct document *document, const struct document_list *list,
+                    struct arena *arena, struct document_items *items, struct error *err)
+{
+    *items = (struct document_items){ .has_nulls = list->has_nulls };
+    if (document->format == RESPONSE_JSON)
+        return json_items(&document->json, list->items->json, arena, items, err);
+    return xml_items(document, list, arena, items, err);
 }
 
 /* ---- fields ---- */

@@ -17,8 +17,13 @@
  *      is there JSON: anything but null. XML: any node, or a text that is not empty.
  *      is true  is there, and is not false, 0, "", "0", "false", "no" or "n" (in any case).
  *      items    JSON: the elements of the array that a path without wildcards leads to; the value
- *               itself when it is an object or scalar; all results of a path with wildcards. Null
- *               elements are left out (they mean "no such record"). XML: the elements found.
+ *               itself when it is an object or scalar (is_single); all results of a path with
+ *               wildcards, and the elements of those results that are arrays where the path ends
+ *               in a name ($.groups[*].items). In the response to a lookup a null element means
+ *               "no such record" and is left out; elsewhere it is an item. XML: the elements found.
+ *      a list   is there, even without items, when the place is there where its path searches:
+ *               JSON: the names that the path begins with. XML: its container
+ *               (data/xml_container.h).
  *
  * Texts and raw bytes are views of the body or live in the arena. Both must outlive the document;
  * raw bytes also survive document_close(). One thread at a time.
@@ -115,6 +120,17 @@ bool document_is_there(const struct document_place *place, const struct document
 bool document_is_true(const struct document_place *place, const struct document_path *path,
                       bool *result, struct error *err) MUST_CHECK;
 
+/* What kind of value a path finds. XML has texts only, and an empty one for an empty element. */
+enum document_kind {
+    DOCUMENT_NOTHING, /* no member, no node */
+    DOCUMENT_NULL,
+    DOCUMENT_TEXT, /* or a number */
+    DOCUMENT_BOOL,
+    DOCUMENT_TREE, /* an object or an array */
+};
+bool document_kind(const struct document_place *place, const struct document_path *path,
+                   enum document_kind *kind, struct error *err) MUST_CHECK;
+
 struct document_texts {
     struct str *items;
     size_t count;
@@ -141,13 +157,21 @@ bool document_write_field(const struct document_place *place, const struct docum
 
 /* ---- the list of a page ---- */
 
+struct document_list {
+    const struct document_path *items;
+    const struct document_path *container; /* XML; none: unknown */
+    bool has_nulls;                        /* JSON: a null element is an item */
+};
+
 struct document_items {
-    bool is_there; /* JSON: there is a list, even if it is empty. XML: always */
+    bool is_there;  /* there is a list, even if it is empty */
+    bool is_single; /* JSON: one value, which is not a list */
+    bool has_nulls; /* of the list's paths */
     struct document_node *items;
     size_t count;
 };
 
-bool document_items(const struct document *document, const struct document_path *path,
+bool document_items(const struct document *document, const struct document_list *list,
                     struct arena *arena, struct document_items *items,
                     struct error *err) MUST_CHECK;
 

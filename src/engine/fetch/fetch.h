@@ -212,12 +212,22 @@ enum fetch_verdict_kind {
 };
 const char *fetch_verdict_name(enum fetch_verdict_kind kind); /* "complete" */
 
+/* What is not certain about a walk that is complete by all signs. */
+enum fetch_doubt {
+    FETCH_DOUBT_NEXT,    /* the last page is full and has no next: it may have lost it */
+    FETCH_DOUBT_TOTAL,   /* more came than the source's total says */
+    FETCH_DOUBT_REPEATS, /* ids that are twice on a page make up the total, sweep after sweep */
+};
+enum { FETCH_DOUBTS = FETCH_DOUBT_REPEATS + 1 };
+const char *fetch_doubt_name(enum fetch_doubt doubt); /* "lost-next" */
+
 struct fetch_verdict {
     enum fetch_verdict_kind kind;
     bool is_proven;
+    bool doubts[FETCH_DOUBTS]; /* COMPLETE */
     enum page_reason end;
     enum reslice_reason reslice; /* RESLICE */
-    struct window finished;      /* RESLICE: what is complete; not valid: nothing */
+    struct window finished;      /* RESLICE, CUT_SHORT: what is complete; not valid: nothing */
     bool has_total;
     int64_t total; /* the source's last */
     int64_t distinct;
@@ -308,6 +318,14 @@ fetch_error_is_restarts(const struct error *err) /* the walk was lost too often 
     return strcmp(err->code, "fetch.restarts") == 0;
 }
 
+/* The source refused the request, or its response could not be received. Any other error is of our
+ * own making (a token that cannot be sent, a next URL that must not be followed): the same request
+ * fails again. */
+static inline bool fetch_error_is_of_response(const struct error *err)
+{
+    return strncmp(err->code, "answer.", 7) == 0 || strncmp(err->code, "http.", 5) == 0;
+}
+
 static inline bool fetch_error_is_refused(const struct error *err) /* too many ids were */
 {
     return strcmp(err->code, "fetch.refused") == 0;
@@ -324,8 +342,8 @@ static inline bool fetch_error_is_deferred(const struct error *err)
 struct record_origin fetch_origin(struct fetch *fetch);
 
 /* Writes the members of a batch's stats that the walk knows (004 section 14.3.2) into an open
- * object: itemsCount, latencyMs, retryCount, 429Count, hasNext, nextHint, http, selfHealing. The
- * caller adds inserted, updated, skipped, failed. */
+ * object: itemsCount, latencyMs, retryCount, 429Count, hasNext, nextHint, http, selfHealing, and
+ * for the last batch doubts. The caller adds inserted, updated, skipped, failed. */
 void fetch_stats_write(struct json_writer *writer, const struct fetch_batch *batch);
 
 #endif

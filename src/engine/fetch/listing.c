@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "data/link_header.h"
 #include "data/url.h"
+#include "engine/fetch/document_outline.h"
 #include "engine/fetch/id_set.h"
 
 struct reading {
@@ -49,10 +50,67 @@ static bool is_wanted(const struct reading *reading, const struct record *record
            listing_date_end_us(record->updated_at_us, record->precision) > keep.from_us;
 }
 
-static void note_date(struct listing *listing, const struct record *record)
+/* Whether a record is out of order among those before it. A date may mean a whole day or year, and
+ * is out of order only when all of that is. */
+static bool is_misplaced(const struct reading *reading, const struct record *record)
 {
+    const struct listing *listing = reading->listing;
+    const int64_t step_us = reading->input->step_us > 0 ? reading->input->step_us : 1;
+    const int64_t last_us = listing_date_end_us(record->updated_at_us, record->precision) - 1;
+
+    if (!listing->has_dates)
+        return false;
+    if (reading->input->order == LISTING_OLDEST_FIRST)
+        return instant_floor(last_us, step_us) < instant_floor(listing->latest_us, step_us);
+    return reading->input->order == LISTING_NEWEST_FIRST &&
+           instant_floor(record->updated_at_us, step_us) >
+               instant_floor(listing->earliest_end_us, step_us);
+}
+
+/* What a record and the one before it say about the declared order. */
+static enum page_order order_of(const struct reading *reading, const struct record *record)
+{
+    const struct listing *listing = reading->listing;
+    const int64_t step_us = reading->input->step_us > 0 ? reading->input->step_us : 1;
+    const int64_t from_us = record->updated_at_us;
+    const int64_t to_us = listing_date_end_us(from_us, record->precision) - 1;
+    const bool is_later = from_us > listing->last_end_us, is_earlier = to_us < listing->last_us;
+    const bool is_newest_first = reading->input->order == LISTING_NEWEST_FIRST;
+
+    if (!listing->has_dates || reading->input->order == LISTING_UNSORTED ||
+        (!is_later && !is_earlier))
+        return PAGE_ORDER_UNKNOWN;
+    if (is_later == is_newest_first)
+        return PAGE_ORDER_MIXED;
+    if (is_later ? instant_floor(from_us, step_us) > instant_floor(listing->last_end_us, step_us)
+                 : instant_floor(to_us, step_us) < instant_floor(listing->last_us, step_us))
+        return PAGE_ORDER_STEPS;
+    return PAGE_ORDER_FINE;
+}
+
+static void note_order(const struct reading *reading, const struct record *record)
+{
+    struct listing *listing = reading->listing;
+    const enum page_order order = order_of(reading, record);
+
+    if (order > listing->order)
+        listing->order = order;
+    listing->last_us = record->updated_at_us;
+    listing->last_end_us = listing_date_end_us(record->updated_at_us, record->precision) - 1;
+}
+
+static void note_date(const struct reading *reading, const struct record *record)
+{
+    struct listing *listing = reading->listing;
+    int64_t end_us;
+
     if (!record->has_updated_at)
         return;
+    end_us = listing_date_end_us(record->updated_at_us, record->precision) - 1;
+    listing->is_unsorted |= is_misplaced(reading, record);
+    note_order(reading, record);
+    if (!listing->has_dates || end_us < listing->earliest_end_us)
+        listing->earliest_end_us = end_us;
     if (!listing->has_dates || record->updated_at_us < listing->earliest_us)
         listing->earliest_us = record->updated_at_us;
     if (!listing->has_dates || record->updated_at_us > listing->latest_us)
@@ -66,7 +124,7 @@ static bool is_past(const struct reading *reading)
     const struct listing *listing = reading->listing;
     const struct window keep = reading->input->keep;
 
-    if (!listing->has_dates || !window_is_valid(keep))
+    if (!listing->has_dates || !window_is_valid(keep) || listing->is_unsorted)
         return false;
     if (reading->input->order == LISTING_OLDEST_FIRST)
         return listing->earliest_us >= keep.to_us;
@@ -76,7 +134,7 @@ static bool is_past(const struct reading *reading)
 
 /* ---- items ---- */
 
-static void add_id(const struct reading *reading, struct str id)
+static void add_id(const struct reading *reading, struct str id, struct str key)
 {
     struct listing *listing = reading->listing;
 
@@ -86,7 +144,7 @@ static void add_id(const struct reading *reading, struct str id)
     }
     if (reading->input->ids_only)
         listing->ids[listing->hash_count] = id;
-    listing->hashes[listing->hash_count++] = id_set_hash(id);
+    listing->hashes[listing->hash_count++] = id_set_hash(key);
 }
 
 static bool add_record(const struct reading *reading, const struct record *record)
@@ -95,7 +153,7 @@ static bool add_record(const struct reading *reading, const struct record *recor
     struct record *kept;
 
     if (record_is_good(record))
-        note_date(listing, record);
+        note_date(reading, record);
     if (record_is_good(record) && !is_wanted(reading, record)) {
         listing->dropped++;
         return true;
@@ -106,6 +164,34 @@ static bool add_record(const struct reading *reading, const struct record *recor
         return arena_error(reading->arena, reading->err);
     *kept = *record;
     return true;
+}
+
+static bool judge_item(const struct reading *reading, const struct record_origin *origin, size_t i,
+                       struct record *record)
+{
+    const struct document_node node = reading->input->response->items.items[i];
+
+    if (reading->input->ids_only) {
+        *record = (struct record){ .position = i };
+        if (!record_id(origin, node, record, reading->err))
+            return false;
+        if (record->provider_id.data != NULL)
+            return true;
+    }
+    return record_judge(origin, node, i, record, reading->err); /* without an id, it is bad */
+}
+
+/* Refuses an id that is a value of another type in an earlier item. */
+static bool check_kind(const struct reading *reading, const struct record_origin *origin,
+                       struct record *record)
+{
+    bool is_ambiguous;
+
+    if (record->provider_id.data == NULL)
+        return true;
+    id_kinds_page_add(&reading->listing->kinds, id_set_hash(record->provider_id), record->id_kinds,
+                      &is_ambiguous);
+    return !is_ambiguous || record_refuse_id(origin, record, reading->err);
 }
 
 static bool read_items(const struct reading *reading)
@@ -119,22 +205,20 @@ static bool read_items(const struct reading *reading)
     struct listing *listing = reading->listing;
     struct record record;
 
+    listing->kinds =
+        (struct id_kinds_page){ .kinds = reading->input->kinds, .seen = reading->input->seen };
     listing->items = items->count;
     listing->hashes = ARENA_ARRAY(reading->arena, uint64_t, items->count);
     listing->ids = ARENA_ARRAY(reading->arena, struct str, ids_only ? items->count : 0);
     if (listing->hashes == NULL || listing->ids == NULL)
         return arena_error(reading->arena, reading->err);
+    if (!id_kinds_page_init(&listing->kinds, reading->arena, items->count, reading->err))
+        return false;
     for (size_t i = 0; i < items->count; i++) {
-        if (ids_only) {
-            record = (struct record){ .position = i };
-            if (!record_id(&origin, items->items[i], &record, reading->err))
-                return false;
-        } else {
-            if (!record_judge(&origin, items->items[i], i, &record, reading->err) ||
-                !add_record(reading, &record))
-                return false;
-        }
-        add_id(reading, record.provider_id);
+        if (!judge_item(reading, &origin, i, &record) || !check_kind(reading, &origin, &record) ||
+            (!(ids_only && record.provider_id.data != NULL) && !add_record(reading, &record)))
+            return false;
+        add_id(reading, record.provider_id, record.provider_id);
     }
     return true;
 }
@@ -167,55 +251,143 @@ static bool check_schema(const struct reading *reading)
 static bool page_text(const struct reading *reading, const struct document_path *path,
                       struct str *text)
 {
+    struct document_place root = { .document = document_of(reading), .arena = reading->arena };
+    struct document_value value;
+
     *text = (struct str){ NULL, 0 };
-    return !document_has_path(path) || !reading->input->response->is_open ||
-           document_text(&(struct document_place){ document_of(reading),
+    if (!document_has_path(path) || !reading->input->response->is_open)
+        return true;
+    root.node = document_root(root.document);
+    if (!document_value(&root, path, &value, reading->err))
+        return false;
+    if (value.is_broken) /* what would be sent back is not what was received */
+        return error_set(reading->err, ERROR_REQUEST, "page.next",
+                         "%s has half of a surrogate pair", QUOTE(value.text));
+    *text = value.text;
+    return true;
+}
+
+/* Something is at a path, and it cannot be what the path is for. */
+static bool refuse_part(const struct reading *reading, const char *code,
+                        const struct spec_path *path, const char *expected)
+{
+    const struct response *response = reading->input->response;
+    const struct str outline = document_outline(&response->document, reading->arena);
+
+    return error_set(reading->err, ERROR_TRANSIENT, code, "%.*s in the response is not %s: %.*s",
+                     STR_ARG(path->text), expected, STR_ARG(outline));
+}
+
+/* What is at a path of the page. A response that is empty by a rule of the source may have anything
+ * there. */
+static bool page_kind(const struct reading *reading, const struct document_path *path,
+                      enum document_kind *kind)
+{
+    *kind = DOCUMENT_NOTHING;
+    return !reading->input->response->is_open ||
+           document_kind(&(struct document_place){ document_of(reading),
                                                    document_root(document_of(reading)),
                                                    reading->arena },
-                         path, text, reading->err);
+                         path, kind, reading->err);
+}
+
+static bool is_declared_empty(const struct reading *reading)
+{
+    return reading->input->response->kind == RESPONSE_EMPTY;
+}
+
+/* XPath's number() of nothing is NaN. */
+static bool is_blank(struct str text)
+{
+    return str_trim(text).len == 0 || str_eq(text, STR("NaN"));
 }
 
 static bool read_total(const struct reading *reading)
 {
+    const struct document_path *path = &reading->input->reader->total;
     struct listing *listing = reading->listing;
+    enum document_kind kind;
     struct str text;
 
-    if (!page_text(reading, &reading->input->reader->total, &text))
+    if (!document_has_path(path))
+        return true;
+    if (!page_kind(reading, path, &kind) || !page_text(reading, path, &text))
         return false;
-    listing->has_total = text.len > 0 && str_to_i64(text, &listing->total) && listing->total >= 0;
-    return true;
+    listing->total_part = LISTING_ABSENT;
+    if (kind == DOCUMENT_NOTHING || kind == DOCUMENT_NULL ||
+        (kind == DOCUMENT_TEXT && is_blank(text)))
+        return true;
+    if (kind == DOCUMENT_TEXT && str_to_i64(str_trim(text), &listing->total) &&
+        listing->total >= 0) {
+        listing->has_total = true;
+        listing->total_part = LISTING_FOUND;
+        return true;
+    }
+    return is_declared_empty(reading) ||
+           refuse_part(reading, "answer.total", &reading->input->reader->endpoint->response.total,
+                       "a whole number");
 }
 
 static bool read_more(const struct reading *reading)
 {
     const struct document_path *path = &reading->input->reader->has_more;
     const struct document *document = document_of(reading);
-    struct document_place root = { .document = document, .arena = reading->arena };
-    bool is_there, is_true;
+    struct listing *listing = reading->listing;
+    enum document_kind kind;
+    bool is_true;
 
-    if (!document_has_path(path) || !reading->input->response->is_open)
+    if (!document_has_path(path))
         return true;
-    root.node = document_root(document);
-    if (!document_is_there(&root, path, &is_there, reading->err) ||
-        !document_is_true(&root, path, &is_true, reading->err))
+    if (!page_kind(reading, path, &kind))
         return false;
-    if (is_there)
-        reading->listing->more = is_true ? PAGE_MORE_YES : PAGE_MORE_NO;
+    listing->more_part = LISTING_ABSENT;
+    if (kind == DOCUMENT_NOTHING || kind == DOCUMENT_NULL)
+        return true;
+    if (kind == DOCUMENT_TREE)
+        return is_declared_empty(reading) ||
+               refuse_part(reading, "answer.has_more",
+                           &reading->input->reader->endpoint->response.has_more, "true or false");
+    if (!document_is_true(
+            &(struct document_place){ document, document_root(document), reading->arena }, path,
+            &is_true, reading->err))
+        return false;
+    listing->more = is_true ? PAGE_MORE_YES : PAGE_MORE_NO;
+    listing->more_part = LISTING_FOUND;
     return true;
 }
 
-static bool link_of(const struct reading *reading, struct str *next)
+/* The link of a relation, in any of the Link headers. data NULL: there is none. */
+static bool find_link(const struct reading *reading, struct str rel, struct str *target)
 {
     const struct http_headers headers = reading->input->reply->headers;
     const struct http_header *header = NULL;
 
-    *next = (struct str){ NULL, 0 };
-    while (next->data == NULL &&
+    *target = (struct str){ NULL, 0 };
+    while (target->data == NULL &&
            (header = http_header_find(headers, STR("Link"), header)) != NULL) {
-        if (!link_header_find(header->value, STR("next"), next, reading->err)) {
+        if (!link_header_find(header->value, rel, target, reading->err)) {
             reading->err->code = "page.next";
             return error_wrap(reading->err, "header Link");
         }
+    }
+    return true;
+}
+
+/* The next link. Without one, links to other pages say that this page is the last: *next is then
+ * an empty text. */
+static bool link_of(const struct reading *reading, struct str *next)
+{
+    static const struct str others[] = { STR_INIT("prev"), STR_INIT("previous"), STR_INIT("first"),
+                                         STR_INIT("last") };
+    struct str other;
+
+    if (!find_link(reading, STR("next"), next))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(others) && next->data == NULL; i++) {
+        if (!find_link(reading, others[i], &other))
+            return false;
+        if (other.data != NULL)
+            *next = STR("");
     }
     return true;
 }
@@ -241,26 +413,47 @@ static bool follow(const struct reading *reading, struct str reference, struct s
     return true;
 }
 
+/* In the body. text->data is NULL where there is none. */
+static bool next_in_body(const struct reading *reading, struct str *text)
+{
+    const struct document_path *path = &reading->input->reader->next;
+    enum document_kind kind;
+
+    if (!page_kind(reading, path, &kind) || !page_text(reading, path, text))
+        return false;
+    if (kind == DOCUMENT_NULL)
+        *text = STR("");
+    if (kind != DOCUMENT_BOOL && kind != DOCUMENT_TREE)
+        return true;
+    *text = (struct str){ NULL, 0 };
+    return is_declared_empty(reading) ||
+           refuse_part(reading, "answer.next", &reading->input->reader->endpoint->page.next,
+                       "a text or a number");
+}
+
 static bool read_next(const struct reading *reading)
 {
     const struct spec_page *page = &reading->input->reader->endpoint->page;
+    struct listing *listing = reading->listing;
     struct str text = { NULL, 0 };
 
     if (page->type != PAGINATION_TOKEN && page->type != PAGINATION_URL)
         return true;
     if (page->next_header.len == 0) {
-        if (!page_text(reading, &reading->input->reader->next, &text))
+        if (!next_in_body(reading, &text))
             return false;
     } else if (str_eq_nocase(page->next_header, STR("Link"))) {
         if (!link_of(reading, &text))
             return false;
     } else
         text = http_header_value(reading->input->reply->headers, page->next_header);
+    listing->next_part = text.data == NULL ? LISTING_ABSENT : LISTING_EMPTY;
     if (text.len == 0)
         return true;
+    listing->next_part = LISTING_FOUND;
     if (page->type == PAGINATION_URL)
-        return follow(reading, text, &reading->listing->next);
-    reading->listing->next = text;
+        return follow(reading, text, &listing->next);
+    listing->next = text;
     return true;
 }
 

@@ -22,19 +22,54 @@
  * only where the source is replayable). Only then is the end taken, with its reason, so that the
  * proof (engine/fetch/proof.h) can compare it with the total.
  *
+ * A total is one sign among others, too. Where as many came as it says, but the page is full or
+ * there is a next token, one more page is requested to see that the list ends (a probe). Where more
+ * came than it says, it is wrong, and the pages alone decide.
+ *
  *      list      total says    replayable   scroll (the token stays the same)
  *      empty     more          repeat       end; the proof will miss the rest
  *      empty     all here      end          end
  *      empty     nothing       repeat, but not after a page shorter than those before it
  *      short     more          go on        go on
- *      short     all here      end          end
+ *      short     all here      end          end; with a next token: go on, as a probe
+ *      full      all here      go on, as a probe
+ *      full      nothing       has_more is false: go on, as a probe
  *      short     nothing       go on, as a probe: what follows shows the end
  *      all known               repeat, then it is a loop
  *
- *      full      nothing       no token: repeat, it may have been forgotten
+ *      full      nothing       no token: repeat, it may have been forgotten. Where it is not there
+ *                              again, this may be the last page: PAGE_END_BARE, which is doubtful
+ *
+ * A page is full when it has as many items as were requested, or, since sources clamp sizes, as
+ * many as the largest page before it.
  *
  * A token that is the same as the one sent is an end where the list is empty or the total is
  * reached; with records and without a total the request is repeated first.
+ *
+ * Order. A list that is declared to be sorted by date may end the walk: its first page outside of
+ * the window, and with TIME the first date outside of it, is an end by order. That is checked on
+ * every page, within the page and against the pages before it. After the first violation the order
+ * is not relied on: the walk ends where the pages end. TIME cannot go on from such a page, and ends
+ * as cut short, unless the source says that this page was all.
+ *
+ * A list that is sorted the other way round begins outside of the window, too, and so does one with
+ * pinned records on top. So an end by order needs evidence: two different dates in the declared
+ * order, and a second page. TIME has no second page outside of the window. Where a full first page
+ * of one date is outside, it is requested once more, as large as possible. If that shows no order
+ * either, the walk ends as cut short.
+ *
+ * One instant. TIME steps over an instant of which a page shows only a part, reads the rest of the
+ * window, and ends as cut short. That a page with room left is only a part is seen by requesting
+ * what comes after its instant: if there are records, the page should have shown them.
+ *
+ * The border. TIME requests the last instant of a page again, so the next page begins with it. A
+ * page that does not may come from a source whose "since" is exclusive: it has left out the records
+ * of that instant that did not fit the page before. The request is made again from one step of the
+ * granularity earlier, and if that shows the border, the rest of the walk requests this way: one
+ * request more in all, and one at the end for the first instant of the window, which the first
+ * request left out. If it does not, the record at the border may have changed meanwhile, and the
+ * page before is read again. If that still ends with the border, and the border is missed again,
+ * the walk ends as stuck.
  */
 #ifndef PATRA_ENGINE_FETCH_PAGE_H
 #define PATRA_ENGINE_FETCH_PAGE_H
@@ -66,11 +101,22 @@ struct page_rules {
     bool replayable;    /* the same request gives the same page again */
     bool tail_probe;    /* request the last page once more before it is believed */
     enum same_token same_token;
-    enum granularity granularity; /* TIME: the finest step of a window */
-    bool descending;              /* TIME: the newest records come first */
+    enum granularity granularity; /* the finest step of a window */
+    bool is_sorted;               /* the list is declared to be in the order of its dates */
+    bool descending;              /* ... the newest first */
 };
 
 struct page_rules page_rules_of(const struct spec *spec, const struct spec_endpoint *endpoint);
+
+/* ---- the order ---- */
+
+/* What dates say about the declared order. Of two of them, the greater is what both say. */
+enum page_order {
+    PAGE_ORDER_UNKNOWN, /* there are no two different dates */
+    PAGE_ORDER_FINE,    /* as declared, within one step of the granularity */
+    PAGE_ORDER_MIXED,   /* within one step, and some the other way round: the order is not shown */
+    PAGE_ORDER_STEPS,   /* as declared, from one step to another */
+};
 
 /* ---- the state ---- */
 
@@ -88,7 +134,24 @@ struct page_state {
     bool was_repeat; /* the page before had nothing new */
     int64_t looked_last; /* TIME: items on the page before, if that might have been the last */
     int64_t clamp;       /* TIME: the most items on a page that looked like the last and was not */
+    bool has_edge;       /* a sorted list has shown dates */
+    int64_t edge_us;     /* the latest of them; with the newest first, the earliest */
+    bool is_unsorted;    /* a page was out of the declared order, which is not relied on since */
+    int order;           /* enum page_order, of all pages before this one */
+    bool has_hole;       /* TIME: an instant had more records than a page holds */
+    int64_t hole_us;     /* where the first of those begins; with the newest first, where it ends */
+    /* TIME: the border, which is the last instant of the page before. */
+    bool is_exclusive; /* requests begin one step before the rest */
+    int misses;        /* pages in a row that did not show the border */
+    int64_t back_us;   /* where the rest of the page before began; with the newest first, ended */
+    bool has_missed;   /* a page was read again because its border was missed */
+    int64_t missed_us; /* that border */
+    int64_t first_us;  /* where the window begins; with the newest first, where it ends */
+    bool is_head;      /* only the first instant of the window is requested, at the end */
 };
+
+/* TIME: what a request sends. */
+struct window page_window(const struct page_rules *rules, const struct page_state *state);
 
 /* Where a slice begins. pages: of a slice by page, NULL for all others. window: for TIME. */
 struct page_state page_first(const struct page_rules *rules, const struct page_range *pages,
@@ -105,11 +168,14 @@ struct page_seen {
     bool has_total;
     int64_t total;
     enum page_more more;    /* by has_more */
-    struct str next;        /* TOKEN, URL; data NULL: none */
+    struct str next;        /* TOKEN, URL; ID: where the next page begins; data NULL: none */
+    bool lacks_next;        /* and nothing else says that this is the end */
     bool next_is_known;     /* it was given before in this sweep, and is not the one sent */
     bool is_declared_empty; /* by a rule of the source there are no records */
-    bool is_past;           /* the list is sorted by date and has left the window */
-    bool has_dates;         /* TIME: the dates below are of this page */
+    bool is_past;           /* the page is sorted by date and outside of the window */
+    bool is_unsorted;       /* its dates are out of the declared order */
+    bool has_dates;         /* the dates below are of this page */
+    enum page_order order;  /* of the dates of this page */
     int64_t earliest_us;
     int64_t latest_us;
 };
@@ -119,6 +185,7 @@ struct page_facts {
     const struct page_range *pages; /* of a slice by page; NULL */
     bool is_second;                 /* this is the second response to the same request */
     bool is_expected;               /* by its history the slice has records */
+    bool is_total_reached;          /* by the distinct ids of the pages before this one */
 };
 
 /* ---- the decision ---- */
@@ -138,13 +205,19 @@ enum page_reason {
     PAGE_END_EMPTY,      /* nothing on the page, or nothing new */
     PAGE_END_RANGE,      /* the end of a slice by page */
     PAGE_END_PAST,       /* the list has left the window */
+    PAGE_END_BARE,       /* no next is there, or the one just sent, after a full page, and nothing
+                            else shows the end */
 
     PAGE_CUT_PAGES, /* max_pages */
     PAGE_CUT_CAP,   /* what the source hands out at most */
     PAGE_CUT_LOOP,  /* the same pages or tokens repeat */
     PAGE_CUT_STUCK, /* TIME: more records of one instant than a page holds, or none has a date; by
                        what was requested, or by what the source gives at most */
-    PAGE_CUT_VOID,  /* more empty pages in a row than PAGE_EMPTY_MAX */
+    PAGE_CUT_VOID,  /* more empty pages in a row than PAGE_EMPTY_MAX, or one where has_more is true
+                       and  the next request would be the same */
+    PAGE_CUT_ORDER, /* TIME: the page is not sorted, so where the next one begins is unknown; or it
+                       is outside of the window, and shows no order */
+    PAGE_CUT_LAST, /* the last slice by page ends at max_pages, and the source does not end there */
 
     PAGE_UNSURE_EMPTY,  /* empty where records were expected */
     PAGE_UNSURE_REPEAT, /* no item is new */
@@ -153,11 +226,13 @@ enum page_reason {
 };
 const char *page_reason_name(enum page_reason reason); /* "no-next"; "" for NONE */
 bool page_is_cut(enum page_reason reason);             /* an end by our limits */
+/* A cut that a narrower window would meet again: the source's pages lead nowhere. */
+bool page_is_dead_end(enum page_reason reason);
 
 struct page_decision {
     enum page_step step;
     enum page_reason reason;
-    struct page_state next; /* GO_ON */
+    struct page_state next; /* GO_ON; of END, its hole only */
 };
 
 struct page_decision page_decide(const struct page_rules *rules, const struct page_state *state,

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "data/xml_container.h"
+
 /* Paths beside those of rules and fields. */
 enum { FIXED_PATHS = 13 + SPEC_ID_PARTS_MAX + SPEC_DATE_PATHS_MAX };
 
@@ -62,6 +64,22 @@ static bool open_fields(struct opening *opening, const struct spec_field_list *f
     return true;
 }
 
+/* Where the items are searched. */
+static bool open_container(struct opening *opening)
+{
+    struct reader *reader = opening->reader;
+    struct xml_container container = { 0 };
+
+    if (reader->xml != NULL && !xml_container(opening->arena, reader->endpoint->response.items.text,
+                                              &container, opening->err))
+        return false;
+    return open_path(opening, &(struct spec_path){ .text = container.path }, &reader->container) &&
+           open_path(opening, &(struct spec_path){ .text = container.elements },
+                     &reader->elements) &&
+           open_path(opening, &(struct spec_path){ .text = container.strangers },
+                     &reader->strangers);
+}
+
 static bool open_fixed(struct opening *opening)
 {
     struct reader *reader = opening->reader;
@@ -93,7 +111,7 @@ static bool open_fixed(struct opening *opening)
         if (!open_path(opening, &response->updated_at[i], &reader->updated_at[i]))
             return false;
     }
-    return true;
+    return open_container(opening);
 }
 
 /* What XML needs: the module, the namespaces, the list of paths to close. */

@@ -12,6 +12,9 @@ struct reader {
     const struct spec_endpoint *endpoint;
     const struct xml *xml; /* NULL for JSON */
     struct document_path items;
+    struct document_path container; /* XML: of the items; none: unknown. See xml_container.h */
+    struct document_path elements;
+    struct document_path strangers;
     struct document_path id[SPEC_ID_PARTS_MAX];
     struct document_path updated_at[SPEC_DATE_PATHS_MAX];
     struct document_path version;

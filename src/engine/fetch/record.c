@@ -307,7 +307,8 @@ static bool judge_date(struct judging *judging)
         return true;
     if (!find_date(judging, &raw, &date, &is_read))
         return false;
-    if (!is_read && raw.len == 0 && record->is_deleted)
+    if (!is_read && raw.len == 0 &&
+        (record->is_deleted || response->may_be_absent[RESPONSE_PART_UPDATED_AT]))
         return true;
     if (!is_read)
         return refuse(judging, raw.len == 0 ? "date.missing" : "date.syntax",

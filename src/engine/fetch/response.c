@@ -6,6 +6,7 @@
 #include "data/http_fault.h"
 #include "data/media_type.h"
 #include "data/url.h"
+#include "engine/fetch/document_outline.h"
 #include "engine/fetch/provider_text.h"
 #include "engine/source/rate_key.h"
 
@@ -24,6 +25,20 @@ static const struct spec_response *rules_of(const struct reading *reading)
 static bool is_success(int status)
 {
     return status >= 200 && status < 300;
+}
+
+/* The record of a lookup, and of an endpoint that has no pages, may be an object by itself. */
+static bool may_be_single(const struct spec_endpoint *endpoint)
+{
+    return endpoint->role != ENDPOINT_SEARCH || endpoint->page.type == PAGINATION_SINGLE;
+}
+
+static bool has_records(const struct reading *reading)
+{
+    const struct document_items *items = &reading->response->items;
+
+    return items->count > 0 &&
+           (!items->is_single || may_be_single(reading->input->reader->endpoint));
 }
 
 /* ---- the body ---- */
@@ -74,8 +89,11 @@ static bool open_document(struct reading *reading, struct error *err)
         judge_fault(reading, err);
         return false;
     }
-    return document_items(&response->document, &reader->items, reading->arena, &response->items,
-                          err);
+    return document_items(
+        &response->document,
+        &(struct document_list){ &reader->items, &reader->container,
+                                 .has_nulls = reader->endpoint->role == ENDPOINT_SEARCH },
+        reading->arena, &response->items, err);
 }
 
 static void read_body(struct reading *reading)
@@ -163,8 +181,8 @@ static bool rule_applies(const struct reading *reading, size_t index, bool *appl
     if (rule->header.len > 0)
         *applies = header_fits(rule, reply->headers);
     else if (rule->contains.len > 0)
-        *applies = !(is_success(reply->status) && response->items.count > 0) &&
-                   text_fits(rule, reply->body);
+        *applies =
+            !(is_success(reply->status) && has_records(reading)) && text_fits(rule, reply->body);
     else
         *applies = true; /* the status was the condition */
     return true;
@@ -344,21 +362,43 @@ static bool judge_status(const struct reading *reading, struct error *err)
 
 /* ---- the list ---- */
 
-/* A missing list may mean that there is nothing to list; then the total is 0. */
+static bool refuse_items(const struct reading *reading, struct error *err)
+{
+    const struct response *response = reading->response;
+    const struct str path = rules_of(reading)->items.text;
+    const struct str outline = document_outline(&response->document, reading->arena);
+
+    if (response->items.is_there)
+        return error_set(err, ERROR_TRANSIENT, "answer.items",
+                         "%.*s in the response is not a list: %s; %.*s", STR_ARG(path),
+                         QUOTE(document_raw(&response->document, response->items.items[0])),
+                         STR_ARG(outline));
+    return error_set(
+        err, ERROR_TRANSIENT, "answer.items", "%.*s in the response: %.*s%s",
+        STR_ARG(document_outline_lack(&response->document, &reading->input->reader->items, path,
+                                      reading->arena)),
+        STR_ARG(outline),
+        rules_of(reading)->format == RESPONSE_XML
+            ? "; see response.namespaces if it has a namespace"
+            : "");
+}
+
+/* A missing list may mean that there is nothing to list: then the total is 0, or the source says
+ * that it may be absent. */
 static bool check_items(const struct reading *reading, struct error *err)
 {
     const struct reader *reader = reading->input->reader;
+    const struct document_items *items = &reading->response->items;
     const struct document_place root = root_of(reading);
     struct str total = { NULL, 0 };
 
-    if (reading->response->items.is_there)
+    if (items->is_there && items->is_single)
+        return may_be_single(reader->endpoint) || refuse_items(reading, err);
+    if (items->is_there || rules_of(reading)->may_be_absent[RESPONSE_PART_ITEMS])
         return true;
     if (document_has_path(&reader->total) && !document_text(&root, &reader->total, &total, err))
         return false;
-    if (str_eq(total, STR("0")))
-        return true;
-    return error_set(err, ERROR_TRANSIENT, "answer.items", "there is no %.*s in the response: %s",
-                     STR_ARG(rules_of(reading)->items.text), QUOTE(reading->input->reply->body));
+    return str_eq(total, STR("0")) || refuse_items(reading, err);
 }
 
 /* ---- the whole ---- */

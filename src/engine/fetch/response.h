@@ -12,7 +12,7 @@
  *          answer.throttled  too fast            answer.quota    the quota is used up
  *          answer.expired    the token expired   answer.syntax   broken or cut off
  *          body.empty  body.html  body.kind  body.charset        (data/media_type.h)
- *          answer.items      well-formed, but without the list
+ *          answer.items      well-formed, but without the list, or with something else in its place
  *      L2  answer.status     other 4xx, 3xx      answer.too_deep beyond what the source hands out
  *          answer.limit      nested too deep, declares entities, ...
  *      L4  answer.status     401, 407
@@ -20,6 +20,9 @@
  *
  * `contains` without path or header searches the body only where no records were found: an abstract
  * may well mention exceeded rate limits.
+ *
+ * The list of an endpoint with pages must be a list. Where one request returns one record (a lookup
+ * by id, page.type single), the value may be the record itself.
  *
  * 429 has two meanings. A rule may say which; otherwise rate.meaning_429 does.
  */
@@ -46,9 +49,8 @@ struct response {
     enum response_kind kind;
     const struct spec_rule *rule; /* that decided; NULL: none */
     struct rate_hints hints;
-    struct str
-        excerpt;  /* of a failure: the beginning of the body, its secrets masked (request.h) */
-    bool is_open; /* the document must be closed */
+    struct str excerpt; /* of a failure: the beginning of the body, masked (request.h) */
+    bool is_open;       /* the document must be closed */
     struct document document;
     struct document_items items;
 };

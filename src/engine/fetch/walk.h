@@ -35,6 +35,7 @@ struct phase {
     struct page_rules rules;
     struct page_state state;
     struct proof proof;
+    struct id_kinds kinds;    /* of the ids of this sweep */
     struct id_set tokens;     /* hashes of those the source gave in this sweep */
     struct buf token_bufs[2]; /* the state's token is in one, the next one's in the other */
     unsigned token_turn;
@@ -177,6 +178,9 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
 void walk_take_records(struct fetch *fetch, const struct listing *listing,
                        struct fetch_batch *batch);
 
+/* What a page adds to the proof. */
+struct proof_page walk_proof_page(const struct listing *listing);
+
 /* Keeps a token beyond the page that gave it. */
 bool phase_set_token(struct phase *phase, struct str token, struct error *err) MUST_CHECK;
 
@@ -200,6 +204,10 @@ struct window walk_keep(const struct fetch *fetch);
 /* Ends the walk. An empty reason is replaced by one made of the numbers. */
 void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reason);
 void walk_reslice(struct fetch *fetch, enum reslice_reason reason, struct str text);
+
+/* True: the walk cannot continue by tokens and has ended, and what it has not read is re-sliced
+ * (page.bridge_to_time). */
+bool walk_bridges(struct fetch *fetch);
 
 /* Ends the walk that has no further step by what its numbers say. */
 void walk_judge(struct fetch *fetch);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "data/http_fault.h"
+#include "engine/fetch/absence.h"
 #include "engine/fetch/digest.h"
 #include "engine/source/retry_policy.h"
 
@@ -166,7 +167,7 @@ static bool render(struct fetch *fetch, const struct exchange_request *request,
         .slice = fetch->order.slice,
         .plan_id = fetch->order.plan_id,
         .state = &phase->state,
-        .window = phase->rules.type == PAGINATION_TIME ? phase->state.rest
+        .window = phase->rules.type == PAGINATION_TIME ? page_window(&phase->rules, &phase->state)
                                                        : request_window(fetch->order.slice),
         .id_count = request->id_count,
         .history = fetch->history.values,
@@ -266,11 +267,30 @@ static bool send_request(struct fetch *fetch, const struct exchange_request *req
 
 /* ---- reading ---- */
 
-static enum listing_order order_of(const struct fetch *fetch, const struct phase *phase)
+static enum listing_order order_of(const struct phase *phase)
 {
-    if (fetch->spec->endpoint.window.updated_since)
+    if (!phase->rules.is_sorted)
         return LISTING_UNSORTED;
     return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
+}
+
+/* A list must have what the source declares. A lookup by id has no further pages. */
+static bool check_absence(struct fetch *fetch, const struct exchange_request *request,
+                          const struct exchange *exchange, struct error *err)
+{
+    const struct phase *phase = request->phase;
+    const struct proof_page page = walk_proof_page(&exchange->listing);
+    struct absence_input input = { .reader = &phase->reader,
+                                   .response = &exchange->response,
+                                   .listing = &exchange->listing,
+                                   .is_first = phase->state.number == 0 };
+
+    if (request->id_count > 0)
+        return true;
+    if (absence_needs_total(input.listing) &&
+        !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
+        return false;
+    return absence_check(&input, walk_arena(fetch), err);
 }
 
 static bool read_listing(struct fetch *fetch, const struct exchange_request *request,
@@ -285,16 +305,23 @@ static bool read_listing(struct fetch *fetch, const struct exchange_request *req
             exchange->reply.url.len > 0 ? exchange->reply.url : phase->endpoint->http.base_url,
         .now_us = exchange->sent_us,
         .keep = walk_keep(fetch),
-        .order = order_of(fetch, phase),
+        .order = order_of(phase),
+        .step_us = granularity_us(phase->rules.granularity),
         .ids_only = request->ids_only,
+        .kinds = &phase->kinds,
+        .seen = &phase->proof.ids,
     };
     struct listing *listing = &exchange->listing;
 
-    if (!listing_read(listing, walk_arena(fetch), &input, err))
+    if (!listing_read(listing, walk_arena(fetch), &input, err) ||
+        !check_absence(fetch, request, exchange, err)) {
+        exchange->response.kind = RESPONSE_ERROR;
         return false;
-    if (phase->rules.type != PAGINATION_URL || listing->next.data == NULL)
+    }
+    if (phase->rules.type != PAGINATION_URL)
         return true;
-    return request_clean_url(&phase->form, walk_arena(fetch), listing->next, &listing->next, err);
+    return (listing->next.data == NULL || request_clean_url(&phase->form, walk_arena(fetch),
+                                                            listing->next, &listing->next, err));
 }
 
 static bool read_reply(struct fetch *fetch, const struct exchange_request *request,

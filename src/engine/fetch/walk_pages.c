@@ -13,6 +13,8 @@
 
 #include <assert.h>
 
+#include "engine/fetch/absence.h"
+
 /* ---- what a slice covers ---- */
 
 struct window walk_keep(const struct fetch *fetch)
@@ -70,6 +72,7 @@ bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err
     proof_init(&phase->proof, own,
                (struct proof_rules){ .counts_total = range_of_phase(fetch, phase) == NULL,
                                      .repeats_are_ok = phase->rules.type == PAGINATION_TIME });
+    id_kinds_init(&phase->kinds, own);
     id_set_init(&phase->tokens, own);
     for (size_t i = 0; i < ARRAY_LEN(phase->token_bufs); i++)
         buf_init(&phase->token_bufs[i], own, HTTP_URL_BYTES_MAX);
@@ -79,6 +82,7 @@ bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err
 static bool restart_phase(const struct fetch *fetch, struct phase *phase, struct error *err)
 {
     proof_restart(&phase->proof);
+    id_kinds_clear(&phase->kinds);
     id_set_clear(&phase->tokens);
     phase->is_done = false;
     return enter_first_page(fetch, phase, err);
@@ -115,6 +119,15 @@ static bool is_token_gone(const struct phase *phase, const struct exchange *exch
 {
     return exchange->response.kind == RESPONSE_ERROR && exchange->reply.status == 410 &&
            phase->rules.type == PAGINATION_TOKEN && phase->state.number > 0;
+}
+
+/* A token that the source gave and does not accept any more, in its own words. */
+static bool is_token_refused(const struct phase *phase, const struct exchange *exchange,
+                             const struct error *err)
+{
+    return exchange->response.kind == RESPONSE_ERROR && err->level == ERROR_REQUEST &&
+           exchange->reply.status >= 400 && phase->state.number > 0 &&
+           (phase->rules.type == PAGINATION_TOKEN || phase->rules.type == PAGINATION_URL);
 }
 
 /* How sources say that there is no such page. A refusal for any other reason says nothing. */
@@ -164,18 +177,37 @@ static void end_too_deep(struct fetch *fetch)
              STR("the source goes no deeper, and the slice is not to be cut"));
 }
 
+/* The total was reached, and the request was to see whether the list goes on: any response that is
+ * not a page leaves the total as it is. */
+static bool is_end_by_total(const struct phase *phase, const struct exchange *exchange,
+                            const struct error *err)
+{
+    const enum response_kind kind = exchange->response.kind;
+
+    return phase->state.is_probe && proof_is_at_total(&phase->proof) && err->level != ERROR_FATAL &&
+           exchange->reply.status > 0 &&
+           (kind == RESPONSE_ERROR || kind == RESPONSE_TOO_DEEP || kind == RESPONSE_EXPIRED);
+}
+
 /* True: the page can be requested again, with the walk as it is now, or the walk has a verdict. */
 static bool recover(struct fetch *fetch, const struct exchange *exchange, struct error *err)
 {
     struct phase *phase = fetch->list;
 
+    if (is_end_by_total(phase, exchange, err)) {
+        phase->is_done = true;
+        phase->end = PAGE_END_TOTAL;
+        return true;
+    }
     if (phase->state.is_probe && is_past_the_end(exchange, err)) {
         end_by_probe(fetch, phase);
         return true;
     }
-    if (exchange->is_lost || exchange->response.kind == RESPONSE_EXPIRED ||
-        is_token_gone(phase, exchange))
-        return restart(fetch, err);
+    if (exchange->is_lost ||
+        exchange->response.kind == RESPONSE_EXPIRED || is_token_gone(phase, exchange))
+        return walk_bridges(fetch) || restart(fetch, err);
+    if (is_token_refused(phase, exchange, err))
+        return walk_bridges(fetch);
     if (exchange->response.kind == RESPONSE_OVERSIZED)
         return recover_oversized(fetch);
     if (exchange->response.kind != RESPONSE_TOO_DEEP)
@@ -186,7 +218,7 @@ static bool recover(struct fetch *fetch, const struct exchange *exchange, struct
 
 /* ---- what a page shows ---- */
 
-static struct proof_page proof_page_of(const struct listing *listing)
+struct proof_page walk_proof_page(const struct listing *listing)
 {
     return (struct proof_page){ .hashes = listing->hashes,
                                 .count = listing->hash_count,
@@ -198,11 +230,11 @@ static struct proof_page proof_page_of(const struct listing *listing)
 static struct page_seen seen_of(const struct phase *phase, const struct exchange *exchange)
 {
     const struct listing *listing = &exchange->listing;
-    const struct proof_page page = proof_page_of(listing);
+    const struct proof_page page = walk_proof_page(listing);
     const bool is_sent = listing->next.data != NULL && phase->state.token.data != NULL &&
                          str_eq(listing->next, phase->state.token);
 
-    return (struct page_seen){
+    struct page_seen seen = {
         .items = (int64_t)listing->items,
         .fresh = proof_fresh(&phase->proof, &page),
         .unnamed = (int64_t)listing->unnamed,
@@ -210,14 +242,19 @@ static struct page_seen seen_of(const struct phase *phase, const struct exchange
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
+        .lacks_next = absence_is_end(listing, &phase->endpoint->page),
         .next_is_known = listing->next.data != NULL && !is_sent &&
                          id_set_has(&phase->tokens, id_set_hash(listing->next)),
         .is_declared_empty = exchange->response.kind == RESPONSE_EMPTY,
         .is_past = listing->is_past,
+        .is_unsorted = listing->is_unsorted,
+        .order = listing->order,
         .has_dates = listing->has_dates,
         .earliest_us = listing->earliest_us,
         .latest_us = listing->latest_us,
     };
+
+    return seen;
 }
 
 /* A source with a search before its pages gives the total there. */
@@ -299,7 +336,8 @@ static bool request_and_decide(struct fetch *fetch, struct exchange **found,
     struct phase *phase = fetch->list;
     const struct exchange_request request = { .phase = phase, .ids_only = fetch->mode == WALK_IDS };
     struct page_facts facts = { .pages = range_of_phase(fetch, phase),
-                                .is_expected = walk_expects_records(fetch) };
+                                .is_expected = walk_expects_records(fetch),
+                                .is_total_reached = proof_is_at_total(&phase->proof) };
     struct exchange *second;
     struct page_seen seen, seen_again;
 
@@ -324,20 +362,35 @@ static bool request_and_decide(struct fetch *fetch, struct exchange **found,
     return true;
 }
 
+/* A page that was requested to see whether the list goes on, and repeats what is known: some
+ * sources return their last page forever. It is not a part of the list. */
+static bool is_echo(const struct phase *phase, const struct proof_page *page,
+                    const struct page_decision *decision)
+{
+    if (decision->step != PAGE_END || !phase->state.is_probe ||
+        proof_fresh(&phase->proof, page) > 0)
+        return false;
+    return proof_is_at_total(&phase->proof) || proof_is_repeat(&phase->proof, page);
+}
+
 /* The page counts, and the walk moves on. */
 static bool accept(struct phase *phase, const struct exchange *exchange,
                    const struct page_decision *decision, struct error *err)
 {
-    const struct proof_page page = proof_page_of(&exchange->listing);
+    const struct proof_page page = walk_proof_page(&exchange->listing);
     int64_t fresh;
     bool is_new;
 
-    if (!proof_add(&phase->proof, &page, &fresh, err))
+    if (!is_echo(phase, &page, decision) && !proof_add(&phase->proof, &page, &fresh, err))
+        return false;
+    if (!id_kinds_accept(&phase->kinds, &exchange->listing.kinds, err))
         return false;
     phase->saw_end_once = false;
     if (decision->step == PAGE_END) {
         phase->is_done = true;
         phase->end = decision->reason;
+        phase->state.has_hole = decision->next.has_hole;
+        phase->state.hole_us = decision->next.hole_us;
         return true;
     }
     phase->state = decision->next;
@@ -350,7 +403,7 @@ static bool accept(struct phase *phase, const struct exchange *exchange,
 /* The sweep is over. It is believed, or the walk begins again. */
 static bool end_sweep(struct fetch *fetch, struct error *err)
 {
-    const struct phase *phase = fetch->list;
+    struct phase *phase = fetch->list;
     const struct proof_result result = proof_judge(&phase->proof, phase->end);
 
     /* A page of a scroll that repeats itself could not be requested a second time. */
@@ -360,6 +413,7 @@ static bool end_sweep(struct fetch *fetch, struct error *err)
         fetch->totals.sweeps + 1 >= FETCH_SWEEPS_MAX)
         return true;
     fetch->totals.sweeps++;
+    proof_next_sweep(&phase->proof);
     return begin_again(fetch, err);
 }
 
@@ -390,6 +444,8 @@ static bool take_ids(struct fetch *fetch, const struct listing *listing, struct 
     batch->id_count = queue->count - before;
     if (batch->id_count > 0)
         batch->ids = queue->items + before;
+    batch->bad = listing->bad.items;
+    batch->bad_count = listing->bad.count;
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/fetch/walk.h"
 
 #include <inttypes.h>
+#include "base/instant.h"
 
 const char *fetch_verdict_name(enum fetch_verdict_kind kind)
 {
@@ -13,7 +14,56 @@ const char *fetch_verdict_name(enum fetch_verdict_kind kind)
     return names[kind];
 }
 
+const char *fetch_doubt_name(enum fetch_doubt doubt)
+{
+    static const char *const names[] = {
+        [FETCH_DOUBT_NEXT] = "lost-next",
+        [FETCH_DOUBT_TOTAL] = "wrong-total",
+        [FETCH_DOUBT_REPEATS] = "repeats",
+    };
+
+    return names[doubt];
+}
+
 /* ---- reasons ---- */
+
+/* What is wrong with the source's pages, and what helps. */
+static const char *explain(enum page_reason end)
+{
+    switch (end) {
+    case PAGE_CUT_LOOP:
+        return " (the source repeats its pages or its next token: see page.next, page.same_token "
+               "and page.replayable)";
+    case PAGE_CUT_STUCK:
+        return " (an instant has more records than a page, or no record has a date: raise "
+               "page.size, or use another page.type)";
+    case PAGE_CUT_VOID:
+        return " (empty pages where there should be records: see page.next, response.items and "
+               "response.has_more)";
+    case PAGE_CUT_LAST:
+        return " (the source has more pages than page.max_pages: raise it)";
+    case PAGE_CUT_ORDER:
+        return " (the list is not sorted by response.updated_at as page.type time requires, or a "
+               "page of one date outside of the window does not show that it is: sort it in the "
+               "request, raise page.size_max, or use another page.type)";
+    default:
+        return "";
+    }
+}
+
+static void add_doubts(struct buf *out, const struct fetch_verdict *verdict)
+{
+    static const char *const texts[] = {
+        [FETCH_DOUBT_NEXT] = "the last page is full and has no next, which may have been lost",
+        [FETCH_DOUBT_TOTAL] = "the total is wrong",
+        [FETCH_DOUBT_REPEATS] = "ids that come twice on a page make up the total",
+    };
+
+    for (size_t i = 0; i < FETCH_DOUBTS; i++) {
+        if (verdict->doubts[i])
+            buf_printf(out, "; %s", texts[i]);
+    }
+}
 
 static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *verdict)
 {
@@ -30,6 +80,7 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
         buf_printf(&out, "%" PRId64 " came, the source gives no total", verdict->distinct);
     if (verdict->end != PAGE_REASON_NONE)
         buf_printf(&out, "; end: %s", page_reason_name(verdict->end));
+    buf_add(&out, str_of(explain(verdict->end)));
     if (verdict->sweeps > 1)
         buf_printf(&out, "; %d sweeps", verdict->sweeps);
     if (verdict->restarts > 0)
@@ -44,28 +95,59 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
                    "; the details have no record for %" PRId64 " of %zu listed ids, which is not "
                    "believed: see the details endpoint's request, response.items and response.id",
                    fetch->ids.lost_missing, id_count);
+    add_doubts(&out, verdict);
     return buf_str(&out);
 }
 
-/* TIME: what is before the rest was read to the last record. Not valid: nothing was. */
+/* Where the part of a sorted list that was read ends. TIME: where the rest begins; otherwise at the
+ * last date, of which there may be more. False: unknown. */
+static bool read_until(const struct phase *phase, int64_t *edge_us)
+{
+    const struct page_state *state = &phase->state;
+    const int64_t step_us = granularity_us(phase->rules.granularity);
+
+    if (state->is_unsorted || phase->end == PAGE_CUT_ORDER)
+        return false;
+    if (phase->rules.type == PAGINATION_TIME) {
+        *edge_us = phase->rules.descending ? state->rest.to_us : state->rest.from_us;
+        if (state->has_hole)
+            *edge_us = state->hole_us;
+        return true;
+    }
+    *edge_us = instant_floor(state->edge_us, step_us);
+    if (phase->rules.descending)
+        *edge_us += step_us;
+    return phase->rules.is_sorted && state->has_edge;
+}
+
+/* The part of the slice that was read to the last record. Not valid: nothing was, or all. */
 static struct window finished_of(const struct fetch *fetch)
 {
     const struct phase *phase = &fetch->phases[0];
-    const struct window rest = phase->state.rest;
-    struct window finished = fetch->order.slice->window;
+    const struct window own = fetch->order.slice->window;
+    struct window finished = own;
+    int64_t edge_us;
 
-    if (fetch->mode != WALK_PAGES || phase->rules.type != PAGINATION_TIME ||
-        fetch->order.slice->dimension != SLICE_TIME ||
-        id_range_is_valid(fetch->order.slice->part)) /* its parts keep the whole window */
+    if (fetch->mode != WALK_PAGES || fetch->order.slice->dimension != SLICE_TIME ||
+        id_range_is_valid(fetch->order.slice->part) || /* its parts keep the whole window */
+        !read_until(phase, &edge_us) || edge_us <= own.from_us || edge_us >= own.to_us)
         return (struct window){ 0, 0 };
-    if (phase->rules.descending && rest.to_us > finished.from_us)
-        finished.from_us = rest.to_us;
-    if (!phase->rules.descending && rest.from_us < finished.to_us)
-        finished.to_us = rest.from_us;
-    return window_is_valid(finished) ? finished : (struct window){ 0, 0 };
+    if (phase->rules.descending)
+        finished.from_us = edge_us;
+    else
+        finished.to_us = edge_us;
+    return finished;
 }
 
 /* ---- ends ---- */
+
+static void note_proof(struct fetch_verdict *verdict, const struct proof_result *result)
+{
+    verdict->is_proven = result->is_proven;
+    verdict->doubts[FETCH_DOUBT_NEXT] = verdict->end == PAGE_END_BARE && !result->is_proven;
+    verdict->doubts[FETCH_DOUBT_TOTAL] = result->is_doubted;
+    verdict->doubts[FETCH_DOUBT_REPEATS] = result->is_habit;
+}
 
 void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reason)
 {
@@ -87,24 +169,37 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
         verdict->total = proof->rules.repeats_are_ok ? proof->total_first : proof->total_last;
         verdict->distinct = proof->distinct;
         verdict->missing = result.missing;
-        verdict->is_proven = kind == FETCH_COMPLETE && result.is_proven;
+        if (kind == FETCH_COMPLETE)
+            note_proof(verdict, &result);
     }
+    if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE)
+        verdict->finished = finished_of(fetch);
     verdict->reason = reason.len > 0 ? reason : reason_of(fetch, verdict);
     fetch->has_verdict = true;
+}
+
+bool walk_bridges(struct fetch *fetch)
+{
+    const struct phase *phase = fetch->list;
+
+    if (!phase->endpoint->page.bridge_to_time || !window_is_valid(finished_of(fetch)))
+        return false;
+    walk_reslice(fetch, RESLICE_TOO_DEEP,
+                 STR("its token died; the rest is read from the date of the last record on"));
+    return true;
 }
 
 void walk_reslice(struct fetch *fetch, enum reslice_reason reason, struct str text)
 {
     walk_end(fetch, FETCH_RESLICE, text);
     fetch->verdict.reslice = reason;
-    fetch->verdict.finished = finished_of(fetch);
 }
 
 static void judge_cut(struct fetch *fetch, const struct phase *phase)
 {
     const bool may_bridge = phase->endpoint->page.bridge_to_time && phase->end == PAGE_CUT_PAGES;
 
-    if (fetch->order.can_reslice && may_bridge)
+    if (may_bridge && (fetch->order.can_reslice || window_is_valid(finished_of(fetch))))
         walk_reslice(fetch, RESLICE_TOO_DEEP, (struct str){ 0 });
     else if (fetch->order.can_reslice && phase->end == PAGE_CUT_CAP)
         walk_reslice(fetch, RESLICE_OVER_CAP, (struct str){ 0 });

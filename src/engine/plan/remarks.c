@@ -23,6 +23,8 @@ static struct str degradation_of(const struct fault *fault)
         return STR("noCount");
     case FAULT_LACKS_HAS_MORE:
         return STR("hasNextByPageSize");
+    case FAULT_LACKS_LAST_PAGE:
+        return STR("lastPageByAbsentNext");
     case FAULT_LACKS_UPDATED_AT:
         return STR("changesByContentHash");
     case FAULT_LACKS_NOTHING:

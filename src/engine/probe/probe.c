@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/fetch/absence.h"
+
 #define SCRATCH_BYTES_MAX (INT64_C(32) << 20)
 
 static struct request_input request_input_of(const struct probe *probe)
@@ -62,6 +64,20 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err)
 
 /* ---- reading ---- */
 
+static bool check_absence(const struct probe *probe, struct error *err)
+{
+    const struct listing *listing = &probe->listing;
+    const struct absence_input input = {
+        .reader = &probe->reader,
+        .response = &probe->response,
+        .listing = listing,
+        .is_first = true,
+        .is_total_reached = listing->has_total && listing->total == (int64_t)listing->items,
+    };
+
+    return probe->input.slice->dimension == SLICE_ID || absence_check(&input, probe->arena, err);
+}
+
 static bool read_page(struct probe *probe, struct error *err)
 {
     const struct spec *spec = probe->input.spec;
@@ -77,7 +93,7 @@ static bool read_page(struct probe *probe, struct error *err)
         .ids_only = probe->lists_ids,
     };
 
-    if (!listing_read(&probe->listing, probe->arena, &input, err))
+    if (!listing_read(&probe->listing, probe->arena, &input, err) || !check_absence(probe, err))
         return false;
     if (probe->rules.type != PAGINATION_URL || probe->listing.next.data == NULL)
         return true;
@@ -95,6 +111,7 @@ static struct page_decision decide(const struct probe *probe)
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
+        .lacks_next = absence_is_end(listing, &probe->endpoint->page),
         .is_declared_empty = probe->response.kind == RESPONSE_EMPTY,
         .has_dates = listing->has_dates,
         .earliest_us = listing->earliest_us,

@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "core/reslice.h"
+#include "engine/fetch/document_outline.h"
 #include "engine/probe/probe.h"
 
 /* A page above this part of the limit may be too large one day. */
@@ -38,7 +39,8 @@ static void warn_total(struct probe *probe)
     if (probe->endpoint->response.total.text.len == 0)
         warn(probe, "the source gives no total (response.total): completeness cannot be proven");
     else if (!listing->has_total)
-        warn(probe, "response.total leads to nothing in this response");
+        warn(probe, "response.total leads to nothing in this response, as response.may_be_absent "
+                    "allows");
     else if (listing->total < (int64_t)listing->items)
         warn(probe, "the total, %" PRId64 ", is less than the page itself has", listing->total);
     if (listing->has_total && probe->decision.step == PAGE_END &&
@@ -46,6 +48,22 @@ static void warn_total(struct probe *probe)
         warn(probe,
              "the total is %" PRId64 ", %zu came, and there is no next page: is page.next right?",
              listing->total, listing->items);
+}
+
+/* A path that finds nothing where something is. */
+static void warn_empty(struct probe *probe)
+{
+    struct str elements;
+
+    if (probe->endpoint->response.format != RESPONSE_XML ||
+        probe->response.kind == RESPONSE_EMPTY || probe->response.items.count > 0)
+        return;
+    elements =
+        document_outline_elements(&probe->response.document, &probe->reader.elements, probe->arena);
+    if (elements.len > 0)
+        warn(probe,
+             "is response.items right? It finds nothing, and the place where it searches has %.*s",
+             STR_ARG(elements));
 }
 
 /* More than the source hands out: what a harvest will do. */
@@ -80,6 +98,33 @@ static void warn_cap(struct probe *probe)
              "the total, %" PRId64 ", is above page.cap, and the window cannot be shorter: %" PRId64
              " of its records come, and the cursor stays before it (see page.id_max)",
              listing->total, cap);
+}
+
+/* How the list ends, where this page shows it. */
+static void warn_end(struct probe *probe)
+{
+    const struct spec_response *response = &probe->endpoint->response;
+    const struct listing *listing = &probe->listing;
+    const bool has_other_sign = response->total.text.len > 0 || response->has_more.text.len > 0;
+
+    if (!is_listing(probe) || listing->items == 0)
+        return;
+    if (probe->decision.reason == PAGE_END_BARE)
+        warn(probe, "the page is full and has no next, and there is no total: a full last page "
+                    "looks like one that lost its next");
+    if (listing->next_part == LISTING_FOUND && !has_other_sign &&
+        !response->may_be_absent[RESPONSE_PART_NEXT])
+        warn(probe, "this page does not show how the list ends: a last page without a next is "
+                    "broken unless response.may_be_absent has next");
+    if (listing->more_part == LISTING_ABSENT)
+        warn(probe, "response.has_more leads to nothing in this response, as "
+                    "response.may_be_absent allows");
+    if (listing->has_total && listing->next_part == LISTING_FOUND &&
+        listing->total == (int64_t)listing->items)
+        warn(probe,
+             "the total, %" PRId64 ", is what the page itself has, and there is a next: is "
+             "response.total the number of all matches?",
+             listing->total);
 }
 
 static struct str id_at(const struct probe *probe, size_t i)
@@ -212,6 +257,9 @@ static void warn_ids(struct probe *probe)
         probe->endpoint->response.id_case == LETTER_CASE_KEEP)
         warn(probe, "some ids have capitals and some do not: where the source treats both as the "
                     "same (DOIs), set id_case: lower");
+    if (listing->kinds.odd > 0)
+        warn(probe, "some ids are numbers and some are texts: 1 and \"1\" are the same id, and the "
+                    "later one of the two in a walk is quarantined");
     if (repeated > 0)
         warn(probe, "%zu ids come twice on the page: is response.id the whole id?", repeated);
 }
@@ -268,6 +316,8 @@ bool probe_warn(struct probe *probe, struct error *err)
 {
     probe->warnings = (struct probe_warnings){ 0 };
     warn_total(probe);
+    warn_empty(probe);
+    warn_end(probe);
     warn_cap(probe);
     warn_range(probe);
     warn_size(probe);

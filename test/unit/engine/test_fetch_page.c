@@ -80,7 +80,13 @@ static const struct {
       SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 31), PAGE_GO_ON,
       PAGE_REASON_NONE },
     { "full, total reached", THIRD, &offset_rules,
-      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 30), PAGE_END, PAGE_END_TOTAL },
+      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 30), PAGE_GO_ON,
+      PAGE_REASON_NONE },
+    { "more than the total", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 25), PAGE_GO_ON,
+      PAGE_REASON_NONE },
+    { "more than the total, short", THIRD, &offset_rules,
+      SEEN(.items = 4, .fresh = 4, .has_total = true, .total = 20), PAGE_GO_ON, PAGE_REASON_NONE },
     { "total reached, has_more says more", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .has_total = true, .total = 30, .more = PAGE_MORE_YES),
       PAGE_GO_ON, PAGE_REASON_NONE },
@@ -90,8 +96,16 @@ static const struct {
       SEEN(.items = 4, .fresh = 4, .has_total = true, .total = 90), PAGE_GO_ON, PAGE_REASON_NONE },
     { "short, nothing else known", THIRD, &offset_rules, SEEN(.items = 4, .fresh = 4), PAGE_GO_ON,
       PAGE_REASON_NONE },
-    { "has_more is false", THIRD, &offset_rules,
-      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO), PAGE_END, PAGE_END_NO_MORE },
+    { "has_more is false", THIRD, &offset_rules, SEEN(.items = 4, .fresh = 4, .more = PAGE_MORE_NO),
+      PAGE_END, PAGE_END_NO_MORE },
+    { "has_more is false, and a full page", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO), PAGE_GO_ON, PAGE_REASON_NONE },
+    { "has_more is false, and the total is reached", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .has_total = true, .total = 30),
+      PAGE_END, PAGE_END_NO_MORE },
+    { "has_more is false, and a token after a full page", THIRD, &token_rules,
+      SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .next = STR_INIT("b")), PAGE_GO_ON,
+      PAGE_REASON_NONE },
     { "has_more is false, the total says more", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .has_total = true, .total = 50),
       PAGE_GO_ON, PAGE_REASON_NONE },
@@ -160,8 +174,15 @@ static const struct {
     { "empty with a token, all here", THIRD, &token_rules,
       SEEN(.next = STR_INIT("b"), .has_total = true, .total = 20), PAGE_END, PAGE_END_EMPTY },
     { "short with a token, all here", THIRD, &token_rules,
-      SEEN(.items = 4, .fresh = 4, .next = STR_INIT("b"), .has_total = true, .total = 24), PAGE_END,
-      PAGE_END_TOTAL },
+      SEEN(.items = 4, .fresh = 4, .next = STR_INIT("b"), .has_total = true, .total = 24),
+      PAGE_GO_ON, PAGE_REASON_NONE },
+    { "no token at all, and a full page, twice", AGAIN, &token_rules,
+      SEEN(.items = 10, .fresh = 10, .lacks_next = true), PAGE_END, PAGE_END_BARE },
+    { "a link to other pages and none to a next, and a full page, twice", AGAIN, &token_rules,
+      SEEN(.items = 10, .fresh = 10), PAGE_END, PAGE_END_NO_NEXT },
+    { "more than the total, with a token", THIRD, &token_rules,
+      SEEN(.items = 4, .fresh = 4, .next = STR_INIT("b"), .has_total = true, .total = 9),
+      PAGE_GO_ON, PAGE_REASON_NONE },
     { "full with a token, all here", THIRD, &token_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("b"), .has_total = true, .total = 30),
       PAGE_GO_ON, PAGE_REASON_NONE },
@@ -182,7 +203,27 @@ static const struct {
 
     { "single", FIRST, &single_rules, SEEN(.items = 7, .fresh = 7), PAGE_END, PAGE_END_SINGLE },
     { "the list has left the window", THIRD, &offset_rules,
-      SEEN(.items = 10, .fresh = 10, .is_past = true), PAGE_END, PAGE_END_PAST },
+      SEEN(.items = 10, .fresh = 10, .order = PAGE_ORDER_STEPS, .is_past = true), PAGE_END,
+      PAGE_END_PAST },
+    { "out of the window, in order within one step", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .order = PAGE_ORDER_FINE, .is_past = true), PAGE_END,
+      PAGE_END_PAST },
+    { "out of the window, within one step, partly the other way round", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .order = PAGE_ORDER_MIXED, .is_past = true), PAGE_GO_ON,
+      PAGE_REASON_NONE },
+    { "one date after the window, nothing to compare it with", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .is_past = true), PAGE_GO_ON, PAGE_REASON_NONE },
+    { "out of the window, but out of order", THIRD, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .order = PAGE_ORDER_STEPS, .is_past = true,
+           .is_unsorted = true),
+      PAGE_GO_ON, PAGE_REASON_NONE },
+    { "out of the window on the first page, which may be pinned", FIRST, &offset_rules,
+      SEEN(.items = 10, .fresh = 10, .order = PAGE_ORDER_STEPS, .is_past = true), PAGE_GO_ON,
+      PAGE_REASON_NONE },
+    { "out of the window on the first page, which is all", FIRST, &offset_rules,
+      SEEN(.items = 4, .fresh = 4, .order = PAGE_ORDER_STEPS, .is_past = true, .has_total = true,
+           .total = 4),
+      PAGE_END, PAGE_END_TOTAL },
 };
 
 TEST(every_sign_leads_to_the_decision_of_the_table)
@@ -194,6 +235,7 @@ TEST(every_sign_leads_to_the_decision_of_the_table)
 
         state.number = cases[i].place == FIRST ? 0 : 2;
         state.offset = state.number * 10;
+        state.largest = state.number > 0 ? 10 : 0;
         state.was_short = cases[i].place == BEHIND_SHORT;
         if (cases[i].rules->type == PAGINATION_TOKEN || cases[i].rules->type == PAGINATION_URL)
             state.token = STR("a");
@@ -273,6 +315,29 @@ TEST(a_slice_by_page_ends_at_its_end)
     CHECK_EQ(decision.next.page_no, 4, "the second page");
     decision = page_decide(&rules, &decision.next, &seen, &facts);
     CHECK_EQ(decision.reason, PAGE_END_RANGE, "and no third");
+}
+
+/* Nothing of the plan reads what comes after it: the slice must not count as done. */
+TEST(the_last_slice_by_page_is_not_done_when_the_source_has_more)
+{
+    const struct page_range range = { 3, 5 };
+    const struct page_facts facts = { .pages = &range };
+    struct page_rules rules = offset_rules;
+    struct page_state state;
+    struct page_seen seen = { .items = 10, .fresh = 10, .has_total = true, .total = 1000 };
+
+    rules.type = PAGINATION_PAGE;
+    rules.base = 1;
+    rules.max_pages = 4;
+    state = page_first(&rules, &range, (struct window){ 0, 0 });
+    state = page_decide(&rules, &state, &seen, &facts).next;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_LAST, "40 of 1000");
+    CHECK(page_is_dead_end(PAGE_CUT_LAST), "narrower slices would end there, too");
+    rules.max_pages = 5;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_END_RANGE, "not the last");
+    rules.max_pages = 4;
+    seen.total = 40;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_END_RANGE, "40 of 40");
 }
 
 /* ---- smaller pages ---- */
@@ -403,11 +468,14 @@ TEST(by_time_a_page_shorter_than_requested_is_not_believed_to_be_the_last)
         { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
         { .items = 5, .fresh = 3, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
         { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 1, .fresh = 1, .has_dates = true, .earliest_us = 180, .latest_us = 180 },
+        { .items = 1, .fresh = 0, .has_dates = true, .earliest_us = 180, .latest_us = 180 },
     };
     static const struct page_seen small[] = {
         /* a slice that is less than a page */
         { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
         { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .is_declared_empty = true },
     };
     static const int64_t sizes[] = { 40, 0 };
 
@@ -423,6 +491,236 @@ TEST(by_time_a_page_shorter_than_requested_is_not_believed_to_be_the_last)
         CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).reason, PAGE_END_EMPTY,
                  "these are all");
     }
+}
+
+/* Eight records of one instant on pages of five: that the page is not all of them shows only in the
+ * records after it. */
+TEST(by_time_a_page_of_one_instant_is_compared_with_what_comes_after_it)
+{
+    static const struct page_seen clamped[] = {
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 2, .fresh = 2, .has_dates = true, .earliest_us = 160, .latest_us = 170 },
+        { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 2, .fresh = 0, .has_dates = true, .earliest_us = 160, .latest_us = 170 },
+    };
+    static const struct page_seen late[] = {
+        /* the two were added between the requests */
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 2, .fresh = 2, .has_dates = true, .earliest_us = 160, .latest_us = 170 },
+        { .items = 7, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 170 },
+        { .items = 1, .fresh = 0, .has_dates = true, .earliest_us = 170, .latest_us = 170 },
+    };
+    static const struct page_seen all[] = {
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 0 },
+    };
+    const struct page_rules rules = { .type = PAGINATION_TIME,
+                                      .size = 40,
+                                      .size_max = 1000,
+                                      .replayable = true,
+                                      .granularity = GRANULARITY_MICROSECOND };
+    struct page_decision decision = go_through(&rules, clamped, ARRAY_LEN(clamped));
+
+    CHECK_EQ(decision.reason, PAGE_CUT_STUCK, "not complete");
+    CHECK_EQ(decision.next.hole_us, 150, "from there on");
+    CHECK_EQ(go_through(&rules, late, ARRAY_LEN(late)).reason, PAGE_END_EMPTY, "complete");
+    CHECK_EQ(go_through(&rules, all, ARRAY_LEN(all)).reason, PAGE_END_EMPTY, "one more request");
+}
+
+/* The source is inclusive. The only record of the border, 150, is changed after the first page. */
+TEST(by_time_a_border_that_has_changed_meanwhile_is_not_an_error)
+{
+    static const struct page_seen pages[] = {
+        { .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
+        { .items = 11, .fresh = 11, .has_dates = true, .earliest_us = 160, .latest_us = 190 },
+        { .items = 11, .fresh = 0, .has_dates = true, .earliest_us = 160, .latest_us = 190 },
+        { .items = 40, .fresh = 0, .has_dates = true, .earliest_us = 110, .latest_us = 160 },
+        { .items = 11, .fresh = 0, .has_dates = true, .earliest_us = 160, .latest_us = 190 },
+    };
+    static const struct page_seen near[] = {
+        /* one step before the border are records, which shows that the source is inclusive */
+        { .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
+        { .items = 11, .fresh = 11, .has_dates = true, .earliest_us = 160, .latest_us = 190 },
+        { .items = 40, .fresh = 0, .has_dates = true, .earliest_us = 149, .latest_us = 149 },
+        { .items = 11, .fresh = 0, .has_dates = true, .earliest_us = 160, .latest_us = 190 },
+    };
+    const struct page_rules rules = { .type = PAGINATION_TIME,
+                                      .size = 40,
+                                      .size_max = 1000,
+                                      .replayable = true,
+                                      .granularity = GRANULARITY_MICROSECOND };
+
+    CHECK_EQ(go_through(&rules, pages, ARRAY_LEN(pages)).reason, PAGE_END_EMPTY, "complete");
+    CHECK_EQ(go_through(&rules, near, ARRAY_LEN(near)).reason, PAGE_END_EMPTY, "complete");
+}
+
+/* The newest first, with an end that leaves out one instant too many. */
+TEST(by_time_an_exclusive_source_with_the_newest_first_is_requested_one_step_later)
+{
+    static const struct page_seen first = {
+        .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 150, .latest_us = 190
+    };
+    static const struct page_seen missed = {
+        .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 120, .latest_us = 140
+    };
+    static const struct page_seen shown = {
+        .items = 40, .fresh = 2, .has_dates = true, .earliest_us = 125, .latest_us = 150
+    };
+    const struct page_rules rules = { .type = PAGINATION_TIME,
+                                      .size = 40,
+                                      .size_max = 1000,
+                                      .replayable = true,
+                                      .descending = true,
+                                      .granularity = GRANULARITY_MICROSECOND };
+    const struct page_facts facts = { 0 };
+    struct page_state state = page_first(&rules, NULL, (struct window){ 100, 200 });
+
+    state = page_decide(&rules, &state, &first, &facts).next;
+    CHECK_EQ(page_window(&rules, &state).to_us, 151, "up to the border");
+    state = page_decide(&rules, &state, &missed, &facts).next;
+    CHECK_EQ(page_window(&rules, &state).to_us, 152, "one step later");
+    state = page_decide(&rules, &state, &shown, &facts).next;
+    CHECK_EQ(page_window(&rules, &state).to_us, 127, "and so with all that follow");
+    CHECK_EQ(state.rest.to_us, 126, "what is left is as before");
+}
+
+TEST(by_time_a_page_that_is_out_of_order_is_no_end)
+{
+    static const struct page_seen pinned[] = {
+        { .items = 40,
+          .fresh = 40,
+          .has_dates = true,
+          .earliest_us = 110,
+          .latest_us = 900,
+          .is_unsorted = true },
+    };
+    static const struct page_seen back[] = {
+        /* each page is sorted; the second begins earlier */
+        { .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 110, .latest_us = 150 },
+        { .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 120, .latest_us = 190 },
+    };
+    static const struct page_seen whole[] = {
+        { .items = 4,
+          .fresh = 4,
+          .has_dates = true,
+          .earliest_us = 110,
+          .latest_us = 190,
+          .is_unsorted = true,
+          .has_total = true,
+          .total = 4 },
+    };
+    static const struct page_seen beyond[] = {
+        { .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 110, .latest_us = 250 },
+    };
+    const struct page_rules rules = { .type = PAGINATION_TIME,
+                                      .size = 40,
+                                      .size_max = 1000,
+                                      .replayable = true,
+                                      .granularity = GRANULARITY_MICROSECOND };
+
+    CHECK_EQ(go_through(&rules, pinned, 1).reason, PAGE_CUT_ORDER, "a record on top");
+    CHECK_EQ(go_through(&rules, back, 2).reason, PAGE_CUT_ORDER, "across pages");
+    CHECK_EQ(go_through(&rules, whole, 1).reason, PAGE_END_TOTAL, "the source says these are all");
+    CHECK_EQ(go_through(&rules, beyond, 1).reason, PAGE_END_PAST, "in order, to after the window");
+}
+
+/* Two pages of a sorted list, after the window; what the first shows counts for the second. */
+TEST(an_end_by_order_needs_two_dates_in_order)
+{
+    static const struct {
+        const char *label;
+        enum page_order first;
+        enum page_order second;
+        int64_t second_us; /* the date of the second page; that of the first is 250 */
+        enum page_step step;
+    } orders[] = {
+        { "all of one date", PAGE_ORDER_UNKNOWN, PAGE_ORDER_UNKNOWN, 250, PAGE_GO_ON },
+        { "the second page is later", PAGE_ORDER_UNKNOWN, PAGE_ORDER_UNKNOWN, 251, PAGE_END },
+        { "the second page is earlier", PAGE_ORDER_UNKNOWN, PAGE_ORDER_UNKNOWN, 249, PAGE_GO_ON },
+        { "the first is in order", PAGE_ORDER_FINE, PAGE_ORDER_UNKNOWN, 250, PAGE_END },
+        { "the first is in order, the second not", PAGE_ORDER_FINE, PAGE_ORDER_MIXED, 250,
+          PAGE_GO_ON },
+        { "the second is in order, the first not", PAGE_ORDER_MIXED, PAGE_ORDER_FINE, 250,
+          PAGE_GO_ON },
+        { "steps outweigh what is within one", PAGE_ORDER_STEPS, PAGE_ORDER_MIXED, 250, PAGE_END },
+    };
+    struct page_rules rules = offset_rules;
+
+    rules.is_sorted = true;
+    rules.granularity = GRANULARITY_MICROSECOND;
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        const struct page_seen pages[] = {
+            { .items = 10,
+              .fresh = 10,
+              .is_past = true,
+              .has_dates = true,
+              .earliest_us = 250,
+              .latest_us = 250,
+              .order = orders[i].first },
+            { .items = 10,
+              .fresh = 10,
+              .is_past = true,
+              .has_dates = true,
+              .earliest_us = orders[i].second_us,
+              .latest_us = orders[i].second_us,
+              .order = orders[i].second },
+        };
+        const struct page_decision decision = go_through(&rules, pages, 2);
+
+        CHECK_EQ(decision.step, orders[i].step, orders[i].label);
+        CHECK_EQ(decision.reason, orders[i].step == PAGE_END ? PAGE_END_PAST : PAGE_REASON_NONE,
+                 orders[i].label);
+    }
+}
+
+/* A list with the newest first begins after the window as well. */
+TEST(by_time_a_full_page_of_one_date_after_the_window_is_no_end)
+{
+    struct page_seen seen = {
+        .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 250, .latest_us = 250
+    };
+    struct page_rules rules = { .type = PAGINATION_TIME,
+                                .size = 40,
+                                .size_max = 100,
+                                .replayable = true,
+                                .granularity = GRANULARITY_MICROSECOND };
+    const struct page_facts facts = { 0 };
+    struct page_state state = page_first(&rules, NULL, (struct window){ 100, 200 });
+    struct page_decision decision = page_decide(&rules, &state, &seen, &facts);
+
+    CHECK_EQ(decision.step, PAGE_GO_ON, "once more");
+    CHECK_EQ(decision.next.size, 100, "as large as possible");
+    CHECK_EQ(decision.next.rest.from_us, 100, "the same window");
+    seen.items = 100;
+    seen.fresh = 60;
+    CHECK_EQ(page_decide(&rules, &decision.next, &seen, &facts).reason, PAGE_CUT_ORDER, "full");
+    seen.items = 50;
+    seen.fresh = 10;
+    CHECK_EQ(page_decide(&rules, &decision.next, &seen, &facts).reason, PAGE_END_PAST, "short");
+    seen.items = 100;
+    seen.fresh = 60;
+    seen.latest_us = 260;
+    seen.order = PAGE_ORDER_STEPS;
+    CHECK_EQ(page_decide(&rules, &decision.next, &seen, &facts).reason, PAGE_END_PAST, "in order");
+
+    rules.size_max = 40;
+    seen = (struct page_seen){
+        .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 250, .latest_us = 250
+    };
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_ORDER, "no larger one");
+    seen.order = PAGE_ORDER_MIXED;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_ORDER, "against it");
+    seen.order = PAGE_ORDER_FINE;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_END_PAST, "in order");
+    seen.order = PAGE_ORDER_UNKNOWN;
+    seen.has_total = true;
+    seen.total = 40;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_END_TOTAL, "these are all");
+    seen = (struct page_seen){
+        .items = 40, .fresh = 40, .has_dates = true, .earliest_us = 50, .latest_us = 50
+    };
+    rules.descending = true;
+    CHECK_EQ(page_decide(&rules, &state, &seen, &facts).reason, PAGE_CUT_ORDER, "newest first");
 }
 
 TEST(a_full_page_without_a_token_is_requested_again_unless_a_sign_says_it_is_the_last)

@@ -21,6 +21,8 @@ struct source {
     bool tells_total;
     bool tells_more;
     enum ending ending;
+    bool is_exclusive; /* TIME: gives what comes after the instant that was sent */
+    int coarse_us;     /* TIME: ... and all that follows within so much; 0: nothing */
     bool is_scroll;
     int scroll_at;
     int fault_percent;
@@ -38,6 +40,7 @@ static int begin_of(const struct source *source, const struct page_rules *rules,
                     const struct page_state *state)
 {
     const int size = state->size < source->size_max ? (int)state->size : source->size_max;
+    int64_t first_us;
     int from = 0;
 
     switch (rules->type) {
@@ -50,7 +53,9 @@ static int begin_of(const struct source *source, const struct page_rules *rules,
             return source->scroll_at;
         return str_eq(state->token, STR("*")) ? 0 : atoi(state->token.data);
     case PAGINATION_TIME:
-        while (from < source->records && source->dates[from] < state->rest.from_us)
+        first_us =
+            page_window(rules, state).from_us + (source->is_exclusive ? 1 : 0) + source->coarse_us;
+        while (from < source->records && source->dates[from] < first_us)
             from++;
         return from;
     default:
@@ -248,4 +253,79 @@ TEST(a_burst_of_one_instant_gets_larger_pages_and_is_then_reported)
     rules.size_max = 64;
     outcome = walk(&source, &rules);
     CHECK_EQ(outcome.reason, PAGE_CUT_STUCK, "100 do not fit 64");
+}
+
+/* ---- a "since" that is exclusive ---- */
+
+/* Three records of each instant, 100 apart, from the first instant of the window on. A list
+ * of fewer than two instants after that one does not show that its source is exclusive. */
+static void fill_by_threes(struct source *source, int records)
+{
+    source->records = records;
+    for (int i = 0; i < records; i++)
+        source->dates[i] = (int64_t)(i / 3) * 100;
+}
+
+static const struct page_rules by_time = { .type = PAGINATION_TIME,
+                                           .size = 10,
+                                           .size_max = 1000,
+                                           .replayable = true,
+                                           .granularity = GRANULARITY_MICROSECOND };
+
+TEST(by_time_an_exclusive_source_loses_nothing_at_the_borders_of_pages)
+{
+    static const int counts[] = { 200, 10, 20, 11, 12, 30, 9, 7 };
+
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        struct source inclusive = { .size_max = 1000 };
+        struct source exclusive = { .size_max = 1000, .is_exclusive = true };
+        struct outcome normal, outcome;
+
+        fill_by_threes(&inclusive, counts[i]);
+        fill_by_threes(&exclusive, counts[i]);
+        normal = walk(&inclusive, &by_time);
+        outcome = walk(&exclusive, &by_time);
+        CHECK_EQ(normal.distinct, counts[i], "inclusive: all records");
+        CHECK_EQ(outcome.distinct, counts[i], "exclusive: all records");
+        CHECK(!page_is_cut(outcome.reason), "complete");
+        CHECK(outcome.requests <= normal.requests + 4, "about as many requests");
+    }
+}
+
+TEST(by_time_walks_over_exclusive_sources_bring_every_record)
+{
+    const struct random_seeds seeds = random_seeds(5000);
+
+    for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
+        struct random random = { seed };
+        struct page_rules rules = by_time;
+        struct source source;
+        struct outcome outcome;
+
+        source_init(&source, &random);
+        source.is_exclusive = true;
+        source.size_max = 1000;
+        source.tells_total = false;
+        for (int i = 0; i < source.records; i++)
+            source.dates[i] += 1; /* the first instant of the window has none */
+        rules.size = random_between(&random, 1, 40);
+        outcome = walk(&source, &rules);
+        if (outcome.distinct == source.records && !page_is_cut(outcome.reason))
+            continue;
+        test_fail(__FILE__, __LINE__, "seed %" PRIu64 ": %d of %d records, %d requests, end: %s",
+                  seed, outcome.distinct, source.records, outcome.requests,
+                  page_reason_name(outcome.reason));
+        return;
+    }
+}
+
+TEST(by_time_a_border_that_no_request_shows_is_reported)
+{
+    struct source source = { .size_max = 1000, .is_exclusive = true, .coarse_us = 50 };
+    struct outcome outcome;
+
+    fill_by_threes(&source, 200);
+    outcome = walk(&source, &by_time);
+    CHECK_EQ(outcome.reason, PAGE_CUT_STUCK, "records of one step and more are left out");
+    CHECK(outcome.requests <= 8, "soon");
 }

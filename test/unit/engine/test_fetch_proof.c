@@ -35,12 +35,26 @@ static const struct {
       PROOF_DRIFT,
       false,
       0 },
-    { "twice on one page is a habit",
+    { "twice on one page may hide one",
       { "abb", "cd" },
       { 5, 5 },
       PAGE_END_TOTAL,
+      PROOF_SHORTFALL,
+      false,
+      1 },
+    { "more came than the total says",
+      { "abc", "def" },
+      { 4, 4 },
+      PAGE_END_EMPTY,
       PROOF_COMPLETE,
-      true,
+      false,
+      0 },
+    { "more came than a total that moves",
+      { "abc", "de" },
+      { 3, 2 },
+      PAGE_END_EMPTY,
+      PROOF_COMPLETE,
+      false,
       0 },
     { "one without id came, too",
       { "ab?", "de" },
@@ -124,6 +138,40 @@ TEST(a_second_sweep_is_judged_by_itself)
     REQUIRE_OK(add(&proof, "de", 5, &fresh, &err), err);
     CHECK(proof_judge(&proof, PAGE_END_TOTAL).is_proven, "proven");
     arena_release(&arena);
+}
+
+TEST(repeats_on_a_page_are_a_habit_when_two_sweeps_agree)
+{
+    static const struct {
+        const char *label;
+        const char *second;
+        enum proof_verdict verdict;
+    } sweeps[] = {
+        { "the same", "abb", PROOF_COMPLETE },
+        { "in another order", "bab", PROOF_COMPLETE },
+        { "another one twice", "aab", PROOF_COMPLETE },
+        { "other ids", "abc", PROOF_COMPLETE },
+        { "one is missing", "axx", PROOF_SHORTFALL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
+        struct arena arena;
+        struct proof proof;
+        struct proof_result result;
+        struct error err;
+        int64_t fresh;
+
+        arena_init(&arena, 1 << 20);
+        proof_init(&proof, &arena, (struct proof_rules){ .counts_total = true });
+        REQUIRE_OK(add(&proof, "abb", 3, &fresh, &err), err);
+        CHECK_EQ(proof_judge(&proof, PAGE_END_TOTAL).verdict, PROOF_SHORTFALL, "one sweep");
+        proof_next_sweep(&proof);
+        REQUIRE_OK(add(&proof, sweeps[i].second, 3, &fresh, &err), err);
+        result = proof_judge(&proof, PAGE_END_TOTAL);
+        CHECK_EQ(result.verdict, sweeps[i].verdict, sweeps[i].label);
+        CHECK_EQ(result.is_proven, strcmp(sweeps[i].second, "abc") == 0, sweeps[i].label);
+        arena_release(&arena);
+    }
 }
 
 TEST(borders_of_time_come_twice_and_the_first_total_counts)

@@ -36,6 +36,42 @@ TEST(pubmed_ids_lead_to_their_records)
     rig_release(&rig);
 }
 
+/* As NLM's DTD has them: DateRevised is optional in a BookDocument. */
+TEST(pubmed_books_without_a_date_of_revision_are_records)
+{
+    static const char LIST[] =
+        "{\"esearchresult\":{\"count\":\"3\",\"idlist\":[\"20301295\",\"20301296\",\"3\"]}}";
+    static const char BOOKS[] =
+        "<?xml version=\"1.0\" ?><PubmedArticleSet>"
+        "<PubmedBookArticle><BookDocument><PMID Version=\"1\">20301295</PMID><Book><Publisher>"
+        "<PublisherName>NCBI</PublisherName></Publisher><BookTitle book=\"gene\">Genes</BookTitle>"
+        "<PubDate><Year>1993</Year><Month>Feb</Month></PubDate></Book><ContributionDate><Year>2001"
+        "</Year><Month>2</Month><Day>28</Day></ContributionDate></BookDocument></PubmedBookArticle>"
+        "<PubmedBookArticle><BookDocument><PMID Version=\"1\">20301296</PMID><Book><PubDate><Year>"
+        "1993</Year></PubDate></Book><DateRevised><Year>2012</Year><Month>01</Month><Day>02</Day>"
+        "</DateRevised></BookDocument></PubmedBookArticle>"
+        "<PubmedArticle><MedlineCitation><PMID>3</PMID></MedlineCitation></PubmedArticle>"
+        "</PubmedArticleSet>";
+    struct rig rig;
+
+    rig_init(&rig, "sources/pubmed.yaml", "harvest", NULL);
+    scripted_http_reply(&rig.http, &(struct scripted_reply){ .url_part = STR("esearch"),
+                                                             .status = 200,
+                                                             .body = str_of(LIST) });
+    scripted_http_reply(&rig.http, &(struct scripted_reply){ .url_part = STR("efetch"),
+                                                             .status = 200,
+                                                             .body = str_of(BOOKS),
+                                                             .times = -1 });
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    REQUIRE(rig.ids.count == 2, "both books");
+    CHECK_EQ(rig.dates.items[0], INT64_C(725846400000000), "the year it was published");
+    CHECK_EQ(rig.dates.items[1], INT64_C(1325462400000000), "the day it was revised");
+    REQUIRE(rig.bad.count == 1, "the article");
+    CHECK_STR(rig.bad.items[0], STR("3 date.missing"), "without a date");
+    rig_release(&rig);
+}
+
 TEST(pubmed_ids_without_a_record_are_requested_twice_and_listed)
 {
     struct rig rig;

@@ -42,6 +42,41 @@ TEST(a_walk_resumes_after_any_batch_and_requests_nothing_twice)
     }
 }
 
+/* Three records of each minute on pages of 40, of a source whose "since" is exclusive. The list
+ * goes on after the window. */
+TEST(a_walk_by_time_over_an_exclusive_source_brings_every_record_and_resumes_anywhere)
+{
+    static const struct {
+        const char *from, *to;
+        size_t records;
+    } windows[] = { { "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", 4320 },
+                    { "2026-01-01T22:00:00Z", "2026-01-01T23:00:00Z", 180 },
+                    { "2026-01-01T23:50:00Z", "2026-01-02T00:00:00Z", 30 } };
+
+    for (size_t w = 0; w < ARRAY_LEN(windows); w++) {
+        for (int stop = 0; stop <= 8; stop++) {
+            struct rig rig;
+
+            fake_source_begin(&fake, &rig, GENERIC, "time", 4320);
+            fake.per_minute = 3;
+            fake.is_exclusive = true;
+            rig.spec.endpoint.window.client_filter = true;
+            rig_window(&rig, windows[w].from, windows[w].to);
+            rig.gate.no_prefetch = true;
+            rig.stop_after = stop;
+            rig_run(&rig);
+            rig.stop_after = 0;
+            if (!rig.last.is_last)
+                rig_resume(&rig);
+            CHECK(!rig.failed, rig.err.text);
+            CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, windows[w].from);
+            CHECK_EQ(rig.ids.count, windows[w].records, windows[w].from);
+            CHECK(rig.http.sent.count <= windows[w].records / 37 + 6, "about a request per page");
+            rig_release(&rig);
+        }
+    }
+}
+
 /* ---- long responses ---- */
 
 static struct long_answer { /* what the batches of a walk must amount to */

@@ -1,4 +1,6 @@
 /* Walks from the first request to the verdict: sizes, limits, lists that lie, the end. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake_source.h"
@@ -47,6 +49,50 @@ TEST(a_page_that_cannot_be_smaller_reslices)
 
 /* ---- limits ---- */
 
+/* 24 records, ten to a page, whatever is requested. */
+static bool serve_tens(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[4096];
+    const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
+    const size_t page = str_find(url, STR("page=")), skip = str_find(url, STR("skip="));
+    const int first =
+        page < url.len ? 10 * (atoi(url.data + page + 5) - 1) : atoi(url.data + skip + 5);
+    size_t len = 0;
+
+    (void)n;
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = first; i < first + 10 && i < 24; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > first ? "," : "", i);
+    (void)snprintf(body + len, sizeof(body) - len, "]}");
+    reply->body = str_of(body);
+    return true;
+}
+
+TEST(pages_of_a_fixed_size_are_walked_without_sending_it)
+{
+    static const char *const operations[] = { "numbered", "counted" };
+
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, "test/data/fetch/fixed.yaml", operations[i], 24);
+        rig.gate.no_prefetch = true;
+        fake.spoil = serve_tens;
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.ids.count, 24, operations[i]);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
+        CHECK(rig.http.sent.count <= 4, "the short page is the last");
+        for (size_t j = 0; j < rig.http.sent.count; j++)
+            CHECK(str_find(rig.http.sent.items[j].url, STR("size")) ==
+                      rig.http.sent.items[j].url.len,
+                  "no size is sent");
+        rig_release(&rig);
+    }
+}
+
 TEST(a_page_limit_cuts_short_or_bridges_to_time)
 {
     struct rig rig;
@@ -66,6 +112,195 @@ TEST(a_page_limit_cuts_short_or_bridges_to_time)
     CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the rest by time");
     CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_DEEP, "too deep");
     rig_release(&rig);
+}
+
+/* The third page's token is refused, in several words. */
+static int refusal;
+
+static bool kill_third_token(struct fake_source *source, int n, struct scripted_reply *reply)
+{
+    (void)source;
+    if (n != 3)
+        return false;
+    *reply = (struct scripted_reply){ .status = refusal, .body = STR("{}") };
+    return true;
+}
+
+TEST(a_token_that_dies_is_bridged_by_the_date_of_the_last_record)
+{
+    static const int refusals[] = { 410, 400 };
+
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "token", 217);
+        rig.spec.endpoint.page.bridge_to_time = true;
+        rig.spec.endpoint.page.order_by = STR("updated desc");
+        rig.spec.endpoint.window.granularity = GRANULARITY_MINUTE;
+        fake.spoil = kill_third_token;
+        refusal = refusals[i];
+        rig_run(&rig);
+        CHECK(!rig.failed, "no failure");
+        CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the rest by time");
+        CHECK_EQ(fake.served, 3, "nothing is read again");
+        CHECK_EQ(rig.ids.count, 80, "what came is kept");
+        /* The last one of page two, r079, is of 22:40: there may be more of that minute. */
+        CHECK_EQ(rig.last.verdict.finished.from_us,
+                 rig.slice.window.to_us - 79 * 60 * INT64_C(1000000), "after its minute");
+        CHECK_EQ(rig.last.verdict.finished.to_us, rig.slice.window.to_us, "to the end");
+        rig_release(&rig);
+    }
+}
+
+/* ---- lists that are not in the order they are declared to be in ---- */
+
+static const struct {
+    const char *label;
+    const char *body; /* of the first page, newest first */
+    enum page_reason end;
+} orders[] = {
+    { "all older than the window, in order",
+      "{\"records\":[{\"id\":\"a\",\"updated_at\":\"2025-12-30T00:00:00Z\"},"
+      "{\"id\":\"b\",\"updated_at\":\"2025-12-29T00:00:00Z\"}],\"total\":2}",
+      PAGE_END_TOTAL },
+    { "a record pinned on top, and newer ones",
+      "{\"records\":[{\"id\":\"a\",\"updated_at\":\"2025-12-29T00:00:00Z\"},"
+      "{\"id\":\"b\",\"updated_at\":\"2025-12-30T00:00:00Z\"}],\"total\":2}",
+      PAGE_END_TOTAL },
+};
+
+static bool serve_order(struct fake_source *source, int n, struct scripted_reply *reply)
+{
+    *reply = (struct scripted_reply){ .status = 200, .body = STR("{\"records\":[],\"total\":2}") };
+    if (n == 1)
+        reply->body = str_of(orders[source->poison_status].body);
+    return true;
+}
+
+TEST(an_end_by_order_is_believed_only_while_the_list_is_in_order)
+{
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, DETAILS, "sorted", 0);
+        fake.spoil = serve_order;
+        fake.poison_status = (int)i;
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.last.verdict.end, orders[i].end, orders[i].label);
+        rig_release(&rig);
+    }
+}
+
+/* 40 records in pages of ten, declared to be the newest first. The window is the first of January.
+ */
+enum top { TOP_RIGHT, TOP_ONE_DATE, TOP_IN_ORDER, TOP_REVERSED };
+
+static const struct {
+    const char *label;
+    enum top top;
+    size_t kept;
+    size_t requests;
+    enum page_reason end;
+} tops[] = {
+    { "as declared", TOP_RIGHT, 10, 2, PAGE_END_PAST },
+    { "a page of older records on top, of one date", TOP_ONE_DATE, 30, 5, PAGE_END_EMPTY },
+    { "a page of older records on top, in order", TOP_IN_ORDER, 30, 5, PAGE_END_EMPTY },
+    { "the oldest first, two pages of one date", TOP_REVERSED, 20, 5, PAGE_END_EMPTY },
+};
+
+static void print_date(char *out, size_t size, enum top top, int i)
+{
+    const bool is_old = top == TOP_RIGHT ? i >= 10 : i < (top == TOP_REVERSED ? 20 : 10);
+    int second = 59 - i;
+
+    if (top == TOP_REVERSED)
+        second = is_old ? 0 : i;
+    else if (top == TOP_ONE_DATE && is_old)
+        second = 0;
+    (void)snprintf(out, size, "%sT12:00:%02dZ", is_old ? "2025-12-01" : "2026-01-01", second);
+}
+
+static bool serve_top(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[4096];
+    const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
+    const int first = atoi(url.data + str_find(url, STR("offset=")) + 7);
+    char date[32];
+    size_t len;
+
+    (void)n;
+    len = (size_t)snprintf(body, sizeof(body), "{\"records\":[");
+    for (int i = first; i < first + 10 && i < 40; i++) {
+        print_date(date, sizeof(date), (enum top)self->poison_status, i);
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"%s\"}", i > first ? "," : "",
+                                i, date);
+    }
+    (void)snprintf(body + len, sizeof(body) - len, "],\"total\":null}");
+    *reply = (struct scripted_reply){ .status = 200, .body = str_of(body) };
+    return true;
+}
+
+TEST(a_first_page_outside_of_the_window_does_not_end_the_walk)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tops); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, DETAILS, "sorted", 0);
+        rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+        rig.gate.no_prefetch = true;
+        fake.spoil = serve_top;
+        fake.poison_status = (int)tops[i].top;
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.ids.count, tops[i].kept, tops[i].label);
+        CHECK_EQ(rig.last.verdict.end, tops[i].end, tops[i].label);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, tops[i].label);
+        CHECK(rig.http.sent.count <= tops[i].requests + 1, tops[i].label);
+        rig_release(&rig);
+    }
+}
+
+/* As many records as requested, all of the day after the window. */
+static bool serve_next_day(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[8192];
+    const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
+    const int size = atoi(url.data + str_find(url, STR("size=")) + 5);
+    size_t len;
+
+    (void)n;
+    len = (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = 0; i < size; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-02T12:00:%02dZ\"}",
+                                i > 0 ? "," : "", i, 1 + i * self->poison_status);
+    (void)snprintf(body + len, sizeof(body) - len, "]}");
+    *reply = (struct scripted_reply){ .status = 200, .body = str_of(body) };
+    return true;
+}
+
+/* A source with the newest first begins like this, whatever the window has. */
+TEST(by_time_a_walk_does_not_end_complete_after_one_date_outside_of_the_window)
+{
+    static const enum page_reason ends[] = { PAGE_CUT_ORDER, PAGE_END_PAST };
+
+    for (int is_sorted = 0; is_sorted < 2; is_sorted++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "time", 0);
+        rig.spec.endpoint.window.granularity = GRANULARITY_DAY;
+        rig.spec.endpoint.page.size_max = 50;
+        fake.spoil = serve_next_day;
+        fake.poison_status = is_sorted; /* seconds from one record to the next */
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.last.verdict.end, ends[is_sorted], "the end");
+        CHECK_EQ(rig.last.verdict.kind, is_sorted ? FETCH_COMPLETE : FETCH_CUT_SHORT, "the kind");
+        CHECK_EQ(rig.http.sent.count, is_sorted ? 1 : 2, "at most one more request");
+        rig_release(&rig);
+    }
 }
 
 TEST(a_cap_without_a_reslice_is_walked_up_to)

@@ -55,6 +55,7 @@ TEST(what_batches_bring_is_summed_up)
     CHECK_EQ(view.sums.created, 11, "new");
     CHECK_EQ(view.sums.unchanged, 7, "older ones are not news either");
     CHECK_EQ(view.sums.lost_ids, 2, "ids without a record");
+    CHECK_EQ(view.sums.refused_ids, 1, "one of them refused");
     CHECK_EQ(view.sums.requests, 2, "requests");
     CHECK_EQ(view.sums.bytes, 1000, "bytes");
     CHECK_EQ(view.sums.throttled, 1, "429");

@@ -1,0 +1,37 @@
+/* xml_container: the place where an XPath searches its elements.
+ *
+ *      /feed/entry                 /feed
+ *      /a/b//record                /a/b
+ *      /Set/Article | /Set/Book    /Set | /Set
+ *      /record                     /record: the element is the document
+ *      //o:record, record          true where no element has that name in any namespace
+ *
+ * A path that finds nothing in a document that has the container found an empty list. In one that
+ * does not have it, there is no list: the document is another one, or in another namespace.
+ *
+ * A container may have other elements beside the items. Some show that it is not an empty list, but
+ * a list of something else: elements that have the name of the items in another namespace, and two
+ * or more elements that all have one name, which is not that of the items.
+ */
+#ifndef PATRA_DATA_XML_CONTAINER_H
+#define PATRA_DATA_XML_CONTAINER_H
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* XPaths, in the arena. All are empty where the text does not show a container: a path in
+ * parentheses, a function, //record[@status]. */
+struct xml_container {
+    struct str path;      /* finds the container */
+    struct str elements;  /* the elements in it */
+    struct str strangers; /* something, where it is a list of something else; empty: cannot be seen,
+                           * because the last step is not a name */
+};
+
+/* The path must be valid. */
+bool xml_container(struct arena *arena, struct str path, struct xml_container *container,
+                   struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,294 @@
+/* Totals that are wrong, and ends that only look like one: all records come, or the walk says that
+ * they did not, and what is in doubt is in the verdict. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_source.h"
+#include "test.h"
+
+static struct fake_source fake;
+
+static void require_doubts(const struct rig *rig, bool next, bool total, bool repeats,
+                           const char *label)
+{
+    const struct fetch_verdict *verdict = &rig->last.verdict;
+
+    CHECK_EQ(verdict->doubts[FETCH_DOUBT_NEXT], next, label);
+    CHECK_EQ(verdict->doubts[FETCH_DOUBT_TOTAL], total, label);
+    CHECK_EQ(verdict->doubts[FETCH_DOUBT_REPEATS], repeats, label);
+    CHECK_EQ(verdict->is_proven && (next || total || repeats), false, label);
+}
+
+/* ---- totals below the truth ---- */
+
+/* In each of these the source has more than its total says, and a sign of it. */
+TEST(a_total_below_the_truth_does_not_end_a_walk)
+{
+    static const struct {
+        const char *label;
+        const char *operation;
+        int records;
+        int total;
+    } cases[] = {
+        { "a token in hand at the total", "token", 130, 40 },
+        { "a token in hand, at a short page", "token", 130, 10 },
+        { "a URL in hand at the total", "next", 150, 80 },
+        { "more on the first page than the total", "offset", 130, 5 },
+        { "more on a later page", "page0", 130, 60 },
+        { "the total at the end of a full page", "offset", 130, 40 },
+        { "the total at the end of a full page, by number", "page0", 130, 80 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, cases[i].operation, cases[i].records);
+        fake.total = cases[i].total;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, cases[i].label);
+        require_doubts(&rig, false, true, false, cases[i].label);
+        CHECK_EQ(rig.last.verdict.sweeps, 1, cases[i].label);
+        rig_release(&rig);
+    }
+}
+
+/* response.total that is the number of items of the page: the mistake of many sources. */
+static bool total_of_page(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[8192];
+    const int from = (n - 1) * 40;
+    const int count = self->records - from < 40 ? self->records - from : 40;
+    size_t len = 0;
+
+    if (count <= 0) {
+        reply->body = STR("{\"items\":[],\"total\":0}");
+        return true;
+    }
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = from; i < from + count; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > from ? "," : "", i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"total\":%d}", count);
+    reply->body = (struct str){ body, len };
+    return true;
+}
+
+TEST(a_total_of_the_page_is_seen_to_be_wrong)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
+    rig.gate.no_prefetch = true;
+    fake.spoil = total_of_page;
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "all 90");
+    require_doubts(&rig, false, true, false, "and the total is wrong");
+    rig_release(&rig);
+}
+
+/* A right total costs a further request only where the last page is full. */
+TEST(a_right_total_is_believed)
+{
+    static const struct {
+        int records;
+        size_t requests;
+    } cases[] = { { 90, 3 }, { 80, 3 }, { 17, 1 }, { 0, 1 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "offset", cases[i].records);
+        rig.gate.no_prefetch = true;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, "offset");
+        CHECK_EQ(rig.http.sent.count, cases[i].requests, "requests");
+        require_doubts(&rig, false, false, false, "no doubt");
+        rig_release(&rig);
+    }
+}
+
+/* What sources say beyond their last page, where the total was reached. */
+static const struct scripted_reply *beyond;
+
+static bool spoil_beyond(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    if (n <= (self->records + 39) / 40)
+        return false;
+    reply->status = beyond->status;
+    reply->body = beyond->body;
+    return true;
+}
+
+TEST(a_total_that_was_reached_outlives_what_comes_after_it)
+{
+    static const struct scripted_reply replies[] = {
+        { .status = 404, .body = STR_INIT("{\"detail\":\"Invalid page.\"}") },
+        { .status = 500, .body = STR_INIT("{}") },
+        { .status = 200, .body = STR_INIT("{\"message\":\"no such page\"}") },
+        { .status = 200, .body = STR_INIT("{\"items\":[]}") },
+        { .status = 200,
+          .body = STR_INIT("{\"items\":[{\"id\":\"r079\",\"updated_at\":\"2026-01-01T22:40:00Z\"}],"
+                           "\"total\":80}") },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(replies); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "offset", 80);
+        beyond = &replies[i];
+        fake.spoil = spoil_beyond;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, "beyond the end");
+        CHECK(rig.last.verdict.is_proven, "by the total");
+        CHECK_EQ(rig.last.verdict.sweeps, 1, "and at once");
+        rig_release(&rig);
+    }
+}
+
+TEST(a_last_page_that_is_returned_forever_is_not_a_list_that_moved)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset_blind", 90);
+    rig.gate.no_prefetch = true;
+    fake.total = -1;
+    fake.sticks = true;
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "the last page again");
+    CHECK_EQ(rig.last.verdict.sweeps, 1, "one sweep");
+    rig_release(&rig);
+}
+
+/* ---- ids that are twice on a page ---- */
+
+/* Request 2 of each sweep has r040 in the place of r041. */
+static bool hide_one(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[8192];
+    size_t len = 0;
+
+    if (n != 2 && !(self->gone == 0 && n % 3 == 2))
+        return false;
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = 40; i < 80; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > 40 ? "," : "", i == 41 ? 40 : i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"total\":90}");
+    reply->body = (struct str){ body, len };
+    return true;
+}
+
+TEST(an_id_twice_on_a_page_does_not_hide_a_missing_one)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
+    fake.spoil = hide_one;
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "the second sweep has it");
+    CHECK_EQ(rig.last.verdict.sweeps, 2, "two sweeps");
+    CHECK(rig.last.verdict.is_proven, "proven");
+    rig_release(&rig);
+}
+
+TEST(ids_that_are_twice_on_a_page_each_time_are_a_habit_and_a_doubt)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 90);
+    rig.gate.no_prefetch = true;
+    fake.gone = 0; /* in every sweep */
+    fake.spoil = hide_one;
+    rig_run(&rig);
+    CHECK(!rig.failed, "no failure");
+    CHECK_EQ(rig.ids.count, 89, "one never came");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "two sweeps agree");
+    CHECK_EQ(rig.last.verdict.sweeps, 2, "two sweeps");
+    require_doubts(&rig, false, false, true, "and it is said");
+    CHECK(str_find(rig.last.verdict.reason, STR("twice on a page")) < rig.last.verdict.reason.len,
+          "in words");
+    rig_release(&rig);
+}
+
+/* ---- a full last page without a next ---- */
+
+static bool pages_without_header(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[8192];
+    static const struct http_header header = { STR_INIT("X-Next-Token"), STR_INIT("2") };
+    const int from = n == 1 ? 0 : 40;
+    const int until = n == 1 ? 40 : self->records;
+    size_t len = 0;
+
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = from; i < until; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > from ? "," : "", i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "]}");
+    reply->body = (struct str){ body, len };
+    reply->headers = &header;
+    reply->header_count = n == 1;
+    return true;
+}
+
+/* Pages of 40, the last of them with a next that is null, as a source that lost it would write. */
+static bool pages_with_null(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[8192];
+    const int from = (n > 1) * 40, until = from + 40 < self->records ? from + 40 : self->records;
+    size_t len = 0;
+
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = from; i < until; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"r%03d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > from ? "," : "", i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"nextToken\":%s}",
+                            n == 1 ? "\"t2\"" : "null");
+    reply->body = (struct str){ body, len };
+    return true;
+}
+
+TEST(a_full_last_page_with_a_next_of_null_is_a_doubt)
+{
+    static const struct {
+        int records;
+        bool is_doubt;
+    } cases[] = { { 80, true }, { 70, false } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "token", cases[i].records);
+        rig.gate.no_prefetch = true;
+        rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+        fake.spoil = pages_with_null;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, "null");
+        require_doubts(&rig, cases[i].is_doubt, false, false, "a full last page");
+        rig_release(&rig);
+    }
+}
+
+TEST(a_full_last_page_without_a_next_is_a_doubt)
+{
+    static const struct {
+        int records;
+        bool is_doubt;
+    } cases[] = { { 80, true }, { 70, false } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "header", cases[i].records);
+        rig.gate.no_prefetch = true;
+        fake.spoil = pages_without_header;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, "header");
+        require_doubts(&rig, cases[i].is_doubt, false, false, "a full last page");
+        rig_release(&rig);
+    }
+}
