@@ -105,6 +105,10 @@ CREATE TABLE ing_plan_slice (
     expr_snapshot        text        NOT NULL CHECK (expr_snapshot::json IS NOT NULL),
     status_code          text        NOT NULL
         CHECK (status_code IN ('PENDING', 'READY', 'SUCCEEDED', 'PARTIAL', 'FAILED', 'CANCELLED')),
+    -- of a slice that is not a piece of another: what it and its pieces have spent and need
+    family_requests      bigint  NOT NULL DEFAULT 0 CHECK (family_requests >= 0),
+    family_needed        bigint  NOT NULL DEFAULT 0 CHECK (family_needed >= 0), -- pages
+    family_done          bigint  NOT NULL DEFAULT 0 CHECK (family_done >= 0),   -- pages
     created_at           timestamptz NOT NULL,
     updated_at           timestamptz NOT NULL,
     CONSTRAINT ck_slice_window CHECK
@@ -147,7 +151,8 @@ CREATE TABLE ing_task (
     status_code          text        NOT NULL
         CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
             'FAILED', 'CANCELLED')),
-    partial_reason_code  text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    partial_reason_code  text        CHECK (partial_reason_code IN
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
     -- smaller numbers run first
     priority             integer     NOT NULL CHECK (priority BETWEEN 0 AND 1000),
     scheduled_at         timestamptz NOT NULL,
@@ -193,6 +198,9 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
+-- what was left to a person, whenever that was
+CREATE INDEX idx_task_held ON ing_task (provenance_code)
+    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');
 -- A task cancelled in the queue may have no run.
 CREATE INDEX idx_task_cancelled ON ing_task (provenance_code, finished_at)
     WHERE status_code = 'CANCELLED';
@@ -236,7 +244,8 @@ CREATE TABLE ing_task_run (
     status_code         text        NOT NULL
         CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
             'CANCELLED')),
-    partial_reason_code text        CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    partial_reason_code text        CHECK (partial_reason_code IN
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
     window_from         timestamptz,
     window_to           timestamptz,
     checkpoint          text        CHECK (checkpoint IS NULL OR checkpoint::json IS NOT NULL),

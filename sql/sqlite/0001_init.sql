@@ -108,6 +108,10 @@ CREATE TABLE ing_plan_slice (
         CHECK (status_code = 'PENDING' OR status_code = 'READY'
             OR status_code = 'SUCCEEDED' OR status_code = 'PARTIAL'
             OR status_code = 'FAILED' OR status_code = 'CANCELLED'),
+    -- of a slice that is not a piece of another: what it and its pieces have spent and need
+    family_requests      INTEGER NOT NULL DEFAULT 0 CHECK (family_requests >= 0),
+    family_needed        INTEGER NOT NULL DEFAULT 0 CHECK (family_needed >= 0), -- pages
+    family_done          INTEGER NOT NULL DEFAULT 0 CHECK (family_done >= 0),   -- pages
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL,
     CONSTRAINT ck_slice_window CHECK
@@ -153,7 +157,8 @@ CREATE TABLE ing_task (
             OR status_code = 'EXECUTING' OR status_code = 'SUCCEEDED'
             OR status_code = 'PARTIAL' OR status_code = 'FAILED'
             OR status_code = 'CANCELLED'),
-    partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    partial_reason_code  TEXT    CHECK (partial_reason_code IN
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
     priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller numbers run first
     scheduled_at         INTEGER NOT NULL,
     lease_owner          TEXT,
@@ -195,6 +200,9 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
+-- what was left to a person, whenever that was
+CREATE INDEX idx_task_held ON ing_task (provenance_code)
+    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');
 -- A task cancelled in the queue may have no run.
 CREATE INDEX idx_task_cancelled ON ing_task (provenance_code, finished_at)
     WHERE status_code = 'CANCELLED';
@@ -238,7 +246,8 @@ CREATE TABLE ing_task_run (
     status_code          TEXT    NOT NULL
         CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
             'CANCELLED')),
-    partial_reason_code  TEXT    CHECK (partial_reason_code IN ('HOLES', 'CUT_SHORT')),
+    partial_reason_code  TEXT    CHECK (partial_reason_code IN
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
     window_from          INTEGER,
     window_to            INTEGER,
     checkpoint           TEXT    CHECK (checkpoint IS NULL OR json_valid(checkpoint)),

@@ -128,6 +128,8 @@ INSERT INTO sys_dict_item (type_code, item_code, position, meaning) VALUES
     ('reg_param_location', 'BODY', 3, 'in the body'),
     ('ing_partial_reason', 'HOLES', 0, 'walked to the end, some records or pages missing'),
     ('ing_partial_reason', 'CUT_SHORT', 1, 'stopped before the end'),
+    ('ing_partial_reason', 'DEAD_END', 2, 'the source''s pages lead nowhere'),
+    ('ing_partial_reason', 'OVER_BUDGET', 3, 'many more requests than its pages need'),
     ('ing_pause_kind', 'PAUSED', 0, 'by a person'),
     ('ing_pause_kind', 'STOPPED', 1, 'by a fatal error, until a person lifts it'),
     ('ing_plan_status', 'DRAFT', 0, 'created, window known'),

@@ -180,6 +180,8 @@ const struct code_table PAUSE_KIND_CODES =
 static const struct code_item PARTIAL_REASON_ITEMS[] = {
     [PARTIAL_HOLES] = CODE_ITEM("HOLES", "walked to the end, some records or pages missing"),
     [PARTIAL_CUT_SHORT] = CODE_ITEM("CUT_SHORT", "stopped before the end"),
+    [PARTIAL_DEAD_END] = CODE_ITEM("DEAD_END", "the source's pages lead nowhere"),
+    [PARTIAL_OVER_BUDGET] = CODE_ITEM("OVER_BUDGET", "many more requests than its pages need"),
 };
 const struct code_table PARTIAL_REASON_CODES =
     CODE_TABLE("ing_partial_reason", "why a run is partial", PARTIAL_REASON_ITEMS);

@@ -180,7 +180,12 @@ enum pause_kind { PAUSE_PAUSED, PAUSE_STOPPED };
 extern const struct code_table PAUSE_KIND_CODES;
 
 /* Why a run or task ended PARTIAL. */
-enum partial_reason { PARTIAL_HOLES, PARTIAL_CUT_SHORT };
+enum partial_reason {
+    PARTIAL_HOLES,
+    PARTIAL_CUT_SHORT,
+    PARTIAL_DEAD_END,    /* a person must look at it: it would end there again */
+    PARTIAL_OVER_BUDGET, /* ... the same */
+};
 extern const struct code_table PARTIAL_REASON_CODES;
 
 /* ---- requests and responses ---- */

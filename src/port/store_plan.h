@@ -6,6 +6,7 @@
 
 #include "core/codes.h"
 #include "core/states.h"
+#include "core/walk_budget.h"
 #include "core/window.h"
 #include "port/store.h"
 #include "port/store_task.h"
@@ -80,6 +81,20 @@ struct plan_slice_list {
     size_t count;
 };
 
+/* What the walks of a slice and of its pieces have spent (core/walk_budget.h). */
+struct slice_family {
+    int64_t root_id; /* the slice that is not a piece of another */
+    struct walk_budget budget;
+};
+
+/* What one walk adds to it. */
+struct slice_spending {
+    int64_t root_id;
+    int64_t requests;
+    int64_t needed; /* 0: not known by this walk */
+    int64_t done;
+};
+
 struct store_plan_ops {
     bool (*add)(struct store *store, const struct plan *plan, int64_t *id, struct error *err);
     bool (*move)(struct store *store, const struct plan_move *move, bool *moved, struct error *err);
@@ -99,6 +114,10 @@ struct store_plan_ops {
                       struct plan_slice *slice, bool *found, struct error *err);
     bool (*slice_list)(struct store *store, struct arena *arena, int64_t plan_id,
                        struct store_page page, struct plan_slice_list *list, struct error *err);
+    bool (*slice_family)(struct store *store, int64_t id, struct slice_family *family,
+                         struct error *err);
+    bool (*slice_spend)(struct store *store, const struct slice_spending *spending,
+                        struct error *err);
 };
 
 /* The namespace that a plan's tasks cover. */
@@ -198,6 +217,20 @@ static inline bool MUST_CHECK store_slice_list(struct store *store, struct arena
                                                struct plan_slice_list *list, struct error *err)
 {
     return store->plan->slice_list(store, arena, plan_id, page, list, err);
+}
+
+/* The family of a slice. L2 when there is no such slice. */
+static inline bool MUST_CHECK store_slice_family(struct store *store, int64_t id,
+                                                 struct slice_family *family, struct error *err)
+{
+    return store->plan->slice_family(store, id, family, err);
+}
+
+static inline bool MUST_CHECK store_slice_spend(struct store *store,
+                                                const struct slice_spending *spending,
+                                                struct error *err)
+{
+    return store->plan->slice_spend(store, spending, err);
 }
 
 #endif

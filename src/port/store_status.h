@@ -106,6 +106,7 @@ struct gate_row_list {
 struct trouble_query {
     struct str source;
     int64_t since_us;
+    bool with_held; /* and those left to a person (DEAD_END, OVER_BUDGET), whenever they ended */
     int64_t limit;
 };
 

@@ -183,6 +183,24 @@ struct window_query {
     int64_t limit;
 };
 
+/* A window that was left to a person: its task ended DEAD_END or OVER_BUDGET. */
+struct held_window {
+    struct window window;
+    int64_t plan_id;
+    int64_t ended_us;
+};
+
+struct held_window_list {
+    struct held_window *items;
+    size_t count;
+};
+
+struct held_query {
+    const struct coverage_namespace *of;
+    int64_t after_us;       /* windows that reach beyond it */
+    struct str fingerprint; /* of plans made with these settings only */
+};
+
 struct store_task_ops {
     bool (*add)(struct store *store, const struct task *tasks, size_t count, int64_t *added,
                 struct error *err);
@@ -204,6 +222,8 @@ struct store_task_ops {
     bool (*coverage_observed)(struct store *store, const struct coverage_namespace *of,
                               struct window window, struct maybe_instant *latest,
                               struct error *err);
+    bool (*coverage_held)(struct store *store, struct arena *arena, const struct held_query *query,
+                          struct held_window_list *list, struct error *err);
     bool (*coverage_reset)(struct store *store, const struct coverage_namespace *of,
                            int64_t after_us, int64_t now_us, int64_t *count, struct error *err);
 };
@@ -285,6 +305,14 @@ static inline bool MUST_CHECK store_coverage_observed(struct store *store,
                                                       struct error *err)
 {
     return store->task->coverage_observed(store, of, window, latest, err);
+}
+
+/* By plan. Tasks that were reset do not count. */
+static inline bool MUST_CHECK store_coverage_held(struct store *store, struct arena *arena,
+                                                  const struct held_query *query,
+                                                  struct held_window_list *list, struct error *err)
+{
+    return store->task->coverage_held(store, arena, query, list, err);
 }
 
 /* From now on, tasks of a namespace cover nothing if their window (or, if they were sliced by

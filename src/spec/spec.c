@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "spec/snapshot.h"
+#include "spec/spec_bounds.h"
 #include "spec/spec_reader.h"
 
 static struct str last_part(const char *path)
@@ -151,6 +152,7 @@ static void read_endpoint(struct spec_reader *reader, struct json_node object,
     reader->format = out->response.format;
     read_level(reader, AT_ENDPOINT, object, out);
     out->window.mode = out->window.align == ALIGN_NONE ? WINDOW_SLIDING : WINDOW_CALENDAR;
+    spec_bounds_find(out);
 }
 
 /* ---- several credentials ---- */

@@ -199,6 +199,8 @@ struct spec_window {
     bool has_start;
     int64_t start_us;
     enum beyond_now beyond_now;
+    bool sends_from;      /* requests say where the window begins; not a setting (spec_bounds.h) */
+    bool sends_to;        /* ... and where it ends */
 };
 
 /* ---- responses ---- */
@@ -330,6 +332,12 @@ struct spec {
     const struct spec_credential *credentials;
     size_t credential_count;
 };
+
+/* True when requests do not say both ends of the window: what is outside of it is listed, too. */
+static inline bool spec_is_open_ended(const struct spec *spec)
+{
+    return !spec->endpoint.window.sends_from || !spec->endpoint.window.sends_to;
+}
 
 /* How far before the cursor an operation searches again, for records that appear late. */
 static inline int64_t spec_late_us(const struct spec *spec)

@@ -274,6 +274,23 @@ TEST(a_lease_is_made_longer_never_shorter)
     contract_end();
 }
 
+/* The third window was left to a person, with the settings of its plan. */
+static void check_held(struct store *store, const struct coverage_namespace *of)
+{
+    struct held_query query = { .of = of, .after_us = INSTANT_MIN };
+    struct held_window_list held;
+    struct error err = { 0 };
+
+    query.fingerprint = rows_plan(0).spec_fingerprint;
+    REQUIRE_OK(store_coverage_held(store, contract_arena(), &query, &held, &err), err);
+    REQUIRE(held.count == 1, "one of four");
+    CHECK_EQ(held.items[0].window.from_us, NOW_US + 2 * US_PER_HOUR, "its window");
+    CHECK_EQ(held.items[0].ended_us, NOW_US + 99, "its end");
+    query.fingerprint = STR("of other settings");
+    REQUIRE_OK(store_coverage_held(store, contract_arena(), &query, &held, &err), err);
+    CHECK_EQ(held.count, 0, "a changed source is tried");
+}
+
 TEST(a_task_ends_with_what_it_covered)
 {
     struct store *store = store_with(4);
@@ -303,7 +320,7 @@ TEST(a_task_ends_with_what_it_covered)
         case 2 * US_PER_HOUR:
             end.status = TASK_PARTIAL;
             end.has_reason = true;
-            end.reason = PARTIAL_HOLES;
+            end.reason = PARTIAL_DEAD_END;
             break;
         default:
             end.status = TASK_FAILED;
@@ -325,6 +342,7 @@ TEST(a_task_ends_with_what_it_covered)
                                       task.scope,
                                       task.namespace_key,
                                       0 };
+    check_held(store, &of);
     REQUIRE_OK(store_coverage_list(store, contract_arena(), &of, INT64_MIN, &coverage, &err), err);
     CHECK_EQ(coverage.live.count, 0, "nothing under way");
     REQUIRE(coverage.covered.count == 2, "what succeeded, and the finished part of one");

@@ -276,6 +276,39 @@ TEST(many_slices_have_their_own_ids_each)
     contract_end();
 }
 
+TEST(what_pieces_of_a_slice_spend_is_kept_with_the_slice_they_began_with)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct plan_slice slice;
+    struct slice_family family;
+    struct error err = { 0 };
+    int64_t ids[3], added;
+
+    REQUIRE_OK(store_begin(store, &err), err);
+    for (int i = 0; i < 3; i++) { /* each is a piece of the one before it */
+        slice = rows_slice(plan.id, i + 1);
+        slice.parent_id = i == 0 ? 0 : ids[i - 1];
+        REQUIRE_OK(store_slice_add(store, &slice, 1, &ids[i], &added, &err), err);
+    }
+    for (int i = 0; i < 3; i++) {
+        REQUIRE_OK(store_slice_family(store, ids[i], &family, &err), err);
+        CHECK_EQ(family.root_id, ids[0], "the first of them");
+        CHECK_EQ(family.budget.requests, i * 10, "what the others have spent");
+        CHECK_EQ(family.budget.needed, i == 0 ? 0 : 7, "the most that was known");
+        CHECK_EQ(family.budget.done, i * 2, "and done");
+        REQUIRE_OK(store_slice_spend(store,
+                                     &(struct slice_spending){ .root_id = family.root_id,
+                                                               .requests = 10,
+                                                               .needed = i == 0 ? 7 : 3,
+                                                               .done = 2 },
+                                     &err),
+                   err);
+    }
+    CHECK(!store_slice_family(store, 999999, &family, &err), "no such slice");
+    REQUIRE_OK(store_commit(store, &err), err);
+}
+
 TEST(what_can_not_be_is_refused_by_the_store)
 {
     struct store *store = contract_store();

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/instant.h"
+#include "sim_requests.h"
 #include "test.h"
 
 enum { TEXT_BYTES = 1024 };
@@ -62,6 +64,8 @@ static const char *address_of(const char *store)
 
 struct run sim_source_verify(const char *store, const struct sim *sim)
 {
+    sim_requests_check(sim, &(struct sim_requests_ask){
+                                .store = store, .protocol = "generic", .source = SIM_SOURCE_NAME });
     return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "generic",
                "--source", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--url", sim->base, "--json");
 }
@@ -72,4 +76,15 @@ struct run sim_source_pubmed_verify(const char *store, const struct sim *sim, co
     return RUN("patra-sim", "verify", "--store", address_of(store), "--protocol", "pubmed",
                "--source", "pubmed", "--endpoint", "search", "--from", from, "--to", to, "--url",
                sim->base);
+}
+
+void sim_source_pubmed_requests(const char *store, const struct sim *sim,
+                                const struct sim_source_pubmed_need *need)
+{
+    sim_requests_check(sim, &(struct sim_requests_ask){ .store = store,
+                                                        .protocol = "pubmed",
+                                                        .source = "pubmed",
+                                                        .id_batch = need->id_batch,
+                                                        .overlap_us = US_PER_DAY,
+                                                        .unbounded = need->unbounded });
 }

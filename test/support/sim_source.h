@@ -20,12 +20,22 @@ void sim_source_apply(const char *store, const struct sim *sim, const char *more
 /* The same with another source's file. */
 void sim_source_apply_file(const char *store, const struct sim *sim, const char *path,
                            const char *more);
-/* What the simulator says of the window, as JSON; exit code 0 when all is right. */
+/* What the simulator says of the window, as JSON; exit code 0 when all is right. Fails the test
+ * when the simulator got too many requests (sim_requests.h). */
 struct run sim_source_verify(const char *store, const struct sim *sim);
 
 /* The same for PubMed, with a cap that every day is above. */
 void sim_source_pubmed_apply(const char *store, const struct sim *sim);
 struct run sim_source_pubmed_verify(const char *store, const struct sim *sim, const char *from,
                                     const char *to);
+
+/* Compares the requests with the pages that are needed (sim_requests.h). sim_source_verify() does
+ * this itself. */
+struct sim_source_pubmed_need {
+    int id_batch;
+    const char *unbounded;
+};
+void sim_source_pubmed_requests(const char *store, const struct sim *sim,
+                                const struct sim_source_pubmed_need *need);
 
 #endif

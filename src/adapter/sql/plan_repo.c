@@ -354,6 +354,54 @@ static bool slice_list(struct store *store, struct arena *arena, int64_t plan_id
     return read_slices(&st->rows, arena, list, err);
 }
 
+/* Up from the slice to the one that is not a piece of another. */
+static const char SLICE_FAMILY[] =
+    "WITH RECURSIVE up(id, parent) AS ("
+    "   SELECT id, parent_slice_id FROM ing_plan_slice WHERE id = :id"
+    "   UNION ALL SELECT s.id, s.parent_slice_id FROM ing_plan_slice s JOIN up ON s.id = up.parent)"
+    " SELECT s.id, s.family_requests, s.family_needed, s.family_done"
+    " FROM ing_plan_slice s JOIN up ON up.id = s.id WHERE up.parent IS NULL";
+
+static bool slice_family(struct store *store, int64_t id, struct slice_family *family,
+                         struct error *err)
+{
+    struct statement *st = statement_of(store, SLICE_FAMILY);
+    bool found;
+
+    bind_i64(st, ":id", id);
+    found = rows_next(&st->rows);
+    if (found) {
+        family->root_id = rows_i64(&st->rows);
+        family->budget.requests = rows_i64(&st->rows);
+        family->budget.needed = rows_i64(&st->rows);
+        family->budget.done = rows_i64(&st->rows);
+    }
+    if (!rows_finish(&st->rows, err))
+        return error_wrap(err, "read what slice %" PRId64 " has spent", id);
+    return found || error_set(err, ERROR_REQUEST, "store.value", "there is no slice %" PRId64, id);
+}
+
+static const char SLICE_SPEND[] = "UPDATE ing_plan_slice"
+                                  " SET family_requests = family_requests + :requests,"
+                                  "     family_needed = {greatest}(family_needed, :needed),"
+                                  "     family_done = family_done + :done WHERE id = :id";
+
+static bool slice_spend(struct store *store, const struct slice_spending *spending,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, SLICE_SPEND);
+    bool changed;
+
+    bind_i64(st, ":id", spending->root_id);
+    bind_i64(st, ":requests", spending->requests);
+    bind_i64(st, ":needed", spending->needed);
+    bind_i64(st, ":done", spending->done);
+    if (!statement_changed(st, &changed, err))
+        return error_wrap(err, "note what slice %" PRId64 " has spent", spending->root_id);
+    return changed || error_set(err, ERROR_REQUEST, "store.value", "there is no slice %" PRId64,
+                                spending->root_id);
+}
+
 const struct store_plan_ops SQL_PLAN = {
     .add = plan_add,
     .move = plan_move,
@@ -365,4 +413,6 @@ const struct store_plan_ops SQL_PLAN = {
     .slice_move = slice_move,
     .slice_get = slice_get,
     .slice_list = slice_list,
+    .slice_family = slice_family,
+    .slice_spend = slice_spend,
 };

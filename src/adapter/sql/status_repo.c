@@ -3,6 +3,7 @@
 
 #include "adapter/sql/read.h"
 #include "adapter/sql/session.h"
+#include "base/instant.h"
 
 static bool read_partition_counts(struct rows *rows, struct arena *arena, struct str source,
                                   struct partition_count_list *list, struct error *err)
@@ -118,12 +119,17 @@ static bool status_running(struct store *store, struct arena *arena, struct str 
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list running tasks");
 }
 
+#define IS_RESLICED "EXISTS (SELECT 1 FROM ing_reslice_request q WHERE q.task_id = t.id)"
+
 static const char TROUBLED[] =
     "SELECT " TASK_COLUMNS ", run_reason, is_resliced, ended_at"
-    " FROM (SELECT t.*, r.partial_reason_code AS run_reason, r.finished_at AS ended_at,"
-    "              EXISTS (SELECT 1 FROM ing_reslice_request q WHERE q.task_id = t.id)"
-    "                  AS is_resliced" ENDED_SINCE
-    "          AND t.status_code IN ('PARTIAL', 'FAILED')) AS ended"
+    " FROM (SELECT t.*, r.partial_reason_code AS run_reason, r.finished_at AS "
+    "ended_at, " IS_RESLICED "                  AS is_resliced" ENDED_SINCE
+    "          AND t.status_code IN ('PARTIAL', 'FAILED')"
+    "       UNION ALL SELECT t.*, t.partial_reason_code, t.updated_at, " IS_RESLICED
+    "         FROM ing_task t WHERE t.provenance_code = :source"
+    "          AND t.partial_reason_code IN ('DEAD_END', 'OVER_BUDGET')"
+    "          AND t.updated_at < :held_since) AS ended"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
 
 static bool status_troubled(struct store *store, struct arena *arena,
@@ -135,6 +141,7 @@ static bool status_troubled(struct store *store, struct arena *arena,
     bind_text(st, ":source", query->source);
     bind_instant(st, ":since", query->since_us);
     bind_instant(st, ":started_since", query->since_us - STATUS_RUN_MAX_US);
+    bind_instant(st, ":held_since", query->with_held ? query->since_us : INSTANT_MIN);
     bind_i64(st, ":limit", query->limit);
     return read_ended_tasks(&st->rows, arena, list, err) ||
            error_wrap(err, "list partial and failed tasks");

@@ -277,6 +277,32 @@ static bool coverage_observed(struct store *store, const struct coverage_namespa
     return rows_finish(&st->rows, err) || error_wrap(err, "find the latest record of a window");
 }
 
+static const char COVERAGE_HELD[] =
+    "SELECT window_from, window_to, plan_id, updated_at FROM ing_task" OF_NAMESPACE
+    " AND window_to > :after AND window_to IS NOT NULL AND reset_at IS NULL"
+    " AND partial_reason_code IN ('DEAD_END', 'OVER_BUDGET')"
+    " AND EXISTS (SELECT 1 FROM ing_plan WHERE ing_plan.id = ing_task.plan_id"
+    "             AND ing_plan.spec_fingerprint = :fingerprint)"
+    " ORDER BY plan_id";
+
+static bool coverage_held(struct store *store, struct arena *arena, const struct held_query *query,
+                          struct held_window_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, COVERAGE_HELD);
+    struct held_window *held;
+
+    bind_namespace(st, query->of);
+    bind_instant(st, ":after", query->after_us);
+    bind_text(st, ":fingerprint", query->fingerprint);
+    *list = (struct held_window_list){ 0 };
+    while ((held = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        held->window = rows_window(&st->rows);
+        held->plan_id = rows_i64(&st->rows);
+        held->ended_us = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "list windows left to a person");
+}
+
 static const char COVERAGE_RESET[] =
     "UPDATE ing_task SET reset_at = :now, updated_at = :now" OF_NAMESPACE
     "   AND reset_at IS NULL AND (status_code <> 'QUEUED' OR attempt_count > 0)"
@@ -305,5 +331,6 @@ const struct store_task_ops SQL_TASK = {
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
     .coverage_observed = coverage_observed,
+    .coverage_held = coverage_held,
     .coverage_reset = coverage_reset,
 };

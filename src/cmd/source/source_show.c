@@ -11,6 +11,7 @@
 #include "spec/setting_value.h"
 #include "spec/snapshot.h"
 #include "spec/source_diff.h"
+#include "spec/spec.h"
 
 /* The short form of a fingerprint, enough to distinguish versions. */
 enum { FINGERPRINT_SHOWN = 12 };
@@ -62,26 +63,42 @@ static struct str schedule_of(const struct registry_row *operation, struct arena
     return buf_str(&text);
 }
 
+/* The ends of the window that requests send. A slice is not divided by time unless both are. */
+static const char *bounds_of(const struct spec *spec)
+{
+    const struct spec_window *window = &spec->endpoint.window;
+
+    if (window->sends_from && window->sends_to)
+        return "window.from, window.to";
+    if (window->sends_from)
+        return "window.from only";
+    return window->sends_to ? "window.to only" : "no window";
+}
+
 static bool show_operations(const struct source *source, struct arena *arena, FILE *out,
                             struct error *err)
 {
-    static const char *const heads[] = { "OPERATION", "ENDPOINT", "SCHEDULE", "FINGERPRINT" };
+    static const char *const heads[] = { "OPERATION", "ENDPOINT", "SCHEDULE", "FINGERPRINT",
+                                         "REQUESTS SEND" };
     struct columns columns;
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
     for (const struct registry_row *row = source_next_operation(source, NULL); row != NULL;
          row = source_next_operation(source, row)) {
         struct snapshot snapshot;
+        struct spec spec;
 
         if (!snapshot_make(arena,
                            &(struct snapshot_request){ .source = source, .operation = row->key },
-                           &snapshot, err))
+                           &snapshot, err) ||
+            !spec_read(arena, snapshot.json, &spec, err))
             return false;
         columns_cell(&columns, row->key);
         columns_cell(&columns, text_of(row, "target_endpoint"));
         columns_cell(&columns, schedule_of(row, arena));
         columns_cell(&columns,
                      arena_printf(arena, "%.*s", FINGERPRINT_SHOWN, snapshot.fingerprint));
+        columns_cell(&columns, str_of(bounds_of(&spec)));
     }
     return columns_print(&columns, out, err);
 }

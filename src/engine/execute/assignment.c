@@ -50,6 +50,8 @@ static bool load_slice(struct store *store, struct arena *arena, const struct ta
         return false;
     if (!has_plan || !has_slice)
         return error_set(err, ERROR_FATAL, "task.orphan", "its plan or slice does not exist");
+    if (!store_slice_family(store, task->slice_id, &a->family, err))
+        return false;
     a->endpoint = a->plan.endpoint;
     if (!spec_cache_hold(a->specs, a->plan.expr_proto_snapshot, &a->spec, err) ||
         !slice_read(arena, &a->plan, &row, &a->slice, &a->limits, err) ||

@@ -21,9 +21,10 @@ struct assignment {
     struct spec_cache *specs; /* of which it is */
     struct slice slice;
     struct slice_limits limits;
-    struct str endpoint;   /* under which the records are stored */
-    bool can_reslice;      /* it may be re-sliced */
-    bool can_reslice_ids;  /* against the source's cap it may be re-sliced by ids */
+    struct slice_family family; /* what it and its relatives have spent before */
+    struct str endpoint;        /* under which the records are stored */
+    bool can_reslice;           /* it may be re-sliced */
+    bool can_reslice_ids;       /* against the source's cap it may be re-sliced by ids */
     const struct str *ids; /* by id: all of them; in two phases: those listed and stored so far */
     size_t id_count;
     struct str checkpoint; /* where to continue; '' = at the beginning */

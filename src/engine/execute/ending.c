@@ -64,8 +64,14 @@ static struct ending partial(enum partial_reason reason, struct window covered, 
     return ending;
 }
 
-static struct ending reslice_later(struct ending ending, enum reslice_reason reason)
+/* With the pieces of the slice, unless its family has spent too much already. */
+static struct ending reslice_later(struct ending ending, enum reslice_reason reason,
+                                   const struct ending_input *input)
 {
+    if (input->is_over_budget) {
+        ending.reason = PARTIAL_OVER_BUDGET;
+        return ending;
+    }
     ending.needs_reslice = true;
     ending.reslice = reason;
     return ending;
@@ -105,15 +111,19 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict,
                        verdict->reason);
     case FETCH_DRIFT:
         ending = partial(PARTIAL_HOLES, nothing, verdict->reason);
-        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
+        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP, input) : ending;
     case FETCH_CUT_SHORT:
-        ending = partial(PARTIAL_CUT_SHORT, nothing, verdict->reason);
-        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP) : ending;
+        if (page_is_dead_end(verdict->end))
+            return partial(PARTIAL_DEAD_END, verdict->finished, verdict->reason);
+        ending = partial(PARTIAL_CUT_SHORT, verdict->finished, verdict->reason);
+        return input->can_reslice ? reslice_later(ending, RESLICE_TOO_DEEP, input) : ending;
+    case FETCH_OVER_BUDGET:
+        return partial(PARTIAL_OVER_BUDGET, verdict->finished, verdict->reason);
     case FETCH_RESLICE:
         break;
     }
     return reslice_later(partial(PARTIAL_CUT_SHORT, verdict->finished, verdict->reason),
-                         verdict->reslice);
+                         verdict->reslice, input);
 }
 
 /* ---- what went wrong ---- */
@@ -142,7 +152,7 @@ static struct ending lost_for_good(const struct error *err, const struct ending_
 
     if (input->batches > 0 && input->can_reslice)
         return reslice_later(partial(PARTIAL_CUT_SHORT, nothing, str_of(err->text)),
-                             RESLICE_TOO_DEEP);
+                             RESLICE_TOO_DEEP, input);
     return final(TASK_FAILED, err->text);
 }
 
@@ -184,7 +194,7 @@ struct ending ending_of_failure(const struct error *err, const struct ending_inp
         if (input->batches > 0 && input->can_reslice && fetch_error_is_of_response(err))
             return reslice_later(
                 partial(PARTIAL_CUT_SHORT, nothing, (struct str){ err->text, strlen(err->text) }),
-                RESLICE_TOO_DEEP);
+                RESLICE_TOO_DEEP, input);
         return final(TASK_FAILED, err->text);
     case ERROR_FATAL:
         break;

@@ -7,6 +7,8 @@
  *                                               task too: covers its window, as above
  *      fewer than the source says, or moving    PARTIAL (holes), covers nothing
  *      cut short by a limit                     PARTIAL (cut short), re-sliced where possible
+ *      its pages loop or lead nowhere           PARTIAL (dead end): narrower slices would meet it
+ *      many more requests than pages            PARTIAL (over budget), and never re-sliced
  *      too deep, over a cap                     PARTIAL (cut short), re-sliced; covers what it has
  *      L1                                       given back for later; FAILED after too many runs
  *                                               without progress
@@ -53,6 +55,7 @@ struct ending_input {
     const struct slice *slice;
     const struct retry_policy *retry; /* of the source */
     bool can_reslice;
+    bool is_over_budget;  /* its family has sent so many requests that pieces must not be walked */
     int64_t batches;      /* committed by this run */
     int64_t idle_runs;    /* runs before this one, in a row, that committed none */
     int64_t runs;         /* of the task, with this one */

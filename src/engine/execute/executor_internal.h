@@ -102,8 +102,9 @@ struct task_run {
     int64_t committed_us; /* monotonic: the last of them, or the start */
     int64_t control_us;   /* monotonic: when pauses and cancelled plans are checked again */
     struct fetch_verdict verdict; /* its text is not kept */
-    int64_t next_page;            /* by page: the first that is not finished */
-    bool is_circuit_open;         /* after its end */
+    struct fetch_spending spending;
+    int64_t next_page;    /* by page: the first that is not finished */
+    bool is_circuit_open; /* after its end */
 };
 
 void lease_gate_init(struct task_run *run, struct permit_gate *inner);

@@ -137,6 +137,25 @@ static bool give_signals_back(struct task_run *run, const struct ending *ending,
                                &added, err);
 }
 
+/* A walk that ended for good adds to what its family has spent. Only the first walk of a family saw
+ * all of its pages; the pages of the others count when they were enough. */
+static bool spend(struct task_run *run, const struct ending *ending, struct error *err)
+{
+    const int64_t root_id = run->assignment.family.root_id;
+    const struct fetch_spending *spending = &run->spending;
+    const bool is_root = root_id == run->task->slice_id;
+    const bool is_done = ending->status == TASK_SUCCEEDED || window_is_valid(ending->covered);
+
+    if (root_id == 0 || spending->requests == 0)
+        return true;
+    return store_slice_spend(run->executor->parts.store,
+                             &(struct slice_spending){ .root_id = root_id,
+                                                       .requests = spending->requests,
+                                                       .needed = is_root ? spending->needed : 0,
+                                                       .done = is_done ? spending->seen : 0 },
+                             err);
+}
+
 static bool finish(struct task_run *run, const struct ending *ending, int64_t now_us, bool *held,
                    struct error *err)
 {
@@ -157,6 +176,7 @@ static bool finish(struct task_run *run, const struct ending *ending, int64_t no
         return true;
     return store_slice_move(store, run->task->slice_id, slice_status_of(ending->status), now_us,
                             err) &&
+           spend(run, ending, err) &&
            (!ending->needs_reslice || add_ticket(run, ending, now_us, err)) &&
            give_signals_back(run, ending, now_us, err) &&
            (!ending->is_stop || stop_source(run, ending, now_us, err));

@@ -128,6 +128,7 @@ static struct fetch_order order_of(struct task_run *run)
         .id_count = a->id_count,
         .can_reslice = a->can_reslice || a->can_reslice_ids,
         .by_ids = a->can_reslice_ids && !a->can_reslice,
+        .family = a->family.budget,
         .requests_max = a->limits.requests_max,
         .batch_records = run->executor->settings.batch_records,
         .records_max = a->spec->operation.budget_records,
@@ -179,6 +180,17 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
 
 /* ---- what is decided on the way ---- */
 
+/* Whether pieces of the slice may still be walked. */
+static bool is_over_budget(const struct task_run *run)
+{
+    struct walk_budget budget = run->assignment.family.budget;
+
+    budget.requests += run->spending.requests;
+    if (run->spending.needed > budget.needed)
+        budget.needed = run->spending.needed;
+    return walk_budget_is_used_up(budget);
+}
+
 static struct ending_input ending_input_of(struct task_run *run, int64_t retry_at_us,
                                            enum wait_reason reason)
 {
@@ -186,6 +198,7 @@ static struct ending_input ending_input_of(struct task_run *run, int64_t retry_a
         .slice = &run->assignment.slice,
         .retry = &run->retry,
         .can_reslice = run->assignment.can_reslice,
+        .is_over_budget = is_over_budget(run),
         .batches = run->batches,
         .failed_again = run->failed_again,
         .idle_runs = run->assignment.idle_runs,
@@ -353,7 +366,10 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
     struct ending_input input;
     bool held = false;
 
-    if (!fetch_next(fetch, &batch, err)) {
+    const bool ok = fetch_next(fetch, &batch, err);
+
+    run->spending = batch.spending;
+    if (!ok) {
         if (store_error_is_own(err))
             return false; /* the gate's; not the fault of the source */
         if (lease_error_is_overtaken(err))

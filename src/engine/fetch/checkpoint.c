@@ -36,6 +36,8 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_ROOT, "restarts", .small = &c->restarts },
         { SCOPE_ROOT, "requests", .number = &c->requests },
         { SCOPE_ROOT, "records", .number = &c->records },
+        { SCOPE_ROOT, "spent", .number = &c->spent },
+        { SCOPE_ROOT, "seen", .number = &c->seen },
         { SCOPE_ROOT, "listed", .flag = &c->is_listed },
         { SCOPE_PAGE, "number", .number = &c->page.number },
         { SCOPE_PAGE, "offset", .number = &c->page.offset },

@@ -43,6 +43,8 @@ struct checkpoint {
     int64_t failed;
     int64_t requests;
     int64_t records;
+    int64_t spent; /* requests for pages, and the pages of the longest sweep (fetch_spending) */
+    int64_t seen;
 };
 
 bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, struct str *json,

@@ -78,6 +78,8 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .failed = ids->lost_failed,
         .requests = fetch->totals.requests,
         .records = fetch->totals.records,
+        .spent = fetch->totals.spent,
+        .seen = fetch->totals.seen,
     };
 
     return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
@@ -134,10 +136,13 @@ static bool resume(struct fetch *fetch, struct error *err)
     fetch->totals.restarts = checkpoint.restarts;
     fetch->totals.requests = checkpoint.requests;
     fetch->totals.records = checkpoint.records;
+    fetch->totals.spent = checkpoint.spent;
+    fetch->totals.seen = checkpoint.seen;
     if (fetch->ids.phase != NULL && !resume_ids(&fetch->ids, own, &checkpoint, err))
         return false;
     if (must_restart(fetch, &checkpoint)) {
         fetch->totals.restarts++;
+        walk_forget_pages(&fetch->totals, &phase->proof);
         proof_restart(&phase->proof);
         return true;
     }
@@ -235,9 +240,14 @@ static enum step next_step(const struct fetch *fetch)
  * take: their one batch holds nothing but the verdict. */
 static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
+    bool ended;
+
     switch (next_step(fetch)) {
     case STEP_PAGE:
-        return walk_page(fetch, batch, err);
+        batch->kind = FETCH_PAGE;
+        if (!walk_check_budget(fetch, &ended, err))
+            return false;
+        return ended || walk_page(fetch, batch, err);
     case STEP_IDS:
         return walk_id_batch(fetch, batch, err);
     case STEP_DEFERRED:
@@ -273,6 +283,8 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
     }
     if (!fetch->has_verdict && !walk_check_limits(fetch, err))
         return false;
+    if (!fetch->has_verdict)
+        walk_mind_pace(fetch, batch);
     batch->is_last = fetch->has_verdict;
     batch->has_next = !batch->is_last;
     batch->verdict = fetch->verdict;
@@ -294,6 +306,7 @@ static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struc
 
     batch->batch_no = fetch->handout.batch_no;
     batch->counts = fetch->counts;
+    batch->spending = walk_spending(fetch);
     batch->endpoint = phase->endpoint->name;
     batch->lost = fetch->ids.lost.items;
     batch->lost_count = fetch->ids.lost.count;

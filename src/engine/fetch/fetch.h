@@ -78,6 +78,7 @@
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/wait.h"
+#include "core/walk_budget.h"
 #include "data/http_fault.h"
 #include "data/json_write.h"
 #include "engine/fetch/page.h"
@@ -89,6 +90,15 @@
 #include "port/random.h"
 #include "port/secret.h"
 #include "spec/spec.h"
+
+/* A page with a larger body, and pages that take longer on average, are made smaller where the
+ * source allows it (004 sections 8.4 and 12.2). */
+#define FETCH_LARGE_BYTES (INT64_C(5) << 20)
+#define FETCH_SLOW_US (3 * INT64_C(1000000))
+enum { FETCH_SLOW_PAGES_MIN = 3 };
+
+/* A re-slice that reads pages again is worth it while these are at most one in so many. */
+enum { FETCH_READ_AGAIN_PART = 4 };
 
 /* Walks over the same pages until the verdict counts. */
 enum { FETCH_SWEEPS_MAX = 3 };
@@ -147,7 +157,8 @@ struct fetch_order { /* views; all must outlive the fetch */
     bool can_reslice; /* the slice is long enough to be re-sliced; see the verdict */
     bool
         by_ids; /* it would be re-sliced by ids, which must then be within page.id_min and id_max */
-    int64_t requests_max; /* budget of the slice; 0: none */
+    struct walk_budget family; /* what the slice's family has spent before (core/walk_budget.h) */
+    int64_t requests_max;      /* budget of the slice; 0: none */
     int64_t records_max;
     int64_t duration_max_us;
     int64_t batch_records; /* at most, in one batch; 0: FETCH_RECORDS_MAX */
@@ -204,11 +215,12 @@ struct fetch_counts { /* of this batch */
 };
 
 enum fetch_verdict_kind {
-    FETCH_COMPLETE,  /* everything was received; is_proven: by the source's own total */
-    FETCH_SHORTFALL, /* sweep after sweep fewer than the source says it has */
-    FETCH_DRIFT,     /* sweep after sweep the list moved: narrower slices may be stable */
-    FETCH_CUT_SHORT, /* by a limit, a budget or a loop: must never be shown as done */
-    FETCH_RESLICE,   /* re-slice, and walk the pieces (only with order.can_reslice) */
+    FETCH_COMPLETE,    /* everything was received; is_proven: by the source's own total */
+    FETCH_SHORTFALL,   /* sweep after sweep fewer than the source says it has */
+    FETCH_DRIFT,       /* sweep after sweep the list moved: narrower slices may be stable */
+    FETCH_CUT_SHORT,   /* by a limit, a budget or a loop: must never be shown as done */
+    FETCH_RESLICE,     /* re-slice, and walk the pieces (only with order.can_reslice) */
+    FETCH_OVER_BUDGET, /* many more requests than the slice's family has pages */
 };
 const char *fetch_verdict_name(enum fetch_verdict_kind kind); /* "complete" */
 
@@ -247,6 +259,13 @@ enum fetch_outcome {
                        is nothing to commit but the row of the failure. */
 };
 
+/* What the walk has cost so far, in all runs of its task. */
+struct fetch_spending {
+    int64_t requests; /* for pages: without retries, refusals, and walks that were lost */
+    int64_t needed;   /* pages: as many as a sweep saw, or as the total says */
+    int64_t seen;     /* pages of a sweep */
+};
+
 struct fetch_batch {
     enum fetch_kind kind;
     enum fetch_outcome outcome;
@@ -280,6 +299,8 @@ struct fetch_batch {
     struct fetch_counts counts;
     int64_t
         sent_us; /* monotonic: when the request was sent that this is the response to; 0: none */
+
+    struct fetch_spending spending;
 
     bool is_rest; /* of the response that the batch before was made of */
     bool is_last;

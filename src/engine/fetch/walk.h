@@ -6,6 +6,7 @@
  *      walk_pages.c      pages: repeated requests, sweeps, restarts, smaller pages
  *      walk_history.c    a search whose result the source keeps, before the pages that list it
  *      walk_ids.c        ids: batches of them, halves of batches, second tries
+ *      walk_pace.c       pages that are large or slow
  *      walk_verdict.c    the end of a walk and what it amounts to
  *
  * A phase is one endpoint's part of the walk:
@@ -217,6 +218,20 @@ void walk_judge(struct fetch *fetch);
  * not be read again. */
 bool walk_check_limits(struct fetch *fetch, struct error *err) MUST_CHECK;
 
+/* What the walk has cost so far. */
+struct fetch_spending walk_spending(const struct fetch *fetch);
+
+/* *ended: the walk has ended, because its slice's family has sent many more requests than it has
+ * pages. */
+bool walk_check_budget(struct fetch *fetch, bool *ended, struct error *err) MUST_CHECK;
+
+/* Whether pieces of the slice would begin where the walk is now: what was read is finished, or is a
+ * small part of the whole. */
+bool walk_keeps_what_it_read(const struct fetch *fetch);
+
+/* Makes pages smaller that are large or slow, or ends the walk with a re-slice. */
+void walk_mind_pace(struct fetch *fetch, const struct fetch_batch *batch);
+
 /* True: the walk has ended, because slices by id would not hold the ids they claim. */
 bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing);
 
@@ -248,8 +263,23 @@ struct walk_totals { /* of all batches */
     int repeats; /* pages requested again because of records that could not be judged */
     int64_t requests;
     int64_t throttled; /* of these, refused as too fast */
+    int64_t spent;     /* requests for pages; see fetch_spending */
+    int64_t seen;      /* pages of the longest sweep */
     int64_t records;
     int64_t started_us; /* monotonic */
+};
+
+/* Of a walk that was lost and begins again, one request counts. */
+static inline void walk_forget_pages(struct walk_totals *totals, const struct proof *lost)
+{
+    if (lost->pages < totals->spent)
+        totals->spent -= lost->pages;
+}
+
+struct walk_pace { /* since the size of pages was changed */
+    int64_t pages;
+    int64_t latency_us; /* of all of them */
+    int halvings;       /* of the size, because they were slow */
 };
 
 struct walk_retry { /* of a failure: when to come back */
@@ -278,6 +308,7 @@ struct fetch {
     struct attempts attempts;   /* of this batch */
     struct error failure;       /* of this batch, when it is not FETCH_RECEIVED */
     struct walk_totals totals;
+    struct walk_pace pace;
     struct walk_retry retry;
     bool has_verdict;
     struct fetch_verdict verdict;

@@ -491,6 +491,7 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
 {
     size_t changes = 0; /* of the credential */
 
+    fetch->totals.spent += request->id_count == 0;
     for (int attempts = 1;; attempts++) {
         if (try_once(fetch, request, exchange, err))
             return true;

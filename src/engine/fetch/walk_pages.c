@@ -109,6 +109,7 @@ static bool restart(struct fetch *fetch, struct error *err)
                          "the walk was lost %d times, the last time because: %.700s",
                          fetch->totals.restarts + 1, cause.text);
     fetch->totals.restarts++;
+    walk_forget_pages(&fetch->totals, &fetch->list->proof);
     return begin_again(fetch, err);
 }
 
@@ -495,5 +496,7 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
         return false;
     if (!accept(phase, found, &decision, err))
         return false;
+    if (phase->proof.pages > fetch->totals.seen)
+        fetch->totals.seen = phase->proof.pages;
     return !phase->is_done || end_sweep(fetch, err);
 }

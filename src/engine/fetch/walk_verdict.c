@@ -2,13 +2,16 @@
 #include "engine/fetch/walk.h"
 
 #include <inttypes.h>
+#include <string.h>
+
 #include "base/instant.h"
 
 const char *fetch_verdict_name(enum fetch_verdict_kind kind)
 {
     static const char *const names[] = {
-        [FETCH_COMPLETE] = "complete",   [FETCH_SHORTFALL] = "shortfall", [FETCH_DRIFT] = "drift",
-        [FETCH_CUT_SHORT] = "cut-short", [FETCH_RESLICE] = "reslice",
+        [FETCH_COMPLETE] = "complete", [FETCH_SHORTFALL] = "shortfall",
+        [FETCH_DRIFT] = "drift",       [FETCH_CUT_SHORT] = "cut-short",
+        [FETCH_RESLICE] = "reslice",   [FETCH_OVER_BUDGET] = "over-budget",
     };
 
     return names[kind];
@@ -172,7 +175,7 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
         if (kind == FETCH_COMPLETE)
             note_proof(verdict, &result);
     }
-    if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE)
+    if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE || kind == FETCH_OVER_BUDGET)
         verdict->finished = finished_of(fetch);
     verdict->reason = reason.len > 0 ? reason : reason_of(fetch, verdict);
     fetch->has_verdict = true;
@@ -254,13 +257,87 @@ static const char *budget_used(const struct fetch *fetch)
     return NULL;
 }
 
+struct fetch_spending walk_spending(const struct fetch *fetch)
+{
+    const struct phase *phase = &fetch->phases[0];
+    const struct proof *proof = &phase->proof;
+    const int64_t size = phase->state.size > 0 ? phase->state.size : phase->state.largest;
+    const int64_t told = proof->has_total ? walk_budget_pages(proof->total_last, size) : 0;
+    const int64_t seen = fetch->totals.seen;
+
+    return (struct fetch_spending){ .requests = fetch->totals.spent,
+                                    .needed = told > seen ? told : seen,
+                                    .seen = seen };
+}
+
+bool walk_keeps_what_it_read(const struct fetch *fetch)
+{
+    const struct fetch_spending spending = walk_spending(fetch);
+
+    return fetch->order.slice->dimension == SLICE_PAGE || window_is_valid(finished_of(fetch)) ||
+           (fetch->mode == WALK_PAGES && /* else there are records fetched by id, too */
+            spending.seen * FETCH_READ_AGAIN_PART <= spending.needed);
+}
+
 static bool is_throttled_much(const struct fetch *fetch)
 {
     const struct walk_totals *totals = &fetch->totals;
 
     return fetch->order.can_reslice && totals->requests >= FETCH_REFUSED_OF_MIN &&
            totals->throttled * 1000 > totals->requests * FETCH_REFUSED_PERMILLE &&
-           window_is_valid(finished_of(fetch));
+           walk_keeps_what_it_read(fetch);
+}
+
+/* More records than the source's total justifies. Of a slice by page, the total counts more than
+ * the slice. */
+static bool is_endless(const struct phase *phase)
+{
+    const struct proof *proof = &phase->proof;
+    const int64_t total =
+        proof->total_first > proof->total_last ? proof->total_first : proof->total_last;
+
+    return proof->has_total && proof->rules.counts_total &&
+           walk_budget_is_endless(proof->distinct, total, phase->state.largest);
+}
+
+static struct walk_budget budget_of(const struct fetch *fetch)
+{
+    const struct fetch_spending own = walk_spending(fetch);
+    struct walk_budget budget = fetch->order.family;
+
+    budget.requests += own.requests;
+    budget.done += own.seen;
+    if (own.needed > budget.needed)
+        budget.needed = own.needed;
+    return budget;
+}
+
+bool walk_check_budget(struct fetch *fetch, bool *ended, struct error *err)
+{
+    const struct walk_budget budget = budget_of(fetch);
+    const struct proof *proof = &fetch->phases[0].proof;
+    struct str reason;
+
+    *ended = true;
+    if (is_endless(&fetch->phases[0]))
+        reason = arena_printf(&fetch->memory.own,
+                              "%" PRId64 " records came, the source's total is %" PRId64
+                              ", and there are more pages: is response.total right?",
+                              proof->distinct, proof->total_last);
+    else if (walk_budget_is_used_up(budget))
+        reason = arena_printf(
+            &fetch->memory.own,
+            "%" PRId64 " requests for a slice of %" PRId64 " pages, re-slices included: "
+            "the source's pages or totals are not what the source file says",
+            budget.requests, budget.needed > budget.done ? budget.needed : budget.done);
+    else {
+        *ended = false;
+        return true;
+    }
+    if (reason.data == NULL)
+        return arena_error(&fetch->memory.own, err);
+    walk_end(fetch, FETCH_OVER_BUDGET, reason);
+    return true;
 }
 
 bool walk_check_limits(struct fetch *fetch, struct error *err)
@@ -272,7 +349,10 @@ bool walk_check_limits(struct fetch *fetch, struct error *err)
         reason = arena_printf(&fetch->memory.own, "the budget of %s is used up", budget);
         if (reason.data == NULL)
             return arena_error(&fetch->memory.own, err);
-        walk_end(fetch, FETCH_CUT_SHORT, reason);
+        if (fetch->order.can_reslice && strcmp(budget, "time") == 0)
+            walk_reslice(fetch, RESLICE_SLOW, reason);
+        else
+            walk_end(fetch, FETCH_CUT_SHORT, reason);
     } else if (is_throttled_much(fetch))
         walk_reslice(fetch, RESLICE_TOO_MANY_429, STR("too many requests were refused (429)"));
     return true;

@@ -51,7 +51,9 @@ struct plan_draft {
 
     /* covered: by time */
     struct window_list pieces;
-    struct window_list ended; /* engine/coverage/coverage.h */
+    struct window_list ended;        /* engine/coverage/coverage.h */
+    struct maybe_instant held_until; /* windows left to a person are tried again then, the first of
+                                        them; not set: there are none */
 
     struct slice_density density; /* by time: what earlier runs found */
 
@@ -95,6 +97,10 @@ bool draft_start_cursor(struct store *store, struct arena *arena, const struct p
 /* Which parts of the window must be fetched. */
 bool draft_cover(struct store *store, struct arena *arena, struct plan_draft *draft,
                  struct error *err) MUST_CHECK;
+
+/* Adds windows left to a person to those that are under way, until they are tried again. */
+bool draft_hold(struct store *store, struct arena *arena, struct plan_draft *draft,
+                struct window_list *live, struct error *err) MUST_CHECK;
 
 /* The density of records that earlier runs found, for slices by time. */
 bool draft_recall(struct store *store, struct arena *arena, struct plan_draft *draft,

@@ -39,7 +39,8 @@ static bool cover_once(struct store *store, struct arena *arena, struct plan_dra
                                     draft->decision.window.from_us };
 
     query.of.late_us = spec_late_us(draft->spec);
-    return coverage_load(store, arena, &query, list, err) && subtract(arena, draft, list, err);
+    return coverage_load(store, arena, &query, list, err) &&
+           draft_hold(store, arena, draft, &list->live, err) && subtract(arena, draft, list, err);
 }
 
 static bool is_under_way(const struct coverage_list *list, struct window wanted)
@@ -120,6 +121,8 @@ static int64_t records_most(const struct spec *spec)
     const int64_t batch = spec->is_two_phase ? spec->detail.batch.id_batch_size : 0;
     int64_t most = least(spec->endpoint.page.cap, operation->budget_records);
 
+    if (spec_is_open_ended(spec))
+        return 0;
     if (operation->budget_requests > 0 && page > 0 && batch > 0)
         most = least(most, operation->budget_requests * page / (page + batch) * batch);
     else if (operation->budget_requests > 0 && page > 0)

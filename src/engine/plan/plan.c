@@ -12,6 +12,8 @@ static const struct code_item IDLE_ITEMS[] = {
     [PLAN_IDLE_WINDOW] = CODE_ITEM("WINDOW", "the window is empty"),
     [PLAN_IDLE_COVERED] = CODE_ITEM("COVERED", "all of it is covered or under way"),
     [PLAN_IDLE_CANDIDATES] = CODE_ITEM("CANDIDATES", "no record needs to be looked at again"),
+    [PLAN_IDLE_HELD] =
+        CODE_ITEM("HELD", "what is missing cannot be read as the source file is; see patra status"),
     [PLAN_IDLE_BUDGET] = CODE_ITEM("BUDGET", "the budget allows no task now"),
 };
 const struct code_table PLAN_IDLE_CODES =
@@ -145,6 +147,8 @@ static enum plan_idle idle_of(const struct plan_draft *draft, const struct plan_
         return PLAN_IDLE_WINDOW;
     if (result->stop != BUDGET_GO)
         return PLAN_IDLE_BUDGET;
+    if (draft->held_until.is_set)
+        return PLAN_IDLE_HELD;
     return draft_is_by_id(draft) ? PLAN_IDLE_CANDIDATES : PLAN_IDLE_COVERED;
 }
 

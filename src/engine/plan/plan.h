@@ -79,6 +79,7 @@ enum plan_idle { /* why a plan has no slices */
                  PLAN_IDLE_WINDOW,     /* the window is empty; the decision says why */
                  PLAN_IDLE_COVERED,    /* all of it is covered, or under way */
                  PLAN_IDLE_CANDIDATES, /* no record needs it */
+                 PLAN_IDLE_HELD,       /* what is missing was left to a person */
                  PLAN_IDLE_BUDGET,     /* PARTIAL, stopped before the first slice */
 };
 extern const struct code_table PLAN_IDLE_CODES;

@@ -164,6 +164,15 @@ static bool write_window(struct json_writer *w, struct arena *arena, const struc
     return true;
 }
 
+/* Windows left to a person, and when the first of them is tried again. */
+static void write_held(struct json_writer *w, int64_t until_us)
+{
+    char text[INSTANT_TEXT_MAX];
+
+    (void)instant_format(until_us, text);
+    json_write_member_str(w, STR("heldUntil"), str_of(text));
+}
+
 static bool finish(struct json_writer *w, struct arena *arena, struct str *json, struct error *err)
 {
     json_writer_finish(w);
@@ -187,6 +196,8 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
     write_history(&w, draft, result);
     if (result->idle != PLAN_IDLE_NOT)
         json_write_member_str(&w, STR("idle"), code_of(&PLAN_IDLE_CODES, (int)result->idle));
+    if (draft->held_until.is_set)
+        write_held(&w, draft->held_until.at_us);
     if (draft_is_by_id(draft))
         json_write_member_i64(&w, STR("totalEstimated"), result->ids);
     write_namespace(&w, draft, result->apart);

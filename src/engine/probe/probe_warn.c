@@ -77,7 +77,7 @@ static void warn_cap(struct probe *probe)
     if (!is_listing(probe) || !listing->has_total ||
         !page_is_over_cap(&probe->rules, listing->total))
         return;
-    if (!id_range_is_valid(probe->input.slice->part))
+    if (!id_range_is_valid(probe->input.slice->part) && !spec_is_open_ended(spec))
         reslice_time(&(struct reslice_request){ .window = probe->input.slice->window,
                                                 .cut = { .max_us = spec->endpoint.window.max_us,
                                                          .min_us = spec->endpoint.window.min_us,

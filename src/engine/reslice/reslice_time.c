@@ -235,7 +235,10 @@ bool reslicing_time(struct reslicing *reslicing, struct error *err)
             &(struct window_query){ .of = &of, .window = slice, .limit = RESLICE_PARTS_MAX },
             &tasks, err))
         return false;
-    if (!id_range_is_valid(reslicing->task.ids))
+    if (spec_is_open_ended(reslicing->spec) && window_is_valid(finished)) {
+        out.children[0] = rest_of(slice, finished); /* pieces of it would cost as much as it does */
+        out.count = 1;
+    } else if (!id_range_is_valid(reslicing->task.ids) && !spec_is_open_ended(reslicing->spec))
         reslice_time(&request, &out);
     if (out.count == 0 && reslicing->spec->endpoint.page.id_max > 0)
         return cut_parts(reslicing, &tasks, err);

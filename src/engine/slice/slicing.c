@@ -1,11 +1,16 @@
 /* From a source's settings to the terms in which slices are cut. */
 #include "engine/slice/slicing.h"
 
+#include "core/limits.h"
+
+/* What an open-ended source lists beyond a slice is read with every slice: one slice is the
+ * cheapest, however long it is. */
 struct slice_cut slicing_cut(const struct spec *spec)
 {
     const struct spec_window *window = &spec->endpoint.window;
 
-    return (struct slice_cut){ .max_us = window->max_us,
+    return (struct slice_cut){ .max_us =
+                                   spec_is_open_ended(spec) ? WINDOW_SPAN_MAX_US : window->max_us,
                                .min_us = window->min_us,
                                .overlap_us = window->overlap_us,
                                .align = window->align,
@@ -38,6 +43,8 @@ bool slicing_can_cut(const struct slice *slice, const struct spec *spec, size_t 
     case SLICE_TIME:
         if (id_range_is_valid(slice->part))
             return false; /* its window was already too short to cut */
+        if (spec_is_open_ended(spec))
+            return false; /* the pieces would cost as much as the whole */
         reslice_time(&(struct reslice_request){ .window = slice->window,
                                                 .cut = slicing_cut(spec),
                                                 .record_cap = spec->endpoint.page.cap },

@@ -22,6 +22,24 @@ static struct ending_input ask_with(bool can_reslice, int64_t batches, int64_t i
                                   .now_us = NOW };
 }
 
+TEST(ids_that_fail_again_do_not_hold_the_window_for_ever)
+{
+    const struct fetch_verdict verdict = { .kind = FETCH_SHORTFALL,
+                                           .lost_ids = 3,
+                                           .failed_ids = 2 };
+    const struct fetch_verdict others = { .kind = FETCH_SHORTFALL, .lost_ids = 2, .missing = 1 };
+    struct ending_input input = ask_with(true, 3, 0);
+
+    CHECK(!window_is_valid(ending_of_verdict(&verdict, &input).covered), "the first time");
+    input.failed_again = 1;
+    CHECK(!window_is_valid(ending_of_verdict(&verdict, &input).covered), "one of them is new");
+    input.failed_again = 2;
+    CHECK_EQ(ending_of_verdict(&verdict, &input).covered.to_us, 200, "all of them failed before");
+    CHECK_EQ(ending_of_verdict(&verdict, &input).status, TASK_PARTIAL, "with holes");
+    CHECK(!window_is_valid(ending_of_verdict(&others, &input).covered),
+          "something else is missing");
+}
+
 TEST(what_a_walk_found_decides_what_the_task_covers)
 {
     const struct {
@@ -62,6 +80,20 @@ TEST(what_a_walk_found_decides_what_the_task_covers)
           false,
           false,
           false },
+        { "in a loop, which narrower slices would meet again",
+          { .kind = FETCH_CUT_SHORT, .end = PAGE_CUT_LOOP },
+          true,
+          TASK_PARTIAL,
+          false,
+          false,
+          false },
+        { "many more requests than pages",
+          { .kind = FETCH_OVER_BUDGET },
+          true,
+          TASK_PARTIAL,
+          false,
+          false,
+          false },
         { "too deep",
           { .kind = FETCH_RESLICE, .finished = { 100, 130 } },
           true,
@@ -83,6 +115,18 @@ TEST(what_a_walk_found_decides_what_the_task_covers)
             CHECK_EQ(ending.covered.to_us, SLICE.window.to_us, rows[i].label);
         CHECK_EQ(ending.has_reason, ending.status == TASK_PARTIAL, rows[i].label);
     }
+}
+
+TEST(a_slice_whose_family_has_spent_too_much_is_not_sliced_again)
+{
+    const struct fetch_verdict verdict = { .kind = FETCH_RESLICE, .reslice = RESLICE_OVER_CAP };
+    struct ending_input ask = ask_with(true, 1, 0);
+    struct ending ending = ending_of_verdict(&verdict, &ask);
+
+    CHECK(ending.needs_reslice && ending.reason == PARTIAL_CUT_SHORT, "within its budget");
+    ask.is_over_budget = true;
+    ending = ending_of_verdict(&verdict, &ask);
+    CHECK(!ending.needs_reslice && ending.reason == PARTIAL_OVER_BUDGET, "beyond it");
 }
 
 TEST(an_error_s_level_decides_what_becomes_of_the_task)
@@ -113,6 +157,10 @@ TEST(an_error_s_level_decides_what_becomes_of_the_task)
           false, true, false },
         { "L2 after it, as short as can be", ERROR_REQUEST, "answer.status", false, 3, 0,
           ENDING_FINAL, TASK_FAILED, false, false, false },
+        { "a token that cannot be sent", ERROR_REQUEST, "template.control", true, 3, 0,
+          ENDING_FINAL, TASK_FAILED, false, false, false },
+        { "a next URL on another host", ERROR_REQUEST, "page.next", true, 3, 0, ENDING_FINAL,
+          TASK_FAILED, false, false, false },
         { "L4", ERROR_FATAL, "http.auth", true, 3, 0, ENDING_FINAL, TASK_FAILED, true, false,
           false },
     };

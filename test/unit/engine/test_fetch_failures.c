@@ -116,6 +116,87 @@ TEST(a_slice_that_is_refused_too_often_is_resliced_after_what_was_read)
     rig_release(&rig);
 }
 
+/* A list by offset that is sorted by date keeps what was read, too; and of a long one little is. */
+TEST(a_list_of_pages_that_is_refused_too_often_is_resliced_where_that_costs_little)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 1440);
+    rig.order.can_reslice = true;
+    rig.spec.endpoint.page.order_by = STR("updated desc");
+    rig.spec.endpoint.window.monotonic = true;
+    fake.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "cut");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_MANY_429, "because of that");
+    CHECK(window_is_valid(rig.last.verdict.finished), "what was read is kept");
+    CHECK_EQ(rig.last.verdict.finished.to_us, rig.slice.window.to_us, "the newest");
+    rig_release(&rig);
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 1440);
+    rig.order.can_reslice = true;
+    rig.spec.endpoint.page.size = 10;
+    fake.spoil = refuse_each_tenth;
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_TOO_MANY_429, "18 of 144 pages are read again");
+    rig_release(&rig);
+}
+
+/* ---- pages that are slow or large ---- */
+
+TEST(pages_that_are_slow_are_made_smaller_and_then_the_rest_is_resliced)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.took_us = 4 * US_PER_SECOND;
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "three of 40, three of 20, the rest of 10");
+    CHECK_EQ(fake.served, 3 + 3 + 4, "no smaller");
+    rig_release(&rig);
+
+    fake_source_begin(&fake, &rig, GENERIC, "time", 1440);
+    rig.order.can_reslice = true;
+    fake.took_us = 4 * US_PER_SECOND;
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "the rest in pieces");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_SLOW, "because they stay slow");
+    CHECK(window_is_valid(rig.last.verdict.finished), "after what was read");
+    rig_release(&rig);
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.took_us = 2 * US_PER_SECOND;
+    rig_run(&rig);
+    CHECK_EQ(fake.served, 6, "not slow enough");
+    rig_release(&rig);
+}
+
+TEST(pages_above_five_megabytes_are_made_smaller)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    fake.padding = 150000; /* 6 MB on a page of 40 */
+    rig_run(&rig);
+    fake_source_require_complete(&fake, &rig, "one of 40, the rest of 20");
+    CHECK_EQ(fake.served, 1 + 9, "halved once");
+    rig_release(&rig);
+}
+
+TEST(a_slice_that_runs_out_of_time_is_resliced_as_slow)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "offset", 217);
+    rig.order.can_reslice = true;
+    rig.order.duration_max_us = 3 * US_PER_SECOND;
+    fake.took_us = 2 * US_PER_SECOND;
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_RESLICE, "in pieces");
+    CHECK_EQ(rig.last.verdict.reslice, RESLICE_SLOW, "its time is over");
+    rig_release(&rig);
+}
+
 static bool refuse_in_json(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static const struct http_header type = { STR_INIT("Content-Type"),

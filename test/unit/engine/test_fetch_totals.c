@@ -273,6 +273,38 @@ TEST(a_full_last_page_with_a_next_of_null_is_a_doubt)
     }
 }
 
+/* Always another page, with new ids and a new token. */
+static bool pages_without_end(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[2048];
+    size_t len = 0;
+
+    (void)self;
+    len += (size_t)snprintf(body, sizeof(body), "{\"items\":[");
+    for (int i = 0; i < 10; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                "%s{\"id\":\"n%d-%d\",\"updated_at\":\"2026-01-01T00:00:00Z\"}",
+                                i > 0 ? "," : "", n, i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"nextToken\":\"t%d\",\"total\":95}",
+                            n + 1);
+    reply->body = (struct str){ body, len };
+    return true;
+}
+
+TEST(a_list_without_end_is_left_to_a_person)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "token", 0);
+    rig.gate.no_prefetch = true;
+    fake.spoil = pages_without_end;
+    rig_run(&rig);
+    CHECK(!rig.failed, "it ends");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_OVER_BUDGET, "and says why");
+    CHECK(rig.sums.requests <= 4 * 10 + 32 + 1, "four times its total, and some to spare");
+    rig_release(&rig);
+}
+
 TEST(a_full_last_page_without_a_next_is_a_doubt)
 {
     static const struct {
