@@ -19,6 +19,8 @@ static const struct body_form forms[] = {
     { STR_INIT("europepmc-lite-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_lite_xml },
     { STR_INIT("europepmc-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_core_xml },
     { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, 1, body_generic },
+    { STR_INIT("generic-feed"), ID_GENERIC, VIEW_ALL, 1, body_generic_feed },
+    { STR_INIT("generic-sync"), ID_GENERIC, VIEW_LIVE, 1, body_generic },
     { STR_INIT("oai"), ID_OAI, VIEW_ALL, US_PER_SECOND, body_oai },
     { STR_INIT("oai-day"), ID_OAI, VIEW_ALL, US_PER_DAY, body_oai_days },
     { STR_INIT("openalex"), ID_OPENALEX, VIEW_LIVE, 1, body_openalex },
@@ -54,6 +56,7 @@ static struct body body_begin(const struct sim_world *world, struct buf *out, ui
         .flags = corpus->flags[version],
         .at_us = corpus->at_us[version],
         .created_us = corpus_created_us(corpus, record),
+        .sequence = world_sequence_of(world, version),
         .record_hash = hash_of(seed, record, 0x626f6479),
         .version_hash = hash_of(seed, (uint64_t)record << 8 | ordinal, 0x76657273),
     };

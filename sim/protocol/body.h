@@ -30,6 +30,7 @@ struct body {
     uint8_t flags;
     int64_t at_us;
     int64_t created_us;
+    int64_t sequence;      /* of the version, in feeds */
     uint64_t record_hash;  /* the same for all versions */
     uint64_t version_hash; /* differs between versions */
 };
@@ -89,6 +90,7 @@ void body_europepmc_idlist_xml(struct body *body);
 void body_europepmc_lite(struct body *body);
 void body_europepmc_lite_xml(struct body *body);
 void body_generic(struct body *body);
+void body_generic_feed(struct body *body);
 void body_oai(struct body *body);
 void body_oai_days(struct body *body);
 void body_openalex(struct body *body);

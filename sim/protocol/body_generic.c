@@ -77,12 +77,11 @@ static void add_state(struct body *body)
     }
 }
 
-void body_generic(struct body *body)
+static void add_record(struct body *body)
 {
     const struct id id = body_id(body, ID_GENERIC);
     struct buf *out = body->out;
 
-    buf_add(out, STR("{"));
     if (body->flaw != FLAW_NO_ID) {
         buf_add(out, STR("\"id\":\""));
         buf_add(out, id_str(&id));
@@ -110,4 +109,19 @@ void body_generic(struct body *body)
         body_pick(body, BLOCK_GENERIC_EXTRAS, body_version_hash(body, 4));
     }
     buf_add_char(out, '}');
+}
+
+void body_generic(struct body *body)
+{
+    buf_add_char(body->out, '{');
+    add_record(body);
+}
+
+/* The same with its place in the feed. */
+void body_generic_feed(struct body *body)
+{
+    buf_add(body->out, STR("{\"seq\":"));
+    buf_add_i64(body->out, body->sequence);
+    buf_add_char(body->out, ',');
+    add_record(body);
 }

@@ -37,6 +37,8 @@ bool protocol_datacite(struct sim_world *world, struct http_call *call,
 bool protocol_entrez(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 bool protocol_europepmc(struct sim_world *world, struct http_call *call,
                         struct error *err) MUST_CHECK;
+bool protocol_feed(struct sim_world *world, struct http_call *call,
+                   struct error *err) MUST_CHECK; /* of protocol_generic() */
 bool protocol_generic(struct sim_world *world, struct http_call *call,
                       struct error *err) MUST_CHECK;
 bool protocol_oai(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;

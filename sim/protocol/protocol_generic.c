@@ -5,6 +5,7 @@
  *      /generic/page1?page=&size=          /generic/header    token in a response header
  *      /generic/link?page=&size=           /generic/time      ?from= again, from the last date
  *      /generic/records/ID                 /generic/single    everything in one response
+ *      /generic/changes, /generic/sync     feeds: protocol_feed.c
  *
  * All take from= and to=, half-open, on updated_at (or field=created), and respond in the order of
  * (date, id). Deleted and merged records stay in the lists as tombstones.
@@ -357,6 +358,8 @@ bool protocol_generic(struct sim_world *world, struct http_call *call, struct er
     struct request request = { 0 };
     bool expired;
 
+    if (str_eq(name, STR("changes")) || str_eq(name, STR("sync")))
+        return protocol_feed(world, call, err);
     if (str_starts(name, STR("records/")))
         return single_record(world, call, str_slice(name, 8, name.len), err);
     if (!style_of(name, &request.style))

@@ -44,7 +44,7 @@ static void radix_sort(struct keyed *items, struct keyed *spare, size_t count)
 
 static bool is_by_version(enum view_order order)
 {
-    return order == ORDER_UPDATED || order == ORDER_DEPOSITED;
+    return order == ORDER_UPDATED || order == ORDER_DEPOSITED || order == ORDER_APPEARED;
 }
 
 static int64_t record_key(const struct corpus *corpus, enum view_order order, uint32_t record)
@@ -58,6 +58,7 @@ static int64_t record_key(const struct corpus *corpus, enum view_order order, ui
         return corpus_published_us(corpus, record);
     case ORDER_UPDATED:
     case ORDER_DEPOSITED:
+    case ORDER_APPEARED:
     case ORDER_COUNT:
         break;
     }
@@ -100,24 +101,45 @@ static bool order_open(struct order *order, const struct keyed *sorted, size_t c
     return true;
 }
 
+/* Versions as they appear, numbered from 1. */
+static size_t number_events(struct view *view, struct keyed *items, struct keyed *spare)
+{
+    const struct corpus *corpus = view->corpus;
+
+    for (uint32_t i = 0; i < corpus->version_count; i++)
+        items[i] = (struct keyed){ corpus->visible_us[i], i };
+    radix_sort(items, spare, corpus->version_count);
+    for (uint32_t i = 0; i < corpus->version_count; i++) {
+        view->events[i] = items[i].item;
+        items[i].key = (int64_t)i + 1;
+    }
+    return corpus->version_count;
+}
+
+static size_t sort_order(struct view *view, enum view_order order, struct keyed *items,
+                         struct keyed *spare)
+{
+    size_t count;
+
+    if (order == ORDER_APPEARED)
+        return number_events(view, items, spare);
+    count = collect(view->corpus, order, items);
+    radix_sort(items, spare, count);
+    return count;
+}
+
 static bool build_orders(struct view *view, struct keyed *items, struct keyed *spare)
 {
     const struct corpus *corpus = view->corpus;
 
     for (int order = 0; order < ORDER_COUNT; order++) {
-        const size_t count = collect(corpus, (enum view_order)order, items);
+        const size_t count = sort_order(view, (enum view_order)order, items, spare);
 
-        radix_sort(items, spare, count);
         if (!order_open(&view->orders[order], items, count,
                         is_by_version((enum view_order)order) ? corpus->version_count
                                                               : corpus->count))
             return false;
     }
-    for (uint32_t i = 0; i < corpus->version_count; i++)
-        items[i] = (struct keyed){ corpus->visible_us[i], i };
-    radix_sort(items, spare, corpus->version_count);
-    for (uint32_t i = 0; i < corpus->version_count; i++)
-        view->events[i] = items[i].item;
     return true;
 }
 
@@ -174,7 +196,7 @@ static uint32_t place_of(const struct view *view, enum view_order order, uint32_
     if (order == ORDER_DEPOSITED) {
         while ((corpus->flags[item] & VERSION_DEPOSIT) == 0)
             item--;
-    } else if (order != ORDER_UPDATED) {
+    } else if (!is_by_version(order)) {
         item = corpus->record_of[version];
     }
     return view->orders[order].place[item];
@@ -326,6 +348,11 @@ static void bounds(const struct view *view, const struct view_query *query, uint
         *end = *begin;
 }
 
+int64_t view_sequence_of(const struct view *view, uint32_t version)
+{
+    return (int64_t)view->orders[ORDER_APPEARED].place[version] + 1;
+}
+
 int64_t view_key_of(const struct corpus *corpus, enum view_order order, uint32_t version)
 {
     switch (order) {
@@ -367,7 +394,9 @@ static bool is_within(const struct view *view, const struct view_query *query, i
                       uint32_t version)
 {
     const struct view_range range = query->ranges[order];
-    const int64_t key = view_key_of(view->corpus, (enum view_order)order, version);
+    const int64_t key = order == ORDER_APPEARED
+                            ? view_sequence_of(view, version)
+                            : view_key_of(view->corpus, (enum view_order)order, version);
 
     return key >= range.from_us && key < range.to_us;
 }

@@ -29,6 +29,7 @@ enum view_order {
     ORDER_CREATED,
     ORDER_ENTREZ,
     ORDER_PUBLISHED,
+    ORDER_APPEARED, /* the current version's sequence number; without a date */
     ORDER_COUNT,
 };
 
@@ -91,6 +92,10 @@ size_t view_count(const struct view *view, const struct view_query *query);
 /* Up to `limit` hits after the first `skip`; returns how many. */
 size_t view_page(const struct view *view, const struct view_query *query, size_t skip, size_t limit,
                  struct hit *hits);
+
+/* The sequence number of a version: versions are numbered from 1 in the order of their appearance.
+ */
+int64_t view_sequence_of(const struct view *view, uint32_t version);
 
 /* The date of a version in an order: what a cursor contains. */
 int64_t view_key_of(const struct corpus *corpus, enum view_order order, uint32_t version);

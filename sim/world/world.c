@@ -101,6 +101,21 @@ size_t world_position(struct world_at at, const struct view_query *query)
     return position;
 }
 
+int64_t world_sequence_of(const struct sim_world *world, uint32_t version)
+{
+    return view_sequence_of(&world->view, version); /* it never changes: no lock */
+}
+
+int64_t world_sequence_last(struct world_at at)
+{
+    int64_t last;
+
+    lock(at);
+    last = at.world->view.event_pos;
+    unlock(at);
+    return last;
+}
+
 static bool page_alloc(struct arena *arena, size_t limit, struct world_page *page,
                        struct error *err)
 {

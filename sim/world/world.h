@@ -57,6 +57,11 @@ bool world_page(struct world_at at, const struct view_query *query, struct world
 /* How many hits come up to the query's `after`, included: where its page begins. */
 size_t world_position(struct world_at at, const struct view_query *query);
 
+/* The sequence number of a version (view.h), and the highest that there is at that time; 0: none.
+ */
+int64_t world_sequence_of(const struct sim_world *world, uint32_t version);
+int64_t world_sequence_last(struct world_at at);
+
 /* ---- lists that a server keeps ---- */
 
 struct world_name {

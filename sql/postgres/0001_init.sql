@@ -96,7 +96,7 @@ CREATE TABLE ing_plan_slice (
     parent_slice_id      bigint      REFERENCES ing_plan_slice, -- the slice whose rest this is
     provenance_code      text        NOT NULL,
     slice_no             integer     NOT NULL CHECK (slice_no >= 1),
-    dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID')),
+    dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID', 'FEED')),
     window_from          timestamptz, -- the slice's own window: what its success covers
     window_to            timestamptz,
     slice_spec           text        NOT NULL CHECK (slice_spec::json IS NOT NULL),
@@ -198,6 +198,10 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
+-- The newest task of a feed: how far it came.
+CREATE INDEX idx_task_feed
+    ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, id)
+    WHERE window_to IS NULL AND cursor_key <> '';
 -- what was left to a person, whenever that was
 CREATE INDEX idx_task_held ON ing_task (provenance_code)
     WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');

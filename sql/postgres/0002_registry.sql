@@ -206,6 +206,10 @@ CREATE TABLE reg_prov_window_offset_cfg (
     monotonic boolean,
     start_at text,
     beyond_now text,
+    window_type text,
+    start_id text,
+    lookback_ids bigint,
+    bridge_us bigint CHECK (bridge_us >= 0),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_window_offset_cfg_in_force ON reg_prov_window_offset_cfg (provenance_code, endpoint_name, row_key)

@@ -97,7 +97,8 @@ CREATE TABLE ing_plan_slice (
     provenance_code      TEXT    NOT NULL,
     slice_no             INTEGER NOT NULL CHECK (slice_no >= 1),
     dimension_code       TEXT    NOT NULL
-        CHECK (dimension_code = 'TIME' OR dimension_code = 'PAGE' OR dimension_code = 'ID'),
+        CHECK (dimension_code = 'TIME' OR dimension_code = 'PAGE' OR dimension_code = 'ID'
+            OR dimension_code = 'FEED'),
     window_from          INTEGER, -- the slice's own window: what its success covers
     window_to            INTEGER,
     slice_spec           TEXT    NOT NULL CHECK (json_valid(slice_spec)),
@@ -200,6 +201,10 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
 CREATE INDEX idx_task_coverage
     ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
     WHERE window_to IS NOT NULL;
+-- The newest task of a feed: how far it came.
+CREATE INDEX idx_task_feed
+    ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, id)
+    WHERE window_to IS NULL AND cursor_key <> '';
 -- what was left to a person, whenever that was
 CREATE INDEX idx_task_held ON ing_task (provenance_code)
     WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');

@@ -205,6 +205,10 @@ CREATE TABLE reg_prov_window_offset_cfg (
     monotonic INTEGER CHECK (monotonic IN (0, 1)),
     start_at TEXT,
     beyond_now TEXT,
+    window_type TEXT,
+    start_id TEXT,
+    lookback_ids INTEGER,
+    bridge_us INTEGER CHECK (bridge_us >= 0),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_window_offset_cfg_in_force ON reg_prov_window_offset_cfg (provenance_code, endpoint_name, row_key)

@@ -48,7 +48,9 @@ static bool print_list(const struct view_plan_list *list, struct session *sessio
         if (window_is_valid(plan->window) && !is_by_id) {
             columns_window(&columns, plan->window, now_us);
         } else {
-            columns_cell(&columns, is_by_id ? STR("(by id)") : STR("(empty)"));
+            columns_cell(&columns, is_by_id                             ? STR("(by id)")
+                                   : list->items[i].progress.slices > 0 ? STR("(feed)")
+                                                                        : STR("(empty)"));
             columns_cell(&columns, STR(""));
         }
     }
@@ -188,6 +190,10 @@ static void print_plan(const struct view_plan *view, FILE *out)
         (void)instant_format(plan->window.to_us, to);
         fprintf(out, "%-10s %s .. %s\n", "window", from, to);
     }
+    if (view->remarks.feed.len > 0)
+        fprintf(out, "%-10s %s%.*s\n", "feed",
+                view->remarks.after.len > 0 ? "after " : "from the beginning",
+                STR_ARG(view->remarks.after));
     print_remark("empty", view->remarks.empty, out);
     print_remark("idle", view->remarks.idle, out);
     print_remark("stopped by", view->remarks.stopped, out);

@@ -100,6 +100,7 @@ static const struct code_item SLICE_DIMENSION_ITEMS[] = {
     [SLICE_TIME] = CODE_ITEM("TIME", "a piece of the window"),
     [SLICE_PAGE] = CODE_ITEM("PAGE", "a range of pages"),
     [SLICE_ID] = CODE_ITEM("ID", "a hash bucket or range of ids"),
+    [SLICE_FEED] = CODE_ITEM("FEED", "from the cursor on, as far as the source goes"),
 };
 const struct code_table SLICE_DIMENSION_CODES =
     CODE_TABLE("ing_slice_dimension", "what a plan is divided by", SLICE_DIMENSION_ITEMS);
@@ -237,6 +238,7 @@ static const struct code_item PAGINATION_TYPE_ITEMS[] = {
     [PAGINATION_TIME] =
         CODE_ITEM("TIME", "the window advances; there are no page numbers or tokens"),
     [PAGINATION_SINGLE] = CODE_ITEM("SINGLE", "a single response has everything"),
+    [PAGINATION_ID] = CODE_ITEM("ID", "a feed: each page begins after the highest id received"),
 };
 const struct code_table PAGINATION_TYPE_CODES =
     CODE_TABLE("reg_pagination_type", "how the next page is requested", PAGINATION_TYPE_ITEMS);

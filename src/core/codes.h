@@ -111,7 +111,7 @@ enum align_unit {
 };
 extern const struct code_table ALIGN_UNIT_CODES;
 
-enum slice_dimension { SLICE_TIME, SLICE_PAGE, SLICE_ID };
+enum slice_dimension { SLICE_TIME, SLICE_PAGE, SLICE_ID, SLICE_FEED };
 extern const struct code_table SLICE_DIMENSION_CODES;
 
 enum reslice_reason {
@@ -212,6 +212,7 @@ enum pagination_type {
     PAGINATION_URL,
     PAGINATION_TIME,
     PAGINATION_SINGLE,
+    PAGINATION_ID,
 };
 extern const struct code_table PAGINATION_TYPE_CODES;
 

@@ -53,6 +53,49 @@ int cursor_id_compare(struct str a, struct str b)
     return str_cmp(a, b);
 }
 
+/* The digits of id + n or id - n, right-aligned in `digits`, from the first that is used. */
+enum { SUM_DIGITS = CURSOR_ID_DIGITS_MAX + 1 };
+
+static size_t add_digits(struct str id, int64_t n, bool is_minus, char digits[SUM_DIGITS])
+{
+    int carry = 0;
+
+    for (size_t i = 0; i < SUM_DIGITS; i++) {
+        const int own = i < id.len ? id.data[id.len - 1 - i] - '0' : 0;
+        int sum = is_minus ? own - (int)(n % 10) - carry : own + (int)(n % 10) + carry;
+
+        carry = is_minus ? sum < 0 : sum > 9;
+        if (carry != 0)
+            sum += is_minus ? 10 : -10;
+        digits[SUM_DIGITS - 1 - i] = (char)('0' + sum);
+        n /= 10;
+    }
+    if (is_minus && carry != 0)
+        memset(digits, '0', SUM_DIGITS);
+    return SUM_DIGITS;
+}
+
+static struct str id_sum(struct arena *arena, struct str id, int64_t n, bool is_minus)
+{
+    char digits[SUM_DIGITS];
+    size_t len;
+
+    assert(cursor_id_is_valid(id));
+    assert(n >= 0);
+    len = add_digits(cursor_id_normal(id), n, is_minus, digits);
+    return arena_copy(arena, cursor_id_normal((struct str){ digits, len }));
+}
+
+struct str cursor_id_plus(struct arena *arena, struct str id, int64_t n)
+{
+    return id_sum(arena, id, n, false);
+}
+
+struct str cursor_id_minus(struct arena *arena, struct str id, int64_t n)
+{
+    return id_sum(arena, id, n, true);
+}
+
 bool cursor_is_forward(const struct cursor_value *current, const struct cursor_value *next)
 {
     if (current == NULL)

@@ -51,6 +51,11 @@ bool cursor_id_is_valid(struct str id);
 struct str cursor_id_normal(struct str id); /* the same without leading zeros; "0" for zero */
 int cursor_id_compare(struct str a, struct str b); /* below, at or above 0 */
 
+/* id + n, and id - n but not below zero; n is not negative. In the arena; data is NULL when it is
+ * full. A sum may have one digit more than an id. */
+struct str cursor_id_plus(struct arena *arena, struct str id, int64_t n) MUST_CHECK;
+struct str cursor_id_minus(struct arena *arena, struct str id, int64_t n) MUST_CHECK;
+
 /* True if a cursor at `current` may move to `next`; NULL: no cursor yet. Both have the same type: a
  * cursor never changes it. */
 bool cursor_is_forward(const struct cursor_value *current, const struct cursor_value *next);

@@ -129,7 +129,8 @@ static const struct registry_column window[] = {
     TEXT("watermark_key"),   TEXT("granularity"),    BOOL("updated_since"), DURATION("lag_us"),
     DURATION("lookback_us"), DURATION("size_us"),    TEXT("align_to"),      DURATION("max_us"),
     DURATION("min_us"),      DURATION("overlap_us"), BOOL("client_filter"), BOOL("monotonic"),
-    TEXT("start_at"),        TEXT("beyond_now"),
+    TEXT("start_at"),        TEXT("beyond_now"),     TEXT("window_type"),   TEXT("start_id"),
+    INT("lookback_ids"),     DURATION("bridge_us"),
 };
 
 static const struct registry_column retry[] = {

@@ -138,6 +138,9 @@ static void assert_request(const struct slice_request *r)
         else
             assert(r->ids_per_slice > 0);
         break;
+    case SLICE_FEED:
+        assert(!"a feed is not divided");
+        break;
     }
 }
 
@@ -287,6 +290,8 @@ bool slice_iter_next(struct slice_iter *iter, struct slice *slice)
         break;
     case SLICE_ID:
         has_more = next_of_ids(iter, slice);
+        break;
+    case SLICE_FEED:
         break;
     }
     iter->number += has_more;

@@ -1,8 +1,9 @@
 /* slice: a piece of a plan, small enough for one task.
  *
  * A plan is divided by time (HARVEST, BACKFILL, REPLAY and everything driven by time), by pages
- * (sources that cannot filter by time), or by ids (UPDATE and METRICS driven by ids). An iterator
- * makes one slice at a time: a plan of a hundred years needs no more memory than one of a day.
+ * (sources that cannot filter by time), or by ids (UPDATE and METRICS driven by ids). A feed
+ * (window.type id or token) is one slice, from its cursor on; it is not divided. An iterator makes
+ * one slice at a time: a plan of a hundred years needs no more memory than one of a day.
  *
  *      wanted pieces      |------------|       |------------------------|
  *      slices, max = 5    |-1--|-2--|3-|       |-4--|-5--|-6--|-7--|-8--|
@@ -58,6 +59,17 @@ struct slice_ids {
     int64_t to;
 };
 
+/* ID: the ids above `after`. TOKEN: what the source has changed since it gave the token `after`.
+ * Without an `after` (data NULL): all there is. */
+struct slice_feed {
+    enum cursor_type type;
+    struct str after;
+    bool has_bridge;   /* TOKEN: when the token has expired, what changed since ... */
+    int64_t bridge_us; /* ... this instant is requested, not everything */
+    struct str cursor; /* ID: the cursor as it was planned, `after` plus the lookback; data NULL:
+                          there was none */
+};
+
 struct slice {
     enum slice_dimension dimension;
     struct window window;      /* TIME: its own; PAGE and ID: the plan's, for pace and audit */
@@ -65,6 +77,7 @@ struct slice {
     struct id_range part;      /* TIME: only its records with these ids; not valid: all */
     struct page_range pages;   /* PAGE */
     struct slice_ids ids;      /* ID */
+    struct slice_feed feed;    /* FEED */
     int64_t number;            /* within the plan, from 0, in the order of fetching */
     int64_t expected_records;  /* SLICE_UNKNOWN without history */
     int64_t expected_requests; /* at least 1, or SLICE_UNKNOWN */

@@ -48,6 +48,19 @@ static void write_part(struct canon *canon, struct id_range part)
     canon_close(canon);
 }
 
+static void write_feed(struct canon *canon, const struct slice_feed *feed)
+{
+    canon_object(canon, "feed");
+    if (feed->after.data != NULL)
+        canon_str(canon, "after", feed->after);
+    if (feed->has_bridge)
+        canon_instant(canon, "bridge", feed->bridge_us);
+    if (feed->cursor.data != NULL)
+        canon_str(canon, "cursor", feed->cursor);
+    canon_code(canon, "type", &CURSOR_TYPE_CODES, (int)feed->type);
+    canon_close(canon);
+}
+
 static void write_bounds(struct canon *canon, const struct slice_spec *spec)
 {
     canon_object(canon, "bounds");
@@ -61,6 +74,9 @@ static void write_bounds(struct canon *canon, const struct slice_spec *spec)
         break;
     case SLICE_ID:
         write_ids(canon, &spec->slice->ids);
+        break;
+    case SLICE_FEED:
+        write_feed(canon, &spec->slice->feed);
         break;
     }
     canon_close(canon);
@@ -98,6 +114,7 @@ static void write_pagination(struct canon *canon, const struct slice_spec *spec)
         break;
     case PAGINATION_TIME:
     case PAGINATION_SINGLE:
+    case PAGINATION_ID:
         break;
     }
     canon_close(canon);

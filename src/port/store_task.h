@@ -219,6 +219,8 @@ struct store_task_ops {
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
                            const struct window_query *query, struct task_list *list,
                            struct error *err);
+    bool (*last)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
+                 struct task *task, bool *found, struct error *err);
     bool (*coverage_observed)(struct store *store, const struct coverage_namespace *of,
                               struct window window, struct maybe_instant *latest,
                               struct error *err);
@@ -294,6 +296,15 @@ static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct a
                                                    struct task_list *list, struct error *err)
 {
     return store->task->coverage_tasks(store, arena, query, list, err);
+}
+
+/* The newest task of a namespace whose tasks cover no span of time, live or ended. A feed has one
+ * live task at a time: this one. */
+static inline bool MUST_CHECK store_task_last(struct store *store, struct arena *arena,
+                                              const struct coverage_namespace *of,
+                                              struct task *task, bool *found, struct error *err)
+{
+    return store->task->last(store, arena, of, task, found, err);
 }
 
 /* The latest updated_at that runs of these tasks saw, also of tasks that were sliced by pages of a

@@ -72,6 +72,9 @@ bool check_is_more(const struct check *check, const char *path, const char *than
 /* Some template of the endpoint uses the variable, directly or through an expression. */
 bool check_uses(const struct check *check, enum template_scope scope, const char *name);
 
+/* What a HARVEST of the endpoint continues from. */
+enum cursor_type check_window_type(const struct check *check);
+
 /* The value of a column of a row that the author named. */
 struct str row_text(const struct registry_row *row, const char *column);
 bool row_is_set(const struct registry_row *row, const char *column);
@@ -84,6 +87,7 @@ void check_auth(struct check *check);
 void check_rate(struct check *check);
 void check_page(struct check *check);
 void check_window(struct check *check);
+void check_feed(const struct check *check); /* of check_window() */
 void check_response(struct check *check);
 void check_absent(struct check *check);
 void check_details(struct check *check);

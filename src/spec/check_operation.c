@@ -132,10 +132,20 @@ static void check_cursor(const struct check *check, int operation, bool by_id)
                     "would let %.*s move the forward cursor", STR_ARG(word));
         check_hint(check, "remove it, or use custom");
     }
-    if (!by_id && cursor >= 0 && cursor != CURSOR_TIME) {
+    if (!by_id && cursor >= 0 && cursor != (int)check_window_type(check)) {
         check_error(check, "spec.operation.no-advance", "cursor",
-                    "must be time: %.*s could not advance its cursor otherwise", STR_ARG(word));
-        check_hint(check, "remove it; windows move along time, and tokens have no order");
+                    "must be the window.type of its endpoint: %.*s could not advance its cursor "
+                    "otherwise",
+                    STR_ARG(word));
+        check_hint(check, "remove it, or set window.type of the endpoint");
+    }
+    if (!by_id && operation != OPERATION_HARVEST && check_window_type(check) != CURSOR_TIME) {
+        check_error(check, "spec.operation.feed", "endpoint",
+                    "has window.type %.*s, which %.*s cannot request",
+                    STR_ARG(code_of(&CURSOR_TYPE_CODES, (int)check_window_type(check))),
+                    STR_ARG(word));
+        check_hint(check, "only HARVEST continues from an id or a token; to read a feed again, set "
+                          "its cursor back: patra cursor reset");
     }
 }
 
@@ -172,10 +182,12 @@ static void check_slices(const struct check *check, bool by_id)
     const int by = resolution_code(&check->in, "slice.by");
     const bool is_counted =
         check->page_type == PAGINATION_OFFSET || check->page_type == PAGINATION_PAGE;
+    const bool is_feed = !by_id && check_window_type(check) != CURSOR_TIME;
 
-    if ((by == SLICE_ID) != by_id && by >= 0) {
+    if (by >= 0 && ((by == SLICE_ID) != by_id || (by == SLICE_FEED) != is_feed)) {
         check_error(check, "spec.slice.by", "slice.by", "does not suit what drives the operation");
-        check_hint(check, "remove it, or use id with drive: id and time or page otherwise");
+        check_hint(check, "remove it, or use id with drive: id, feed with window.type id or token, "
+                          "and time or page otherwise");
     }
     if (by == SLICE_PAGE && (!is_counted || check_is_missing(check, "slice.pages"))) {
         check_error(check, "spec.slice.pages", "slice.by",

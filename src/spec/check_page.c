@@ -35,6 +35,11 @@ static void check_next(const struct check *check, int type)
     const bool has_header = check_is_set(check, "page.next_header");
     const struct str word = code_of(&PAGINATION_TYPE_CODES, type);
 
+    if (type == PAGINATION_ID) { /* the source may name the next id itself */
+        (void)check_idle(check, "page.next_header", "page.type",
+                         "is for page.type token or url only");
+        return;
+    }
     if (!is_next_type(type)) {
         static const char *const paths[] = { "page.next", "page.next_header" };
 
@@ -215,7 +220,7 @@ static void check_time(const struct check *check, int type)
                    "set window.updated_since: true, or page.order_by with window.monotonic: true");
     }
     if (type == PAGINATION_TIME && !check->is_unclear && check->is_timed &&
-        check->role == ENDPOINT_SEARCH &&
+        check_window_type(check) == CURSOR_TIME && check->role == ENDPOINT_SEARCH &&
         !check_uses(check, TEMPLATE_WINDOW, "from") && !check_uses(check, TEMPLATE_WINDOW, "to") &&
         !check_uses(check, TEMPLATE_WINDOW, "last")) {
         check_error(check, "spec.page.not-sent", "page.type",
@@ -275,8 +280,8 @@ void check_page(struct check *check)
 
     if (check_is_missing(check, "page.type") && check->role == ENDPOINT_SEARCH) {
         check_error(check, "spec.page.type-missing", "page.type", "is missing");
-        check_hint(check, "set it to offset, page, token, url or time, or to single when one "
-                          "response has everything");
+        check_hint(check, "set it to offset, page, token, url, time or id, or to single when "
+                          "one response has everything");
     }
     if (type < 0)
         return;

@@ -307,7 +307,9 @@ static void check_needed(const struct check *check)
         fault_lacks(check->faults, FAULT_LACKS_UPDATED_AT);
         check_hint(check, "write the path of the date of a record's last change, if there is one");
     }
-    if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE)
+    /* A feed is complete by its ids or by its token, not by a count. */
+    if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE ||
+        check_window_type(check) != CURSOR_TIME)
         return;
     if (check_is_missing(check, "response.total")) {
         check_warn(check, "spec.response.no-total", "response.total",

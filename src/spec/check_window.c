@@ -86,8 +86,12 @@ void check_window(struct check *check)
     }
     if (check_is_missing(check, "window.key")) {
         check_error(check, "spec.window.key-missing", "window.key", "is missing");
-        check_hint(check, "name the date that windows filter by, such as updated_at");
+        check_hint(check, "name the date, id or token that windows are requested by, such as "
+                          "updated_at");
     }
+    check_feed(check);
+    if (check_window_type(check) != CURSOR_TIME)
+        return;
     check_widths(check);
     check_filter(check);
 }

@@ -89,18 +89,40 @@ struct registry_value derive_drive(const struct resolution *resolution)
     return word(&UPDATE_DRIVE_CODES, is_by_id(resolution) ? UPDATE_BY_ID : UPDATE_BY_TIME);
 }
 
+/* What the endpoint's windows are requested by: its own setting, or else the source's. */
+static int window_type(const struct resolution *resolution)
+{
+    const struct str levels[] = { resolution->endpoint, STR("") };
+
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        const struct registry_row *row =
+            source_row(resolution->source, REGISTRY_WINDOW, levels[i], STR(""));
+        const struct str type = row != NULL ? text_in(row, "window_type") : (struct str){ 0 };
+
+        if (type.len > 0)
+            return code_find(&CURSOR_TYPE_CODES, type);
+    }
+    return CURSOR_TIME;
+}
+
 struct registry_value derive_cursor(const struct resolution *resolution)
 {
     if (operation_of(resolution) < 0)
         return nothing;
-    return word(&CURSOR_TYPE_CODES, is_by_id(resolution) ? CURSOR_ID : CURSOR_TIME);
+    if (is_by_id(resolution))
+        return word(&CURSOR_TYPE_CODES, CURSOR_ID);
+    return window_type(resolution) >= 0 ? word(&CURSOR_TYPE_CODES, window_type(resolution))
+                                        : nothing;
 }
 
 struct registry_value derive_slice(const struct resolution *resolution)
 {
     if (operation_of(resolution) < 0)
         return nothing;
-    return word(&SLICE_DIMENSION_CODES, is_by_id(resolution) ? SLICE_ID : SLICE_TIME);
+    if (is_by_id(resolution))
+        return word(&SLICE_DIMENSION_CODES, SLICE_ID);
+    return word(&SLICE_DIMENSION_CODES,
+                window_type(resolution) == CURSOR_TIME ? SLICE_TIME : SLICE_FEED);
 }
 
 struct registry_value derive_candidates(const struct resolution *resolution)

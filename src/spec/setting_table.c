@@ -467,9 +467,15 @@ const struct setting SETTINGS[] = {
       .help = "The smallest possible id; 0 when not given." },
 
     /* ---- window ---- */
+    { "window.type", SE, REGISTRY_WINDOW, "window_type", .type = SETTING_CODE,
+      .codes = &CURSOR_TYPE_CODES, .is_proto = true, .into = INTO_ENDPOINT(window.type),
+      .is_optional = true,
+      .help =
+          "What a HARVEST continues from: time (when not given), the highest id of a feed, or a "
+          "token that the source gives at the end of each sync." },
     { "window.key", SE, REGISTRY_WINDOW, "watermark_key", .type = SETTING_NAME,
       .into = INTO_ENDPOINT(window.key),
-      .help = "The source's date that windows filter by; names the cursor." },
+      .help = "The source's date, id or token that windows are requested by; names the cursor." },
     { "window.granularity", SE, REGISTRY_WINDOW, "granularity", .type = SETTING_CODE,
       .builtin = "second", .codes = &GRANULARITY_CODES, .is_proto = true,
       .into = INTO_ENDPOINT(window.granularity),
@@ -513,6 +519,21 @@ const struct setting SETTINGS[] = {
     { "window.beyond_now", SE, REGISTRY_WINDOW, "beyond_now", .type = SETTING_CODE,
       .builtin = "clamp", .codes = &BEYOND_NOW_CODES, .into = INTO_ENDPOINT(window.beyond_now),
       .help = "What happens when a trigger's window ends after now - lag." },
+    { "window.start_id", SE, REGISTRY_WINDOW, "start_id", .type = SETTING_TEXT, .is_override = true,
+      .into = INTO_ENDPOINT(window.start_id),
+      .help = "type id: the first HARVEST reads the ids above this one; all of them when not "
+              "given." },
+    { "window.lookback_ids", SE, REGISTRY_WINDOW, "lookback_ids", .type = SETTING_INT, .min = 0,
+      .max = (double)ID_VALUE_MAX, .is_override = true, .into = INTO_ENDPOINT(window.lookback_ids),
+      .help = "type id: HARVEST starts this many ids before its cursor, because the source may "
+              "show an id after a higher one." },
+
+    { "window.bridge", SE, REGISTRY_WINDOW, "bridge_us", .type = SETTING_DURATION,
+      .min = SECONDS(1), .max = SPAN_MAX,
+      .into = INTO_IF(spec_endpoint, window.bridge_us, window.has_bridge),
+      .help =
+          "type token: when the token has expired, request what changed since the last sync less "
+          "this, ${window.since}, instead of everything." },
 
     /* ---- response ---- */
     { "response.format", E, REGISTRY_ENDPOINT, "response_format", .type = SETTING_CODE,
@@ -561,6 +582,18 @@ const struct setting SETTINGS[] = {
               "requested again, and then the task fails. With updated_at, a record may lack its "
               "date: then its content decides whether it has changed. Without, it is "
               "quarantined." },
+    { "response.sequence", E, REGISTRY_FIELD, "path", "PATH:sequence", SETTING_PATH,
+      .is_proto = true, .into = INTO_ENDPOINT(response.sequence),
+      .help = "window.type id: the id by which the feed is ordered, relative to the record; the "
+              "record's own id when not given." },
+    { "response.latest", E, REGISTRY_FIELD, "path", "PATH:latest", SETTING_PATH, .is_proto = true,
+      .into = INTO_ENDPOINT(response.latest),
+      .help = "window.type id: the highest id of the list that is requested. An empty page below it "
+              "is not the end; leave it out where the list is filtered and this id is not." },
+    { "response.sync_token", E, REGISTRY_FIELD, "path", "PATH:sync_token", SETTING_PATH,
+      .is_proto = true, .into = INTO_ENDPOINT(response.sync_token),
+      .help = "window.type token: the token, on the last page, with which the next HARVEST "
+              "continues." },
     { "response.deleted", E, REGISTRY_FIELD, "path", "PATH:deleted", SETTING_PATH,
       .is_mapping = true, .into = INTO_ENDPOINT(response.deleted),
       .help = "Present and true in a record that is a tombstone." },
@@ -646,10 +679,12 @@ const struct setting SETTINGS[] = {
       .help = "UPDATE, METRICS: what selects the records; id when not given." },
     { "cursor", O, REGISTRY_OPERATION, "cursor_type", .type = SETTING_CODE,
       .codes = &CURSOR_TYPE_CODES, .into = INTO(spec_operation, cursor), .derive = derive_cursor,
-      .help = "What its cursor counts; id for drive id, else time." },
+      .help = "What its cursor counts; id for drive id, else the window.type of its endpoint." },
     { "slice.by", O, REGISTRY_OPERATION, "slice_by", .type = SETTING_CODE,
       .codes = &SLICE_DIMENSION_CODES, .into = INTO(spec_operation, slice_by),
-      .derive = derive_slice, .help = "By what its plans are sliced; id for drive id, else time." },
+      .derive = derive_slice,
+      .help = "By what its plans are sliced; id for drive id, feed for window.type id and token, "
+              "else time." },
     { "slice.pages", O, REGISTRY_OPERATION, "pages_per_slice", .type = SETTING_INT, .min = 1,
       .max = 1e6, .is_override = true, .into = INTO(spec_operation, slice_pages),
       .help = "by page: pages per slice." },

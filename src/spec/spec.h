@@ -183,6 +183,7 @@ struct spec_page {
 };
 
 struct spec_window {
+    enum cursor_type type; /* what a HARVEST continues from */
     struct str key;
     enum granularity granularity;
     bool updated_since;
@@ -201,6 +202,10 @@ struct spec_window {
     enum beyond_now beyond_now;
     bool sends_from;      /* requests say where the window begins; not a setting (spec_bounds.h) */
     bool sends_to;        /* ... and where it ends */
+    struct str start_id;  /* ID: the first HARVEST reads the ids above it; empty: all */
+    int64_t lookback_ids; /* ID */
+    bool has_bridge;      /* TOKEN: an expired token is bridged by time */
+    int64_t bridge_us;
 };
 
 /* ---- responses ---- */
@@ -262,6 +267,9 @@ struct spec_response {
     struct spec_path total;
     struct spec_path has_more;
     bool may_be_absent[RESPONSE_PART_UPDATED_AT + 1]; /* in a response that has items */
+    struct spec_path sequence;                        /* window.type ID; empty: the record's id */
+    struct spec_path latest;                          /* window.type ID */
+    struct spec_path sync_token;                      /* window.type TOKEN */
     struct spec_path deleted;
     struct spec_path merged_into;
     struct spec_rule_list success_when; /* all must hold */

@@ -28,6 +28,8 @@ static void write_cursor(struct json_writer *w, const struct cursor *cursor,
     write_value(w, STR("value"), &cursor->value);
     if (cursor->observed_max.len > 0)
         json_write_member_str(w, STR("observedMax"), cursor->observed_max);
+    if (way->has_ids)
+        json_write_member_i64(w, STR("lagIds"), way->left_ids);
     if (way->is_known && way->is_campaign)
         json_write_member_instant(w, STR("endsAt"), way->end_us);
     if (way->is_known)

@@ -97,6 +97,8 @@ static bool read_remarks(const struct view_reader *reader, struct view_plan *vie
     if (!json_parse(&doc, reader->arena, view->plan.remarks, err))
         return error_wrap(err, "remarks of plan %" PRId64, view->plan.id);
     view->remarks = (struct view_plan_remarks){
+        .feed = remark(&doc, STR("feed"), STR("type"), STR("TIME")),
+        .after = remark(&doc, STR("feed"), STR("after"), STR("")),
         .empty = remark(&doc, STR("decision"), STR("empty"), STR("NOT_EMPTY")),
         .idle = remark(&doc, STR(""), STR("idle"), STR("")),
         .stopped = remark(&doc, STR("budget"), STR("stop"), STR("GO")),

@@ -49,6 +49,8 @@ struct view_plan_remarks {
     struct str idle;    /* there was nothing to plan */
     struct str stopped; /* the budget that ended planning */
     struct str error;
+    struct str feed;  /* of a feed: ID or TOKEN */
+    struct str after; /* of a feed: what it continues from; '' = the beginning */
 };
 
 struct view_plan {

@@ -55,6 +55,8 @@ static void write_cursors(struct json_writer *w, const struct view_source_status
                               code_of(&NAMESPACE_SCOPE_CODES, (int)cursor->name.scope));
         json_write_member_str(w, STR("namespace"), cursor->name.namespace_key);
         json_write_member_str(w, STR("value"), cursor_value_text(&cursor->value, text));
+        if (way->has_ids)
+            json_write_member_i64(w, STR("behindIds"), way->left_ids);
         if (way->is_campaign && way->is_known) {
             json_write_member_instant(w, STR("endsAt"), way->end_us);
             json_write_member_i64(w, STR("leftSeconds"), way->left_us / US_PER_SECOND);

@@ -131,6 +131,40 @@ TEST(a_reset_reaches_tasks_by_page_through_their_plan)
     contract_end();
 }
 
+TEST(the_last_task_of_a_feed_is_found)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct coverage_namespace of = plan_namespace(&plan);
+    struct error err = { 0 };
+    struct task task, found_task;
+    int64_t ids[2], added;
+    bool found;
+
+    rows_add_tasks(store, &plan, 2);
+    REQUIRE_OK(store_task_last(store, contract_arena(), &of, &found_task, &found, &err), err);
+    CHECK(!found, "tasks that cover a window are not of a feed");
+    REQUIRE_OK(store_begin(store, &err), err);
+    for (int i = 0; i < 2; i++) {
+        struct plan_slice slice = rows_slice(plan.id, 10 + i);
+
+        slice.dimension = SLICE_FEED;
+        slice.window = (struct window){ 0, 0 };
+        REQUIRE_OK(store_slice_add(store, &slice, 1, &ids[i], &added, &err), err);
+        task = rows_task(&plan, ids[i], 10 + i);
+        task.window = slice.window;
+        REQUIRE_OK(store_task_add(store, &task, 1, &added, &err), err);
+    }
+    REQUIRE_OK(store_commit(store, &err), err);
+    REQUIRE_OK(store_task_last(store, contract_arena(), &of, &found_task, &found, &err), err);
+    REQUIRE(found, "there is one");
+    CHECK_EQ(found_task.slice_id, ids[1], "the newest");
+    of.namespace_key = STR(HASH_B);
+    REQUIRE_OK(store_task_last(store, contract_arena(), &of, &found_task, &found, &err), err);
+    CHECK(!found, "none of another namespace");
+    contract_end();
+}
+
 TEST(tasks_of_a_window_are_listed_newest_first)
 {
     struct store *store = contract_store();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "core/cursor.h"
 #include "engine/slice/slice_read.h"
 
 static const struct window WINDOW = { 0, US_PER_DAY };
@@ -23,6 +24,11 @@ static void check_slice(const struct slice *slice)
         else
             assert(slice->ids.from < slice->ids.to);
         break;
+    case SLICE_FEED:
+        if (slice->feed.type == CURSOR_ID && slice->feed.after.data != NULL)
+            assert(cursor_id_is_valid(slice->feed.after));
+        assert(slice->feed.type == CURSOR_ID || slice->feed.type == CURSOR_TOKEN);
+        break;
     }
 }
 
@@ -30,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static const enum slice_dimension dimensions[] = { SLICE_TIME, SLICE_PAGE, SLICE_ID };
+    static const enum slice_dimension dimensions[] = { SLICE_TIME, SLICE_PAGE, SLICE_ID,
+                                                       SLICE_FEED };
     const struct plan plan = { .window = WINDOW };
     struct slice_limits limits;
     struct slice slice;

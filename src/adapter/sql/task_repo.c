@@ -235,6 +235,25 @@ static bool task_coverage(struct store *store, struct arena *arena,
     return read_coverage(&st->rows, arena, bounds, list, err) || error_wrap(err, "list coverage");
 }
 
+static const char LAST[] = "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
+                           " AND window_to IS NULL AND cursor_key <> '' ORDER BY id DESC LIMIT 1";
+
+static bool task_last(struct store *store, struct arena *arena, const struct coverage_namespace *of,
+                      struct task *task, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, LAST);
+    struct task_list list;
+
+    bind_namespace(st, of);
+    *found = false;
+    if (!read_tasks(&st->rows, arena, &list, err))
+        return error_wrap(err, "find the last task of a namespace");
+    *found = list.count > 0;
+    if (*found)
+        *task = list.items[0];
+    return true;
+}
+
 static const char COVERAGE_TASKS[] =
     "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
     " AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
@@ -330,6 +349,7 @@ const struct store_task_ops SQL_TASK = {
     .live = task_live,
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
+    .last = task_last,
     .coverage_observed = coverage_observed,
     .coverage_held = coverage_held,
     .coverage_reset = coverage_reset,

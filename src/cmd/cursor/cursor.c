@@ -1,6 +1,8 @@
 /* patra cursor list, and what the files of patra cursor share. */
 #include "cmd/cursor/cursor.h"
 
+#include <inttypes.h>
+
 #include "base/instant.h"
 #include "base/text.h"
 #include "cli/columns.h"
@@ -53,6 +55,8 @@ static struct str lag_text(struct arena *arena, const struct cursor_way *way)
 {
     struct buf text;
 
+    if (way->has_ids)
+        return arena_printf(arena, "%" PRId64 " ids", way->left_ids);
     if (!way->is_known)
         return STR("-");
     if (way->is_campaign && way->left_us == 0)

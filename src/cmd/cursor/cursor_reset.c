@@ -62,21 +62,30 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
     if (type == CURSOR_TIME)
         return invocation_instant(invocation, "to", now_us, &to->instant_us, err);
     to->text = str_of(given);
+    if (type == CURSOR_ID && !cursor_id_is_valid(to->text))
+        return command_misused(err, "--to: '%s' is not a whole number", given);
+    if (to->text.len > CURSOR_VALUE_MAX)
+        return command_misused(err, "--to: a token has at most %d bytes", CURSOR_VALUE_MAX);
     return true;
 }
 
 static bool is_confirmed(const struct invocation *invocation, const struct cursor *cursor,
                          const struct cursor_value *to, struct arena *arena, struct error *err)
 {
-    const bool is_back = to->type == CURSOR_TIME && to->instant_us < cursor->value.instant_us;
+    const bool is_back = cursor_is_forward(to, &cursor->value);
 
     if (invocation_flag(invocation, "yes"))
         return true;
-    fprintf(invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\n",
-            STR_ARG(cursor_title(arena, &cursor->name)),
-            STR_ARG(cursor_text(arena, &cursor->value)), STR_ARG(cursor_text(arena, to)),
-            is_back ? "Everything after that instant will be fetched again."
-                    : "Whatever is incomplete in between will not be fetched.");
+    fprintf(
+        invocation->talk, "%.*s\n  from %.*s\n  to   %.*s\n%s\n",
+        STR_ARG(cursor_title(arena, &cursor->name)), STR_ARG(cursor_text(arena, &cursor->value)),
+        STR_ARG(cursor_text(arena, to)),
+        to->type == CURSOR_TOKEN
+            ? to->text.len == 0
+                  ? "Without a token, the next harvest fetches everything again."
+                  : "The next harvest sends this token; what it does not cover will not be fetched."
+        : is_back ? "Everything after that value will be fetched again."
+                  : "Whatever is incomplete in between will not be fetched.");
     return confirm(invocation, "Set it?", err);
 }
 
@@ -132,7 +141,10 @@ const struct command CURSOR_RESET = {
         "between is skipped. The command asks for confirmation; without a terminal it needs\n"
         "--yes. The cursor's history records who set it, when, from which value to which, and\n"
         "the reason.",
-    .options = { { "to", "INSTANT", "The new value: a date, or how long ago (7d)." },
+    .options = { { "to", "VALUE",
+                   "The new value: a date, or how long ago (7d); for a feed, an id or a token ('' "
+                   "begins "
+                   "again)." },
                  { "operation", "OPERATION", "The cursor of this operation (harvest)." },
                  { "namespace", "KEY", "The cursor whose namespace key begins with KEY." },
                  { "reason", "TEXT", "Why it is set, for the history." },

@@ -23,7 +23,7 @@ static void print_holder(const struct cursor_view *view, FILE *out)
 {
     const struct task *task = &view->holder;
 
-    if (view->cursor.value.type != CURSOR_TIME)
+    if (view->cursor.value.type != CURSOR_TIME && !view->has_holder)
         return;
     if (!view->has_holder) {
         fprintf(out, "  %-10s %s\n", "next",
@@ -31,7 +31,10 @@ static void print_holder(const struct cursor_view *view, FILE *out)
                                  : "nothing is planned after it");
         return;
     }
-    print_window("next", task->window, out);
+    if (window_is_valid(task->window))
+        print_window("next", task->window, out);
+    else
+        fprintf(out, "  %-10s the rest of the feed", "next");
     fprintf(out, ": task %" PRId64 " of plan %" PRId64 " is %.*s%s%s\n", task->id, task->plan_id,
             STR_ARG(code_of(&TASK_STATUS_CODES, (int)task->status)),
             view->looks_back ? ", a second look for late records" : "",
@@ -87,6 +90,9 @@ static void print_way(const struct cursor_view *view, struct arena *arena, FILE 
     char end[INSTANT_TEXT_MAX];
     struct buf left;
 
+    if (way->has_ids)
+        fprintf(out, "  %-10s %" PRId64 " ids behind the highest id of the source, %.*s\n", "lag",
+                way->left_ids, STR_ARG(view->cursor.observed_max));
     if (!way->is_known)
         return;
     buf_init(&left, arena, 64);

@@ -1,5 +1,6 @@
 /* patra source test: the request of an operation, and the page that a response becomes. */
 #include "cmd/source/source_test.h"
+#include "core/cursor.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -188,10 +189,42 @@ static bool make_part(struct source_test *test, struct error *err)
     return true;
 }
 
+/* A feed from where its first harvest begins, or from the given id or token. */
+static bool make_feed(struct source_test *test, struct error *err)
+{
+    const struct spec_window *window = &test->spec.endpoint.window;
+    struct str after = window->start_id;
+
+    if (invocation_value(test->invocation, "from") != NULL ||
+        invocation_value(test->invocation, "to") != NULL)
+        return command_misused(err,
+                               "--from and --to are dates, and %.*s is a feed: give the %s to "
+                               "continue from with --id",
+                               STR_ARG(test->spec.endpoint.name),
+                               window->type == CURSOR_ID ? "id" : "token");
+    if (test->id_count > 1)
+        return command_misused(err, "--id: a feed continues from one %s",
+                               window->type == CURSOR_ID ? "id" : "token");
+    if (test->id_count == 1)
+        after = test->ids[0];
+    if (window->type == CURSOR_ID && after.len > 0 && !cursor_id_is_valid(after))
+        return command_misused(err, "--id: '%.*s' is not a whole number", STR_ARG(after));
+    test->id_count = 0;
+    test->slice =
+        (struct slice){ .dimension = SLICE_FEED,
+                        .feed = { .type = window->type,
+                                  .after = after.len > 0 ? after : (struct str){ NULL, 0 } },
+                        .expected_records = SLICE_UNKNOWN,
+                        .expected_requests = SLICE_UNKNOWN };
+    return true;
+}
+
 static bool make_slice(struct source_test *test, struct error *err)
 {
     if (!read_ids(test, err))
         return false;
+    if (test->spec.operation.slice_by == SLICE_FEED)
+        return make_feed(test, err);
     if (test->spec.endpoint.role == ENDPOINT_SEARCH)
         return make_window(test, err) && (test->id_count == 0 || make_part(test, err));
     test->slice =

@@ -108,6 +108,9 @@ static void print_next(const struct probe *probe, FILE *out)
     case PAGINATION_URL:
         fprintf(out, "next     %.*s\n", STR_ARG(next->token));
         return;
+    case PAGINATION_ID:
+        fprintf(out, "next     ids above %.*s\n", STR_ARG(next->token));
+        return;
     case PAGINATION_SINGLE:
         return;
     }

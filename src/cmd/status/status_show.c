@@ -106,6 +106,8 @@ static bool is_over(const struct cursor_way *way)
 
 static struct str behind_text(struct arena *arena, const struct view_cursor *cursor, int64_t now_us)
 {
+    if (cursor->way.has_ids)
+        return arena_printf(arena, "%" PRId64 " ids", cursor->way.left_ids);
     if (cursor->cursor.value.type != CURSOR_TIME)
         return STR("-");
     if (cursor->way.is_campaign && cursor->way.is_known)

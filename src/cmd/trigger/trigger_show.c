@@ -60,6 +60,11 @@ static void add_bounds(struct columns *columns, const struct trigger_slice *row,
             columns_cell(columns, arena_printf(arena, "id %" PRId64, slice->ids.from));
         columns_cell(columns, arena_printf(arena, "%" PRId64 " ids", row->ids));
         break;
+    case SLICE_FEED:
+        columns_cell(columns,
+                     slice->feed.after.data == NULL ? STR("the beginning") : slice->feed.after);
+        columns_cell(columns, STR("as far as it goes"));
+        break;
     }
 }
 
@@ -129,6 +134,27 @@ static void print_outcome(const struct plan_result *result, bool is_preview, FIL
     fprintf(out, "\n");
 }
 
+static void explain_feed(const struct plan_feed *feed, struct buf *text)
+{
+    const bool is_id = feed->slice.type == CURSOR_ID;
+
+    if (feed->slice.cursor.data != NULL)
+        buf_printf(text, "cursor %.*s\n", STR_ARG(feed->slice.cursor));
+    else
+        buf_printf(text, "no cursor yet\n");
+    if (feed->live_task_id != 0)
+        buf_printf(text, "task %" PRId64 " is under way\n", feed->live_task_id);
+    else if (feed->slice.after.data == NULL)
+        buf_printf(text, "the whole feed\n");
+    else if (is_id && feed->lookback_ids > 0 && feed->slice.cursor.data != NULL)
+        buf_printf(text, "ids above %.*s, %" PRId64 " before the cursor\n",
+                   STR_ARG(feed->slice.after), feed->lookback_ids);
+    else if (is_id)
+        buf_printf(text, "ids above %.*s\n", STR_ARG(feed->slice.after));
+    else
+        buf_printf(text, "changes since that token\n");
+}
+
 bool trigger_print(const struct trigger_shown *shown, struct error *err)
 {
     const struct plan_result *result = shown->result;
@@ -137,7 +163,10 @@ bool trigger_print(const struct trigger_shown *shown, struct error *err)
     struct buf text;
 
     buf_init(&text, shown->arena, OUTPUT_BYTES_MAX);
-    window_decision_explain(&result->decision, &text);
+    if (result->feed != NULL)
+        explain_feed(result->feed, &text);
+    else
+        window_decision_explain(&result->decision, &text);
     if (!buf_ok(&text, err))
         return false;
     if (!is_preview)
@@ -176,6 +205,10 @@ static void write_slice(struct json_writer *w, const struct trigger_slice *row)
         break;
     case SLICE_ID:
         json_write_member_i64(w, STR("ids"), row->ids);
+        break;
+    case SLICE_FEED:
+        if (slice->feed.after.data != NULL)
+            json_write_member_str(w, STR("after"), slice->feed.after);
         break;
     }
     json_write_member_bool(w, STR("now"), row->is_now);

@@ -113,6 +113,18 @@ static bool find_passed(struct step *step, struct maybe_instant *passed, struct 
     return !passed->is_set || instant_text(step->arena, passed->at_us, &step->passed_max, err);
 }
 
+/* The highest id, where it is another one than what is known. A source whose highest id went back
+ * is believed: its feed was reset. */
+static bool find_observed_id(struct step *step, struct error *err)
+{
+    const struct str seen = step->request->observed_id;
+
+    if (seen.len == 0 || str_eq(cursor_id_normal(seen), step->cursor.observed_max))
+        return true;
+    step->observed_max = arena_copy(step->arena, cursor_id_normal(seen));
+    return step->observed_max.data != NULL || arena_error(step->arena, err);
+}
+
 /* The latest record seen, where that is later than what is known. */
 static bool find_observed(struct step *step, struct error *err)
 {
@@ -120,6 +132,8 @@ static bool find_observed(struct step *step, struct error *err)
     struct error unread;
     struct date known;
 
+    if (step->candidate.type == CURSOR_ID)
+        return find_observed_id(step, err);
     if (!find_passed(step, &seen, err))
         return false;
     if (step->request->observed_max.is_set)
@@ -155,6 +169,8 @@ static bool write_remarks(struct step *step, bool is_forward, struct str *remark
     if (step->request->lineage.task_id == 0)
         canon_bool(&canon, "caughtUp", true); /* not by the executor of the task */
     canon_code(&canon, "reason", &OPERATION_CODES, (int)step->request->of.operation);
+    if (step->request->is_compensation)
+        canon_i64(&canon, "unseen", step->request->unseen);
     canon_end(&canon);
     *remarks = buf_str(&out);
     return buf_ok(&out, err);
@@ -203,7 +219,8 @@ static bool move(struct step *step, bool *moved, struct error *err)
  * the cursor does; a low watermark is never before it. */
 static bool stay(struct step *step, bool *no_forward, struct error *err)
 {
-    *no_forward = !cursor_value_eq(&step->candidate, &step->cursor.value);
+    *no_forward =
+        step->request->is_stuck || !cursor_value_eq(&step->candidate, &step->cursor.value);
     if (*no_forward && !write_event(step, CURSOR_EVENT_NO_FORWARD, err))
         return false;
     return step->observed_max.len == 0 ||
@@ -211,6 +228,15 @@ static bool stay(struct step *step, bool *no_forward, struct error *err)
 }
 
 /* ---- one attempt ---- */
+
+/* A person has set the cursor since the candidate's task was planned. */
+static bool is_overtaken(const struct step *step)
+{
+    const struct cursor_advance_request *request = step->request;
+
+    return request->has_base && step->cursor.version != request->base_version &&
+           step->cursor.lineage.task_id != request->lineage.task_id;
+}
 
 /* *lost: the compare-and-set failed; nothing of it may be kept. */
 static bool advance(struct step *step, struct cursor_advance_result *result, bool *lost,
@@ -224,11 +250,18 @@ static bool advance(struct step *step, struct cursor_advance_result *result, boo
         return false;
     if (!step->found && step->request->candidate == NULL)
         return true;
+    if (is_overtaken(step))
+        return true;
     if (!find_candidate(step, err) || !find_observed(step, err))
         return false;
+    if (!step->found && step->request->is_stuck) {
+        result->no_forward = true;
+        return true; /* there is no cursor whose history could have the event */
+    }
     result->has_cursor = true;
     result->value = step->found ? step->cursor.value : step->candidate;
-    if (step->found && !cursor_is_forward(&step->cursor.value, &step->candidate))
+    if (step->found &&
+        (step->request->is_stuck || !cursor_is_forward(&step->cursor.value, &step->candidate)))
         return stay(step, &result->no_forward, err);
     if (!move(step, &moved, err))
         return false;

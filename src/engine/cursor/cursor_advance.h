@@ -15,9 +15,9 @@
  *              same for HARVEST, for UPDATE by time, and for a BACKFILL campaign: that one goes
  *              from the newest slice to the oldest, so its cursor rests at the campaign's first
  *              instant until the oldest slice is done, and then passes all that are done already.
- *      ID      a walk over a list. It moves to the candidate that the caller brings (the last id of
- *              the batches done, core/watermark.h); a candidate before the cursor is recorded as
- *              NO_FORWARD and moves nothing.
+ *      ID      everything up to it is stored. It moves to the candidate that the caller brings
+ *              (cursor_feed.h); a candidate before the cursor is recorded as NO_FORWARD and moves
+ *              nothing.
  *      TOKEN   has no order: the candidate replaces it. One that replaces a token which the
  *              source no longer accepts is recorded as TOKEN_COMPENSATE.
  *
@@ -48,8 +48,13 @@ struct cursor_advance_request {
     int64_t batch_no;                     /* the last of its run; 0: none */
     struct str expr_hash;                 /* '' keeps the cursor's */
     struct maybe_instant observed_max;    /* TIME: the latest record that the caller saw, for lag */
+    struct str observed_id;               /* ID: the highest id that the source has; '' = unknown */
     const struct cursor_value *candidate; /* ID and TOKEN; NULL for TIME */
-    bool is_compensation;                 /* TOKEN: the old one is no longer accepted */
+    bool has_base;        /* ID and TOKEN: moves only a cursor of this version, or ... */
+    int64_t base_version; /* ... one that the same task has moved; 0: there was none */
+    bool is_compensation; /* TOKEN: the old one is no longer accepted */
+    int64_t unseen;       /* TOKEN: records that the full sync did not have; for the event */
+    bool is_stuck;        /* the source does not go forward: the candidate is only recorded */
     int64_t now_us;
 };
 

@@ -47,12 +47,26 @@ static bool view_coverage(struct store *store, struct arena *arena, struct curso
     return find_holder(store, arena, &query.of, view, err);
 }
 
+/* A feed has one task at a time. */
+static bool view_feed(struct store *store, struct arena *arena, struct cursor_view *view,
+                      struct error *err)
+{
+    const struct coverage_namespace of = cursor_namespace(&view->cursor.name);
+    bool found;
+
+    if (!store_task_last(store, arena, &of, &view->holder, &found, err))
+        return false;
+    view->has_holder = found && view->holder.status != TASK_SUCCEEDED;
+    return true;
+}
+
 bool cursor_view(struct store *store, struct arena *arena, const struct cursor *cursor,
                  int64_t events, struct cursor_view *view, struct error *err)
 {
     *view = (struct cursor_view){ .cursor = *cursor };
     return cursor_way(store, arena, cursor, &view->way, err) &&
-           (cursor->value.type != CURSOR_TIME || view_coverage(store, arena, view, err)) &&
+           (cursor->value.type == CURSOR_TIME ? view_coverage(store, arena, view, err)
+                                              : view_feed(store, arena, view, err)) &&
            store_cursor_event_last(store, arena, &cursor->name, events, &view->events, err);
 }
 
@@ -70,6 +84,16 @@ bool cursor_campaign_end(struct store *store, struct arena *arena, const struct 
     return true;
 }
 
+/* Ids beyond 64 bits are not counted. */
+static void find_ids(const struct cursor *cursor, struct cursor_way *way)
+{
+    int64_t at, latest;
+
+    way->has_ids = str_to_i64(cursor->value.text, &at) && str_to_i64(cursor->observed_max, &latest);
+    if (way->has_ids && latest > at)
+        way->left_ids = latest - at;
+}
+
 bool cursor_way(struct store *store, struct arena *arena, const struct cursor *cursor,
                 struct cursor_way *way, struct error *err)
 {
@@ -77,6 +101,8 @@ bool cursor_way(struct store *store, struct arena *arena, const struct cursor *c
     struct date seen;
 
     *way = (struct cursor_way){ .is_campaign = cursor->name.operation == OPERATION_BACKFILL };
+    if (cursor->value.type == CURSOR_ID)
+        find_ids(cursor, way);
     if (cursor->value.type != CURSOR_TIME)
         return true;
     if (way->is_campaign) {

@@ -14,15 +14,18 @@
 struct cursor_way {
     bool is_known;
     bool is_campaign;
-    int64_t end_us;  /* of the campaign */
-    int64_t left_us; /* 0: it is there */
+    int64_t end_us;   /* of the campaign */
+    int64_t left_us;  /* 0: it is there */
+    bool has_ids;     /* ID: the highest id of the source is known ... */
+    int64_t left_ids; /* ... and so far beyond the cursor; there may be fewer */
 };
 
 struct cursor_view {
     struct cursor cursor;
     struct cursor_way way;
     struct window_list beyond; /* covered, but after a gap: not yet passed */
-    bool has_holder;           /* there is a task for the instant of the cursor */
+    bool has_holder;           /* there is a task for the instant of the cursor; ID and TOKEN: the
+                                  last task has not succeeded */
     struct task holder;        /* the last such task */
     bool looks_back;           /* that instant is covered; what holds the cursor back is a second
                                   look before it, and the holder one that has not succeeded */

@@ -106,6 +106,8 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict,
         set_text(&ending, verdict->reason);
         return ending;
     case FETCH_SHORTFALL:
+        if (input->slice->dimension == SLICE_FEED && verdict->failed_ids == 0)
+            return partial(PARTIAL_CUT_SHORT, nothing, verdict->reason); /* it has no signals */
         return partial(PARTIAL_HOLES,
                        fails_for_good(verdict, input) ? own_window(input->slice) : nothing,
                        verdict->reason);

@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "engine/cursor/cursor_advance.h"
+#include "engine/cursor/cursor_feed.h"
 #include "port/store_pause.h"
 #include "port/store_signal.h"
 
@@ -250,6 +251,27 @@ static void report_end(struct task_run *run, const struct ending *ending)
                                                         .ending = ending });
 }
 
+static void report_not_moved(const struct task_run *run, const struct error *err)
+{
+    log_event(run->executor->parts.log, LOG_WARN, "cursor not moved",
+              LOG_STR("source", run->task->source), LOG_STR("error", str_of(err->text)));
+}
+
+static void follow_feed(struct task_run *run)
+{
+    struct executor *executor = run->executor;
+    const struct cursor_feed_request request = {
+        .of = cursor_advance_of(run->task, run->run.id, 0).of,
+        .type = run->assignment.slice.feed.type,
+        .now_us = executor_now_us(executor),
+    };
+    struct cursor_advance_result moved;
+    struct error err;
+
+    if (!cursor_feed_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+        report_not_moved(run, &err);
+}
+
 /* A failure here is made up by the next trigger, which moves the cursor and plans what is missing.
  */
 static void follow_up(struct task_run *run, const struct ending *ending)
@@ -262,14 +284,17 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     if (ending->kind != ENDING_FINAL || run->assignment.spec == NULL)
         return; /* how far its source looks back is unknown */
     arena_reset(&executor->batch);
+    if (run->assignment.slice.dimension == SLICE_FEED) {
+        follow_feed(run);
+        return;
+    }
     request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
     request.of.late_us = spec_late_us(run->assignment.spec);
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
     request.observed_max = run->run.observed_max;
     if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
-        log_event(executor->parts.log, LOG_WARN, "cursor not moved",
-                  LOG_STR("source", run->task->source), LOG_STR("error", str_of(err.text)));
+        report_not_moved(run, &err);
     if (ending->needs_reslice)
         (void)!executor_keep_house(executor, (struct executor_chores){ .tickets = true }, &err);
 }

@@ -74,6 +74,7 @@ static bool lacks_next(const struct absence_input *input)
 {
     return input->listing->next_part == LISTING_ABSENT && !input->is_total_reached &&
            input->listing->more != PAGE_MORE_NO &&
+           input->listing->feed.sync_token.data == NULL && /* it ends a sync */
            !input->reader->endpoint->response.may_be_absent[RESPONSE_PART_NEXT] &&
            !is_end_of_scroll(input);
 }
@@ -186,5 +187,6 @@ bool absence_is_end(const struct listing *listing, const struct spec_page *page)
     const bool is_empty =
         listing->next_part == LISTING_EMPTY && !str_eq_nocase(page->next_header, STR("Link"));
 
-    return (listing->next_part == LISTING_ABSENT || is_empty) && listing->more != PAGE_MORE_NO;
+    return (listing->next_part == LISTING_ABSENT || is_empty) && listing->more != PAGE_MORE_NO &&
+           listing->feed.sync_token.data == NULL;
 }

@@ -10,8 +10,8 @@
 
 /* ---- numbers and flags, by one table for both directions ---- */
 
-enum { SCOPE_ROOT, SCOPE_PAGE, SCOPE_PROOF, SCOPE_IDS, SCOPES };
-static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids" };
+enum { SCOPE_ROOT, SCOPE_PAGE, SCOPE_PROOF, SCOPE_IDS, SCOPE_FEED, SCOPES };
+static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids", "feed" };
 
 struct member {
     int scope;
@@ -85,6 +85,9 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_IDS, "lost", .number = &c->lost },
         { SCOPE_IDS, "refused", .number = &c->refused },
         { SCOPE_IDS, "failed", .number = &c->failed },
+        { SCOPE_FEED, "isFull", .flag = &c->feed.is_full },
+        { SCOPE_FEED, "fullUs", .number = &c->feed.full_us },
+        { SCOPE_FEED, "isBridged", .flag = &c->feed.is_bridged },
     };
 
     static_assert(ARRAY_LEN(members) <= MEMBERS_MAX, "all fit");
@@ -152,6 +155,22 @@ static void write_ids(struct json_writer *w, struct str name, struct id_list ids
     json_write_end(w);
 }
 
+static void write_feed(struct json_writer *w, const struct checkpoint_feed *feed)
+{
+    const struct {
+        const char *name;
+        struct str text;
+    } texts[] = { { "at", feed->at },
+                  { "behind", feed->behind },
+                  { "latest", feed->latest },
+                  { "seen", feed->seen } };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (texts[i].text.data != NULL)
+            json_write_member_str(w, str_of(texts[i].name), texts[i].text);
+    }
+}
+
 static void write_texts(struct json_writer *w, struct arena *arena, const struct checkpoint *c,
                         int scope)
 {
@@ -165,6 +184,8 @@ static void write_texts(struct json_writer *w, struct arena *arena, const struct
         else
             write_hex(w, arena, "tokenHex", token.data, token.len);
     }
+    if (scope == SCOPE_FEED)
+        write_feed(w, &c->feed);
     if (scope == SCOPE_PROOF && c->proof->tail_count > 0)
         write_tail(w, arena, c->proof);
     if (scope == SCOPE_IDS) {
@@ -188,6 +209,8 @@ bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, 
     json_write_object(&w);
     json_write_member_i64(&w, STR("v"), CHECKPOINT_VERSION);
     for (int scope = 0; scope < SCOPES; scope++) {
+        if (scope == SCOPE_FEED && !checkpoint->feed.is_on)
+            continue;
         if (scope_names[scope] != NULL) {
             json_write_name(&w, str_of(scope_names[scope]));
             json_write_object(&w);
@@ -345,6 +368,16 @@ static bool read_ids(const struct reading *reading, struct json_node node, const
     return true;
 }
 
+static bool read_feed(const struct reading *reading, struct json_node node,
+                      struct checkpoint_feed *feed)
+{
+    feed->is_on = json_exists(node);
+    return read_text(reading, node, "at", &feed->at) &&
+           read_text(reading, node, "behind", &feed->behind) &&
+           read_text(reading, node, "latest", &feed->latest) &&
+           read_text(reading, node, "seen", &feed->seen);
+}
+
 static bool read_end(const struct reading *reading, enum page_reason *end)
 {
     struct str text;
@@ -388,5 +421,6 @@ bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct 
            read_token(&reading, nodes[SCOPE_PAGE], &checkpoint->page.token) &&
            read_tail(&reading, nodes[SCOPE_PROOF], proof) &&
            read_ids(&reading, nodes[SCOPE_IDS], "again", &checkpoint->again) &&
-           read_ids(&reading, nodes[SCOPE_IDS], "late", &checkpoint->late);
+           read_ids(&reading, nodes[SCOPE_IDS], "late", &checkpoint->late) &&
+           read_feed(&reading, nodes[SCOPE_FEED], &checkpoint->feed);
 }

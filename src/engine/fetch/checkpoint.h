@@ -3,7 +3,8 @@
  *      {"v":1,"sweep":0,"restarts":0,
  *       "page":{"number":3,"offset":300,"pageNo":4,"size":100,"token":"...",...},
  *       "proof":{"pages":3,"items":300,"distinct":300,"total":[415,415],"tail":"9f...",...},
- *       "ids":{"listed":5000,"next":1200,"again":["..."],"lost":2},
+ *       "ids":{"listed":5000,"next":1200,"again":["..."],"late":["..."],"lost":2},
+ *       "feed":{"at":"118","seen":"118","latest":"240"},
  *       "end":"","requests":17,"records":300}
  *
  * A token is opaque: one that is not UTF-8 text is written as "tokenHex". Members may be added;
@@ -27,6 +28,19 @@ struct id_list {
     size_t count;
 };
 
+/* Of a walk over a feed. Texts: data NULL where there is none. The cursor is moved by the stored
+ * checkpoint (engine/cursor/cursor_feed.h), so "at" and "behind" mean the same there. */
+struct checkpoint_feed {
+    bool is_on;
+    struct str seen;   /* ID: the highest id received; TOKEN: the token that ends the sync */
+    struct str at;     /* the part of it that is complete: what a cursor may be moved to */
+    struct str behind; /* the source does not go forward; ID: this is as far as it goes */
+    struct str latest; /* ID: the highest id that the source has */
+    bool is_full;      /* TOKEN: the token had expired, and everything was read again ... */
+    int64_t full_us;   /* ... since this instant */
+    bool is_bridged;   /* TOKEN: ... not everything, but what changed since the last sync */
+};
+
 struct checkpoint {
     int sweep;    /* complete walks that were judged and not believed */
     int restarts; /* walks that were given up before their end */
@@ -45,6 +59,7 @@ struct checkpoint {
     int64_t records;
     int64_t spent; /* requests for pages, and the pages of the longest sweep (fetch_spending) */
     int64_t seen;
+    struct checkpoint_feed feed;
 };
 
 bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, struct str *json,

@@ -80,6 +80,7 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .records = fetch->totals.records,
         .spent = fetch->totals.spent,
         .seen = fetch->totals.seen,
+        .feed = feed_checkpoint(fetch),
     };
 
     return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
@@ -138,12 +139,15 @@ static bool resume(struct fetch *fetch, struct error *err)
     fetch->totals.records = checkpoint.records;
     fetch->totals.spent = checkpoint.spent;
     fetch->totals.seen = checkpoint.seen;
+    if (!feed_resume(fetch, &checkpoint.feed, err))
+        return false;
     if (fetch->ids.phase != NULL && !resume_ids(&fetch->ids, own, &checkpoint, err))
         return false;
     if (must_restart(fetch, &checkpoint)) {
         fetch->totals.restarts++;
         walk_forget_pages(&fetch->totals, &phase->proof);
         proof_restart(&phase->proof);
+        feed_restart(fetch);
         return true;
     }
     phase->is_done = checkpoint.is_listed;
@@ -164,6 +168,7 @@ static bool open_all(struct fetch *fetch, struct error *err)
     if (spec->is_two_phase && !open_phase(fetch, &fetch->phases[1], &spec->detail, err))
         return false;
     choose_mode(fetch);
+    feed_begin(fetch);
     id_set_init(&fetch->ids.known, &fetch->memory.own);
     if (!id_work_add(&fetch->ids, &fetch->memory.own, order->ids, order->id_count, err))
         return false;

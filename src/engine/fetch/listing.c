@@ -6,6 +6,7 @@
 #include "base/instant.h"
 #include "base/list.h"
 #include "base/quote.h"
+#include "core/cursor.h"
 #include "data/link_header.h"
 #include "data/url.h"
 #include "engine/fetch/document_outline.h"
@@ -134,6 +135,7 @@ static bool is_past(const struct reading *reading)
 
 /* ---- items ---- */
 
+/* `key` is what orders a feed; the id itself elsewhere. */
 static void add_id(const struct reading *reading, struct str id, struct str key)
 {
     struct listing *listing = reading->listing;
@@ -145,6 +147,12 @@ static void add_id(const struct reading *reading, struct str id, struct str key)
     if (reading->input->ids_only)
         listing->ids[listing->hash_count] = id;
     listing->hashes[listing->hash_count++] = id_set_hash(key);
+}
+
+static struct listing_feed_input feed_of(const struct reading *reading)
+{
+    return (struct listing_feed_input){ reading->input->reader, reading->input->response,
+                                        reading->arena, reading->input->feed };
 }
 
 static bool add_record(const struct reading *reading, const struct record *record)
@@ -203,8 +211,12 @@ static bool read_items(const struct reading *reading)
     const struct document_items *items = &reading->input->response->items;
     const bool ids_only = reading->input->ids_only;
     struct listing *listing = reading->listing;
+    const struct listing_feed_input feed = feed_of(reading);
+    struct str *sequences, key;
     struct record record;
 
+    if (!listing_feed_sequences(&feed, &sequences, reading->err))
+        return false;
     listing->kinds =
         (struct id_kinds_page){ .kinds = reading->input->kinds, .seen = reading->input->seen };
     listing->items = items->count;
@@ -218,7 +230,11 @@ static bool read_items(const struct reading *reading)
         if (!judge_item(reading, &origin, i, &record) || !check_kind(reading, &origin, &record) ||
             (!(ids_only && record.provider_id.data != NULL) && !add_record(reading, &record)))
             return false;
-        add_id(reading, record.provider_id, record.provider_id);
+        key = sequences != NULL ? sequences[i] : record.provider_id;
+        if (feed.type == CURSOR_ID && key.data != NULL &&
+            !listing_feed_note(&listing->feed, key, reading->err))
+            return false;
+        add_id(reading, record.provider_id, key);
     }
     return true;
 }
@@ -431,12 +447,55 @@ static bool next_in_body(const struct reading *reading, struct str *text)
                        "a text or a number");
 }
 
+/* The source's own, where it names one, or the highest on the page. */
+static bool read_next_id(const struct reading *reading)
+{
+    struct listing *listing = reading->listing;
+    struct str text;
+
+    listing->next = listing->feed.highest;
+    if (!document_has_path(&reading->input->reader->next))
+        return true;
+    if (!next_in_body(reading, &text))
+        return false;
+    if (text.len == 0)
+        return true;
+    if (!cursor_id_is_valid(text) ||
+        (listing->feed.highest.data != NULL && cursor_id_compare(text, listing->feed.highest) < 0))
+        return error_set(reading->err, ERROR_REQUEST, "page.next",
+                         "the next id is %s, and the page has ids up to %.*s", QUOTE(text),
+                         STR_ARG(listing->feed.highest));
+    listing->next = cursor_id_normal(text);
+    return true;
+}
+
+/* The token that ends a sync may be a URL, which is followed like any other. */
+static bool read_feed(const struct reading *reading)
+{
+    const struct listing_feed_input input = feed_of(reading);
+    struct listing_feed *feed = &reading->listing->feed;
+
+    if (!listing_feed_read(&input, feed, reading->err))
+        return false;
+    if (input.type == CURSOR_ID && document_has_path(&input.reader->latest) &&
+        feed->latest.data == NULL && !is_declared_empty(reading))
+        return refuse_part(reading, "answer.latest", &input.reader->endpoint->response.latest,
+                           "a whole number");
+    if (feed->sync_token.data == NULL ||
+        reading->input->reader->endpoint->page.type != PAGINATION_URL)
+        return true;
+    return follow(reading, feed->sync_token, &feed->sync_token) &&
+           listing_feed_fits(feed, reading->err);
+}
+
 static bool read_next(const struct reading *reading)
 {
     const struct spec_page *page = &reading->input->reader->endpoint->page;
     struct listing *listing = reading->listing;
     struct str text = { NULL, 0 };
 
+    if (page->type == PAGINATION_ID)
+        return read_next_id(reading);
     if (page->type != PAGINATION_TOKEN && page->type != PAGINATION_URL)
         return true;
     if (page->next_header.len == 0) {
@@ -492,7 +551,7 @@ bool listing_read(struct listing *listing, struct arena *arena, const struct lis
 
     *listing = (struct listing){ 0 };
     if (!read_items(&reading) || !check_schema(&reading) || !read_total(&reading) ||
-        !read_more(&reading) || !read_next(&reading))
+        !read_more(&reading) || !read_next(&reading) || !read_feed(&reading))
         return false;
     listing->is_past = is_past(&reading);
     return input->response->kind == RESPONSE_EMPTY || read_history(&reading);

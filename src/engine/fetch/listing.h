@@ -12,6 +12,7 @@
 
 #include "core/window.h"
 #include "engine/fetch/id_kinds.h"
+#include "engine/fetch/listing_feed.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/record.h"
 #include "engine/fetch/response.h"
@@ -30,6 +31,7 @@ struct listing_input {
     bool ids_only;                /* phase one: the items are ids, not records */
     const struct id_kinds *kinds; /* of the ids of earlier pages; NULL: there are none */
     const struct id_set *seen;    /* those ids; NULL with kinds */
+    enum cursor_type feed;        /* ID, TOKEN: a page of a feed; TIME: it is not */
 };
 
 struct listing_value { /* captured for phase two */
@@ -52,7 +54,7 @@ struct listing {
         size_t count;
     } bad;
     struct str *ids;  /* ids_only: in order, without those that could not be read */
-    uint64_t *hashes; /* of every id on the page, in order */
+    uint64_t *hashes; /* of every id on the page, in order; of a feed: of the ids that order it */
     size_t hash_count;
     struct id_kinds_page kinds;
     size_t unnamed; /* items without an id */
@@ -65,7 +67,8 @@ struct listing {
     bool has_total;
     int64_t total;
     enum page_more more;
-    struct str next; /* token, or absolute URL of the source's own host; data NULL: none */
+    struct str next; /* token, or absolute URL of the source's own host; paging by id: the id that
+                        the next page begins after; data NULL: none */
     bool has_dates;
     int64_t earliest_us;
     int64_t latest_us;
@@ -75,6 +78,7 @@ struct listing {
     enum page_order order;   /* what the dates say about the declared order */
     bool is_past;            /* sorted as declared, and all of it after the window */
     bool is_unsorted;        /* a date is out of the declared order */
+    struct listing_feed feed;
     const struct listing_value *history;
     size_t history_count;
 };

@@ -27,6 +27,7 @@ static const char *const reason_names[] = {
     [PAGE_CUT_VOID] = "empty-pages",
     [PAGE_CUT_ORDER] = "order",
     [PAGE_CUT_LAST] = "last-page",
+    [PAGE_CUT_NO_FORWARD] = "no-forward",
     [PAGE_UNSURE_EMPTY] = "doubt-empty",
     [PAGE_UNSURE_REPEAT] = "doubt-repeat",
     [PAGE_UNSURE_TAIL] = "doubt-tail",
@@ -41,12 +42,12 @@ const char *page_reason_name(enum page_reason reason)
 
 bool page_is_cut(enum page_reason reason)
 {
-    return reason >= PAGE_CUT_PAGES && reason <= PAGE_CUT_LAST;
+    return reason >= PAGE_CUT_PAGES && reason <= PAGE_CUT_NO_FORWARD;
 }
 
 bool page_is_dead_end(enum page_reason reason)
 {
-    return reason >= PAGE_CUT_LOOP && reason <= PAGE_CUT_LAST;
+    return reason >= PAGE_CUT_LOOP && reason <= PAGE_CUT_NO_FORWARD;
 }
 
 /* ---- rules ---- */
@@ -140,6 +141,8 @@ struct page_decision page_decide(const struct page_rules *rules, const struct pa
     case PAGINATION_TIME: /* above */
     case PAGINATION_SINGLE:
         return page_end(PAGE_END_SINGLE);
+    case PAGINATION_ID:
+        return page_decide_id(rules, state, seen, facts);
     }
     assert(!"a type of the enum");
     return page_end(PAGE_END_SINGLE);
@@ -182,6 +185,7 @@ bool page_shrink(const struct page_rules *rules, struct page_state *state)
         break;
     case PAGINATION_OFFSET:
     case PAGINATION_TIME:
+    case PAGINATION_ID:
         break;
     case PAGINATION_SINGLE:
         return false;

@@ -7,7 +7,7 @@
  * Pure: nothing here knows HTTP, JSON or a clock. A state is a value; its token is a view that the
  * caller keeps alive.
  *
- * The six ways of paging: what a request sends, and where the next one begins:
+ * The seven ways of paging: what a request sends, and where the next one begins:
  *
  *      OFFSET   offset, size       offset + items received: sources clamp sizes silently
  *      PAGE     number, size       number + 1
@@ -15,6 +15,7 @@
  *      URL      the URL itself     the response's URL; none, or the same again: the end
  *      TIME     a window           from the date of the last record on, that instant included
  *      SINGLE   nothing            there is no other page
+ *      ID       an id              the highest id received (page_id.c)
  *
  * No end is believed by one sign only. The signs are: has_more, no next token, the token that was
  * sent, an empty list, a list shorter than requested, the source's total. Where they agree, the
@@ -125,7 +126,8 @@ struct page_state {
     int64_t offset;     /* records of the query before this page; OFFSET sends it */
     int64_t page_no;    /* PAGE sends it */
     int64_t size;       /* requested; 0: none */
-    struct str token;   /* TOKEN, URL; data NULL: the first request has none */
+    struct str token;   /* TOKEN, URL; ID: the highest id received; data NULL: the first request
+                           has none */
     struct window rest; /* TIME: what is still to be requested */
     bool is_probe;      /* requested only to see whether the list goes on: 404 is an end, too */
     int empty_pages;    /* in a row, before this one */
@@ -161,6 +163,9 @@ struct page_state page_first(const struct page_rules *rules, const struct page_r
 
 enum page_more { PAGE_MORE_UNKNOWN, PAGE_MORE_YES, PAGE_MORE_NO };
 
+/* ID: where the highest id of a page is, seen from the id that was requested. */
+enum page_place { PAGE_PLACE_FORWARD, PAGE_PLACE_BORDER, PAGE_PLACE_BACK };
+
 struct page_seen {
     int64_t items;   /* in the list, including unreadable ones */
     int64_t fresh;   /* whose id is new in this sweep, or that have none */
@@ -170,6 +175,10 @@ struct page_seen {
     enum page_more more;    /* by has_more */
     struct str next;        /* TOKEN, URL; ID: where the next page begins; data NULL: none */
     bool lacks_next;        /* and nothing else says that this is the end */
+    enum page_place place;  /* ID */
+    bool is_unordered;      /* ID: an id came after a higher one */
+    bool is_latest;         /* ID: the source has no higher id */
+    bool is_below_latest;   /* ID: the source says that it has higher ids */
     bool next_is_known;     /* it was given before in this sweep, and is not the one sent */
     bool is_declared_empty; /* by a rule of the source there are no records */
     bool is_past;           /* the page is sorted by date and outside of the window */
@@ -218,6 +227,7 @@ enum page_reason {
     PAGE_CUT_ORDER, /* TIME: the page is not sorted, so where the next one begins is unknown; or it
                        is outside of the window, and shows no order */
     PAGE_CUT_LAST, /* the last slice by page ends at max_pages, and the source does not end there */
+    PAGE_CUT_NO_FORWARD, /* ID: the page has no id above the one requested, or is not in order */
 
     PAGE_UNSURE_EMPTY,  /* empty where records were expected */
     PAGE_UNSURE_REPEAT, /* no item is new */
@@ -237,6 +247,10 @@ struct page_decision {
 
 struct page_decision page_decide(const struct page_rules *rules, const struct page_state *state,
                                  const struct page_seen *seen, const struct page_facts *facts);
+
+/* The decision for ID; page_decide() has looked at empty pages. */
+struct page_decision page_decide_id(const struct page_rules *rules, const struct page_state *state,
+                                    const struct page_seen *seen, const struct page_facts *facts);
 
 /* Empty pages in a row that are followed. ClinicalTrials.gov has empty pages with a token; no
  * source is known to have many. */

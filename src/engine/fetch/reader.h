@@ -20,6 +20,9 @@ struct reader {
     struct document_path version;
     struct document_path total;
     struct document_path has_more;
+    struct document_path sequence;
+    struct document_path latest;
+    struct document_path sync_token;
     struct document_path deleted;
     struct document_path merged_into;
     struct document_path next;

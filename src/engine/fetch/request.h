@@ -22,7 +22,8 @@
  * digests with any key.
  *
  * Variables of templates: window.* is the query's window of the slice (TIME: what is left of it),
- * and window.last is one step of the source's granularity before its end; page.* is the state;
+ * and window.last is one step of the source's granularity before its end; of a feed they are the id
+ * or token that the walk continues from; page.* is the state;
  * ids.* the ids of one request for details; history.* what phase one captured.
  */
 #ifndef PATRA_ENGINE_FETCH_REQUEST_H
@@ -51,6 +52,7 @@ struct request_form {
     size_t template_count;
     bool uses_ids;
     bool uses_history;
+    bool uses_sync_token; /* ${window.token} */
     bool uses_credential; /* in templates: the http port adds none */
     const struct str *secret_names;
     size_t secret_count;
@@ -85,6 +87,9 @@ struct request_input {
     struct str plan_id;
     const struct page_state *state;
     struct window window; /* not valid: none */
+    bool has_since;       /* of a feed: ${window.since} */
+    int64_t since_us;
+    struct str after; /* of a feed: ${window.after}, ${window.token}; data NULL: none */
     const struct str *ids;
     size_t id_count;
     const struct listing_value *history;

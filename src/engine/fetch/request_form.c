@@ -183,6 +183,7 @@ bool request_body_write(struct request_values *values, struct arena *arena, stru
 struct uses {
     bool ids;
     bool history;
+    bool sync_token;
     bool credential;
     bool reference; /* a parameter that refers to a secret */
 };
@@ -206,6 +207,7 @@ static void add_uses_of(const struct request_form *form, const struct template *
             continue;
         uses->ids |= use->scope == TEMPLATE_IDS;
         uses->history |= use->scope == TEMPLATE_HISTORY;
+        uses->sync_token |= use->scope == TEMPLATE_WINDOW && str_eq(use->name, STR("token"));
         uses->credential |= use->scope == TEMPLATE_CREDENTIAL;
         uses->reference |=
             use->scope == TEMPLATE_PARAMS && is_reference_param(form->spec, use->name);
@@ -220,6 +222,7 @@ static void add_uses(struct request_form *form, struct uses uses)
 {
     form->uses_ids |= uses.ids;
     form->uses_history |= uses.history;
+    form->uses_sync_token |= uses.sync_token;
     form->uses_credential |= uses.credential;
 }
 

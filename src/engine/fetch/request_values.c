@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "core/cursor.h"
 #include "spec/selected.h"
 
 #define REDACTED STR("***")
@@ -96,6 +97,30 @@ static bool resolve_slice(const struct request_input *input, struct arena *arena
         return number_text(arena, range.to - 1, value, err);
     else if (is(variable, "bucket") && slice->dimension == SLICE_ID && !has_range)
         *value = int_value(slice->ids.bucket);
+    return true;
+}
+
+static bool resolve_feed(const struct request_input *input, struct arena *arena,
+                         const struct template_use *variable, struct template_value *value,
+                         struct error *err)
+{
+    const enum cursor_type type = input->slice->feed.type;
+    struct str text = input->after;
+
+    if (is(variable, "since")) {
+        if (input->has_since)
+            *value = instant_value(input->since_us);
+        return true;
+    }
+    if (input->after.data == NULL)
+        return true;
+    if (type == CURSOR_ID && is(variable, "next")) {
+        text = cursor_id_plus(arena, input->after, 1);
+        if (text.data == NULL)
+            return arena_error(arena, err);
+    } else if (!is(variable, type == CURSOR_ID ? "after" : "token"))
+        return true;
+    *value = text_value(text);
     return true;
 }
 
@@ -309,6 +334,8 @@ static bool resolve(void *context, struct arena *arena, const struct template_us
     case TEMPLATE_SLICE:
         return resolve_slice(values->input, arena, variable, value, err);
     case TEMPLATE_WINDOW:
+        if (values->input->slice->dimension == SLICE_FEED)
+            return resolve_feed(values->input, arena, variable, value, err);
         resolve_window(values->input, variable, value);
         return true;
     case TEMPLATE_PAGE:

@@ -8,6 +8,7 @@
  *      walk_ids.c        ids: batches of them, halves of batches, second tries
  *      walk_pace.c       pages that are large or slow
  *      walk_verdict.c    the end of a walk and what it amounts to
+ *      feed.c            feeds: where they begin, how far they came
  *
  * A phase is one endpoint's part of the walk:
  *
@@ -20,7 +21,9 @@
 #define PATRA_ENGINE_FETCH_WALK_H
 
 #include "base/buf.h"
+#include "core/limits.h"
 #include "engine/fetch/attempts.h"
+#include "engine/fetch/checkpoint.h"
 #include "engine/fetch/fetch.h"
 #include "engine/fetch/id_set.h"
 #include "engine/fetch/listing.h"
@@ -239,6 +242,54 @@ bool walk_ends_by_stray_ids(struct fetch *fetch, const struct listing *listing);
  * one would help. */
 bool walk_ends_over_cap(struct fetch *fetch, const struct listing *listing);
 
+/* ---- feeds ---- */
+
+struct feed_text {
+    bool is_set;
+    size_t len;
+    char bytes[CURSOR_VALUE_MAX];
+};
+
+struct walk_feed {
+    struct feed_text seen;   /* ID: the highest id received; TOKEN: the token that ends the sync */
+    struct feed_text behind; /* ID: how far a page without forward motion came */
+    struct feed_text latest; /* ID: the highest id that the source has */
+    bool is_full;            /* TOKEN: the token had expired or was removed; everything is read
+                                again */
+    bool is_bridged; /* TOKEN: not everything, but what changed since slice.feed.bridge_us */
+    int64_t full_us; /* TOKEN: since then */
+};
+
+void feed_begin(struct fetch *fetch);
+
+/* What the pages of a phase are pages of; TIME: not of a feed. */
+enum cursor_type feed_type(const struct fetch *fetch, const struct phase *phase);
+
+/* The id or token that a request continues from. */
+struct str feed_after(const struct fetch *fetch, const struct phase *phase);
+
+/* The token of a first page, where the feed gives it. */
+void feed_first(const struct fetch *fetch, const struct phase *phase, struct str *token);
+
+/* What a page by id shows, beside what all pages do. */
+void feed_see(const struct phase *phase, const struct listing *listing, struct page_seen *seen);
+
+/* The page was accepted. */
+void feed_note(struct fetch *fetch, const struct phase *phase, const struct listing *listing);
+
+/* The walk begins again. */
+void feed_restart(struct fetch *fetch);
+
+/* True: the source no longer accepts the sync token. From here on the walk is a full one. */
+bool feed_expires(struct fetch *fetch, const struct exchange *exchange);
+
+/* True: the walk has ended, because its pages were complete and the feed is not. */
+bool feed_ends_unproven(struct fetch *fetch);
+
+struct checkpoint_feed feed_checkpoint(const struct fetch *fetch);
+bool feed_resume(struct fetch *fetch, const struct checkpoint_feed *checkpoint,
+                 struct error *err) MUST_CHECK;
+
 /* ---- the whole ---- */
 
 struct walk_memory {
@@ -296,6 +347,7 @@ struct fetch {
     struct phase *list; /* whose pages are walked; NULL: WALK_BY_ID */
     struct id_work ids;
     struct search_history history;
+    struct walk_feed feed;
 
     struct walk_memory memory;
     struct request request;       /* as rendered last */

@@ -169,6 +169,9 @@ static bool render(struct fetch *fetch, const struct exchange_request *request,
         .state = &phase->state,
         .window = phase->rules.type == PAGINATION_TIME ? page_window(&phase->rules, &phase->state)
                                                        : request_window(fetch->order.slice),
+        .after = feed_after(fetch, phase),
+        .has_since = fetch->feed.is_bridged,
+        .since_us = fetch->order.slice->feed.bridge_us,
         .id_count = request->id_count,
         .history = fetch->history.values,
         .history_count = fetch->history.count,
@@ -310,6 +313,7 @@ static bool read_listing(struct fetch *fetch, const struct exchange_request *req
         .ids_only = request->ids_only,
         .kinds = &phase->kinds,
         .seen = &phase->proof.ids,
+        .feed = feed_type(fetch, phase),
     };
     struct listing *listing = &exchange->listing;
 
@@ -321,7 +325,10 @@ static bool read_listing(struct fetch *fetch, const struct exchange_request *req
     if (phase->rules.type != PAGINATION_URL)
         return true;
     return (listing->next.data == NULL || request_clean_url(&phase->form, walk_arena(fetch),
-                                                            listing->next, &listing->next, err));
+                                                            listing->next, &listing->next, err)) &&
+           (listing->feed.sync_token.data == NULL ||
+            request_clean_url(&phase->form, walk_arena(fetch), listing->feed.sync_token,
+                              &listing->feed.sync_token, err));
 }
 
 static bool read_reply(struct fetch *fetch, const struct exchange_request *request,

@@ -61,6 +61,7 @@ static bool enter_first_page(const struct fetch *fetch, struct phase *phase, str
 {
     phase->state =
         page_first(&phase->rules, range_of_phase(fetch, phase), request_window(fetch->order.slice));
+    feed_first(fetch, phase, &phase->state.token);
     return phase->state.token.data == NULL || phase_set_token(phase, phase->state.token, err);
 }
 
@@ -71,7 +72,9 @@ bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err
     phase->rules = page_rules_of(fetch->spec, phase->endpoint);
     proof_init(&phase->proof, own,
                (struct proof_rules){ .counts_total = range_of_phase(fetch, phase) == NULL,
-                                     .repeats_are_ok = phase->rules.type == PAGINATION_TIME });
+                                     .repeats_are_ok = phase->rules.type == PAGINATION_TIME ||
+                                                       phase->rules.type == PAGINATION_ID ||
+                                                       feed_type(fetch, phase) == CURSOR_TOKEN });
     id_kinds_init(&phase->kinds, own);
     id_set_init(&phase->tokens, own);
     for (size_t i = 0; i < ARRAY_LEN(phase->token_bufs); i++)
@@ -91,6 +94,7 @@ static bool restart_phase(const struct fetch *fetch, struct phase *phase, struct
 static bool begin_again(struct fetch *fetch, struct error *err)
 {
     prefetch_drop(fetch);
+    feed_restart(fetch);
     if (fetch->mode == WALK_HISTORY) {
         fetch->list = &fetch->phases[0];
         if (!restart_phase(fetch, &fetch->phases[1], err))
@@ -204,7 +208,7 @@ static bool recover(struct fetch *fetch, const struct exchange *exchange, struct
         end_by_probe(fetch, phase);
         return true;
     }
-    if (exchange->is_lost ||
+    if (feed_expires(fetch, exchange) || exchange->is_lost ||
         exchange->response.kind == RESPONSE_EXPIRED || is_token_gone(phase, exchange))
         return walk_bridges(fetch) || restart(fetch, err);
     if (is_token_refused(phase, exchange, err))
@@ -255,6 +259,7 @@ static struct page_seen seen_of(const struct phase *phase, const struct exchange
         .latest_us = listing->latest_us,
     };
 
+    feed_see(phase, listing, &seen);
     return seen;
 }
 
@@ -498,5 +503,6 @@ bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err
         return false;
     if (phase->proof.pages > fetch->totals.seen)
         fetch->totals.seen = phase->proof.pages;
+    feed_note(fetch, phase, &found->listing);
     return !phase->is_done || end_sweep(fetch, err);
 }

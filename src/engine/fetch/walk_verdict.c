@@ -49,6 +49,10 @@ static const char *explain(enum page_reason end)
         return " (the list is not sorted by response.updated_at as page.type time requires, or a "
                "page of one date outside of the window does not show that it is: sort it in the "
                "request, raise page.size_max, or use another page.type)";
+    case PAGE_CUT_NO_FORWARD:
+        return " (a page is not in ascending order of response.sequence, or has no id above the "
+               "one requested: sort the list in the request, and send ${window.after} or "
+               "${window.next})";
     default:
         return "";
     }
@@ -228,6 +232,8 @@ void walk_judge(struct fetch *fetch)
         walk_end(fetch, FETCH_DRIFT, (struct str){ 0 });
         return;
     case PROOF_COMPLETE:
+        if (feed_ends_unproven(fetch))
+            return;
         break;
     }
     if (id_work_is_unbelievable(fetch)) {

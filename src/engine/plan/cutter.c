@@ -73,6 +73,21 @@ bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
     return true;
 }
 
+bool plan_cutter_run_feed(struct plan_cutter *cutter, struct error *err)
+{
+    const struct plan_feed *feed = &cutter->draft->feed;
+    const struct slice slice = { .dimension = SLICE_FEED,
+                                 .feed = feed->slice,
+                                 .expected_records = SLICE_UNKNOWN,
+                                 .expected_requests = SLICE_UNKNOWN };
+    struct plan_cut cut = { .slice = &slice,
+                            .generation = cutter->draft->plan.id,
+                            .cursor_version = feed->version };
+    bool taken;
+
+    return feed->live_task_id != 0 || plan_cutter_take(cutter, &cut, &taken, err);
+}
+
 static bool take_ids(struct update_taker *taker, const struct update_slice *slice, bool *taken,
                      struct error *err)
 {

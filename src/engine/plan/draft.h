@@ -48,6 +48,7 @@ struct plan_draft {
     struct former former; /* EXPR: other queries of the operation that have a cursor */
     struct cursor cursor;
     struct window_decision decision;
+    struct plan_feed feed;
 
     /* covered: by time */
     struct window_list pieces;
@@ -119,6 +120,11 @@ bool draft_quota(struct store *store, struct arena *arena, struct plan_draft *dr
                  struct error *err) MUST_CHECK;
 bool draft_book(struct store *store, struct arena *arena, const struct plan_draft *draft,
                 int64_t requests, struct error *err) MUST_CHECK;
+
+/* The same for a feed: its cursor, and where it begins. */
+bool draft_decide_feed(struct store *store, struct arena *arena, struct plan_draft *draft,
+                       struct error *err) MUST_CHECK;
+bool draft_is_feed(const struct plan_draft *draft);
 
 /* True when the plan is driven by ids, not by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);

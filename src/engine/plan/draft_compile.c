@@ -194,6 +194,8 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
     const char *idle = request->ids != NULL && !draft_is_by_id(draft)    ? "ids"
                        : request->stale_us > 0 && !draft_is_by_id(draft) ? "stale"
                        : request->campaign.len > 0 && !has_campaign      ? "campaign"
+                       : request->from.is_set && draft_is_feed(draft)    ? "from"
+                       : request->to.is_set && draft_is_feed(draft)      ? "to"
                                                                          : NULL;
 
     if (idle == NULL)
@@ -202,6 +204,8 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
         err, ERROR_REQUEST, "plan.request", "--%s cannot be used with %.*s of %.*s: %s", idle,
         STR_ARG(code_of(&OPERATION_CODES, (int)operation)), STR_ARG(draft->plan.endpoint),
         strcmp(idle, "campaign") == 0 ? "only backfill and replay are campaigns"
+        : draft_is_feed(draft)        ? "a feed continues from its cursor; patra cursor reset sets "
+                                        "it"
                                       : "only an update or metrics by id chooses its records");
 }
 

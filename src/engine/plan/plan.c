@@ -2,6 +2,7 @@
 #include "engine/plan/plan.h"
 
 #include "engine/cursor/cursor_advance.h"
+#include "engine/cursor/cursor_feed.h"
 #include "engine/plan/cutter.h"
 #include "engine/plan/draft.h"
 #include "engine/plan/remarks.h"
@@ -115,14 +116,17 @@ static bool refuse(struct store *store, struct arena *arena, struct plan_draft *
 static bool prepare(struct store *store, struct arena *arena, struct plan_draft *draft,
                     struct plan_result *result, struct error *err)
 {
-    if (!draft_decide(store, arena, draft, err))
+    const bool is_feed = draft_is_feed(draft);
+
+    if (!(is_feed ? draft_decide_feed : draft_decide)(store, arena, draft, err))
         return false;
     result->endpoint = draft->plan.endpoint;
     result->operation = draft->plan.operation;
     result->decision = draft->decision;
+    result->feed = is_feed ? &draft->feed : NULL;
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
-    return (draft_is_by_id(draft) || draft_cover(store, arena, draft, err)) &&
+    return (draft_is_by_id(draft) || is_feed || draft_cover(store, arena, draft, err)) &&
            draft_recall(store, arena, draft, err) && draft_spend(store, draft, err) &&
            draft_pace(store, arena, draft, err) && draft_quota(store, arena, draft, err);
 }
@@ -136,6 +140,8 @@ static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cu
         return true;
     if (draft_is_by_id(draft))
         return plan_cutter_run_ids(cutter, store, arena, err);
+    if (draft_is_feed(draft))
+        return plan_cutter_run_feed(cutter, err);
     return draft->pieces.count == 0 || plan_cutter_run(cutter, err);
 }
 
@@ -242,8 +248,13 @@ static bool catch_up(struct store *store, struct arena *arena, const struct plan
         .dimension = draft->spec->operation.slice_by,
         .now_us = draft->request->now_us,
     };
+    const struct cursor_feed_request feed = { .of = request.of,
+                                              .type = draft->spec->endpoint.window.type,
+                                              .now_us = request.now_us };
     struct cursor_advance_result result;
 
+    if (draft_is_feed(draft))
+        return cursor_feed_advance(store, arena, &feed, &result, err);
     request.of.late_us = spec_late_us(draft->spec);
     return cursor_advance(store, arena, &request, &result, err);
 }

@@ -84,6 +84,14 @@ enum plan_idle { /* why a plan has no slices */
 };
 extern const struct code_table PLAN_IDLE_CODES;
 
+/* Where the plan of a feed begins (window.type id or token). */
+struct plan_feed {
+    struct slice_feed slice;
+    int64_t version; /* of the cursor; 0: there is none */
+    int64_t lookback_ids;
+    int64_t live_task_id; /* that is under way; 0: none, and the plan has a slice */
+};
+
 struct plan_result {
     bool is_fired; /* false: another server fired the tick, and nothing was done */
     int64_t schedule_instance_id;
@@ -91,7 +99,8 @@ struct plan_result {
     enum plan_status status;
     struct str endpoint;
     enum operation operation;
-    struct window_decision decision;
+    const struct plan_feed *feed;    /* NULL: the plan is not of a feed */
+    struct window_decision decision; /* not of a feed */
     enum plan_idle idle;
     enum budget_stop stop;            /* why it is PARTIAL */
     int64_t slices;                   /* that became tasks */

@@ -54,7 +54,8 @@ static void write_degradation(struct json_writer *w, const struct plan_draft *dr
         if (word.len > 0 && !is_written(faults, i, word))
             json_write_str(w, word);
     }
-    if (!draft_is_by_id(draft) && !draft->spec->endpoint.window.updated_since)
+    if (!draft_is_by_id(draft) && !draft_is_feed(draft) &&
+        !draft->spec->endpoint.window.updated_since)
         json_write_str(w, STR("clientFilter"));
     if (draft->spec->operation.slice_by == SLICE_PAGE && draft->spec->endpoint.page.max_pages == 0)
         json_write_str(w, STR("noPageLimit"));
@@ -164,6 +165,22 @@ static bool write_window(struct json_writer *w, struct arena *arena, const struc
     return true;
 }
 
+static void write_feed(struct json_writer *w, const struct plan_feed *feed)
+{
+    json_write_name(w, STR("feed"));
+    json_write_object(w);
+    if (feed->slice.after.data != NULL)
+        json_write_member_str(w, STR("after"), feed->slice.after);
+    if (feed->slice.cursor.data != NULL)
+        json_write_member_str(w, STR("cursor"), feed->slice.cursor);
+    if (feed->live_task_id != 0)
+        json_write_member_i64(w, STR("liveTask"), feed->live_task_id);
+    if (feed->lookback_ids > 0)
+        json_write_member_i64(w, STR("lookbackIds"), feed->lookback_ids);
+    json_write_member_str(w, STR("type"), code_of(&CURSOR_TYPE_CODES, (int)feed->slice.type));
+    json_write_end(w);
+}
+
 /* Windows left to a person, and when the first of them is tried again. */
 static void write_held(struct json_writer *w, int64_t until_us)
 {
@@ -205,7 +222,9 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
     if (result->slices > 0 && result->span_us > 0)
         json_write_member_i64(&w, STR("avgWindowUs"), result->span_us / result->slices);
     write_warnings(&w, &draft->faults);
-    if (!write_window(&w, arena, draft, err))
+    if (draft_is_feed(draft))
+        write_feed(&w, &draft->feed);
+    else if (!write_window(&w, arena, draft, err))
         return false;
     json_write_end(&w);
     return finish(&w, arena, json, err);

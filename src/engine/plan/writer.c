@@ -57,10 +57,12 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
         canon_i64(&canon, "to", slice->pages.to);
         canon_close(&canon);
     }
+    if (slice->dimension == SLICE_FEED && slice->feed.after.data != NULL)
+        canon_str(&canon, "after", slice->feed.after);
     canon_str(&canon, "proto", origin->plan->expr_proto_hash);
     canon_str(&canon, "records", origin->target);
     /* By id the window is only used for pace: the same ids are the same slice on any day. */
-    if (slice->dimension != SLICE_ID)
+    if (slice->dimension != SLICE_ID && slice->dimension != SLICE_FEED)
         write_window(&canon, slice);
     canon_end(&canon);
 }
@@ -183,6 +185,9 @@ static void write_params(const struct plan_cut *cut, struct buf *out)
             canon_i64(&canon, "ids", (int64_t)cut->id_count);
         }
         break;
+    case SLICE_FEED:
+        canon_i64(&canon, "cursorVersion", cut->cursor_version);
+        break;
     }
     if (cut->is_last_resort)
         canon_bool(&canon, "lastResort", true);
@@ -192,7 +197,7 @@ static void write_params(const struct plan_cut *cut, struct buf *out)
             canon_id(&canon, "toId", slice->part.to);
     } else if (slice->dimension == SLICE_PAGE)
         canon_i64(&canon, "toPage", slice->pages.to);
-    else if (slice->ids.slicing == ID_SLICING_RANGE)
+    else if (slice->dimension == SLICE_ID && slice->ids.slicing == ID_SLICING_RANGE)
         canon_id(&canon, "toId", slice->ids.to);
     canon_end(&canon);
 }

@@ -33,7 +33,8 @@ struct plan_cut {
     const struct slice *slice;
     const struct str *ids; /* by id: the records */
     size_t id_count;
-    int64_t generation; /* core/slice_spec.h */
+    int64_t generation;     /* core/slice_spec.h */
+    int64_t cursor_version; /* FEED: of the cursor that the slice continues from; 0: none */
     int64_t scheduled_us;
     bool is_last_resort; /* it cannot be cut any further: the executor must not ask for it */
 };
@@ -67,8 +68,9 @@ bool plan_writer_finish(struct plan_writer *writer, struct error *err) MUST_CHEC
  *      {"proto":"<expr_proto_hash>","records":"works",
  *       "window":{"from":"...","keepFrom":"...","keepTo":"...","to":"..."}}
  *
- * By pages it has "page":{"from":1,"to":201}, by id "ids":["10.1/a","10.1/b"]. A window that was
- * cut by ids also has "idRange":{"from":"1000","to":"2000"}, without the end that is open. */
+ * A feed has "after":"120" instead of a window. By pages it has "page":{"from":1,"to":201}, by id
+ * "ids":["10.1/a","10.1/b"]. A window that was cut by ids also has
+ * "idRange":{"from":"1000","to":"2000"}, without the end that is open. */
 void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cut, struct buf *out);
 
 #endif

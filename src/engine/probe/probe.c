@@ -16,10 +16,25 @@ static struct request_input request_input_of(const struct probe *probe)
         .plan_id = STR("0"),
         .state = &probe->state,
         .window = request_window(probe->input.slice),
+        .after = probe->rules.type == PAGINATION_ID ? probe->state.token
+                                                    : probe->input.slice->feed.after,
         .ids = probe->input.ids,
         .id_count = probe->input.id_count,
         .now_us = probe->input.now_us,
     };
+}
+
+/* The first page of a feed is requested by what the feed continues from. */
+static bool begins_with_feed(const struct probe *probe)
+{
+    const struct slice *slice = probe->input.slice;
+    const enum pagination_type type = probe->rules.type;
+
+    if (slice->dimension != SLICE_FEED || slice->feed.after.data == NULL)
+        return false;
+    return type == PAGINATION_ID ||
+           (slice->feed.type == CURSOR_TOKEN && !probe->form.uses_sync_token &&
+            (type == PAGINATION_TOKEN || type == PAGINATION_URL));
 }
 
 bool probe_open(struct probe *probe, struct arena *arena, const struct probe_input *input,
@@ -34,6 +49,8 @@ bool probe_open(struct probe *probe, struct arena *arena, const struct probe_inp
     if (!reader_open(&probe->reader, arena, probe->endpoint, input->xml, err) ||
         !request_form_open(&probe->form, arena, input->spec, probe->endpoint, err))
         return false;
+    if (begins_with_feed(probe))
+        probe->state.token = input->slice->feed.after;
     request_input = request_input_of(probe);
     return request_show(&probe->shown, arena, &request_input, err);
 }
@@ -91,6 +108,7 @@ static bool read_page(struct probe *probe, struct error *err)
         .now_us = probe->input.now_us,
         .keep = is_filtered ? slice->query.keep : (struct window){ 0, 0 },
         .ids_only = probe->lists_ids,
+        .feed = slice->dimension == SLICE_FEED ? slice->feed.type : CURSOR_TIME,
     };
 
     if (!listing_read(&probe->listing, probe->arena, &input, err) || !check_absence(probe, err))

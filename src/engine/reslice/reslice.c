@@ -201,6 +201,9 @@ static bool write_children(struct reslicing *reslicing, struct error *err)
     case SLICE_ID:
         ok = cut_ids(reslicing, err);
         break;
+    case SLICE_FEED:
+        ok = error_set(err, ERROR_FATAL, "reslice.feed", "a feed cannot be re-sliced");
+        break;
     }
     ok = ok && plan_writer_finish(reslicing->writer, err);
     plan_writer_release(reslicing->writer);

@@ -4,11 +4,13 @@
 #include <inttypes.h>
 
 #include "base/instant.h"
+#include "core/cursor.h"
 #include "data/date.h"
 #include "data/json.h"
 
 struct reading {
     struct json_doc doc;
+    struct arena *arena;
     bool ok;
 };
 
@@ -104,6 +106,40 @@ static void read_ids(struct reading *in, struct json_node bounds, struct slice_i
     in->ok = in->ok && ids->from < ids->to;
 }
 
+/* A token may have escapes; data NULL where there is none. */
+static struct str decoded(struct reading *in, struct json_node object, const char *name)
+{
+    const struct json_node node = member(in, object, name);
+    struct str text = { NULL, 0 };
+    struct error ignored; /* reported as one: the row is unreadable */
+
+    if (!json_exists(node))
+        return text;
+    if (json_type(&in->doc, node) != JSON_STRING ||
+        !json_string(&in->doc, node, in->arena, &text, &ignored))
+        in->ok = false;
+    else if (text.data == NULL)
+        text = STR("");
+    return text;
+}
+
+static void read_feed(struct reading *in, struct json_node bounds, struct slice_feed *feed)
+{
+    const struct json_node node = member(in, bounds, "feed");
+    const int type = code_find(&CURSOR_TYPE_CODES, text(in, node, "type"));
+
+    *feed = (struct slice_feed){ .type = (enum cursor_type)type,
+                                 .after = decoded(in, node, "after"),
+                                 .cursor = decoded(in, node, "cursor") };
+    in->ok = in->ok && (type == CURSOR_ID || type == CURSOR_TOKEN);
+    feed->has_bridge = json_exists(member(in, node, "bridge"));
+    if (feed->has_bridge)
+        feed->bridge_us = instant(in, node, "bridge");
+    if (type == CURSOR_ID)
+        in->ok = in->ok && (feed->after.data == NULL || cursor_id_is_valid(feed->after)) &&
+                 (feed->cursor.data == NULL || cursor_id_is_valid(feed->cursor));
+}
+
 static void read_all(struct reading *in, struct slice *slice, struct slice_limits *limits)
 {
     const struct json_node root = json_root(&in->doc);
@@ -132,13 +168,16 @@ static void read_all(struct reading *in, struct slice *slice, struct slice_limit
     case SLICE_ID:
         read_ids(in, bounds, &slice->ids);
         break;
+    case SLICE_FEED:
+        read_feed(in, bounds, &slice->feed);
+        break;
     }
 }
 
 bool slice_read(struct arena *arena, const struct plan *plan, const struct plan_slice *row,
                 struct slice *slice, struct slice_limits *limits, struct error *err)
 {
-    struct reading in = { .ok = true };
+    struct reading in = { .arena = arena, .ok = true };
 
     *slice = (struct slice){
         .dimension = row->dimension,

@@ -54,6 +54,8 @@ bool slicing_can_cut(const struct slice *slice, const struct spec *spec, size_t 
         return reslice_pages(slice->pages, slice->pages.from, children);
     case SLICE_ID:
         break;
+    case SLICE_FEED:
+        return false; /* its end is unknown */
     }
     return id_count > 1;
 }

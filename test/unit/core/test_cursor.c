@@ -65,6 +65,33 @@ TEST(ids_agree_with_64_bit_arithmetic)
     }
 }
 
+TEST(sums_of_ids_agree_with_64_bit_arithmetic)
+{
+    struct random random = { 7 };
+    struct arena arena;
+
+    arena_init(&arena, 1 << 20);
+    for (int i = 0; i < 2000; i++) {
+        const int64_t a =
+            random_between(&random, 0, i % 2 == 0 ? 200 : INT64_C(4000000000000000000));
+        const int64_t n =
+            random_between(&random, 0, i % 3 == 0 ? 200 : INT64_C(4000000000000000000));
+        char digits[32], sum[32], rest[32];
+
+        (void)snprintf(digits, sizeof(digits), "%lld", (long long)a);
+        (void)snprintf(sum, sizeof(sum), "%lld", (long long)(a + n));
+        (void)snprintf(rest, sizeof(rest), "%lld", (long long)(a > n ? a - n : 0));
+        CHECK_STR(cursor_id_plus(&arena, str_of(digits), n), str_of(sum), digits);
+        CHECK_STR(cursor_id_minus(&arena, str_of(digits), n), str_of(rest), digits);
+    }
+    CHECK_STR(cursor_id_plus(&arena, STR("99999999999999999999999999999999999999"), 1),
+              STR("100000000000000000000000000000000000000"), "one digit more than an id");
+    CHECK_STR(cursor_id_minus(&arena, STR("100000000000000000000"), 1), STR("99999999999999999999"),
+              "beyond 64 bits");
+    CHECK_STR(cursor_id_plus(&arena, STR("007"), 0), STR("7"), "without zeros in front");
+    arena_release(&arena);
+}
+
 TEST(only_numbers_are_ids)
 {
     CHECK(cursor_id_is_valid(STR("0")), "zero");

@@ -123,7 +123,7 @@ static bool model_holds(const struct corpus *corpus, const struct view_query *qu
         return false;
     if (query->mode == VIEW_LIVE && (corpus->flags[version] & VERSION_DELETED) != 0)
         return false;
-    for (int i = 0; i < ORDER_COUNT; i++) {
+    for (int i = 0; i < ORDER_APPEARED; i++) {
         const int64_t key = view_key_of(corpus, (enum view_order)i, version);
 
         if (key < query->ranges[i].from_us || key >= query->ranges[i].to_us)
@@ -159,12 +159,12 @@ static size_t model_list(const struct corpus *corpus, const struct view_query *q
     return count;
 }
 
-/* A random query: any order, mode, window, sometimes more filters, sometimes descending. */
+/* A random query: any order by date, mode, window, sometimes more filters, sometimes descending. */
 static struct view_query some_query(const struct world_options *options, uint64_t hash)
 {
     const int64_t span = options->to_us - options->from_us;
     struct view_query query =
-        view_query_all((enum view_order)hash_below(hash_mix(hash + 1), ORDER_COUNT),
+        view_query_all((enum view_order)hash_below(hash_mix(hash + 1), ORDER_APPEARED),
                        (enum view_mode)hash_below(hash_mix(hash + 2), VIEW_MODE_COUNT));
     const int64_t from_us = options->from_us + (int64_t)(hash_mix(hash + 3) % (uint64_t)span);
 
