@@ -68,6 +68,7 @@ CREATE TABLE reg_prov_operation_cfg (
     budget_records bigint,
     budget_time_us bigint CHECK (budget_time_us >= 0),
     namespace_scope text,
+    shares_with text CHECK (shares_with IS NULL OR shares_with::json IS NOT NULL),
     direction text,
     drive text,
     cursor_type text,

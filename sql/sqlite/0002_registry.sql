@@ -67,6 +67,7 @@ CREATE TABLE reg_prov_operation_cfg (
     budget_records INTEGER,
     budget_time_us INTEGER CHECK (budget_time_us >= 0),
     namespace_scope TEXT,
+    shares_with TEXT CHECK (shares_with IS NULL OR json_valid(shares_with)),
     direction TEXT,
     drive TEXT,
     cursor_type TEXT,

@@ -13,9 +13,19 @@ struct str cursor_key_make(struct arena *arena, struct str endpoint, struct str 
     return arena_printf(arena, "%.*s.%.*s", STR_ARG(endpoint), STR_ARG(key));
 }
 
+struct str cursor_key_make_shared(struct arena *arena, struct str key)
+{
+    return arena_printf(arena, "*.%.*s", STR_ARG(key));
+}
+
+bool cursor_key_is_shared(struct str cursor_key)
+{
+    return str_starts(cursor_key, STR("*."));
+}
+
 struct str cursor_key_endpoint(struct str cursor_key)
 {
-    const size_t dot = str_find_char(cursor_key, '.');
+    const size_t dot = cursor_key_is_shared(cursor_key) ? 0 : str_find_char(cursor_key, '.');
 
     return str_slice(cursor_key, 0, dot < cursor_key.len ? dot : 0);
 }

@@ -37,6 +37,10 @@
 struct str cursor_key_make(struct arena *arena, struct str endpoint, struct str key) MUST_CHECK;
 struct str cursor_key_endpoint(struct str cursor_key); /* '' if the key names none */
 
+/* The key of a cursor that several endpoints share: "*.updated_at". It names no endpoint. */
+struct str cursor_key_make_shared(struct arena *arena, struct str key) MUST_CHECK;
+bool cursor_key_is_shared(struct str cursor_key);
+
 struct cursor_value {
     enum cursor_type type;
     int64_t instant_us; /* TIME */

@@ -62,6 +62,7 @@ static const struct registry_column operation[] = {
     INT("budget_records"),
     DURATION("budget_time_us"),
     TEXT("namespace_scope"),
+    JSON("shares_with"),
     TEXT("direction"),
     TEXT("drive"),
     TEXT("cursor_type"),

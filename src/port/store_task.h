@@ -177,6 +177,11 @@ static inline bool MUST_CHECK coverage_list_add(struct arena *arena, const struc
     return coverage_list_cover(arena, task, task->covered, late_us, list);
 }
 
+struct endpoint_list {
+    struct str *items;
+    size_t count;
+};
+
 struct window_query {
     const struct coverage_namespace *of;
     struct window window;
@@ -219,6 +224,8 @@ struct store_task_ops {
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
                            const struct window_query *query, struct task_list *list,
                            struct error *err);
+    bool (*endpoints)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
+                      struct endpoint_list *list, struct error *err);
     bool (*last)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                  struct task *task, bool *found, struct error *err);
     bool (*coverage_observed)(struct store *store, const struct coverage_namespace *of,
@@ -296,6 +303,16 @@ static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct a
                                                    struct task_list *list, struct error *err)
 {
     return store->task->coverage_tasks(store, arena, query, list, err);
+}
+
+/* The endpoints that have plans in a namespace, by name; of->endpoint does not count. A namespace
+ * has one, unless endpoints share its cursor. */
+static inline bool MUST_CHECK store_coverage_endpoints(struct store *store, struct arena *arena,
+                                                       const struct coverage_namespace *of,
+                                                       struct endpoint_list *list,
+                                                       struct error *err)
+{
+    return store->task->endpoints(store, arena, of, list, err);
 }
 
 /* The newest task of a namespace whose tasks cover no span of time, live or ended. A feed has one

@@ -92,5 +92,6 @@ void check_response(struct check *check);
 void check_absent(struct check *check);
 void check_details(struct check *check);
 void check_operation(struct check *check);
+void check_sharing(const struct check *check, int operation); /* of check_operation() */
 
 #endif

@@ -231,6 +231,7 @@ void check_operation(struct check *check)
     check_target(check, operation, by_id);
     check_schedule(check);
     check_cursor(check, operation, by_id);
+    check_sharing(check, operation);
     check_update(check, operation, by_id);
     check_slices(check, by_id);
 }

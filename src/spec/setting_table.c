@@ -670,6 +670,10 @@ const struct setting SETTINGS[] = {
       .derive = derive_namespace,
       .help = "What shares its cursor; expr for HARVEST, UPDATE and METRICS (another query starts "
               "again), else custom. global keeps the cursor when the query changes." },
+    { "shares_with", O, REGISTRY_OPERATION, "shares_with", .type = SETTING_TEXTS,
+      .into = INTO_LIST(spec_operation, shares_with, shares_with_count),
+      .help = "HARVEST with namespace global: the other endpoints whose harvests have the same "
+              "cursor; it passes an instant when all of them have covered it." },
     { "direction", O, REGISTRY_OPERATION, "direction", .type = SETTING_CODE,
       .codes = &DIRECTION_CODES, .into = INTO(spec_operation, direction),
       .derive = derive_direction,

@@ -312,6 +312,8 @@ struct spec_operation {
     enum operation operation;
     int priority;
     enum namespace_scope namespace_scope;
+    const struct str *shares_with; /* other endpoints with the same cursor */
+    size_t shares_with_count;
     enum direction direction;
     enum update_drive drive;
     enum cursor_type cursor;

@@ -131,6 +131,32 @@ TEST(a_reset_reaches_tasks_by_page_through_their_plan)
     contract_end();
 }
 
+TEST(endpoints_that_share_a_cursor_are_listed)
+{
+    struct store *store = contract_store();
+    struct plan plan = rows_add_plan(store);
+    struct coverage_namespace of = plan_namespace(&plan);
+    struct endpoint_list list;
+    struct error err = { 0 };
+    int64_t id;
+
+    plan.endpoint = STR("authors");
+    REQUIRE_OK(store_plan_add(store, &plan, &id, &err), err);
+    REQUIRE_OK(store_plan_add(store, &plan, &id, &err), err);
+    plan.endpoint = STR("elsewhere");
+    plan.cursor_key = STR("elsewhere.updated_at");
+    REQUIRE_OK(store_plan_add(store, &plan, &id, &err), err);
+    of.endpoint = STR("");
+    REQUIRE_OK(store_coverage_endpoints(store, contract_arena(), &of, &list, &err), err);
+    REQUIRE(list.count == 2, "each once, and none of another cursor");
+    CHECK_STR(list.items[0], STR("authors"), "by name");
+    of.namespace_key = STR(HASH_B);
+    REQUIRE_OK(store_coverage_endpoints(store, contract_arena(), &of, &list, &err), err);
+    CHECK_EQ(list.count, 0, "none of another namespace");
+    contract_end();
+}
+
+/* Two feeds with a task each, and one of another namespace. */
 TEST(the_last_task_of_a_feed_is_found)
 {
     struct store *store = contract_store();

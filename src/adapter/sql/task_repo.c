@@ -235,6 +235,29 @@ static bool task_coverage(struct store *store, struct arena *arena,
     return read_coverage(&st->rows, arena, bounds, list, err) || error_wrap(err, "list coverage");
 }
 
+static const char ENDPOINTS[] =
+    "SELECT DISTINCT endpoint_name{byte-order} FROM ing_plan WHERE provenance_code = :source"
+    "   AND operation_code = :operation AND cursor_key = :cursor_key"
+    "   AND namespace_scope_code = :scope AND namespace_key = :namespace_key ORDER BY 1";
+
+static bool coverage_endpoints(struct store *store, struct arena *arena,
+                               const struct coverage_namespace *of, struct endpoint_list *list,
+                               struct error *err)
+{
+    struct statement *st = statement_of(store, ENDPOINTS);
+    struct str *endpoint;
+
+    bind_text(st, ":source", of->source);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)of->operation);
+    bind_text(st, ":cursor_key", of->cursor_key);
+    bind_code(st, ":scope", &NAMESPACE_SCOPE_CODES, (int)of->scope);
+    bind_text(st, ":namespace_key", of->namespace_key);
+    *list = (struct endpoint_list){ 0 };
+    while ((endpoint = ROWS_NEXT(&st->rows, arena, list)) != NULL)
+        *endpoint = rows_text(&st->rows, arena);
+    return rows_finish(&st->rows, err) || error_wrap(err, "list the endpoints of a namespace");
+}
+
 static const char LAST[] = "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
                            " AND window_to IS NULL AND cursor_key <> '' ORDER BY id DESC LIMIT 1";
 
@@ -349,6 +372,7 @@ const struct store_task_ops SQL_TASK = {
     .live = task_live,
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
+    .endpoints = coverage_endpoints,
     .last = task_last,
     .coverage_observed = coverage_observed,
     .coverage_held = coverage_held,

@@ -46,35 +46,56 @@ struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t
 
 /* ---- what it may move to ---- */
 
-/* What was covered, and which part of it is not settled and must be read again. */
-static bool read_coverage(struct step *step, struct window_list *covered, struct window_list *owed,
-                          struct error *err)
+/* What an endpoint has covered, and which part of it is not settled and must be read again. */
+static bool read_coverage(struct step *step, struct str endpoint, struct window_list *covered,
+                          struct window_list *owed, struct error *err)
 {
-    const struct coverage_namespace *of = &step->request->of;
-    const struct coverage_query query = { *of, step->request->dimension,
-                                          step->cursor.value.instant_us - of->late_us };
+    struct coverage_query query = { step->request->of, step->request->dimension,
+                                    step->cursor.value.instant_us - step->request->of.late_us };
     struct window_list settled;
     struct coverage_list list;
 
+    query.of.endpoint = endpoint;
     return coverage_load(step->store, step->arena, &query, &list, err) &&
            coverage_of(step->arena, list.covered, covered, err) &&
            coverage_of(step->arena, list.settled, &settled, err) &&
            coverage_subtract(step->arena, *covered, settled, owed, err);
 }
 
-static bool find_time(struct step *step, struct error *err)
+/* How far one endpoint allows the cursor to move. */
+static bool find_low(struct step *step, struct str endpoint, int64_t *low_us, struct error *err)
 {
     const int64_t cursor_us = step->cursor.value.instant_us;
     struct window_list covered, owed;
-    int64_t low_us;
 
-    if (!read_coverage(step, &covered, &owed, err))
+    if (!read_coverage(step, endpoint, &covered, &owed, err))
         return false;
-    low_us = watermark_held(cursor_us, step->request->of.late_us, owed,
-                            watermark_low(cursor_us, covered.items, covered.count));
-    step->candidate = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = low_us };
+    *low_us = watermark_held(cursor_us, step->request->of.late_us, owed,
+                             watermark_low(cursor_us, covered.items, covered.count));
     for (size_t i = 0; i < covered.count; i++)
-        step->beyond += covered.items[i].from_us > low_us;
+        step->beyond += covered.items[i].from_us > *low_us;
+    return true;
+}
+
+/* Endpoints that share the cursor must all have covered what it passes. */
+static bool find_time(struct step *step, struct error *err)
+{
+    struct endpoint_list members;
+    int64_t low_us = INT64_MAX;
+
+    if (!cursor_members(step->store, step->arena, &step->request->of, step->request->sharing,
+                        &members, err))
+        return false;
+    for (size_t i = 0; i < members.count; i++) {
+        int64_t own_us;
+
+        if (!find_low(step, members.items[i], &own_us, err))
+            return false;
+        low_us = own_us < low_us ? own_us : low_us;
+    }
+    if (members.count == 0)
+        low_us = step->cursor.value.instant_us;
+    step->candidate = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = low_us };
     return true;
 }
 

@@ -37,6 +37,7 @@
 #define PATRA_ENGINE_CURSOR_CURSOR_ADVANCE_H
 
 #include "core/window_decision.h"
+#include "engine/cursor/cursor_members.h"
 #include "port/store_cursor.h"
 #include "port/store_lineage.h"
 #include "port/store_task.h"
@@ -44,6 +45,7 @@
 struct cursor_advance_request {
     struct coverage_namespace of;         /* with late_us: how far triggers look back */
     enum slice_dimension dimension;       /* what its plans are cut by: TIME, PAGE */
+    struct cursor_sharing sharing;        /* TIME: with which other endpoints */
     struct lineage lineage;               /* of what has ended; 0 where nothing has */
     int64_t batch_no;                     /* the last of its run; 0: none */
     struct str expr_hash;                 /* '' keeps the cursor's */

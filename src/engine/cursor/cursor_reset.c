@@ -2,6 +2,7 @@
 #include "engine/cursor/cursor_reset.h"
 
 #include "engine/cursor/cursor_event.h"
+#include "engine/cursor/cursor_members.h"
 
 static bool check_value(const struct cursor *cursor, const struct cursor_reset_request *request,
                         struct error *err)
@@ -22,15 +23,25 @@ static bool check_value(const struct cursor *cursor, const struct cursor_reset_r
 }
 
 /* Coverage after a cursor that is set back. */
-static bool uncover(struct store *store, const struct cursor *cursor,
+static bool uncover(struct store *store, struct arena *arena, const struct cursor *cursor,
                     const struct cursor_reset_request *request, int64_t *tasks, struct error *err)
 {
-    const struct coverage_namespace of = cursor_namespace(&cursor->name);
+    struct coverage_namespace of = cursor_namespace(&cursor->name);
+    struct endpoint_list members;
+    int64_t count;
 
     *tasks = 0;
     if (request->to.type != CURSOR_TIME || request->to.instant_us > cursor->value.instant_us)
         return true;
-    return store_coverage_reset(store, &of, request->to.instant_us, request->now_us, tasks, err);
+    if (!cursor_members(store, arena, &of, (struct cursor_sharing){ 0 }, &members, err))
+        return false;
+    for (size_t i = 0; i < members.count; i++) {
+        of.endpoint = members.items[i];
+        if (!store_coverage_reset(store, &of, request->to.instant_us, request->now_us, &count, err))
+            return false;
+        *tasks += count;
+    }
+    return true;
 }
 
 static bool write_remarks(struct arena *arena, const struct cursor_reset_request *request,
@@ -87,7 +98,7 @@ static bool reset(struct store *store, struct arena *arena,
     move = (struct cursor_move){ .to = request->to,
                                  .expr_hash = cursor.expr_hash,
                                  .now_us = request->now_us };
-    if (!uncover(store, &cursor, request, &result->tasks, err) ||
+    if (!uncover(store, arena, &cursor, request, &result->tasks, err) ||
         !write_event(store, arena, &cursor, request, result->tasks, err) ||
         !store_cursor_set(store, &cursor, &move, &result->is_moved, err))
         return false;

@@ -6,6 +6,7 @@
 #include "data/date.h"
 #include "engine/coverage/coverage.h"
 #include "engine/cursor/cursor_event.h"
+#include "engine/cursor/cursor_members.h"
 
 enum { LOOKS_MAX = 200 }; /* tasks before the cursor that are looked through, the newest first */
 
@@ -33,18 +34,39 @@ static bool find_holder(struct store *store, struct arena *arena,
     return true;
 }
 
-static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
+static bool view_endpoint(struct store *store, struct arena *arena,
+                          const struct coverage_namespace *of, struct cursor_view *view,
                           struct error *err)
 {
     const int64_t at_us = view->cursor.value.instant_us;
-    const struct coverage_query query = { cursor_namespace(&view->cursor.name), SLICE_TIME, at_us };
+    const struct coverage_query query = { *of, SLICE_TIME, at_us };
     struct coverage_list list;
 
     if (!coverage_load(store, arena, &query, &list, err) ||
         !coverage_of(arena, list.covered, &view->beyond, err))
         return false;
     view->looks_back = view->beyond.count > 0 && view->beyond.items[0].from_us <= at_us;
-    return find_holder(store, arena, &query.of, view, err);
+    return find_holder(store, arena, of, view, err);
+}
+
+/* Of endpoints that share the cursor, the first that has not covered its instant. */
+static bool view_coverage(struct store *store, struct arena *arena, struct cursor_view *view,
+                          struct error *err)
+{
+    struct coverage_namespace of = cursor_namespace(&view->cursor.name);
+    struct endpoint_list members;
+
+    if (!cursor_members(store, arena, &of, (struct cursor_sharing){ 0 }, &members, err))
+        return false;
+    for (size_t i = 0; i < members.count; i++) {
+        of.endpoint = members.items[i];
+        view->has_holder = false;
+        if (!view_endpoint(store, arena, &of, view, err))
+            return false;
+        if (!view->looks_back)
+            break;
+    }
+    return true;
 }
 
 /* A feed has one task at a time. */

@@ -290,6 +290,9 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     }
     request = cursor_advance_of(run->task, run->run.id, executor_now_us(executor));
     request.of.late_us = spec_late_us(run->assignment.spec);
+    request.sharing =
+        (struct cursor_sharing){ .with = run->assignment.spec->operation.shares_with,
+                                 .count = run->assignment.spec->operation.shares_with_count };
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
     request.observed_max = run->run.observed_max;

@@ -86,7 +86,9 @@ static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct er
     draft->plan.cursor_key = STR("");
     if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft))
         return true;
-    draft->plan.cursor_key = cursor_key_make(arena, draft->plan.endpoint, key);
+    draft->plan.cursor_key = draft->spec->operation.shares_with_count > 0 && !is_refresh
+                                 ? cursor_key_make_shared(arena, key)
+                                 : cursor_key_make(arena, draft->plan.endpoint, key);
     return draft->plan.cursor_key.data != NULL || arena_error(arena, err);
 }
 

@@ -246,6 +246,8 @@ static bool catch_up(struct store *store, struct arena *arena, const struct plan
     struct cursor_advance_request request = {
         .of = plan_namespace(&draft->plan),
         .dimension = draft->spec->operation.slice_by,
+        .sharing = { draft->spec->operation.shares_with, draft->spec->operation.shares_with_count,
+                     .is_current = true },
         .now_us = draft->request->now_us,
     };
     const struct cursor_feed_request feed = { .of = request.of,

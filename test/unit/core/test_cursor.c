@@ -223,6 +223,9 @@ TEST(a_key_names_its_endpoint)
     CHECK_STR(cursor_key_make(&arena, STR("works"), STR("a.b")), STR("works.a.b"), "made");
     CHECK_STR(cursor_key_endpoint(STR("works.a.b")), STR("works"), "read");
     CHECK_STR(cursor_key_endpoint(STR("page_token")), STR(""), "none");
+    CHECK_STR(cursor_key_make_shared(&arena, STR("a.b")), STR("*.a.b"), "of several");
+    CHECK_STR(cursor_key_endpoint(STR("*.a.b")), STR(""), "which names none of them");
+    CHECK(cursor_key_is_shared(STR("*.a.b")) && !cursor_key_is_shared(STR("works.a.b")), "shared");
     arena_release(&arena);
 }
 

@@ -29,6 +29,125 @@ TEST(every_setting_has_a_column_of_its_own_type)
     }
 }
 
+/* Every setting is decided: it selects records (is_proto), reads stored ones (is_mapping), only
+ * describes the source (is_about), or is here with the reason why it does none of these. A new
+ * setting must be decided before this test passes. */
+static const struct {
+    const char *reason;
+    const char *paths[48];
+} NEITHER[] = {
+    { "who sends the request, and how it is carried",
+      { "auth_required",
+        "http.user_agent",
+        "http.connect_timeout",
+        "http.read_timeout",
+        "http.total_timeout",
+        "http.compression",
+        "http.proxy",
+        "http.redirects",
+        "http.allow_plain_http",
+        "http.body_max",
+        "http.inflated_max",
+        "http.redact",
+        "http.redact_names",
+        "auth.secret",
+        "auth.username",
+        "auth.password",
+        "auth.optional",
+        "auth.oauth2.token_url",
+        "auth.oauth2.client_id",
+        "auth.oauth2.client_secret",
+        "auth.oauth2.token_ttl",
+        "auth.oauth2.refresh_before" } },
+    { "which credential is sent, and how fast",
+      { "credentials.*.secret", "credentials.*.username", "credentials.*.password",
+        "credentials.*.client_id", "credentials.*.client_secret", "credentials.*.priority",
+        "credentials.*.per_second", "credentials.*.burst", "credentials.*.concurrency",
+        "credentials.*.quota_day", "credentials.*.quota_hour" } },
+    { "without a value nothing is sent at all", { "params.*.required" } },
+    { "only checked",
+      { "role", "expr.functions", "batch.id_batch_max", "rate.provider_limit",
+        "rate.with_credential.provider_limit", "window.monotonic" } },
+    { "in the query by its name, or by what it leads to",
+      { "details.endpoint", "operation", "endpoint" } },
+    { "how the walk proves its end; a walk that is cut short is not done",
+      { "page.max_pages", "page.size_fixed", "page.replayable", "page.same_token",
+        "page.tail_probe", "page.bridge_to_time", "page.cap", "response.may_be_absent" } },
+    { "names the cursor, so another one has its own", { "window.key" } },
+    { "where windows begin and end, not what is in them",
+      { "window.lag", "window.lookback", "window.lookback_ids", "window.bridge", "window.start_id",
+        "window.size", "window.align", "window.max", "window.min", "window.overlap", "window.start",
+        "window.beyond_now" } },
+    { "which namespace, which slices, which records are due",
+      { "namespace", "shares_with", "direction", "drive", "cursor", "slice.by", "slice.pages",
+        "slice.ids", "slice.buckets", "candidates", "staleness.after", "staleness.buckets" } },
+    { "how fast and how much at once",
+      { "rate.per_second",
+        "rate.burst",
+        "rate.concurrency",
+        "rate.adaptive",
+        "rate.scope",
+        "rate.per_credential",
+        "rate.cost",
+        "rate.warmup",
+        "rate.cool_down",
+        "rate.increase",
+        "rate.demote",
+        "rate.min",
+        "rate.with_credential.per_second",
+        "rate.with_credential.burst",
+        "rate.with_credential.concurrency",
+        "rate.quota.day",
+        "rate.quota.hour",
+        "rate.quota.margin",
+        "rate.quota.shares",
+        "rate.meaning_429",
+        "rate.quantum",
+        "retry.max_attempts",
+        "retry.backoff",
+        "retry.min_delay",
+        "retry.max_delay",
+        "retry.multiplier",
+        "retry.jitter",
+        "retry.statuses",
+        "retry.on_timeout",
+        "batch.id_batch_size",
+        "batch.combine",
+        "batch.split_failed",
+        "page.size",
+        "page.size_min",
+        "page.size_max",
+        "priority",
+        "budget.requests",
+        "budget.records",
+        "budget.time",
+        "queued_max",
+        "running_max" } },
+};
+
+static bool is_neither(const struct setting *setting)
+{
+    for (size_t i = 0; i < ARRAY_LEN(NEITHER); i++) {
+        for (size_t k = 0; k < ARRAY_LEN(NEITHER[i].paths) && NEITHER[i].paths[k] != NULL; k++) {
+            if (strcmp(NEITHER[i].paths[k], setting->path) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+TEST(every_setting_is_decided_query_mapping_or_neither)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct setting *setting = &SETTINGS[i];
+
+        CHECK_EQ(setting->is_proto + setting->is_mapping + setting->is_about + is_neither(setting),
+                 1, setting->path);
+        if (setting->is_override)
+            CHECK(!setting->is_mapping && !setting->is_about, setting->path);
+    }
+}
+
 static bool suits(enum setting_type type, enum spec_kind kind)
 {
     switch (kind) {
