@@ -58,12 +58,14 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'gate': {'source', 'session'},
     'fetch': {'source'},
     'probe': {'fetch'},
+    'event': {'fetch'},
+    'rederive': {'source', 'fetch', 'event'},
     'update': {'slice'},
-    'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate'},
+    'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate', 'rederive'},
     'reslice': {'source', 'slice', 'coverage', 'plan'},
-    'schedule': {'source', 'plan'},
+    'schedule': {'source', 'coverage', 'plan'},
     'housekeeping': {'source', 'reslice'},
-    'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'housekeeping'},
+    'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'event', 'housekeeping'},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

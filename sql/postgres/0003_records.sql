@@ -46,6 +46,18 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
+-- What an expr_hash stands for: the query that fetched a record, and the mapping that read it. The
+-- snapshot reads records by this mapping, so that a later one can be compared with it.
+CREATE TABLE ing_expr (
+    expr_hash       text NOT NULL PRIMARY KEY,
+    provenance_code text NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   text NOT NULL, -- whose responses are the records: the details endpoint in two phases
+    query_hash      text NOT NULL,
+    mapping_hash    text NOT NULL,
+    snapshot        text NOT NULL CHECK (snapshot::json IS NOT NULL),
+    created_at      timestamptz NOT NULL
+);
+
 -- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

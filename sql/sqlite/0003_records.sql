@@ -30,6 +30,18 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
+-- What an expr_hash stands for: the query that fetched a record, and the mapping that read it. The
+-- snapshot reads records by this mapping, so that a later one can be compared with it.
+CREATE TABLE ing_expr (
+    expr_hash       TEXT NOT NULL PRIMARY KEY,
+    provenance_code TEXT NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   TEXT NOT NULL, -- whose responses are the records: the details endpoint in two phases
+    query_hash      TEXT NOT NULL,
+    mapping_hash    TEXT NOT NULL,
+    snapshot        TEXT NOT NULL CHECK (json_valid(snapshot)),
+    created_at      INTEGER NOT NULL
+) STRICT;
+
 -- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,

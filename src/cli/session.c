@@ -23,7 +23,7 @@ static bool connect(struct session *session, const struct invocation *invocation
 {
     const struct str dsn = dsn_of(invocation);
 
-    *session = (struct session){ .clock = system_clock() };
+    *session = (struct session){ .clock = system_clock(), .random = system_random() };
     arena_init(&session->arena, COMMAND_BYTES_MAX);
     system_secrets_init(&session->secrets, NULL);
     session->dsn = store_dsn_redact(&session->arena, dsn);

@@ -24,6 +24,7 @@ struct session {
     struct store *store;
     struct spec_cache *specs; /* for all threads of the process */
     struct system_secrets secrets;
+    struct random_source random;
 };
 
 /* Opens the store that --store, $PATRA_STORE or the default names, and checks its schema. */

@@ -78,7 +78,8 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
                                              .now_us = now_us,
                                              .listener = &serve->listener,
                                              .specs = serve->session->specs,
-                                             .secrets = &serve->session->secrets.source },
+                                             .secrets = &serve->session->secrets.source,
+                                             .random = &serve->session->random },
             &fired, err))
         return false;
     if (done.leases > 0)

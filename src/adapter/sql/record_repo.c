@@ -1,6 +1,7 @@
 /* Records, and the events that their changes become. */
 #include <inttypes.h>
 
+#include "adapter/sql/record_event_cells.h"
 #include "adapter/sql/session.h"
 #include "port/store_record.h"
 
@@ -116,15 +117,11 @@ static const char CHANGE[] =
     " task_id = :task, run_id = :run, batch_id = :batch"
     " {each ing_record} AND t.version = @version - 1";
 
-static const char ADD_EVENT[] =
+const char RECORD_EVENT_ADD[] =
     "INSERT INTO ing_outbox (event_id, aggregate_type, aggregate_id, event_type, version,"
     " schema_version, lane, occurred_at, payload)"
     " {insert @event_id, @aggregate_type, @aggregate_id, @event_type, @version, @schema_version,"
     "         @lane, @occurred, @payload}";
-
-/* What the server copies for a statement stays in its caches, and what fits into the socket (some
- * 200 KB) is there when the server comes for it: so few records at a time. */
-enum { CHUNK_MAX = 32 };
 
 static void bind_context(struct statement *st, const struct record_context *context)
 {
@@ -175,25 +172,27 @@ static bool send_changed(struct store *store, const struct record_context *conte
     return statement_send(st, &send, err);
 }
 
+void record_event_cells(struct statement *st, const struct outbox_event *event)
+{
+    cell_uuid(st, "@event_id", event->event_id);
+    cell_text(st, "@aggregate_type", event->aggregate_type);
+    cell_text(st, "@aggregate_id", event->aggregate_id);
+    cell_text(st, "@event_type", event->event_type);
+    cell_i64(st, "@version", event->version);
+    cell_i64(st, "@schema_version", event->schema_version);
+    cell_i64(st, "@lane", event->lane);
+    cell_instant(st, "@occurred", event->occurred_us);
+    cell_bytes(st, "@payload", event->payload);
+}
+
 static bool send_events(struct store *store, const struct record_change *changes, size_t count,
                         struct error *err)
 {
     const struct statement_send send = { .expected = (int64_t)count };
-    struct statement *st = statement_of(store, ADD_EVENT);
+    struct statement *st = statement_of(store, RECORD_EVENT_ADD);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct outbox_event *event = &changes[i].event;
-
-        cell_uuid(st, "@event_id", event->event_id);
-        cell_text(st, "@aggregate_type", event->aggregate_type);
-        cell_text(st, "@aggregate_id", event->aggregate_id);
-        cell_text(st, "@event_type", event->event_type);
-        cell_i64(st, "@version", event->version);
-        cell_i64(st, "@schema_version", event->schema_version);
-        cell_i64(st, "@lane", event->lane);
-        cell_instant(st, "@occurred", event->occurred_us);
-        cell_bytes(st, "@payload", event->payload);
-    }
+    for (size_t i = 0; i < count; i++)
+        record_event_cells(st, &changes[i].event);
     return statement_send(st, &send, err);
 }
 
@@ -214,7 +213,7 @@ static bool send_all(struct store *store, const struct record_context *context,
                      const struct record_change *changes, size_t count, struct error *err)
 {
     for (size_t i = 0, n; i < count; i += n) {
-        n = count - i < CHUNK_MAX ? count - i : CHUNK_MAX;
+        n = count - i < RECORD_CHUNK_MAX ? count - i : RECORD_CHUNK_MAX;
         if (!send_chunk(store, context, &changes[i], n, err))
             return false;
     }
@@ -251,6 +250,14 @@ static bool record_lock(struct store *store, const struct record_version *record
 
 /* ---- confirming ---- */
 
+/* A record that is seen again unchanged was fetched by this query, but its fields, as they were
+ * published, were read by the mapping it had: then it keeps its expression, and is read again later
+ * (port/store_expr.h). */
+#define MOVED_EXPR                                                   \
+    "CASE WHEN EXISTS (SELECT 1 FROM ing_expr AS o, ing_expr AS n"   \
+    "  WHERE o.expr_hash = t.expr_hash AND n.expr_hash = :expr_hash" \
+    "    AND o.mapping_hash <> n.mapping_hash) THEN t.expr_hash ELSE :expr_hash END"
+
 /* Nearly always the expression is the same, and its index need not be written. What another worker
  * holds is being written or confirmed there: waiting for it could be mutual. */
 static const char CONFIRM[] =
@@ -259,7 +266,7 @@ static const char CONFIRM[] =
     " {each-free ing_record} AND t.version = @version AND t.expr_hash = :expr_hash";
 static const char CONFIRM_OLD[] =
     "UPDATE ing_record AS t SET observed_at = {greatest}(t.observed_at, :observed),"
-    " checked_at = {greatest}(t.checked_at, :now), expr_hash = :expr_hash"
+    " checked_at = {greatest}(t.checked_at, :now), expr_hash = " MOVED_EXPR
     " {each-free ing_record} AND t.version = @version AND t.expr_hash <> :expr_hash";
 
 struct confirmation {
@@ -304,7 +311,7 @@ static const char TOUCH[] = "UPDATE ing_record AS t SET checked_at = {greatest}(
                             " {each-free ing_record} AND t.expr_hash = :expr_hash";
 static const char TOUCH_OLD[] =
     "UPDATE ing_record AS t SET checked_at = {greatest}(t.checked_at, :now),"
-    " expr_hash = :expr_hash {each-free ing_record} AND t.expr_hash <> :expr_hash";
+    " expr_hash = " MOVED_EXPR " {each-free ing_record} AND t.expr_hash <> :expr_hash";
 
 struct touch {
     const struct record_context *context;

@@ -83,6 +83,18 @@ static bool reslice_all(struct harvest *h, struct error *err)
     return housekeeping_run(h->session->store, &request, &done, err);
 }
 
+static void note_rederived(struct harvest *h)
+{
+    const struct rederive_result *done = &h->latest.rederived;
+    struct rederive_result *sum = &h->summary.rederived;
+
+    sum->read += done->read;
+    sum->changed += done->changed;
+    sum->unchanged += done->unchanged;
+    sum->bad += done->bad;
+    sum->is_left = done->is_left;
+}
+
 /* Slices that executors want re-sliced go first; else they would be planned as they were. */
 static bool plan_once(struct harvest *h, struct error *err)
 {
@@ -97,6 +109,7 @@ static bool plan_once(struct harvest *h, struct error *err)
     }
     plan->ids = NULL; /* they have become signals */
     h->summary.plans++;
+    note_rederived(h);
     h->partition = (struct task_partition){ plan->source, h->latest.endpoint, h->latest.operation };
     print_plan(h);
     return true;

@@ -40,8 +40,9 @@ struct harvest_summary {
     struct str source;
     const struct plan_result *first; /* of the first trigger */
     int64_t plans;
-    struct partition_count count; /* tasks that are left, or ended since the start */
-    struct progress_view view;    /* what this process did */
+    struct rederive_result rederived; /* by all its plans; not the fields */
+    struct partition_count count;     /* tasks that are left, or ended since the start */
+    struct progress_view view;        /* what this process did */
     struct trouble_list troubles;
     bool takes_signals; /* looked up where there are holes */
     bool has_cursor;

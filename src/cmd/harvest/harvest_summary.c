@@ -258,6 +258,22 @@ static void add_planned(const struct plan_result *first, struct buf *out)
     }
 }
 
+/* Records that the plan read again by a changed mapping, without a request. */
+static void add_rederived(const struct rederive_result *done, struct buf *out)
+{
+    if (done->read == 0)
+        return;
+    buf_add(out, STR("  rederived   "));
+    add_count(out, done->read, done->read == 1 ? "record" : "records");
+    buf_printf(out, " by the changed mapping: %" PRId64 " changed, %" PRId64 " unchanged",
+               done->changed, done->unchanged);
+    if (done->bad > 0)
+        buf_printf(out, ", %" PRId64 " cannot be read by it", done->bad);
+    if (done->is_left)
+        buf_add(out, STR("; the next update or patra rederive reads the rest"));
+    buf_add_char(out, '\n');
+}
+
 /* "  lost        3 ids without a record, 1 of them refused: patra signal list pubmed". */
 static void add_lost(const struct harvest_summary *summary, struct buf *out)
 {
@@ -289,6 +305,7 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     text_span(&text, summary->view.elapsed_us);
     buf_add_char(&text, '\n');
     add_planned(first, &text);
+    add_rederived(&summary->rederived, &text);
     add_slices(summary, &text);
     add_records(&summary->view, &text);
     add_requests(&summary->view, &text);
@@ -335,6 +352,20 @@ static void write_sums(struct json_writer *w, const struct progress_sums *sums)
     json_write_member_i64(w, STR("throttled"), sums->throttled);
     json_write_member_i64(w, STR("bytes"), sums->bytes);
     json_write_member_i64(w, STR("waitedMs"), sums->waited_us / US_PER_MS);
+}
+
+static void write_rederived(struct json_writer *w, const struct rederive_result *done)
+{
+    if (done->read == 0)
+        return;
+    json_write_name(w, STR("rederived"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("read"), done->read);
+    json_write_member_i64(w, STR("changed"), done->changed);
+    json_write_member_i64(w, STR("unchanged"), done->unchanged);
+    json_write_member_i64(w, STR("bad"), done->bad);
+    json_write_member_bool(w, STR("left"), done->is_left);
+    json_write_end(w);
 }
 
 static void write_slices(struct json_writer *w, const struct partition_count *count)
@@ -428,6 +459,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
     json_write_member_i64(w, STR("elapsedMs"), summary->view.elapsed_us / US_PER_MS);
     view_write_member_window(w, STR("window"),
                              has_window ? first->decision.window : (struct window){ 0 });
+    write_rederived(w, &summary->rederived);
     write_slices(w, &summary->count);
     write_sums(w, &summary->view.sums);
     if (summary->has_cursor) {

@@ -97,6 +97,7 @@ bool trigger_request_read(struct trigger_request *request, const struct invocati
                   .now_us = clock_now_us(&session->clock),
                   .specs = session->specs,
                   .secrets = &session->secrets.source,
+                  .random = &session->random,
                   .trigger = TRIGGER_MANUAL,
                   .campaign = str_of(invocation_value(invocation, "campaign")) },
     };

@@ -114,9 +114,19 @@ static const char *plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Records that the plan read again by a changed mapping, without a request. */
+static void print_rederived(const struct rederive_result *done, FILE *out)
+{
+    if (done->read > 0)
+        fprintf(out, "%" PRId64 " record%s rederived by the changed mapping, %" PRId64 " changed; ",
+                done->read, plural(done->read), done->changed);
+}
+
 /* The result, in a sentence. */
 static void print_outcome(const struct plan_result *result, bool is_preview, FILE *out)
 {
+    if (!is_preview)
+        print_rederived(&result->rederived, out);
     if (result->idle != PLAN_IDLE_NOT) {
         fprintf(out, "nothing to do: %.*s", STR_ARG(PLAN_IDLE_CODES.items[result->idle].meaning));
         if (result->idle == PLAN_IDLE_BUDGET)

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/lane.h"
 #include "core/overwrite.h"
-#include "engine/execute/record_event.h"
+#include "engine/event/record_event.h"
 #include "port/store_quarantine.h"
 
 /* ---- one state of each id ---- */
@@ -205,20 +204,6 @@ static struct str event_type_of(const struct record *record, const struct record
     return state->id == 0 || state->is_deleted ? STR("RecordCreated") : STR("RecordUpdated");
 }
 
-static bool make_event_id(struct records *records, int64_t now_us, struct str *id,
-                          struct error *err)
-{
-    unsigned char chance[UUID_RANDOM_BYTES];
-    char *text = arena_alloc_raw(records->arena, UUID_TEXT_MAX);
-
-    if (text == NULL)
-        return arena_error(records->arena, err);
-    random_source_bytes(records->random, chance, sizeof(chance));
-    uuid_format(uuid_make(records->event_ids, now_us, chance), text);
-    *id = (struct str){ text, UUID_TEXT_MAX - 1 };
-    return true;
-}
-
 static bool add_change(struct records *records, size_t i, const struct record_context *context,
                        const struct record_state *state, struct error *err)
 {
@@ -255,16 +240,16 @@ static bool finish_changes(struct records *records, const struct record_context 
                            struct error *err)
 {
     const struct str aggregate_type = record_event_aggregate(records->arena, context);
+    const struct record_event_ids ids = { .arena = records->arena,
+                                          .random = records->random,
+                                          .state = records->event_ids,
+                                          .now_us = context->now_us };
 
     if (aggregate_type.data == NULL)
         return arena_error(records->arena, err);
     qsort(records->changes, records->change_count, sizeof(records->changes[0]), in_writing_order);
     for (size_t i = 0; i < records->change_count; i++) {
-        struct outbox_event *event = &records->changes[i].event;
-
-        event->aggregate_type = aggregate_type;
-        event->lane = lane_of(aggregate_type, event->aggregate_id);
-        if (!make_event_id(records, context->now_us, &event->event_id, err))
+        if (!record_event_name(&records->changes[i].event, &ids, aggregate_type, err))
             return false;
     }
     return true;

@@ -7,6 +7,7 @@
 #include "engine/execute/commit_records.h"
 #include "engine/fetch/reread.h"
 #include "engine/source/source_store.h"
+#include "port/store_expr.h"
 #include "port/store_signal.h"
 #include "port/store_task.h"
 #include "spec/resolve.h"
@@ -110,6 +111,22 @@ static bool close_signal(struct retry *retry, struct error *err)
                               &closed, err);
 }
 
+static bool add_expr(struct retry *retry, struct error *err)
+{
+    const struct spec *spec = retry->spec;
+    const struct expr expr = {
+        .expr_hash = str_of(retry->snapshot.expr_proto_hash),
+        .source = retry->row.source,
+        .endpoint = spec->is_two_phase ? spec->detail.name : spec->endpoint.name,
+        .query_hash = str_of(retry->snapshot.query_hash),
+        .mapping_hash = str_of(retry->snapshot.mapping_hash),
+        .snapshot = retry->snapshot.json,
+        .created_us = retry->request->now_us,
+    };
+
+    return store_expr_add(retry->store, &expr, err);
+}
+
 /* One attempt; *is_over stays false after a failure, and when another worker wrote the same record
  * meanwhile. */
 static bool store_once(struct retry *retry, struct records *records,
@@ -134,7 +151,8 @@ static bool store_once(struct retry *retry, struct records *records,
         store_rollback(retry->store);
         return true;
     }
-    if (!close_signal(retry, err) || !records_write(records, &context, &is_written, err))
+    if (!add_expr(retry, err) || !close_signal(retry, err) ||
+        !records_write(records, &context, &is_written, err))
         goto fail;
     retried->change = change_of(&result);
     retried->outcome = retried->change.len > 0 ? QUARANTINE_STORED : QUARANTINE_KNOWN;

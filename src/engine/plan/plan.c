@@ -6,7 +6,11 @@
 #include "engine/plan/cutter.h"
 #include "engine/plan/draft.h"
 #include "engine/plan/remarks.h"
+#include "engine/rederive/rederive.h"
+#include "port/store_expr.h"
 #include "port/store_schedule.h"
+
+enum { REDERIVED_MAX = 10000 }; /* records, by one trigger */
 
 static const struct code_item IDLE_ITEMS[] = {
     [PLAN_IDLE_NOT] = CODE_ITEM("NOT_IDLE", "there are slices"),
@@ -189,6 +193,23 @@ static bool write_slices(struct store *store, struct arena *arena, struct plan_d
     return ok;
 }
 
+/* So that its records can be read again by another mapping. */
+static bool add_expr(struct store *store, const struct plan_draft *draft, struct error *err)
+{
+    const struct spec *spec = draft->spec;
+    const struct expr expr = {
+        .expr_hash = draft->plan.expr_proto_hash,
+        .source = draft->plan.source,
+        .endpoint = spec->is_two_phase ? spec->detail.name : spec->endpoint.name,
+        .query_hash = str_of(draft->snapshot.query_hash),
+        .mapping_hash = str_of(draft->snapshot.mapping_hash),
+        .snapshot = draft->snapshot.json,
+        .created_us = draft->request->now_us,
+    };
+
+    return store_expr_add(store, &expr, err);
+}
+
 static bool write_plan(struct store *store, struct arena *arena, struct plan_draft *draft,
                        struct plan_result *result, struct error *err)
 {
@@ -199,7 +220,7 @@ static bool write_plan(struct store *store, struct arena *arena, struct plan_dra
     draft->plan.status = PLAN_SLICING;
     draft->plan.remarks = STR("{}");
     draft->plan.created_us = draft->request->now_us;
-    if (!store_plan_add(store, &draft->plan, &draft->plan.id, err))
+    if (!add_expr(store, draft, err) || !store_plan_add(store, &draft->plan, &draft->plan.id, err))
         return false;
     result->plan_id = draft->plan.id;
     if (draft->decision.starts_cursor && !draft_start_cursor(store, arena, draft, err))
@@ -261,6 +282,26 @@ static bool catch_up(struct store *store, struct arena *arena, const struct plan
     return cursor_advance(store, arena, &request, &result, err);
 }
 
+/* An update takes records of an old mapping: not by requests, but from their payloads. The rest of
+ * many is left for the next trigger, so that one does not take hours. */
+static bool read_again(struct store *store, struct arena *arena, const struct plan_draft *draft,
+                       struct rederive_result *done, struct error *err)
+{
+    const struct plan_request *request = draft->request;
+    const struct rederive_request again = { .source = &draft->source,
+                                            .endpoint = draft->target,
+                                            .now_us = request->now_us,
+                                            .records_max = REDERIVED_MAX,
+                                            .random = request->random,
+                                            .specs = request->specs };
+
+    *done = (struct rederive_result){ 0 };
+    if (request->random == NULL || !draft_is_by_id(draft) ||
+        !draft->spec->operation.candidates[CANDIDATE_EXPR_CHANGE])
+        return true;
+    return rederive(store, arena, &again, done, err);
+}
+
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
                   struct plan_result *result, struct error *err)
 {
@@ -273,7 +314,9 @@ bool plan_trigger(struct store *store, struct arena *arena, const struct plan_re
     result->faults = &draft->faults;
     ok = (draft_compile(store, arena, request, draft, err) &&
           draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
-          catch_up(store, arena, draft, err) && make_plan(store, arena, draft, result, err)) ||
+          catch_up(store, arena, draft, err) &&
+          read_again(store, arena, draft, &result->rederived, err) &&
+          make_plan(store, arena, draft, result, err)) ||
          refuse(store, arena, draft, result, err);
     draft_release(draft);
     return ok;

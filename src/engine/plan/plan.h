@@ -38,6 +38,7 @@
 #include "core/codes.h"
 #include "core/slice.h"
 #include "core/window_decision.h"
+#include "engine/rederive/rederive.h"
 #include "engine/source/spec_cache.h"
 #include "engine/update/id_reader.h"
 #include "port/secret.h"
@@ -70,6 +71,8 @@ struct plan_request {
     struct override_list overrides; /* --set */
     const struct plan_tick *tick;   /* NULL: by hand */
     struct spec_cache *specs;       /* NULL: none */
+    struct random_source *random;   /* UPDATE, METRICS by id: for events of records that are read
+                                       again by a changed mapping; NULL: they are not */
     struct secret_source *secrets;  /* reads references that select; NULL: a source that has one is
                                        refused */
 };
@@ -111,6 +114,7 @@ struct plan_result {
     int64_t span_us;                  /* by time: all slices together */
     struct str apart;                 /* why its windows are counted apart from those of earlier
                                          plans; '' = they are not */
+    struct rederive_result rederived; /* UPDATE, METRICS by id: records of an old mapping */
     struct str remarks;               /* JSON, as in record_remarks */
     const struct fault_list *faults;  /* of the source: warnings, or why it does not compile */
 };

@@ -137,6 +137,18 @@ static void write_namespace(struct json_writer *w, const struct plan_draft *draf
     json_write_end(w);
 }
 
+/* Records that were read again by a changed mapping, before candidates were looked for. */
+static void write_rederived(struct json_writer *w, const struct rederive_result *done)
+{
+    json_write_name(w, STR("rederived"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("bad"), done->bad);
+    json_write_member_i64(w, STR("changed"), done->changed);
+    json_write_member_bool(w, STR("left"), done->is_left);
+    json_write_member_i64(w, STR("read"), done->read);
+    json_write_end(w);
+}
+
 static bool write_window(struct json_writer *w, struct arena *arena, const struct plan_draft *draft,
                          struct error *err)
 {
@@ -218,6 +230,8 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
     if (draft_is_by_id(draft))
         json_write_member_i64(&w, STR("totalEstimated"), result->ids);
     write_namespace(&w, draft, result->apart);
+    if (result->rederived.read > 0)
+        write_rederived(&w, &result->rederived);
     json_write_member_i64(&w, STR("sliceCount"), result->slices);
     if (result->slices > 0 && result->span_us > 0)
         json_write_member_i64(&w, STR("avgWindowUs"), result->span_us / result->slices);

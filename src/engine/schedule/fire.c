@@ -85,7 +85,8 @@ static void fire_tick(struct fire *fire, struct str source, struct str operation
                                           .trigger = TRIGGER_SCHEDULE,
                                           .tick = &tick,
                                           .specs = fire->request->specs,
-                                          .secrets = fire->request->secrets };
+                                          .secrets = fire->request->secrets,
+                                          .random = fire->request->random };
     struct schedule_fired fired = { .source = source, .operation = operation, .tick_us = tick_us };
     struct plan_result result;
     struct error err = { 0 };

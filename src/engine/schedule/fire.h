@@ -36,6 +36,7 @@ struct schedule_fire_request {
     struct schedule_listener *listener; /* may be NULL */
     struct spec_cache *specs;           /* NULL: none */
     struct secret_source *secrets;      /* plan_request.secrets */
+    struct random_source *random;       /* plan_request.random */
 };
 
 struct schedule_fire_result {

@@ -9,6 +9,7 @@
 #include "engine/slice/slice_expr.h"
 #include "engine/update/id_batch.h"
 #include "engine/update/id_filter.h"
+#include "port/store_expr.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
 #include "spec/snapshot.h"
@@ -16,7 +17,7 @@
 enum {
     PAGE_IDS = 500, /* read, or signalled, at once */
     PAGE_ARENA_MAX = 64 << 20,
-    HASHES_MAX = 64, /* expressions in force: one per operation */
+    HASHES_MAX = 64, /* queries in force: one per operation */
 };
 
 #define LAST_ID (INT64_MAX - 1) /* after every record; stores continue from it */
@@ -181,39 +182,43 @@ static bool signal_ids(struct search *search, struct id_reader *ids, struct erro
 
 /* ---- old expressions ---- */
 
-/* The expressions in force are those of all operations of the source: a record that was harvested
- * is as current as one that was updated. */
+/* The queries in force are those of all operations of the source: a record that was harvested is
+ * as current as one that was updated. */
 static bool find_current(struct search *search, struct error *err)
 {
     const struct source *source = search->request->source;
-    const struct str hash = search->request->plan->expr_proto_hash;
     const struct registry_row *row = NULL;
 
-    assert(hash.len == HASH_HEX_MAX - 1);
-    memcpy(search->current[0], hash.data, hash.len);
-    search->current_count = 1;
+    search->current_count = 0;
     while ((row = source_next_operation(source, row)) != NULL) {
         const struct snapshot_request request = { .source = source, .operation = row->key };
         struct snapshot snapshot;
 
         if (search->current_count == HASHES_MAX)
             return error_set(err, ERROR_REQUEST, "plan.request",
-                             "the source has more than %d operations", HASHES_MAX - 1);
+                             "the source has more than %d operations", HASHES_MAX);
         arena_reset(&search->page);
         if (!snapshot_make(&search->page, &request, &snapshot, err))
             return false;
-        memcpy(search->current[search->current_count++], snapshot.expr_proto_hash, HASH_HEX_MAX);
+        memcpy(search->current[search->current_count++], snapshot.query_hash, HASH_HEX_MAX);
     }
     return true;
 }
 
-static bool is_current(const struct search *search, struct str hash)
+/* A record whose query is in force need not be requested. If its mapping is not, it is read again
+ * from its payload (engine/rederive). */
+static bool is_current(struct search *search, struct str expr_hash, bool *current,
+                       struct error *err)
 {
-    for (size_t i = 0; i < search->current_count; i++) {
-        if (str_eq(hash, str_of(search->current[i])))
-            return true;
-    }
-    return false;
+    struct expr expr;
+    bool found;
+
+    *current = false;
+    if (!store_expr_get(search->store, &search->page, expr_hash, &expr, &found, err))
+        return false;
+    for (size_t i = 0; found && i < search->current_count; i++)
+        *current |= str_eq(expr.query_hash, str_of(search->current[i]));
+    return true;
 }
 
 static bool take_old(struct search *search, struct error *err)
@@ -223,7 +228,7 @@ static bool take_old(struct search *search, struct error *err)
     struct candidate_query query = { .reason = CANDIDATE_EXPR_CHANGE,
                                      .source = search->request->plan->source,
                                      .endpoint = search->request->target,
-                                     .expr_hash = str_of(search->current[0]),
+                                     .expr_hash = search->request->plan->expr_proto_hash,
                                      .limit = PAGE_IDS };
     struct candidate_list list;
     bool has_more = true;
@@ -235,10 +240,13 @@ static bool take_old(struct search *search, struct error *err)
         has_more = list.count == PAGE_IDS;
         for (size_t i = 0; i < list.count; i++) {
             const struct candidate *found = &list.items[i];
-            const bool is_good = is_current(search, found->expr_hash);
+            bool is_good = false;
 
             if (found->expr_hash.len >= sizeof(hash))
                 return error_set(err, ERROR_FATAL, "plan.record", "a record has no expr_hash");
+            if (!str_eq(last.expr_hash, found->expr_hash) &&
+                !is_current(search, found->expr_hash, &is_good, err))
+                return false;
             memcpy(hash, found->expr_hash.data, found->expr_hash.len);
             last = (struct candidate){ .id = is_good ? LAST_ID : found->id,
                                        .expr_hash = { hash, found->expr_hash.len } };

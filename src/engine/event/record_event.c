@@ -1,9 +1,10 @@
 /* Events of records. */
-#include "engine/execute/record_event.h"
+#include "engine/event/record_event.h"
 
 #include <string.h>
 
 #include "base/instant.h"
+#include "core/lane.h"
 #include "core/limits.h"
 #include "data/json_write.h"
 
@@ -71,6 +72,22 @@ bool record_event_begin(struct record_change *change, const struct record_contex
     change->event.occurred_us = context->now_us;
     change->event.payload = buf_str(&body); /* the object is ended by record_events_end() */
     return buf_ok(&body, err);
+}
+
+bool record_event_name(struct outbox_event *event, const struct record_event_ids *ids,
+                       struct str aggregate_type, struct error *err)
+{
+    unsigned char chance[UUID_RANDOM_BYTES];
+    char *text = arena_alloc_raw(ids->arena, UUID_TEXT_MAX);
+
+    if (text == NULL)
+        return arena_error(ids->arena, err);
+    random_source_bytes(ids->random, chance, sizeof(chance));
+    uuid_format(uuid_make(ids->state, ids->now_us, chance), text);
+    event->event_id = (struct str){ text, UUID_TEXT_MAX - 1 };
+    event->aggregate_type = aggregate_type;
+    event->lane = lane_of(aggregate_type, event->aggregate_id);
+    return true;
 }
 
 /* ,"lineage":{...}} */

@@ -1,0 +1,16 @@
+/* record_event_cells: how events of records become rows of the outbox; for the repositories that
+ * change records. */
+#ifndef PATRA_ADAPTER_SQL_RECORD_EVENT_CELLS_H
+#define PATRA_ADAPTER_SQL_RECORD_EVENT_CELLS_H
+
+#include "adapter/sql/session.h"
+#include "port/store_outbox.h"
+
+extern const char RECORD_EVENT_ADD[]; /* the statement */
+void record_event_cells(struct statement *st, const struct outbox_event *event);
+
+/* What the server copies for a statement stays in its caches, and what fits into the socket (some
+ * 200 KB) is there when the server comes for it: so few records at a time. */
+enum { RECORD_CHUNK_MAX = 32 };
+
+#endif
