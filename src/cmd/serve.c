@@ -36,6 +36,27 @@ struct serve {
 
 /* ---- the planner ---- */
 
+/* A period that the cursor has passed and that nothing covers. */
+static void log_gap(struct log *log, const struct schedule_fired *fired)
+{
+    char from[INSTANT_TEXT_MAX] = "", to[INSTANT_TEXT_MAX] = "";
+
+    if (window_is_valid(fired->gap)) {
+        (void)instant_format(fired->gap.from_us, from);
+        (void)instant_format(fired->gap.to_us, to);
+    }
+    if (fired->err != NULL)
+        log_event(log, LOG_WARN, "gap not replayed", LOG_STR("source", fired->source),
+                  LOG_STR("from", str_of(from)), LOG_STR("to", str_of(to)),
+                  LOG_STR("code", str_of(fired->err->code)),
+                  LOG_STR("error", str_of(fired->err->text)));
+    else
+        log_event(log, LOG_WARN, "gap replayed", LOG_STR("source", fired->source),
+                  LOG_STR("from", str_of(from)), LOG_STR("to", str_of(to)),
+                  LOG_I64("plan", fired->result->plan_id),
+                  LOG_I64("slices", fired->result->slices));
+}
+
 static void log_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
 {
     const struct serve *serve =
@@ -43,7 +64,9 @@ static void log_fired(struct schedule_listener *listener, const struct schedule_
     char tick[INSTANT_TEXT_MAX];
     const size_t len = instant_format(fired->tick_us, tick);
 
-    if (fired->err != NULL)
+    if (fired->is_gap)
+        log_gap(serve->log, fired);
+    else if (fired->err != NULL)
         log_event(
             serve->log, LOG_WARN, "schedule failed", LOG_STR("source", fired->source),
             LOG_STR("operation", fired->operation), LOG_STR("tick", ((struct str){ tick, len })),

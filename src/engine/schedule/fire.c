@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "core/schedule.h"
+#include "engine/schedule/gaps.h"
 #include "engine/source/source_store.h"
 #include "port/store_pause.h"
 #include "port/store_registry.h"
@@ -43,6 +44,8 @@ static void report(struct fire *fire, const struct schedule_fired *fired)
 {
     if (fired->err != NULL)
         fire->result->failed++;
+    else if (fired->is_gap)
+        fire->result->gaps++;
     else
         fire->result->fired++;
     if (fire->request->listener != NULL)
@@ -76,7 +79,8 @@ static void note_next(struct fire *fire, const struct schedule *schedule)
         *next = (struct maybe_instant){ true, tick_us };
 }
 
-static void fire_tick(struct fire *fire, struct str source, struct str operation, int64_t tick_us)
+/* False when it failed, or another server fired it. */
+static bool fire_tick(struct fire *fire, struct str source, struct str operation, int64_t tick_us)
 {
     const struct plan_tick tick = { fire->request->owner, tick_us };
     const struct plan_request request = { .source = source,
@@ -98,6 +102,52 @@ static void fire_tick(struct fire *fire, struct str source, struct str operation
         fired.result = &result;
     if (fired.err != NULL || result.is_fired)
         report(fire, &fired);
+    return fired.err == NULL && result.is_fired;
+}
+
+/* ---- gaps ---- */
+
+static void replay_gap(struct fire *fire, const struct gaps_request *request, int64_t tick_us,
+                       struct window gap)
+{
+    const struct plan_request replay = gaps_replay(request, gap);
+    struct schedule_fired fired = { .source = request->source,
+                                    .operation = replay.operation,
+                                    .tick_us = tick_us,
+                                    .is_gap = true,
+                                    .gap = gap };
+    struct plan_result result;
+    struct error err = { 0 };
+
+    if (plan_trigger(fire->store, &fire->plan, &replay, &result, &err))
+        fired.result = &result;
+    else
+        fired.err = &err;
+    report(fire, &fired);
+}
+
+/* After the tick of a harvest, by the server that fired it. */
+static void replay_gaps(struct fire *fire, struct str source, struct str operation, int64_t tick_us)
+{
+    const struct gaps_request request = { .source = source,
+                                          .operation = operation,
+                                          .now_us = fire->request->now_us,
+                                          .specs = fire->request->specs,
+                                          .secrets = fire->request->secrets };
+    struct window_list gaps;
+    struct error err = { 0 };
+
+    arena_reset(&fire->plan);
+    if (!gaps_find(fire->store, &fire->plan, &request, &gaps, &err)) {
+        report(fire, &(struct schedule_fired){ .source = source,
+                                               .operation = STR("replay"),
+                                               .tick_us = tick_us,
+                                               .err = &err,
+                                               .is_gap = true });
+        return;
+    }
+    for (size_t i = 0; i < gaps.count; i++)
+        replay_gap(fire, &request, tick_us, gaps.items[i]);
 }
 
 static void fire_operation(struct fire *fire, struct str source, const struct registry_row *row)
@@ -109,15 +159,19 @@ static void fire_operation(struct fire *fire, struct str source, const struct re
 
     if (!read_schedule(row, &schedule, &has, &err) ||
         (has && !store_tick_last(fire->store, source, row->key, &last_us, &found, &err))) {
-        report(fire, &(struct schedule_fired){ source, row->key, tick_us, NULL, &err });
+        report(fire,
+               &(struct schedule_fired){
+                   .source = source, .operation = row->key, .tick_us = tick_us, .err = &err });
         return;
     }
     if (!has)
         return;
     note_next(fire, &schedule);
     if (schedule_due(&schedule, found ? last_us : row->effective_from_us, fire->request->now_us,
-                     &tick_us))
-        fire_tick(fire, source, row->key, tick_us);
+                     &tick_us) &&
+        fire_tick(fire, source, row->key, tick_us) &&
+        source_operation_code(row) == OPERATION_HARVEST)
+        replay_gaps(fire, source, row->key, tick_us);
 }
 
 /* ---- one source ---- */

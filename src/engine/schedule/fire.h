@@ -7,6 +7,8 @@
  *
  * A source that is paused, stopped or disabled is passed over, and fires once when it is resumed.
  * One that does not compile is fired and refused: the trigger is recorded with its faults.
+ *
+ * After the tick of a harvest, gaps before its cursor are replayed (gaps.h).
  */
 #ifndef PATRA_ENGINE_SCHEDULE_FIRE_H
 #define PATRA_ENGINE_SCHEDULE_FIRE_H
@@ -23,6 +25,8 @@ struct schedule_fired {
     int64_t tick_us;
     const struct plan_result *result; /* NULL when it failed */
     const struct error *err;          /* NULL when it did not; L1 is tried again next time */
+    bool is_gap;                      /* a replay of what the tick's harvest lacks: gaps.h */
+    struct window gap;                /* not valid: they could not be found */
 };
 
 /* Called for every tick that this call fired or failed to fire. */
@@ -42,6 +46,7 @@ struct schedule_fire_request {
 struct schedule_fire_result {
     int64_t fired;             /* by this server */
     int64_t failed;            /* refused, or put off by L1 */
+    int64_t gaps;              /* replays of gaps that were planned */
     struct maybe_instant next; /* the next tick of any schedule */
 };
 
