@@ -118,6 +118,8 @@ CREATE TABLE ing_plan_slice (
 
 CREATE UNIQUE INDEX uk_slice_sig ON ing_plan_slice (plan_id, slice_signature_hash);
 CREATE UNIQUE INDEX uk_slice_no ON ing_plan_slice (plan_id, slice_no);
+-- No idx_slice_status (plan_id, status_code): slices are found by plan and number, and only cancelling a plan looks at
+-- their status; it reads the plan's slices through uk_slice_no. The state of the work is that of the tasks (idx_task_plan).
 CREATE INDEX idx_slice_parent ON ing_plan_slice (parent_slice_id) WHERE parent_slice_id IS NOT NULL;
 
 -- ---- tasks ----
@@ -186,6 +188,10 @@ CREATE TABLE ing_task (
 -- Every state change rewrites a row: leave room for it on its page, and vacuum early.
 ALTER TABLE ing_task SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
+-- No idx_task_src_op (provenance_code, operation_code): what looks for tasks of a source and an operation also names the
+-- endpoint, and wants live tasks (idx_task_queue, idx_task_lease) or a namespace (idx_task_coverage, idx_task_feed), whose
+-- indexes are narrower. Both planners leave it unused for every statement but one: SQLite would take it for a cursor reset,
+-- which a person makes now and then. Each of them would be written with every task or slice.
 CREATE UNIQUE INDEX uk_task_idem ON ing_task (idempotent_key);
 -- The queue. It holds only live tasks, so its size is that of the backlog, not of the history.
 CREATE INDEX idx_task_queue

@@ -53,6 +53,7 @@ static bool print_list(const struct view_plan_list *list, struct session *sessio
                                                                         : STR("(empty)"));
             columns_cell(&columns, STR(""));
         }
+        columns_note(&columns, plan_rest_text(&session->arena, &list->items[i].rest));
     }
     return columns_print(&columns, out, err);
 }
@@ -109,8 +110,9 @@ static const struct command list_command = {
     .description =
         "Lists plans, newest first. DONE is how many of a plan's tasks have succeeded, out of\n"
         "how many; FAILED is how many failed or are partial. A plan is READY when all of its\n"
-        "slices have tasks; the next trigger continues a plan that is PARTIAL. Windows are\n"
-        "shown to the minute, in UTC; `plan show` and --json show them in full.",
+        "slices have tasks. A limit stopped one that is PARTIAL; the line below it says what\n"
+        "became of the rest. Windows are shown to the minute, in UTC; `plan show` and --json\n"
+        "show them in full.",
     .options = { { "source", "SOURCE", "Only plans of this source." },
                  { "operation", "OPERATION", "Only plans of this operation." },
                  { "status", "STATUS",
@@ -175,7 +177,20 @@ static void print_remark(const char *label, struct str text, FILE *out)
         fprintf(out, "%-10s %.*s\n", label, STR_ARG(text));
 }
 
-static void print_plan(const struct view_plan *view, FILE *out)
+/* "SCHEDULE by patra, job crossref/harvest, run 2026-03-01T10:15:00Z" */
+static void print_trigger(const struct schedule_instance *trigger, FILE *out)
+{
+    fprintf(out, "%-10s %.*s by %.*s", "trigger",
+            STR_ARG(code_of(&TRIGGER_TYPE_CODES, (int)trigger->trigger)),
+            STR_ARG(trigger->scheduler));
+    if (trigger->job_id.len > 0)
+        fprintf(out, ", job %.*s", STR_ARG(trigger->job_id));
+    if (trigger->log_id.len > 0)
+        fprintf(out, ", run %.*s", STR_ARG(trigger->log_id));
+    fprintf(out, "\n");
+}
+
+static void print_plan(const struct view_plan *view, struct arena *arena, FILE *out)
 {
     char from[INSTANT_TEXT_MAX] = "", to[INSTANT_TEXT_MAX] = "", made[INSTANT_TEXT_MAX] = "";
     const struct plan *plan = &view->plan;
@@ -185,6 +200,8 @@ static void print_plan(const struct view_plan *view, FILE *out)
             STR_ARG(code_of(&PLAN_STATUS_CODES, (int)plan->status)));
     (void)instant_format(plan->created_us, made);
     fprintf(out, "%-10s %s\n", "created", made);
+    if (view->has_trigger)
+        print_trigger(&view->trigger, out);
     if (window_is_valid(plan->window) && !view_plan_is_by_id(plan)) {
         (void)instant_format(plan->window.from_us, from);
         (void)instant_format(plan->window.to_us, to);
@@ -198,6 +215,7 @@ static void print_plan(const struct view_plan *view, FILE *out)
     print_remark("idle", view->remarks.idle, out);
     print_remark("stopped by", view->remarks.stopped, out);
     print_remark("error", view->remarks.error, out);
+    print_remark("rest", plan_rest_text(arena, &view->rest), out);
     fprintf(out, "%-10s %" PRId64 "\n%-10s", "slices", view->progress.slices, "tasks");
     for (int i = 0; i < TASK_STATUS_COUNT; i++) {
         if (view->progress.tasks[i] > 0)
@@ -225,7 +243,7 @@ static bool show_plan(const struct invocation *invocation, struct session *sessi
         view_plan_write(output_begin(&output, &session->arena), &view);
         return output_end(&output, invocation->out, err);
     }
-    print_plan(&view, invocation->out);
+    print_plan(&view, &session->arena, invocation->out);
     return view.slices.count == 0 || print_slices(&view, &session->arena, invocation->out, err);
 }
 

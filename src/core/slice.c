@@ -118,6 +118,22 @@ uint32_t slice_bucket(struct str id, uint32_t bucket_count)
     return (uint32_t)(slice_hash(id) % bucket_count);
 }
 
+/* The finaliser of MurmurHash3. */
+uint64_t slice_hash_mixed(struct str id)
+{
+    uint64_t x = slice_hash(id);
+
+    x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ (x >> 33);
+}
+
+uint32_t slice_turn(struct str id, uint32_t turns)
+{
+    assert(turns > 0);
+    return (uint32_t)((slice_hash_mixed(id) >> 32) % turns);
+}
+
 /* ---- the iterator ---- */
 
 static void assert_request(const struct slice_request *r)

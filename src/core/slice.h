@@ -163,4 +163,12 @@ int64_t slice_expected_requests(struct slice_cost cost, int64_t expected_records
 uint64_t slice_hash(struct str id);
 uint32_t slice_bucket(struct str id, uint32_t bucket_count);
 
+/* The same hash, mixed until every bit depends on every other: the high bits of FNV are equal for
+ * ids that differ in their last characters. */
+uint64_t slice_hash_mixed(struct str id);
+
+/* Which of `turns` (more than 0) an id has, evenly for ids of any kind, and independent of its
+ * bucket. */
+uint32_t slice_turn(struct str id, uint32_t turns);
+
 #endif

@@ -10,7 +10,8 @@
 struct schedule_instance {
     int64_t id;           /* given by the store */
     struct str scheduler; /* what fired it: "patra", or the name of another scheduler */
-    struct str job_id;    /* that scheduler's names for the job and its log; '' = none */
+    struct str job_id;    /* that scheduler's names for the job and for this run of it; '' = none.
+                             patra's own: SOURCE/OPERATION, and the instant of the tick */
     struct str log_id;
     enum trigger_type trigger;
     struct str source;

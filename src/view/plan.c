@@ -25,7 +25,8 @@ bool view_plan_list(const struct view_reader *reader, const struct plan_filter *
         struct view_plan_row *row = &list->items[list->count++];
 
         row->plan = plans.items[i];
-        if (!store_plan_progress(reader->store, row->plan.id, &row->progress, err))
+        if (!store_plan_progress(reader->store, row->plan.id, &row->progress, err) ||
+            !view_plan_rest(reader, &row->plan, &row->rest, err))
             return false;
     }
     list->is_full = (int64_t)list->count == filter->limit;
@@ -113,6 +114,9 @@ bool view_plan(const struct view_reader *reader, const struct view_plan_filter *
     *view = (struct view_plan){ 0 };
     return view_plan_find(reader, filter->id, &view->plan, err) &&
            store_plan_progress(reader->store, filter->id, &view->progress, err) &&
+           view_plan_rest(reader, &view->plan, &view->rest, err) &&
+           store_schedule_get(reader->store, reader->arena, view->plan.schedule_instance_id,
+                              &view->trigger, &view->has_trigger, err) &&
            read_remarks(reader, view, err) && gather_slices(reader, filter, view, err);
 }
 
@@ -151,6 +155,7 @@ void view_plan_list_write(struct json_writer *w, const struct view_plan_list *li
         json_write_object(w);
         write_plan(w, &list->items[i].plan);
         write_progress(w, &list->items[i].progress);
+        plan_rest_write(w, &list->items[i].rest);
         json_write_end(w);
     }
     json_write_end(w);
@@ -170,11 +175,27 @@ static void write_slice(struct json_writer *w, const struct plan_slice *slice)
     json_write_end(w);
 }
 
+static void write_trigger(struct json_writer *w, const struct schedule_instance *trigger)
+{
+    json_write_name(w, STR("trigger"));
+    json_write_object(w);
+    json_write_member_str(w, STR("type"), code_of(&TRIGGER_TYPE_CODES, (int)trigger->trigger));
+    json_write_member_str(w, STR("scheduler"), trigger->scheduler);
+    if (trigger->job_id.len > 0)
+        json_write_member_str(w, STR("jobId"), trigger->job_id);
+    if (trigger->log_id.len > 0)
+        json_write_member_str(w, STR("logId"), trigger->log_id);
+    json_write_end(w);
+}
+
 void view_plan_write(struct json_writer *w, const struct view_plan *view)
 {
     json_write_object(w);
     write_plan(w, &view->plan);
+    if (view->has_trigger)
+        write_trigger(w, &view->trigger);
     write_progress(w, &view->progress);
+    plan_rest_write(w, &view->rest);
     json_write_name(w, STR("slices"));
     json_write_array(w);
     for (size_t i = 0; i < view->slices.count; i++)

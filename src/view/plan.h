@@ -5,6 +5,8 @@
 #include "core/id_range.h"
 #include "data/json_write.h"
 #include "port/store_plan.h"
+#include "port/store_schedule.h"
+#include "view/plan_rest.h"
 #include "view/reader.h"
 
 /* ---- a list ---- */
@@ -12,6 +14,7 @@
 struct view_plan_row {
     struct plan plan;
     struct plan_progress progress;
+    struct plan_rest rest;
 };
 
 struct view_plan_list {
@@ -56,6 +59,9 @@ struct view_plan_remarks {
 struct view_plan {
     struct plan plan;
     struct plan_progress progress;
+    struct plan_rest rest;
+    bool has_trigger;
+    struct schedule_instance trigger; /* what fired it */
     struct view_plan_remarks remarks;
     struct view_slice_list slices;
 };

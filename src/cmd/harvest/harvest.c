@@ -1,4 +1,4 @@
-/* patra harvest, backfill, update and replay: plans, then works until the plan is done. */
+/* patra harvest, backfill, update, metrics and replay: plans, then works until the plan is done. */
 #include "cmd/harvest/harvest.h"
 
 #include <inttypes.h>
@@ -497,7 +497,7 @@ static enum exit_code cmd_harvest(const struct invocation *invocation)
     return session_run(invocation, harvest);
 }
 
-/* ---- the four commands ---- */
+/* ---- the commands ---- */
 
 #define HARVEST_END                                                                           \
     "\n\nShows progress while it works, and a summary at the end. The exit code is 0 when\n"  \
@@ -551,6 +551,20 @@ const struct command COMMAND_UPDATE = {
         "Plans an update and runs its tasks in this process. It requests records that are\n"
         "stale, were read with an older version of the source's file, are named by --ids, or\n"
         "have a signal." HARVEST_END,
+    .options = HARVEST_OPTIONS,
+    .run = cmd_harvest,
+};
+
+const struct command COMMAND_METRICS = {
+    .name = "metrics",
+    .summary = "fetch the metrics of known records, and wait for it",
+    .operands = "SOURCE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Plans a metrics operation (citation counts, say) and runs its tasks in this process. It\n"
+        "requests the metrics of records that have none yet or whose metrics are stale, or of\n"
+        "those that --ids names." HARVEST_END,
     .options = HARVEST_OPTIONS,
     .run = cmd_harvest,
 };

@@ -1,4 +1,5 @@
-/* harvest: patra harvest, backfill, update and replay: plan, and work until the plan is done.
+/* harvest: patra harvest, backfill, update, metrics and replay: plan, and work until the plan is
+ * done.
  *
  *      trigger ─ plan ─ workers ─ ... every second: how many are left? ... ─ summary
  *                  ╰── again, where the queue had no room for all of it ──╯
@@ -22,6 +23,7 @@
 extern const struct command COMMAND_HARVEST;
 extern const struct command COMMAND_BACKFILL;
 extern const struct command COMMAND_UPDATE;
+extern const struct command COMMAND_METRICS;
 extern const struct command COMMAND_REPLAY;
 
 enum harvest_end { /* why it ended */

@@ -41,6 +41,25 @@ static bool fire(const struct invocation *invocation, struct session *session,
                                                : trigger_print(&shown, err);
 }
 
+enum { SCHEDULER_BYTES_MAX = 200 };
+
+static bool read_name(const struct invocation *invocation, const char *option, struct str *name,
+                      struct error *err)
+{
+    *name = str_of(invocation_value(invocation, option));
+    return name->len <= SCHEDULER_BYTES_MAX ||
+           command_misused(err, "--%s: longer than %d bytes", option, SCHEDULER_BYTES_MAX);
+}
+
+/* Where another scheduler fires the trigger, its names are kept with the plan. */
+static bool read_scheduler(const struct invocation *invocation, struct plan_request *plan,
+                           struct error *err)
+{
+    return read_name(invocation, "scheduler", &plan->scheduler, err) &&
+           read_name(invocation, "job-id", &plan->job_id, err) &&
+           read_name(invocation, "log-id", &plan->log_id, err);
+}
+
 static bool trigger(const struct invocation *invocation, struct session *session,
                     enum exit_code *code, struct error *err)
 {
@@ -52,6 +71,7 @@ static bool trigger(const struct invocation *invocation, struct session *session
 
     (void)code;
     ok = trigger_request_read(&request, invocation, session, operation, err) &&
+         read_scheduler(invocation, &request.plan, err) &&
          invocation_number(invocation, "limit",
                            (struct option_range){ 0, SLICES_SHOWN_MAX, SLICES_SHOWN }, &limit,
                            err) &&
@@ -78,6 +98,10 @@ const struct command COMMAND_TRIGGER = {
         "is harmless. With --dry-run nothing is written; it shows the window, the reason for\n"
         "each of its bounds, and the slices. See docs/planning.md.",
     .options = { TRIGGER_OPTIONS,
+                 { "scheduler", "NAME",
+                   "The scheduler that fires this (patra); kept with the plan." },
+                 { "job-id", "ID", "That scheduler's name for the job." },
+                 { "log-id", "ID", "That scheduler's name for this run of the job." },
                  { "dry-run", NULL, "Write nothing; show the window and its slices." },
                  { "limit", "N", "How many slices a dry run shows, 0 to 100000 (20)." },
                  { "json", NULL, "Print JSON." },

@@ -140,11 +140,10 @@ static bool check_source(struct arena *arena, struct plan_draft *draft, struct e
     source_check(arena, NULL, &draft->source, &draft->faults);
     if (!fault_list_ok(&draft->faults, err))
         return false;
-    if (plan.overrides.count == 0)
-        return true;
+    /* What other endpoints and operations lack is no remark on this plan. */
     fault_list_init(&draft->faults, arena);
     return source_check_plan(arena, NULL, &plan, &draft->faults, err) ||
-           error_wrap(err, "with these --set");
+           (plan.overrides.count > 0 ? error_wrap(err, "with these --set") : false);
 }
 
 static bool make_snapshot(struct arena *arena, struct plan_draft *draft, struct error *err)

@@ -1,6 +1,7 @@
 /* A trigger from its request to its commit, or to its refusal. */
 #include "engine/plan/plan.h"
 
+#include "base/instant.h"
 #include "engine/cursor/cursor_advance.h"
 #include "engine/cursor/cursor_feed.h"
 #include "engine/plan/cutter.h"
@@ -40,6 +41,21 @@ static bool claim_tick(struct store *store, const struct plan_draft *draft, bool
            store_tick_claim(store, &row, tick->owner, request->now_us, claimed, err);
 }
 
+/* For a tick of patra's own schedule: the job is the schedule, its log the tick. */
+static bool name_tick(struct arena *arena, const struct plan_request *request,
+                      struct schedule_instance *row, struct error *err)
+{
+    char at[INSTANT_TEXT_MAX];
+
+    if (request->tick == NULL)
+        return true;
+    (void)instant_format(request->tick->at_us, at);
+    row->job_id =
+        arena_printf(arena, "%.*s/%.*s", STR_ARG(request->source), STR_ARG(request->operation));
+    row->log_id = arena_copy(arena, str_of(at));
+    return (row->job_id.data != NULL && row->log_id.data != NULL) || arena_error(arena, err);
+}
+
 static bool add_instance(struct store *store, struct arena *arena, const struct plan_draft *draft,
                          struct str remarks, int64_t *id, struct error *err)
 {
@@ -57,7 +73,7 @@ static bool add_instance(struct store *store, struct arena *arena, const struct 
         .triggered_us = request->now_us,
     };
 
-    return plan_params(arena, request, &row.params, err) &&
+    return name_tick(arena, request, &row, err) && plan_params(arena, request, &row.params, err) &&
            store_schedule_add(store, &row, id, err);
 }
 

@@ -59,8 +59,8 @@ struct plan_request {
     int64_t now_us;
     enum trigger_type trigger;
     struct str scheduler; /* empty: "patra" */
-    struct str job_id;    /* that scheduler's own names for it */
-    struct str log_id;
+    struct str job_id;    /* that scheduler's own names for the job and for this run of it; a */
+    struct str log_id;    /* tick names them itself: SOURCE/OPERATION and its instant */
     struct maybe_instant from; /* --from, --to */
     struct maybe_instant to;
     /* BACKFILL, REPLAY: whose progress is continued. Without a name the bounds are the name. */

@@ -272,8 +272,7 @@ static int64_t stale_before(const struct update_request *request)
     return request->now_us - after_us;
 }
 
-/* One Nth of the records is checked each day. By other bits of the hash than those that cut
- * slices. */
+/* One Nth of the records is checked each day. */
 static bool has_turn(const struct update_request *request, struct str id)
 {
     const int64_t buckets = request->spec->operation.stale_buckets;
@@ -281,8 +280,7 @@ static bool has_turn(const struct update_request *request, struct str id)
 
     if (buckets <= 1 || request->stale_us > 0)
         return true;
-    return (int64_t)((slice_hash(id) >> 32) % (uint64_t)buckets) ==
-           ((day % buckets) + buckets) % buckets;
+    return (int64_t)slice_turn(id, (uint32_t)buckets) == ((day % buckets) + buckets) % buckets;
 }
 
 /* METRICS: whether a record's own numbers are missing or stale. */

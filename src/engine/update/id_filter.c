@@ -5,14 +5,6 @@
 
 enum { PROBES = 4 };
 
-/* Plain FNV differs too little in its high bits for ids that differ in their last letter. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return x ^ (x >> 33);
-}
-
 /* The two halves of one hash give any number of places. */
 static uint64_t place(uint64_t hash, int probe)
 {
@@ -23,7 +15,7 @@ static uint64_t place(uint64_t hash, int probe)
 
 void id_filter_add(struct id_filter *filter, struct str id)
 {
-    const uint64_t hash = mix(slice_hash(id));
+    const uint64_t hash = slice_hash_mixed(id);
 
     for (int i = 0; i < PROBES; i++)
         filter->words[place(hash, i) / 64] |= UINT64_C(1) << (place(hash, i) % 64);
@@ -31,7 +23,7 @@ void id_filter_add(struct id_filter *filter, struct str id)
 
 bool id_filter_has(const struct id_filter *filter, struct str id)
 {
-    const uint64_t hash = mix(slice_hash(id));
+    const uint64_t hash = slice_hash_mixed(id);
 
     for (int i = 0; i < PROBES; i++) {
         if ((filter->words[place(hash, i) / 64] & (UINT64_C(1) << (place(hash, i) % 64))) == 0)

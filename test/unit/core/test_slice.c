@@ -430,6 +430,35 @@ TEST(the_hash_is_fnv_1a)
     CHECK(slice_hash((struct str){ "a\0", 2 }) != slice_hash(STR("a")), "every byte counts");
 }
 
+/* Ids of real sources differ in their last characters only; steps leave out every other digit. */
+TEST(turns_are_even_for_neighbouring_ids)
+{
+    static const struct {
+        const char *before, *after;
+    } kinds[] = { { "", "" }, { "r", "" }, { "10.1000/j.x.", "" }, { "W", "00" }, { "", "X" } };
+    static const uint32_t counts[] = { 2, 3, 4, 7, 10, 30 };
+    static const int steps[] = { 1, 2, 10 };
+    enum { IDS = 6000, TURNS_MAX = 30 };
+
+    for (size_t c = 0; c < ARRAY_LEN(kinds) * ARRAY_LEN(counts) * ARRAY_LEN(steps); c++) {
+        const size_t kind = c % ARRAY_LEN(kinds);
+        const uint32_t turns = counts[c / ARRAY_LEN(kinds) % ARRAY_LEN(counts)];
+        const int step = steps[c / ARRAY_LEN(kinds) / ARRAY_LEN(counts)];
+        const int fair = IDS / (int)turns;
+        int sizes[TURNS_MAX] = { 0 };
+
+        for (int i = 0; i < IDS; i++) {
+            char id[32];
+            const int len = snprintf(id, sizeof(id), "%s%d%s", kinds[kind].before,
+                                     30000000 + i * step, kinds[kind].after);
+
+            sizes[slice_turn((struct str){ id, (size_t)len }, turns)]++;
+        }
+        for (uint32_t t = 0; t < turns; t++)
+            CHECK(sizes[t] > fair * 2 / 3 && sizes[t] < fair * 4 / 3, kinds[kind].before);
+    }
+}
+
 TEST(buckets_are_even_enough)
 {
     enum { BUCKETS = 128, IDS = 128000 };
