@@ -88,10 +88,10 @@ static bool gather_source(const struct view_reader *reader, struct view_status *
 {
     struct store *store = reader->store;
     struct arena *arena = reader->arena;
-    const struct trouble_filter troubles = { .source = code,
-                                             .since_us = status->since_us,
-                                             .limit = TROUBLES_MAX };
-    const struct view_cursor_filter cursors = { .source = code };
+    const struct trouble_filter troubles = {
+        .source = code, .since_us = status->since_us, .with_held = true, .limit = TROUBLES_MAX
+    };
+    const struct view_cursor_filter cursors = { .source = code, .without_former = true };
     struct view_source_status *source = LIST_ADD(arena, &status->sources);
 
     if (source == NULL)
@@ -107,7 +107,8 @@ static bool gather_source(const struct view_reader *reader, struct view_status *
             (source->open.signals == 0 ||
              view_signals_are_taken(reader, code, &source->takes_signals, err)) &&
             store_quarantine_sums(store, arena, code, &source->quarantine, err) &&
-            gather_schedules(reader, source, status->now_us, err)) ||
+            gather_schedules(reader, source, status->now_us, err) &&
+            view_status_behind(reader, source, status->now_us, err)) ||
            error_wrap(err, "status of %.*s", STR_ARG(code));
 }
 

@@ -31,6 +31,19 @@ struct view_put_off {
     struct str reason; /* why that one was put off, as its last error says it */
 };
 
+/* A harvest with a schedule whose cursor is far behind and does not move: see status_behind.c. */
+struct view_behind {
+    struct str operation; /* its name in the source */
+    int64_t at_us;        /* where the cursor is */
+    int64_t behind_us;
+    int64_t still_us; /* how long it has not moved */
+};
+
+struct view_behind_list {
+    struct view_behind *items;
+    size_t count;
+};
+
 struct view_source_status {
     struct str code;
     struct partition_count_list counts; /* since view_status.since_us */
@@ -43,6 +56,7 @@ struct view_source_status {
     bool takes_signals; /* an update takes them; not looked up where there are none */
     struct quarantine_sum_list quarantine;
     struct schedule_view_list schedules;
+    struct view_behind_list behind;
     bool is_disabled; /* by its file */
 };
 
@@ -75,6 +89,10 @@ struct view_status_filter {
 /* Gathers and judges. "source.unknown" (L2) where the filter names a source that does not exist. */
 bool view_status(const struct view_reader *reader, const struct view_status_filter *filter,
                  struct view_status *status, struct error *err) MUST_CHECK;
+
+/* Fills source->behind; its schedules must be known. */
+bool view_status_behind(const struct view_reader *reader, struct view_source_status *source,
+                        int64_t now_us, struct error *err) MUST_CHECK;
 
 /* Fills needs from the rest. */
 bool view_status_judge(struct view_status *status, struct arena *arena,

@@ -119,10 +119,70 @@ static bool judge_leases(struct view_status *status, const struct view_source_st
     return true;
 }
 
-static bool judge_troubles(struct view_status *status, const struct view_source_status *source,
-                           struct arena *arena, struct error *err)
+/* A feed that would end in the same way again. */
+static bool judge_feed(struct view_status *status, const struct view_source_status *source,
+                       const struct task *task, struct arena *arena, struct error *err)
 {
-    const int64_t missing = source->troubles.missing;
+    return add_need(
+        status, arena,
+        arena_printf(arena,
+                     "%.*s: the feed %.*s cannot be read to its end: %.*s. If the source has "
+                     "begun its ids again, run: patra cursor reset %.*s --to 0. "
+                     "Otherwise correct the file (patra source test shows what a page "
+                     "holds) and apply it. Then run: patra harvest %.*s",
+                     STR_ARG(source->code), STR_ARG(task->endpoint), STR_ARG(task->last_error),
+                     STR_ARG(source->code), STR_ARG(source->code)),
+        err);
+}
+
+static bool judge_feeds(struct view_status *status, const struct view_source_status *source,
+                        struct arena *arena, int64_t *held, struct error *err)
+{
+    for (size_t i = 0; i < source->troubles.count; i++) {
+        const struct trouble *trouble = &source->troubles.items[i];
+
+        if (!trouble->is_feed || !trouble->is_missing || !trouble_is_held(trouble))
+            continue;
+        ++*held;
+        if (!judge_feed(status, source, &trouble->ended.task, arena, err))
+            return false;
+    }
+    return true;
+}
+
+/* Slices that would end in the same way again. The last of them is shown. */
+static bool judge_held(struct view_status *status, const struct view_source_status *source,
+                       struct arena *arena, int64_t *held, struct error *err)
+{
+    const struct trouble_list *list = &source->troubles;
+    const struct trouble *last = NULL;
+
+    *held = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].is_feed || !list->items[i].is_missing ||
+            !trouble_is_held(&list->items[i]))
+            continue;
+        if (last == NULL)
+            last = &list->items[i];
+        ++*held;
+    }
+    return last == NULL ||
+           add_need(status, arena,
+                    arena_printf(arena,
+                                 "%.*s: %" PRId64 " slice%s cannot be read to the end as the "
+                                 "source file is; the last one: %.*s. Correct the file (patra "
+                                 "source test shows what a page holds) and apply it; until then "
+                                 "%s tried only now and then",
+                                 STR_ARG(source->code), *held, *held == 1 ? "" : "s",
+                                 STR_ARG(last->ended.task.last_error),
+                                 *held == 1 ? "it is" : "they are"),
+                    err);
+}
+
+static bool judge_troubles(struct view_status *status, const struct view_source_status *source,
+                           int64_t held, struct arena *arena, struct error *err)
+{
+    const int64_t missing = source->troubles.missing - held;
     const bool is_one = missing == 1;
 
     return missing == 0 ||
@@ -136,16 +196,96 @@ static bool judge_troubles(struct view_status *status, const struct view_source_
                     err);
 }
 
+/* Where the schedule does not fire, that is the cause and has been said. */
+static bool is_overdue(const struct view_status *status, const struct view_source_status *source,
+                       struct str operation)
+{
+    for (size_t i = 0; i < source->schedules.count; i++) {
+        const struct schedule_view *view = &source->schedules.items[i];
+
+        if (str_eq(view->operation, operation))
+            return view->is_due && view->has_last && status->now_us - view->due_us >= OVERDUE_US;
+    }
+    return false;
+}
+
+static bool judge_cursors(struct view_status *status, const struct view_source_status *source,
+                          struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < source->behind.count; i++) {
+        const struct view_behind *behind = &source->behind.items[i];
+
+        if (is_overdue(status, source, behind->operation))
+            continue;
+        if (!add_need(status, arena,
+                      arena_printf(arena,
+                                   "%.*s: the cursor of %.*s is %.*s behind and has not moved for "
+                                   "%.*s. See what holds it back: patra cursor show %.*s",
+                                   STR_ARG(source->code), STR_ARG(behind->operation),
+                                   STR_ARG(span(arena, behind->behind_us)),
+                                   STR_ARG(span(arena, behind->still_us)), STR_ARG(source->code)),
+                      err))
+            return false;
+    }
+    return true;
+}
+
+static bool judge_quarantine(struct view_status *status, const struct view_source_status *source,
+                             struct arena *arena, struct error *err)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < source->quarantine.count; i++)
+        count += source->quarantine.items[i].count;
+    return count == 0 ||
+           add_need(status, arena,
+                    arena_printf(arena,
+                                 "%.*s: %" PRId64 " record%s in quarantine. See patra quarantine "
+                                 "list %.*s; fix the source and run patra quarantine retry %.*s, "
+                                 "or drop %s",
+                                 STR_ARG(source->code), count, count == 1 ? " is" : "s are",
+                                 STR_ARG(source->code), STR_ARG(source->code),
+                                 count == 1 ? "it" : "them"),
+                    err);
+}
+
+/* The others are used meanwhile, so nothing else says that one of them is of no use. */
+static bool judge_credentials(struct view_status *status, struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < status->gates.count; i++) {
+        const struct view_gate *gate = &status->gates.items[i];
+
+        if (gate->view.refused_us == 0 || gate->credential.len == 0)
+            continue;
+        if (!add_need(status, arena,
+                      arena_printf(arena,
+                                   "%.*s: the credential %.*s was refused %.*s ago (status %" PRId64
+                                   ") and is not used; the others are. Replace its value, then "
+                                   "run: patra resume %.*s",
+                                   STR_ARG(gate->source), STR_ARG(gate->credential),
+                                   STR_ARG(span(arena, status->now_us - gate->view.refused_us)),
+                                   gate->view.refused_status, STR_ARG(gate->source)),
+                      err))
+            return false;
+    }
+    return true;
+}
+
 bool view_status_judge(struct view_status *status, struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < status->sources.count; i++) {
         const struct view_source_status *source = &status->sources.items[i];
+        int64_t held = 0;
 
         if (!judge_pauses(status, source, arena, err) || !judge_queue(status, source, arena, err) ||
             !judge_schedules(status, source, arena, err) ||
             !judge_leases(status, source, arena, err) ||
-            !judge_troubles(status, source, arena, err))
+            !judge_held(status, source, arena, &held, err) ||
+            !judge_feeds(status, source, arena, &held, err) ||
+            !judge_troubles(status, source, held, arena, err) ||
+            !judge_cursors(status, source, arena, err) ||
+            !judge_quarantine(status, source, arena, err))
             return false;
     }
-    return true;
+    return judge_credentials(status, arena, err);
 }

@@ -3,8 +3,14 @@
 
 #include "base/instant.h"
 #include "core/limits.h"
+#include "data/json.h"
 #include "engine/coverage/coverage.h"
+#include "port/store_cursor.h"
 #include "port/store_plan.h"
+#include "port/store_task.h"
+
+/* The endpoints of an operation take turns; the last plan of each is among so many. */
+enum { LATER_PLANS_MAX = 200 };
 
 static bool is_same(const struct task *a, const struct task *b)
 {
@@ -32,14 +38,14 @@ static bool add_later(struct arena *arena, const struct trouble_list *list,
 /* What the task itself covered, and what later tasks covered or are working on. Coverage from
  * before the task says nothing: the task was planned to look there once more. */
 static bool list_since(struct store *store, struct arena *arena, const struct task *task,
-                       struct coverage_list *since, struct error *err)
+                       struct str namespace_key, struct coverage_list *since, struct error *err)
 {
     const struct coverage_namespace of = { .source = task->source,
                                            .endpoint = task->endpoint,
                                            .operation = task->operation,
                                            .cursor_key = task->cursor_key,
                                            .scope = task->scope,
-                                           .namespace_key = task->namespace_key };
+                                           .namespace_key = namespace_key };
     struct task_list tasks;
 
     *since = (struct coverage_list){ 0 };
@@ -68,11 +74,46 @@ static bool is_held(const struct judge *judge, const struct trouble *trouble, bo
     const struct task *task = &trouble->ended.task;
     struct coverage_list coverage;
 
-    return list_since(judge->store, judge->arena, task, &coverage, err) &&
+    return list_since(judge->store, judge->arena, task, task->namespace_key, &coverage, err) &&
            add_later(judge->arena, judge->list, trouble, &coverage, err) &&
            coverage_join(judge->arena, &coverage, err) &&
            coverage_holds(judge->arena, &coverage, (struct id_part){ task->window, task->ids },
                           held, err);
+}
+
+static bool is_held_by(const struct judge *judge, const struct task *task, struct str namespace_key,
+                       bool *held, struct error *err)
+{
+    struct coverage_list coverage;
+
+    return list_since(judge->store, judge->arena, task, namespace_key, &coverage, err) &&
+           coverage_join(judge->arena, &coverage, err) &&
+           coverage_holds(judge->arena, &coverage, (struct id_part){ task->window, task->ids },
+                          held, err);
+}
+
+/* After a change of the query, the new one fetches all that the old one was to fetch, in a
+ * namespace of its own. What it has covered or under way since is not missing any more. */
+static bool is_held_by_later_query(const struct judge *judge, const struct task *task, bool *held,
+                                   struct error *err)
+{
+    struct cursor_list cursors;
+
+    if (task->scope != NAMESPACE_EXPR)
+        return true;
+    if (!store_cursor_list(judge->store, judge->arena, task->source, &cursors, err))
+        return false;
+    for (size_t i = 0; i < cursors.count && !*held; i++) {
+        const struct cursor_name *name = &cursors.items[i].name;
+
+        if (name->operation != task->operation || name->scope != NAMESPACE_EXPR ||
+            !str_eq(name->cursor_key, task->cursor_key) ||
+            str_eq(name->namespace_key, task->namespace_key))
+            continue;
+        if (!is_held_by(judge, task, name->namespace_key, held, err))
+            return false;
+    }
+    return true;
 }
 
 /* For records by id: whether a later plan has chosen them again. */
@@ -90,6 +131,59 @@ static bool is_planned_again(const struct judge *judge, const struct task *task,
     return true;
 }
 
+/* A task of a feed has the version of its cursor in its params. */
+static bool read_is_feed(const struct judge *judge, const struct task *task, bool *is_feed,
+                         struct error *err)
+{
+    struct json_doc doc;
+
+    *is_feed = false;
+    if (window_is_valid(task->window) || task->cursor_key.len == 0)
+        return true;
+    if (!json_parse(&doc, judge->arena, task->params, err))
+        return false;
+    *is_feed = json_exists(json_get(&doc, json_root(&doc), STR("cursorVersion")));
+    return true;
+}
+
+/* Whether its endpoint has a later plan: after a change of the query or of the window's type, that
+ * is in another namespace. */
+static bool has_later_plan(const struct judge *judge, const struct task *task, bool *later,
+                           struct error *err)
+{
+    const struct plan_filter filter = { .source = task->source,
+                                        .has_operation = true,
+                                        .operation = task->operation,
+                                        .limit = LATER_PLANS_MAX };
+    struct plan_list plans;
+
+    if (!store_plan_list(judge->store, judge->arena, &filter, &plans, err))
+        return false;
+    for (size_t i = 0; i < plans.count && !*later; i++)
+        *later =
+            plans.items[i].id > task->plan_id && str_eq(plans.items[i].endpoint, task->endpoint);
+    return true;
+}
+
+/* For a feed: whether it was continued by a later task. */
+static bool is_continued(const struct judge *judge, const struct task *task, bool *continued,
+                         struct error *err)
+{
+    const struct coverage_namespace of = { .source = task->source,
+                                           .endpoint = task->endpoint,
+                                           .operation = task->operation,
+                                           .cursor_key = task->cursor_key,
+                                           .scope = task->scope,
+                                           .namespace_key = task->namespace_key };
+    struct task last;
+    bool found;
+
+    if (!store_task_last(judge->store, judge->arena, &of, &last, &found, err))
+        return false;
+    *continued = found && last.id > task->id;
+    return *continued || has_later_plan(judge, task, continued, err);
+}
+
 /* A re-sliced task is missing only where its pieces are, and these are in the list themselves. */
 static bool judge_one(const struct judge *judge, struct trouble *trouble, struct error *err)
 {
@@ -97,8 +191,14 @@ static bool judge_one(const struct judge *judge, struct trouble *trouble, struct
     const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
     bool held = trouble->ended.is_resliced;
 
-    if (!held && window_is_valid(task->window)) {
-        if (!is_held(judge, trouble, &held, err))
+    if (!read_is_feed(judge, task, &trouble->is_feed, err))
+        return false;
+    if (!held && trouble->is_feed) {
+        if (!is_continued(judge, task, &held, err))
+            return false;
+    } else if (!held && window_is_valid(task->window)) {
+        if (!is_held(judge, trouble, &held, err) ||
+            (!held && !is_held_by_later_query(judge, task, &held, err)))
             return false;
     } else if (!held && !is_planned_again(judge, task, &held, err)) {
         return false;
@@ -125,6 +225,7 @@ bool trouble_list(struct store *store, struct arena *arena, const struct trouble
     if (!store_status_troubled(store, arena,
                                &(struct trouble_query){ .source = filter->source,
                                                         .since_us = filter->since_us,
+                                                        .with_held = filter->with_held,
                                                         .limit = filter->limit },
                                &ended, err))
         return false;
@@ -160,7 +261,15 @@ const char *trouble_advice(const struct trouble *trouble, bool takes_signals)
     if (!trouble->is_missing)
         return trouble->has_holes ? holes_advice(&trouble->ended.task, takes_signals)
                                   : "nothing to do: it has been covered or is under way";
+    if (trouble->is_feed)
+        return trouble_is_held(trouble)
+                   ? "correct the source file and apply it, or, if the source has begun its ids "
+                     "again, set the cursor back: patra cursor reset SOURCE --to 0"
+                   : "fix what the error names; the next harvest continues from the cursor";
     if (!window_is_valid(trouble->ended.task.window))
         return "fix what the error names; the next update chooses these records again";
+    if (trouble_is_held(trouble))
+        return "correct the source file as the error says and apply it; the window is then planned "
+               "again, and otherwise only now and then";
     return "fix what the error names; the next trigger plans this window again";
 }

@@ -274,6 +274,8 @@ bool schedule_view(struct store *store, struct arena *arena, const struct source
         view->is_due = schedule_due(&schedule, since_us, now_us, &tick_us) &&
                        schedule_next(&schedule, since_us, &view->due_us);
         view->has_next = schedule_next(&schedule, now_us, &view->next_us);
+        if (view->has_next && schedule_next(&schedule, view->next_us, &tick_us))
+            view->period_us = tick_us - view->next_us;
     }
     return true;
 }

@@ -66,6 +66,7 @@ struct schedule_view {
     int64_t due_us;  /* the first such */
     bool has_next;
     int64_t next_us;
+    int64_t period_us; /* from the next tick to the one after it; 0: unknown */
 };
 
 struct schedule_view_list {

@@ -1,4 +1,6 @@
 /* When status calls for a person, and its JSON. */
+#include <string.h>
+
 #include "data/json.h"
 #include "well_status.h"
 
@@ -86,6 +88,101 @@ TEST(what_is_missing_still_needs_a_person)
     source.troubles.missing = 1;
     REQUIRE(needs_of(&status) == 1, "one");
     CHECK(has(status.needs.items[0].text, "1 slice failed and is still missing"), "how many");
+}
+
+TEST(a_feed_that_does_not_go_forward_needs_a_person)
+{
+    struct view_status status = well();
+
+    trouble.is_feed = true;
+    trouble.ended.task.window = (struct window){ 0, 0 };
+    trouble.ended.has_reason = true;
+    trouble.ended.reason = PARTIAL_DEAD_END;
+    CHECK_EQ(needs_of(&status), 0, "it has a later task");
+    trouble.is_missing = true;
+    source.troubles.missing = 1;
+    REQUIRE(needs_of(&status) == 1, "one");
+    CHECK(has(status.needs.items[0].text,
+              "crossref: the feed works cannot be read to its end: status 400"),
+          "which");
+    CHECK(has(status.needs.items[0].text, "patra cursor reset crossref --to 0"), "what to run");
+    CHECK(str_find(str_of(trouble_advice(&trouble, true)), STR("signal")) ==
+              strlen(trouble_advice(&trouble, true)),
+          "a feed is not about signals");
+}
+
+TEST(a_cursor_that_is_far_behind_needs_a_person)
+{
+    struct view_status status = well();
+    struct view_behind behind = { .operation = STR("harvest"),
+                                  .at_us = NOW - 3 * US_PER_DAY,
+                                  .behind_us = 3 * US_PER_DAY,
+                                  .still_us = 2 * US_PER_DAY };
+    struct schedule_view view = { .operation = STR("harvest"),
+                                  .endpoint = STR("works"),
+                                  .has_last = true,
+                                  .is_due = true,
+                                  .due_us = NOW - 4 * US_PER_HOUR };
+
+    source.behind = (struct view_behind_list){ &behind, 1 };
+    REQUIRE(needs_of(&status) == 1, "one");
+    CHECK(has(status.needs.items[0].text,
+              "crossref: the cursor of harvest is 3d 0h behind and has not moved for 2d 0h"),
+          "which, and how far");
+    CHECK(has(status.needs.items[0].text, "patra cursor show crossref"), "what to do");
+    source.schedules = (struct schedule_view_list){ &view, 1 };
+    REQUIRE(needs_of(&status) == 1, "one");
+    CHECK(has(status.needs.items[0].text, "has not fired"), "the cause comes before the effect");
+}
+
+TEST(a_credential_that_was_refused_needs_a_person)
+{
+    struct view_status status = well();
+    struct view_gate gate = { .key = STR("crossref/works#main"),
+                              .is_configured = true,
+                              .source = STR("crossref"),
+                              .credential = STR("main"),
+                              .view = { .is_known = true,
+                                        .parked_until_us = INT64_MIN,
+                                        .refused_us = NOW - US_PER_HOUR,
+                                        .refused_status = 401 } };
+
+    status.gates = (struct view_gate_list){ &gate, 1 };
+    REQUIRE(needs_of(&status) == 1, "one");
+    CHECK(has(status.needs.items[0].text,
+              "crossref: the credential main was refused 1h 00m ago (status 401)"),
+          "which, and how");
+    CHECK(has(status.needs.items[0].text, "patra resume crossref"), "what to do");
+    gate.view.refused_us = 0;
+    CHECK_EQ(needs_of(&status), 0, "it is used again");
+}
+
+TEST(the_limits_of_a_gate_are_those_that_its_requests_have)
+{
+    struct view_gate gate = { .rate = { .limit = { .per_second = 3, .burst = 3 },
+                                        .with_credential = { .per_second = 10 } } };
+
+    CHECK(view_gate_limit(&gate).per_second == 3, "not known yet: without");
+    gate.view.is_known = true;
+    CHECK(view_gate_limit(&gate).per_second == 3, "an optional credential that is not set");
+    gate.view.has_credential = true;
+    CHECK(view_gate_limit(&gate).per_second == 10, "one that is set");
+    CHECK_EQ(view_gate_limit(&gate).burst, 3, "what it does not change");
+}
+
+TEST(records_in_quarantine_need_a_person)
+{
+    struct view_status status = well();
+    struct quarantine_sum sums[] = {
+        { .endpoint = STR("works"), .reason = STR("NO_ID"), .count = 2 },
+        { .endpoint = STR("work"), .reason = STR("DATE"), .count = 1 }
+    };
+
+    source.quarantine = (struct quarantine_sum_list){ sums, 2 };
+    REQUIRE(needs_of(&status) == 1, "one for all of them");
+    CHECK(has(status.needs.items[0].text, "crossref: 3 records are in quarantine"), "how many");
+    CHECK(has(status.needs.items[0].text, "patra quarantine list crossref"), "where to look");
+    CHECK(has(status.needs.items[0].text, "patra quarantine retry crossref"), "what to do");
 }
 
 TEST(a_gate_says_until_when_and_why_it_is_blocked)
