@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build deps test matrix threads valgrind demo check bench install clean
+.PHONY: build deps test matrix shapes threads valgrind demo check bench install clean
 
 build:
 	@PREFIX=$(PREFIX) scripts/build build programs
@@ -16,6 +16,9 @@ test:
 
 matrix:
 	@BUILDS=build MATRIX=full TEST_SECONDS_MAX=7200 scripts/test matrix
+
+shapes:
+	@BUILDS=build PATRA_SHAPES=10000 TEST_SECONDS_MAX=7200 scripts/test sim-shapes
 
 threads:
 	@scripts/threads

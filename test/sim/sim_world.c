@@ -121,12 +121,13 @@ int64_t world_now(struct world *w)
 bool world_fire(struct world *w, const char *operation, struct plan_result *result,
                 struct error *err)
 {
-    return plan_trigger(w->store, &w->arena,
-                        &(struct plan_request){ .source = STR("demo"),
-                                                .operation = str_of(operation),
-                                                .now_us = world_now(w),
-                                                .trigger = TRIGGER_MANUAL },
-                        result, err);
+    return plan_trigger(
+        w->store, &w->arena,
+        &(struct plan_request){ .source = STR("demo"),
+                                .operation = str_of(operation),
+                                .now_us = world_now(w),
+                                .trigger = w->is_scheduled ? TRIGGER_SCHEDULE : TRIGGER_MANUAL },
+        result, err);
 }
 
 bool world_trigger(struct world *w, struct plan_result *result, struct error *err)

@@ -45,6 +45,7 @@ struct world {
         char owner[16];
     } workers[EXECUTORS];
     int64_t batch_records; /* 0: a page is never too long */
+    bool is_scheduled;     /* triggers are those of a schedule, not by hand */
     int deaths;
     int64_t update_ids; /* that an UPDATE was planned for */
     int64_t events;     /* that the watch has seen */

@@ -12,7 +12,9 @@
  *      batches    no number, token or key twice within a run (the store's own keys)
  */
 #include "contract.h"
+#include "engine/plan/cancel.h"
 #include "fault_store.h"
+#include "page_need.h"
 #include "port/store_rate.h"
 #include "sim_world.h"
 #include "test.h"
@@ -47,13 +49,25 @@ static void arm(struct world *w)
     fault_store_arm(w->store, &fault);
 }
 
-static void live_through(struct world *w)
+/* Of a slice whose total shows its end. */
+static int64_t pages_of(int64_t records)
 {
+    return page_need(&(struct page_need){
+        .paging = NEED_OFFSET, .records = records, .size = API_PAGE, .shows_end = true });
+}
+
+/* Returns the pages that are needed: those of what has changed since the trigger before. */
+static int64_t live_through(struct world *w)
+{
+    int64_t need = 0;
+
     for (int round = 0; round < ROUNDS; round++) {
+        const int64_t changes = random_between(&w->random, 0, 60);
         struct plan_result result;
         struct error ignored; /* what fails is tried again by the next one */
 
-        change_records(w, random_between(&w->random, 0, 60));
+        change_records(w, changes);
+        need += pages_of(changes);
         w->api.fault_percent = random_chance(&w->random, 70) ? 15 : 0;
         (void)!world_trigger(w, &result, &ignored);
         for (int64_t n = random_between(&w->random, 0, 12); n > 0; n--) {
@@ -63,6 +77,7 @@ static void live_through(struct world *w)
             (void)fault_store_disarm(w->store);
         }
     }
+    return need;
 }
 
 /* No more faults: everything left undone is done now. */
@@ -111,18 +126,23 @@ TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
     static struct world w;
     const int histories = contract_rounds(HISTORIES);
     const struct random_seeds seeds = random_seeds((uint64_t)histories);
-    int64_t records = 0, requests = 0;
+    int64_t records = 0, requests = 0, good = 0, needed = 0;
     int deaths = 0;
 
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const size_t failed = test_failures();
+        int64_t need;
 
         world_init(&w, seed);
-        live_through(&w);
+        need = live_through(&w);
         come_to_rest(&w, US_PER_DAY);
         check_truth(&w, US_PER_DAY);
         records += w.api.count;
         requests += w.api.requests;
+        good += w.api.requests - w.api.spoiled;
+        needed += need;
+        CHECK(w.api.requests - w.api.spoiled <= NEED_FACTOR_MAX * need,
+              "too many requests, even with what was read again after a death");
         deaths += w.deaths;
         world_release(&w);
         if (test_failures() > failed) {
@@ -132,6 +152,7 @@ TEST(after_any_history_of_faults_and_deaths_the_store_equals_the_upstream)
     }
     test_note("%lld records, %lld requests, %d executors died", (long long)records,
               (long long)requests, deaths);
+    page_need_check("histories", good, needed);
     CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
 
@@ -155,18 +176,19 @@ TEST(after_any_history_days_that_were_sliced_by_ids_equal_the_upstream)
     static struct world w;
     const int histories = contract_rounds(HISTORIES);
     const struct random_seeds seeds = random_seeds((uint64_t)histories);
-    int64_t records = 0, requests = 0, parts = 0;
+    int64_t records = 0, requests = 0, good = 0, needed = 0, parts = 0;
     int deaths = 0;
 
     for (uint64_t seed = seeds.from; seed < seeds.to; seed++) {
         const size_t failed = test_failures();
 
         world_open(&w, seed, UPSTREAM_SOURCE_BY_DAY);
-        live_through(&w);
+        needed += live_through(&w);
         come_to_rest(&w, 2 * US_PER_DAY);
         check_truth(&w, 2 * US_PER_DAY);
         records += w.api.count;
         requests += w.api.requests;
+        good += w.api.requests - w.api.spoiled;
         parts += count_parts(&w);
         deaths += w.deaths;
         world_release(&w);
@@ -177,6 +199,8 @@ TEST(after_any_history_days_that_were_sliced_by_ids_equal_the_upstream)
     }
     test_note("%lld records, %lld requests, %lld parts by id, %d executors died",
               (long long)records, (long long)requests, (long long)parts, deaths);
+    page_need_print("histories by id", good, needed,
+                    "days are read whole, and finding their parts by id takes requests");
     CHECK(seeds.is_one || parts > 10 * histories, "days were sliced");
     CHECK(seeds.is_one || deaths > histories / 2, "executors have died");
 }
@@ -407,6 +431,58 @@ TEST(a_wait_that_the_source_demands_is_kept_by_the_database_clock)
     }
 }
 
+/* ---- a source that is not as its file says ---- */
+
+static int64_t count_over_budget(struct world *w)
+{
+    const struct task_filter filter = { .source = STR("demo"), .limit = 100000 };
+    struct task_list tasks;
+    struct error err = { 0 };
+    int64_t count = 0;
+
+    REQUIRE_OK(store_task_list(w->store, &w->arena, &filter, &tasks, &err), err);
+    for (size_t i = 0; i < tasks.count; i++)
+        count += str_find(tasks.items[i].last_error, STR("re-slices included")) <
+                 tasks.items[i].last_error.len;
+    return count;
+}
+
+/* All queries have the same total, above the cap: halving the window would never help. */
+TEST(a_source_that_ignores_the_window_does_not_multiply_requests)
+{
+    enum { PAGES = 20, REQUESTS_MAX = 4 * PAGES + 32 };
+    static struct world w;
+    struct plan_result result;
+    struct error err = { 0 };
+
+    world_init(&w, 1);
+    for (w.api.count = 0; w.api.count < PAGES * API_PAGE; w.api.count++)
+        w.api.records[w.api.count] =
+            (struct api_record){ START_US + w.api.count * US_PER_MINUTE, 1 };
+    w.api.ignores_window = true;
+    w.is_scheduled = true;
+    virtual_clock_set(&w.clock, START_US + US_PER_DAY + US_PER_HOUR / 6);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK_EQ(result.slices, 1, "one day");
+    world_drain(&w);
+    test_note("%lld requests", (long long)w.api.requests);
+    CHECK(w.api.requests <= REQUESTS_MAX + EXECUTORS, "no more than its pages justify");
+    CHECK(count_over_budget(&w) > 0, "and why");
+
+    virtual_clock_set(&w.clock, START_US + US_PER_DAY + US_PER_HOUR / 6);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK_EQ(result.slices, 0, "the schedule leaves it alone");
+    CHECK_EQ(result.idle, PLAN_IDLE_HELD, "and says so");
+    virtual_clock_advance(&w.clock, 2 * US_PER_HOUR);
+    w.api.ignores_window = false;
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK(result.slices > 0, "later it is tried again");
+    world_drain(&w);
+    for (int i = 0; i < w.api.count; i++)
+        world_check_record(&w, i);
+    world_release(&w);
+}
+
 /* ---- a slice that fails for good ---- */
 
 /* Ten records on each of so many days; "now" is just after the last. */
@@ -448,6 +524,133 @@ TEST(the_cursor_stops_at_a_slice_that_failed_and_a_later_trigger_heals_it)
     world_release(&w);
 }
 
+/* ---- a task that a person cancels ---- */
+
+static struct task task_from(struct world *w, int64_t from_us)
+{
+    const struct task_filter filter = { .source = STR("demo"), .limit = 100 };
+    struct task_list tasks;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_task_list(w->store, &w->arena, &filter, &tasks, &err), err);
+    for (size_t i = 0; i < tasks.count; i++) {
+        if (tasks.items[i].window.from_us == from_us)
+            return tasks.items[i];
+    }
+    REQUIRE(false, "a task that begins there");
+    return (struct task){ 0 };
+}
+
+static enum task_cancel_result cancel_of(struct store *store, int64_t id)
+{
+    const struct task_cancel_request request = { .id = id, .reason = STR("too big") };
+    enum task_cancel_result result;
+    struct error err = { 0 };
+
+    REQUIRE_OK(task_cancel(store, &request, &result, &err), err);
+    return result;
+}
+
+TEST(the_cursor_stops_at_a_slice_that_was_cancelled_and_a_later_trigger_heals_it)
+{
+    static struct world w;
+    const struct window third = { START_US + 2 * US_PER_DAY, START_US + 3 * US_PER_DAY };
+    struct plan_result result;
+    struct cursor cursor;
+    struct error err = { 0 };
+
+    world_init(&w, 1);
+    fill_days(&w, 5);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK_EQ(cancel_of(w.store, task_from(&w, third.from_us).id), TASK_IS_CANCELLED, "it waited");
+    CHECK_EQ(cancel_of(w.store, task_from(&w, third.from_us).id), TASK_HAD_ENDED, "once");
+    world_drain(&w);
+    REQUIRE(world_cursor(&w, &cursor), "a cursor");
+    CHECK_EQ(cursor.value.instant_us, third.from_us, "it waits where the cancelled slice begins");
+    CHECK_STR(task_from(&w, third.from_us).last_error, STR("cancelled by a person: too big"),
+              "the reason");
+    for (int i = 0; i < w.api.count; i++)
+        CHECK_EQ(w.api.fetched[i], i / 10 != 2, "the others were fetched");
+    virtual_clock_set(&w.clock, START_US + 5 * US_PER_DAY + US_PER_HOUR);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK_EQ(result.slices, 1, "only what is missing is planned");
+    world_drain(&w);
+    REQUIRE(world_cursor(&w, &cursor), "a cursor");
+    CHECK(cursor.value.instant_us >= START_US + 5 * US_PER_DAY, "it passes all that is covered");
+    for (int i = 0; i < w.api.count; i++)
+        CHECK_EQ(w.api.fetched[i], 1, "nothing was fetched twice");
+    world_release(&w);
+}
+
+/* The third request is under way. Then time passes, so that the run looks around again. */
+static void cancel_under_way(void *context, struct upstream *api)
+{
+    struct world *w = context;
+
+    if (api->requests != 3)
+        return;
+    CHECK_EQ(cancel_of(w->store, only_task(w).id), TASK_WILL_STOP, "it is under way");
+    CHECK_EQ(only_task(w).status, TASK_EXECUTING, "and stays so");
+    virtual_clock_advance(&w->clock, 2 * US_PER_SECOND);
+}
+
+TEST(a_task_that_is_cancelled_under_way_stops_between_two_batches_and_covers_nothing)
+{
+    static struct world w;
+    struct plan_result result;
+    struct cursor cursor;
+    struct error err = { 0 };
+
+    world_init(&w, 1);
+    for (int i = 0; i < 55; i++)
+        w.api.records[w.api.count++] =
+            (struct api_record){ .updated_us = START_US + i * US_PER_MINUTE, .revision = 1 };
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    w.api.before = cancel_under_way;
+    w.api.context = &w;
+    REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "there was a task");
+    CHECK_EQ(only_task(&w).status, TASK_CANCELLED, "it has ended");
+    CHECK_STR(only_task(&w).last_error, STR("cancelled by a person: too big"), "the reason");
+    CHECK(w.api.requests <= 4, "the batch under way, and what was prefetched, are the last");
+    for (int i = 0; i < 20; i++)
+        world_check_record(&w, i);
+    if (world_cursor(&w, &cursor))
+        CHECK(cursor.value.instant_us <= START_US, "nothing is covered");
+    w.api.before = NULL;
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    CHECK_EQ(result.slices, 1, "it is planned again");
+    world_drain(&w);
+    for (int i = 0; i < w.api.count; i++)
+        world_check_record(&w, i);
+    world_release(&w);
+}
+
+/* A task that is given back for later, and was cancelled meanwhile, is not waited for. */
+static void cancel_and_refuse(void *context, struct upstream *api)
+{
+    struct world *w = context;
+
+    if (api->requests == 1)
+        CHECK_EQ(cancel_of(w->store, only_task(w).id), TASK_WILL_STOP, "it is under way");
+}
+
+TEST(a_task_that_is_cancelled_is_not_put_off)
+{
+    static struct world w;
+    struct plan_result result;
+    struct error err = { 0 };
+
+    world_init(&w, 1);
+    upstream_change(&w.api, START_US);
+    w.api.wait_s = 7200;
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    w.api.before = cancel_and_refuse;
+    w.api.context = &w;
+    REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "there was a task");
+    CHECK_EQ(only_task(&w).status, TASK_CANCELLED, "it has ended");
+    world_release(&w);
+}
+
 /* ---- other operations beside HARVEST ---- */
 
 /* The same harvests, a day each; with or without a BACKFILL and an UPDATE that work beside them. */
@@ -469,6 +672,14 @@ static void harvest_for_days(struct world *w, bool with_others)
     }
 }
 
+/* Of slices of a day; the last one has begun. */
+static int64_t need_of_days(const struct world *w)
+{
+    const int64_t days = w->api.count / 10;
+
+    return (days + 1) * pages_of(10);
+}
+
 TEST(backfill_and_update_beside_it_leave_the_forward_cursor_s_history_as_it_is)
 {
     static struct world w[2];
@@ -481,6 +692,7 @@ TEST(backfill_and_update_beside_it_leave_the_forward_cursor_s_history_as_it_is)
         REQUIRE(world_cursor(&w[i], &cursor), "a cursor");
         events[i] = world_events(&w[i], &cursor);
     }
+    page_need_check("harvests, a day each", w[0].api.requests, need_of_days(&w[0]));
     CHECK(w[1].api.requests > w[0].api.requests, "the others have worked");
     CHECK(w[1].update_ids > 0, "the update, too");
     CHECK_EQ(events[0].count, events[1].count, "as many moves");

@@ -88,7 +88,8 @@ static size_t find_hits(const struct upstream *api, struct str url, struct hit *
     for (int i = 0; i < api->count; i++) {
         const int64_t at_us = api->records[i].updated_us;
 
-        if (at_us >= since_us && at_us < until_us && (!has_range || (i >= least && i <= most)))
+        if ((api->ignores_window || (at_us >= since_us && at_us < until_us)) &&
+            (!has_range || (i >= least && i <= most)))
             hits[count++] = (struct hit){ i, api->records[i].updated_us };
     }
     if (count > 0)
@@ -211,8 +212,10 @@ static void make(void *context, struct arena *arena, const struct http_request *
         reply_page(api, arena, request->url, reply);
     if (api->wait_s > 0)
         reply_wait(api, arena, reply);
-    if (random_chance(&api->random, api->fault_percent))
+    if (random_chance(&api->random, api->fault_percent)) {
+        api->spoiled++;
         spoil(api, request->url, reply);
+    }
 }
 
 /* ---- the whole ---- */

@@ -26,8 +26,10 @@ struct upstream {
     int count;
     int fault_percent;     /* of the responses */
     struct window refused; /* queries that begin in it get 400; not valid: none do */
+    bool ignores_window;   /* every query is for all records */
     int wait_s;            /* every request gets 503 and this Retry-After; 0: none does */
     int64_t requests;
+    int64_t spoiled;                  /* of these, got a fault for a response */
     int64_t fetched[API_RECORDS_MAX]; /* how often each was returned whole */
     /* Called before each response, for what is to happen in the middle of a walk. */
     void (*before)(void *context, struct upstream *api);

@@ -6,11 +6,13 @@
 
 #include "base/instant.h"
 #include "test.h"
+#include "within.h"
 
 #define SIM_SOURCE(name) "test/data/sim-sources/" name ".yaml"
-#define ALL                                                                                        \
-    " offset page0 page1 token header next link time single details oai oai-post history epmc-xml" \
-    " crossref pubmed europepmc openalex datacite arxiv "
+#define ALL                                                                                      \
+    " offset page0 page1 token header next link time since single details oai oai-post history " \
+    "epmc-xml"                                                                                   \
+    " crossref pubmed europepmc openalex datacite arxiv changes sync "
 
 const struct sim_shape sim_shapes[SIM_SHAPES] = {
     { .name = "offset",
@@ -21,6 +23,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", "total", NULL, "title" },
+      .need = { .paging = NEED_OFFSET, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "page0",
       .file = SIM_SOURCE("generic-page0"),
@@ -30,6 +34,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", "total", NULL, "title" },
+      .need = { .paging = NEED_PAGE0, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "page1",
       .file = SIM_SOURCE("generic-page1"),
@@ -39,6 +45,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", "total", NULL, "title" },
+      .need = { .paging = NEED_PAGE1, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "token",
       .file = SIM_SOURCE("generic-token"),
@@ -48,6 +56,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", "total", "nextToken", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "header",
       .file = SIM_SOURCE("generic-header"),
@@ -57,6 +67,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", NULL, NULL, "title" },
+      .need = { .paging = NEED_TOKEN_HEADER, .size = 20 },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "next",
       .file = SIM_SOURCE("generic-next"),
@@ -66,6 +78,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", "total", "next", "title" },
+      .need = { .paging = NEED_URL, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "link",
       .file = SIM_SOURCE("generic-link"),
@@ -75,6 +89,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "", NULL, NULL, "title" },
+      .need = { .paging = NEED_LINK, .size = 20 },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "time",
       .file = SIM_SOURCE("generic-time"),
@@ -84,6 +100,19 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "items", NULL, NULL, "title" },
+      .need = { .paging = NEED_TIME, .size = 20 },
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
+    { .name = "since",
+      .file = SIM_SOURCE("generic-since"),
+      .source = "generic-since",
+      .endpoint = "records",
+      .path = "",
+      .protocol = "generic",
+      .date_us = 1,
+      .to = SIM_TO,
+      .members = { "items", NULL, NULL, "title" },
+      .need = { .paging = NEED_SINCE, .size = 20 },
       .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") } } },
     { .name = "single",
       .file = SIM_SOURCE("generic-single"),
@@ -92,7 +121,9 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .path = "",
       .protocol = "generic",
       .date_us = 1,
-      .to = SIM_TO },
+      .to = SIM_TO,
+      .members = { "items", "total", NULL, "title" },
+      .need = { .paging = NEED_SINGLE, .shows_end = true } },
     { .name = "details",
       .file = SIM_SOURCE("generic-details"),
       .source = "generic-details",
@@ -101,6 +132,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "generic",
       .date_us = 1,
       .to = SIM_TO_SHORT,
+      .members = { "items", "total", NULL, "title" },
+      .need = { .paging = NEED_OFFSET, .size = 20, .shows_end = true, .id_batch = 1 },
       .update = "update",
       .page_path = "/generic/offset",
       .edits = { { STR_INIT("endpoints.list.page.size"), STR_INIT("20") } } },
@@ -112,6 +145,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "oai",
       .date_us = 1000000,
       .to = SIM_TO,
+      .members = { "ListRecords", "@completeListSize", "resumptionToken", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/size20") } } },
     { .name = "oai-post",
       .file = SIM_SOURCE("oai-post"),
@@ -121,6 +156,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "oai",
       .date_us = 1000000,
       .to = SIM_TO,
+      .members = { "ListRecords", "@completeListSize", "resumptionToken", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20 },
       .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/size20.extra") },
                  { STR_INIT("endpoints.records.window.min"), STR_INIT("3h") } } },
     { .name = "history",
@@ -131,6 +168,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "pubmed",
       .date_us = US_PER_DAY,
       .to = SIM_TO,
+      .members = { NULL, "count", NULL, "ArticleTitle" },
+      .need = { .paging = NEED_OFFSET, .size = 20 },
       .page_path = "/entrez/eutils/efetch.fcgi",
       .total_path = "/entrez/eutils/esearch.fcgi",
       .edits = { { STR_INIT("endpoints.fetch.page.size"), STR_INIT("20") } } },
@@ -142,6 +181,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "europepmc-xml",
       .date_us = 0,
       .to = SIM_TO,
+      .members = { "resultList", "hitCount", "nextCursorMark", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20, .shows_end = true },
       .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("20") } } },
     { .name = "crossref",
       .file = "sources/crossref.yaml",
@@ -152,6 +193,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .detail_protocol = "crossref-work",
       .date_us = 1000,
       .to = SIM_TO,
+      .members = { "items", "total-results", "next-cursor", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20 },
       .long_slices = "endpoints.works.window.max",
       .update = "update",
       .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("20") } } },
@@ -163,6 +206,9 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "pubmed",
       .date_us = US_PER_DAY,
       .to = SIM_TO,
+      .members = { "idlist", "count", NULL, "ArticleTitle" },
+      .need = { .paging = NEED_OFFSET, .size = 25, .shows_end = true, .id_batch = 20 },
+      .overlap_us = US_PER_DAY,
       .update = "update",
       .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("25") },
                  { STR_INIT("endpoints.fetch.batch.id_batch_size"), STR_INIT("20") } },
@@ -175,6 +221,9 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "europepmc",
       .date_us = 0,
       .to = SIM_TO,
+      .members = { "resultList", "hitCount", "nextCursorMark", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 30, .shows_end = true },
+      .overlap_us = US_PER_DAY,
       .edits = { { STR_INIT("endpoints.search.page.size"), STR_INIT("30") } } },
     { .name = "openalex",
       .file = "sources/openalex.yaml",
@@ -184,6 +233,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "openalex",
       .date_us = 1,
       .to = SIM_TO,
+      .members = { "results", "count", "next_cursor", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20, .shows_end = true },
       .long_slices = "endpoints.works.window.max",
       .update = "update",
       .edits = { { STR_INIT("endpoints.works.page.size"), STR_INIT("20") } } },
@@ -196,6 +247,8 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .detail_protocol = "datacite-doi",
       .date_us = 1000000,
       .to = SIM_TO,
+      .members = { "data", "total", "next", "titles" },
+      .need = { .paging = NEED_URL, .size = 25, .shows_end = true },
       .long_slices = "endpoints.dois.window.max",
       .update = "update",
       .edits = { { STR_INIT("endpoints.dois.page.size"), STR_INIT("25") } } },
@@ -207,8 +260,40 @@ const struct sim_shape sim_shapes[SIM_SHAPES] = {
       .protocol = "arxiv",
       .date_us = US_PER_DAY,
       .to = SIM_TO,
+      .members = { "ListRecords", NULL, "resumptionToken", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20, .shows_end = true },
       .update = "update",
       .edits = { { STR_INIT("endpoints.records.path"), STR_INIT("/oai/arxiv.size20") } } },
+    { .name = "changes",
+      .file = SIM_SOURCE("generic-changes"),
+      .source = "generic-changes",
+      .endpoint = "changes",
+      .path = "",
+      .protocol = "generic-feed",
+      .date_us = 1,
+      .to = SIM_TO,
+      .members = { "changes", NULL, NULL, "title" },
+      .need = { .paging = NEED_SINCE, .size = 20 },
+      .feed = CURSOR_ID,
+      .edits = { { STR_INIT("endpoints.changes.page.size"), STR_INIT("20") },
+                 { STR_INIT("endpoints.changes.query.from"), STR_INIT(SIM_FROM) },
+                 { STR_INIT("endpoints.changes.query.to"), STR_INIT(SIM_TO) } } },
+    { .name = "sync",
+      .file = SIM_SOURCE("generic-sync"),
+      .source = "generic-sync",
+      .endpoint = "records",
+      .path = "",
+      .protocol = "generic-sync",
+      .date_us = 1,
+      .to = SIM_TO,
+      .update = "update",
+      .page_path = "/generic/sync",
+      .members = { "items", NULL, "nextPageToken", "title" },
+      .need = { .paging = NEED_TOKEN, .size = 20 },
+      .feed = CURSOR_TOKEN,
+      .edits = { { STR_INIT("endpoints.records.page.size"), STR_INIT("20") },
+                 { STR_INIT("endpoints.records.query.from"), STR_INIT(SIM_FROM) },
+                 { STR_INIT("endpoints.records.query.to"), STR_INIT(SIM_TO) } } },
 };
 
 const struct sim_fault sim_faults[SIM_FAULTS] = {
@@ -254,6 +339,15 @@ const struct sim_fault sim_faults[SIM_FAULTS] = {
     { "no date", "nth=2 kind=record_no_date", false },
     { "bad date", "nth=2 kind=record_bad_date", false },
     { "missing details", "nth=2 kind=missing_details", false },
+    { "list an object", "nth=1 by=request kind=reshape member=LIST as=object", false },
+    { "error object", "nth=1 by=request kind=reshape as=object", false },
+    { "no list", "nth=1 by=request kind=reshape member=LIST as=nothing", false },
+    { "no total", "nth=1 by=request kind=reshape member=TOTAL as=nothing", false },
+    { "null total", "nth=1 by=request kind=reshape member=TOTAL as=null", false },
+    { "no next", "nth=1 by=request kind=reshape member=NEXT as=nothing", false },
+    { "next an object", "nth=1 by=request kind=reshape member=NEXT as=wrapped", false },
+    { "other content", "from=2 to=9 kind=reshape member=TITLE as=altered", false },
+    { "refused id", "ids=ID kind=status code=400 body=text", false },
     { "one in three", "rate=0.3 times=6 kind=status code=500", false },
 };
 
@@ -286,30 +380,96 @@ struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
     return (struct edit_list){ edits, count };
 }
 
+int64_t sim_shape_need(const struct sim_shape *shape, const struct sim_truth *truth,
+                       struct window window)
+{
+    struct page_need slice = shape->need;
+    const bool is_all = !window_is_valid(window);
+
+    window.from_us -= shape->overlap_us;
+    for (size_t i = 0; i < truth->count; i++)
+        slice.records +=
+            truth->items[i].is_wanted && (is_all || is_within(window, truth->items[i].at_us));
+    return page_need(&slice);
+}
+
 /* ---- faults ---- */
+
+static bool has(struct str rule, const char *word)
+{
+    return str_find(rule, str_of(word)) < rule.len;
+}
+
+/* The member that the rule changes, by the shape's own name. False: it changes none. */
+static bool member_of(const struct sim_shape *shape, struct str rule, struct str *word,
+                      const char **name)
+{
+    const struct sim_members *members = &shape->members;
+    const struct {
+        struct str word;
+        const char *name;
+    } words[] = { { STR("LIST"), members->list },
+                  { STR("TOTAL"), members->total },
+                  { STR("NEXT"), members->next },
+                  { STR("TITLE"), members->title } };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        *word = words[i].word;
+        *name = words[i].name;
+        if (str_find(rule, *word) < rule.len)
+            return true;
+    }
+    return false;
+}
+
+static struct str replace(struct arena *arena, struct str rule, struct str word, struct str name)
+{
+    const size_t at = str_find(rule, word);
+
+    return arena_printf(arena, "%.*s%.*s%.*s", STR_ARG(str_slice(rule, 0, at)), STR_ARG(name),
+                        STR_ARG(str_slice(rule, at + word.len, rule.len)));
+}
+
+/* With the shape's own names in place of the words that stand for them. */
+static struct str with_names(struct arena *arena, const struct sim_shape *shape, struct str rule,
+                             struct str id)
+{
+    const char *name;
+    struct str word;
+
+    if (has(rule, "ids=ID"))
+        return replace(arena, rule, STR("ID"), id);
+    if (!member_of(shape, rule, &word, &name))
+        return rule;
+    if (name == NULL)
+        return STR("path=/nowhere kind=close");
+    if (name[0] == '\0')
+        return replace(arena, rule, STR("member=LIST "), STR(""));
+    return replace(arena, rule, word, str_of(name));
+}
 
 /* Where faults of pages, and of totals, belong: on requests that have one. */
 static const char *path_of(const struct sim_shape *shape, struct str rule)
 {
-    const bool has_total = str_ends(rule, STR("moving_total")) && shape->total_path != NULL;
+    const bool is_of_total = has(rule, "moving_total") || has(rule, "TOTAL");
 
-    if (has_total)
+    if (is_of_total && shape->total_path != NULL)
         return shape->total_path;
-    if (str_ends(rule, STR("repeat_page")) || str_ends(rule, STR("shift_page")) ||
-        str_ends(rule, STR("moving_total")))
+    if (is_of_total || has(rule, "repeat_page") || has(rule, "shift_page") || has(rule, "LIST") ||
+        has(rule, "NEXT"))
         return shape->page_path;
     return NULL;
 }
 
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
-                          const struct sim_fault *fault)
+                          const struct sim_fault *fault, struct str id)
 {
-    const struct str rule = str_of(fault->rule);
     const struct str each = STR("nth=1 by=request "), twice = STR("nth=1,2 by=request ");
-    const char *path = path_of(shape, rule);
+    const char *path = path_of(shape, str_of(fault->rule));
+    struct str rule = with_names(arena, shape, str_of(fault->rule), id);
 
     if (path != NULL)
-        return arena_printf(arena, "path=%s %s", path, fault->rule);
+        return arena_printf(arena, "path=%s %.*s", path, STR_ARG(rule));
     if (strcmp(shape->name, "crossref") != 0)
         return rule;
     if (str_starts(rule, each))
@@ -334,38 +494,52 @@ struct exception {
 };
 
 static const struct exception unseen[] = {
+    { "no next", " oai oai-post arxiv ",
+      "a first page without a resumptionToken, which has the total, too, is the whole list" },
+    { "other content", ALL, "a record that was received once says nothing about another content" },
     { "latin1", " details history pubmed openalex ",
       "an answer whose odd letters have all become question marks is a good one" },
     { "no date", " europepmc epmc-xml ", "where no date is read, none is missed" },
     { "bad date", " europepmc epmc-xml ", "where no date is read, none is missed" },
-    { "no date, lasting", " details time ", "a tombstone may have no date" },
-    { "shift page, lasting", " header link time oai ",
+    { "no date, lasting", " details time since ", "a tombstone may have no date" },
+    { "shift page, lasting", " header link time since oai ",
       "without a total the only page of a slice may lack its first record" },
 };
 
 static const struct exception idle[] = {
+    { "no total", " oai oai-post ", "the source says that it may be absent" },
+    { "null total", " oai oai-post ", "the source says that it may be absent" },
+    { "next an object", " oai oai-post epmc-xml arxiv ",
+      "XML: the text of an element is that of the elements in it" },
+    { "refused id",
+      " offset page0 page1 token header next link time since single oai oai-post history epmc-xml"
+      " crossref europepmc openalex datacite arxiv changes sync ",
+      "it requests no records by id" },
     { "drip", ALL, "the same bytes, only slower" },
     { "utf16", " oai oai-post epmc-xml arxiv ", "XML says its encoding, and is read in it" },
     { "repeat page", " single ", "there is one page, and none before it" },
     { "repeat pages", " single ", "there is one page, and none before it" },
-    { "repeat page", " time ", "every request asks for its own first page" },
-    { "repeat pages", " time ", "every request asks for its own first page" },
-    { "shift page", " time ", "a page begins with what the last one ended with" },
-    { "repeat token", " offset page0 page1 time single details history pubmed ",
+    { "repeat page", " time since changes sync ", "every request asks for its own first page" },
+    { "repeat pages", " time since changes sync ", "every request asks for its own first page" },
+    { "shift page", " time since changes sync ",
+      "a page begins with what the last one ended with" },
+    { "repeat token", " offset page0 page1 time since single details history pubmed changes ",
       "it has no token" },
     { "repeat token", " crossref ", "a scroll's token stays the same by right" },
-    { "expired token", " offset page0 page1 time single details pubmed ", "it has no token" },
+    { "expired token", " offset page0 page1 time since single details pubmed changes ",
+      "it has no token" },
     { "expired token", " next link ", "its links hold numbers of pages, which do not expire" },
-    { "moving total", " header link time arxiv ", "it returns no total" },
+    { "moving total", " header link time since arxiv changes sync ", "it returns no total" },
     { "next elsewhere",
-      " offset page0 page1 token header time single details oai oai-post history epmc-xml crossref"
-      " pubmed europepmc openalex arxiv ",
+      " offset page0 page1 token header time since single details oai oai-post history epmc-xml "
+      "crossref"
+      " pubmed europepmc openalex arxiv changes sync ",
       "it has no link to a next page, or follows none" },
     { "no date, lasting", " europepmc ", "where no date is read, none is missed" },
     { "bad date, lasting", " europepmc ", "where no date is read, none is missed" },
     { "missing details",
-      " offset page0 page1 token header next link time single oai oai-post epmc-xml crossref"
-      " europepmc openalex datacite arxiv ",
+      " offset page0 page1 token header next link time since single oai oai-post epmc-xml crossref"
+      " europepmc openalex datacite arxiv changes sync ",
       "it has no second phase" },
     { "missing details", " details ", "one id to a request: it is there, or 404" },
 };
@@ -396,6 +570,11 @@ const char *sim_fault_unseen(const struct sim_shape *shape, const struct sim_fau
 
 const char *sim_fault_idle(const struct sim_shape *shape, const struct sim_fault *fault)
 {
+    const char *name;
+    struct str word;
+
+    if (member_of(shape, str_of(fault->rule), &word, &name) && name == NULL)
+        return "its responses have no such member";
     return because(idle, ARRAY_LEN(idle), shape, fault);
 }
 

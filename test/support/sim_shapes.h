@@ -8,7 +8,11 @@
 #define PATRA_TEST_SUPPORT_SIM_SHAPES_H
 
 #include "child.h"
+#include "core/codes.h"
+#include "core/window.h"
+#include "page_need.h"
 #include "port/http.h"
+#include "sim_truth.h"
 #include "spec/edit.h"
 
 /* The window that is tried; the world is SIM_WORLD. */
@@ -18,7 +22,16 @@
 
 #define SIM_WORLD "--records", "6000", "--burst-ppm", "300000", "--audit-off", "repeat"
 
-enum { SIM_SHAPES = 20, SIM_FAULTS = 43 };
+enum { SIM_SHAPES = 23, SIM_FAULTS = 52 };
+
+/* Where a response has what a fault changes (kind=reshape): names of members or elements, "" for
+ * the whole body; NULL: it has none. */
+struct sim_members {
+    const char *list;
+    const char *total;
+    const char *next;
+    const char *title; /* any content of a record */
+};
 
 struct sim_shape {
     const char *name;
@@ -34,7 +47,11 @@ struct sim_shape {
     const char *update;      /* the operation by id; NULL: there is none */
     const char *page_path;   /* of the requests that page, where there are others; else NULL */
     const char *total_path;  /* of those that tell a total; NULL: the same */
-    struct edit edits[3];    /* with small pages, so that a day has one in the middle */
+    enum cursor_type feed;   /* what a feed is read by; TIME: it is none */
+    struct sim_members members;
+    struct page_need need; /* of a slice; records is not set */
+    int64_t overlap_us;    /* how long before their slice its queries begin */
+    struct edit edits[3];  /* with small pages, so that a day has one in the middle */
 };
 
 struct sim_fault {
@@ -50,12 +67,18 @@ extern const struct sim_fault sim_faults[SIM_FAULTS];
 struct edit_list sim_shape_edits(struct arena *arena, const struct sim *sim,
                                  const struct sim_shape *shape, bool with_long_slices);
 
-/* The fault's rule for this shape. What is wrong with a page affects pages, not the
- * requests between them. Every scroll has a token of its own, so that "the first attempt at each
- * page" would be each page of each scroll for ever: there the second and third requests are spoilt.
+/* The requests that a slice needs, by the truth. A window that is not valid: all records. */
+int64_t sim_shape_need(const struct sim_shape *shape, const struct sim_truth *truth,
+                       struct window window);
+
+/* The fault's rule for this shape. LIST, TOTAL, NEXT and TITLE stand for its members of these
+ * names, ID for the id of a record. A fault of a member that it does not have hits nothing. What is
+ * wrong with a page affects pages, not the requests between them. Every scroll has a token of its
+ * own, so that "the first attempt at each page" would be each page of each scroll for ever: there
+ * the second and third requests are spoilt.
  */
 struct str sim_fault_rule(struct arena *arena, const struct sim_shape *shape,
-                          const struct sim_fault *fault);
+                          const struct sim_fault *fault, struct str id);
 
 /* What cannot be seen from outside, so that a harvest under this fault may hold it unnoticed;
  * NULL: all of it can be seen. */

@@ -3,6 +3,7 @@
 
 #include "base/list.h"
 #include "data/date.h"
+#include "data/hash.h"
 #include "data/json.h"
 #include "test.h"
 
@@ -69,4 +70,32 @@ const struct sim_truth_row *sim_truth_find(const struct sim_truth *truth, struct
             high = middle;
     }
     return low < truth->count && str_eq(truth->items[low].id, id) ? &truth->items[low] : NULL;
+}
+
+bool sim_truth_has_bytes(const struct sim_truth_row *row, struct arena *arena, struct str payload)
+{
+    const struct str element = STR("<record");
+    const struct str added = STR("<record xmlns=\"http://www.openarchives.org/OAI/2.0/\"");
+    char hex[HASH_HEX_MAX];
+    struct hash_sum sum;
+    struct error err;
+
+    if (str_starts(payload, added))
+        payload = arena_printf(arena, "%.*s%.*s", STR_ARG(element),
+                               STR_ARG(str_slice(payload, added.len, payload.len)));
+    REQUIRE_OK(hash_of(payload, &sum, &err), err);
+    hash_hex(&sum, hex);
+    return str_eq(str_of(hex), row->sha256);
+}
+
+struct str sim_truth_some_id(const struct sim_truth *truth)
+{
+    for (size_t i = 0; i < truth->count; i++) {
+        const struct sim_truth_row *row = &truth->items[(i + truth->count / 2) % truth->count];
+
+        if (row->is_wanted && !row->is_dead)
+            return row->id;
+    }
+    REQUIRE(false, "a record");
+    return STR("");
 }

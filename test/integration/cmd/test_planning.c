@@ -229,11 +229,27 @@ static void partial(const char *store)
             run = trigger_ten_days(store);
             CHECK_STR(cli_value(run.out, "sliceCount"), STR("0"), "while the queue is full");
             CHECK_STR(cli_value(run.out, "remarks.idle"), STR("BUDGET"), "it says so");
+            run = RUN("patra", "plan", "show", "1", "--store", store);
+            CHECK(cli_has(run.out, "rest       the next trigger plans the rest"),
+                  "what is to come");
         }
         succeed(store);
+        run = RUN("patra", "plan", "show", "1", "--json", "--store", store);
+        CHECK_STR(cli_value(run.out, "rest.state"), i < 2 ? STR("OPEN") : STR("FINISHED"),
+                  "finished when all days are, and not before");
     }
     CHECK_EQ(number(store, "SELECT count(*) FROM ing_task"), 10, "ten days");
     CHECK_EQ(number(store, "SELECT count(DISTINCT window_from) FROM ing_task"), 10, "each once");
+    run = RUN("patra", "plan", "show", "1", "--store", store);
+    CHECK(cli_has(run.out, "HARVEST of works, PARTIAL"), "the first plan stays as it was");
+    CHECK(cli_has(run.out, "rest       the rest was finished by plan 4"),
+          "and says who finished it");
+    run = RUN("patra", "plan", "list", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "3.rest.state"), STR("FINISHED"), "for programs");
+    CHECK_STR(cli_value(run.out, "0.rest"), STR(""), "the last one is READY");
+    run = RUN("patra", "plan", "list", "--store", store);
+    CHECK(cli_has(run.out, "the rest was finished by plan 4"), "in the list");
+    CHECK(cli_width(run.out) <= 80, "which fits");
     run = trigger_ten_days(store);
     CHECK_STR(cli_value(run.out, "sliceCount"), STR("0"), "then all is done");
     CHECK_STR(cli_value(run.out, "stop"), STR("GO"), "and nothing waits");
@@ -291,16 +307,17 @@ static void add_record(const char *store, const char *id, int days_ago)
 {
     char sql[1024];
 
-    (void)snprintf(sql, sizeof(sql),
-                   "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version,"
-                   " deleted, content_hash, expr_hash, checked_at, created_at, payload)"
-                   " VALUES ('daily', 'works', '%s', 1, %s, 'x', 'y', %s, %s, %s)",
-                   id, is_postgres(store) ? "false" : "0",
-                   is_postgres(store)
-                       ? format("now() - interval '%d days'", days_ago).bytes
-                       : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
-                   is_postgres(store) ? "now()" : "unixepoch() * 1000000",
-                   is_postgres(store) ? "'\\x7b7d'" : "x'7b7d'");
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version,"
+        " deleted, content_hash, expr_hash, checked_at, observed_at, created_at, payload)"
+        " VALUES ('daily', 'works', '%s', 1, %s, 'x', 'y', %s, %s, %s, %s)",
+        id, is_postgres(store) ? "false" : "0",
+        is_postgres(store) ? format("now() - interval '%d days'", days_ago).bytes
+                           : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
+        is_postgres(store) ? "now()" : "unixepoch() * 1000000",
+        is_postgres(store) ? "now()" : "unixepoch() * 1000000",
+        is_postgres(store) ? "'\\x7b7d'" : "x'7b7d'");
     (void)ask(store, sql);
 }
 

@@ -48,8 +48,9 @@ static void settle(const char *store)
     (void)snprintf(id, sizeof(id), "%.*s", STR_ARG(cli_value(run.out, "0.id")));
     (void)snprintf(raw_id, sizeof(raw_id), "\"id\":\"%.*s\"",
                    STR_ARG(cli_value(run.out, "0.recordId")));
-    CHECK_EQ(RUN("patra", "status", SIM_SOURCE_NAME, "--store", store).code, 0,
-             "it heals without a person");
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    CHECK(cli_has(run.out, "in quarantine. See patra quarantine list"), "and is told what to do");
     /* Its bytes, and what was wrong. */
     run = RUN("patra", "quarantine", "show", id, "--store", store);
     CHECK(cli_has(run.out, "date.missing: ") && cli_has(run.out, raw_id), "show");

@@ -38,7 +38,7 @@ static void an_update_looks_at_them(const char *store)
     bad = RUN("patra", "quarantine", "list", SOURCE, "--json", "--store", store);
     CHECK_STR(cli_value(bad.out, "0.recordId"), cli_value(run.out, "0.recordId"), "the same");
     run = RUN("patra", "signal", "list", "--store", store);
-    CHECK(cli_has(run.out, "  executor  0\n    date.missing\n"), "for people");
+    CHECK(cli_has(run.out, "  executor  0      -\n    date.missing\n"), "for people");
     CHECK(!cli_has(run.talk, "no update takes them"), "an update will");
     run = RUN("patra", "status", "--store", store);
     CHECK(cli_has(run.out, "see: patra signal list " SOURCE), "says so");
@@ -95,7 +95,7 @@ static void no_update_takes_them(const char *store)
 
     CHECK(cli_has(run.talk, "no update takes them: " SIM_SOURCE_NAME " has no update"), "says so");
     run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
-    CHECK_EQ(run.code, 0, "nobody needs to get up for that");
+    CHECK_EQ(run.code, 1, "the records are in quarantine, which needs a person");
     CHECK(cli_has(run.out, "no update takes them") &&
               cli_has(run.out, "patra signal drop " SIM_SOURCE_NAME),
           "and what to do");

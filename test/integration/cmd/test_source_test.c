@@ -75,6 +75,63 @@ TEST(recorded_answers_are_shown_as_they_are_read)
     CHECK(cli_has(run.out, "2019-01-15T00:00:00Z"), "its date");
 }
 
+/* What curl -iL writes: each head that it received, and the last body. */
+static const char *as_curl_saves(const char *recording)
+{
+    static char path[512];
+    char bytes[4096];
+    FILE *from = fopen(recording, "rb"), *to;
+    size_t len;
+
+    (void)snprintf(path, sizeof(path), "%s/curl.txt", test_folder());
+    to = fopen(path, "wb");
+    REQUIRE(from != NULL && to != NULL, path);
+    (void)fputs("HTTP/1.1 100 Continue\r\n\r\nHTTP/2 301 \r\nlocation: /works\r\n\r\n"
+                "HTTP/2 200 \r\nstatus: 503 as the cache saw it\r\n"
+                "content-type: application/json\r\n\r\n",
+                to);
+    while ((len = fread(bytes, 1, sizeof(bytes), from)) > 0)
+        REQUIRE(fwrite(bytes, 1, len, to) == len, path);
+    (void)fclose(from);
+    REQUIRE(fclose(to) == 0, path);
+    return path;
+}
+
+TEST(a_response_saved_by_curl_is_read_after_its_last_head)
+{
+    const char *file = as_curl_saves(recorded("fixtures/crossref/works-cursor-1.json"));
+    struct run run = RUN("patra", "source", "test", "sources/crossref.yaml", "--fixture", file);
+
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(cli_has(run.out, "response status 200"), "the last status line");
+    CHECK(cli_has(run.out, "page     20 items: 20 records, 0 bad"), "the page");
+}
+
+TEST(an_empty_page_with_other_elements_is_pointed_out)
+{
+    char path[PATH_BYTES];
+    FILE *file;
+    struct run run;
+
+    (void)snprintf(path, sizeof(path), "%s/note.xml", test_folder());
+    file = fopen(path, "wb");
+    REQUIRE(file != NULL, path);
+    (void)fputs("<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><ListRecords>"
+                "<note/><resumptionToken/></ListRecords></OAI-PMH>",
+                file);
+    REQUIRE(fclose(file) == 0, path);
+    run = RUN("patra", "source", "test", "test/data/fetch/oai.yaml", "--fixture", path);
+    CHECK_EQ(run.code, 0, "a valid page");
+    CHECK(cli_has(run.out, "page     0 items"), "without items");
+    CHECK(cli_has(run.out, "is response.items right? It finds nothing, and the place where it "
+                           "searches has \"note\", \"resumptionToken\" of the namespace "
+                           "\"http://www.openarchives.org/OAI/2.0/\""),
+          "and what is there");
+    run = RUN("patra", "source", "test", "test/data/fetch/oai.yaml", "--fixture",
+              recorded("fixtures/arxiv/oai-listrecords.xml"));
+    CHECK(!cli_has(run.out, "is response.items right"), "not where there are items");
+}
+
 TEST(an_answer_that_is_no_page_says_what_it_is)
 {
     struct run run = RUN("patra", "source", "test", "sources/openalex.yaml", "--fixture",

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "run.h"
+#include "sql.h"
 #include "test.h"
 
 enum { PATH_BYTES = 512 };
@@ -169,6 +170,136 @@ TEST(ids_of_a_plan_that_is_cancelled_are_not_lost_on_postgres)
     cancelled_ids(cli_with_daily(cli_postgres()));
 }
 
+/* The number of the task that has the first day; tasks are not numbered in the order of slices. */
+static const char *first_task(const char *store)
+{
+    static char number[16];
+    const struct run run = RUN("patra", "task", "list", "--json", "--store", store);
+    char path[32];
+
+    for (int i = 0; i < 10; i++) {
+        (void)snprintf(path, sizeof(path), "%d.window.from", i);
+        if (!str_eq(cli_value(run.out, path), STR("2026-01-01T00:00:00Z")))
+            continue;
+        (void)snprintf(path, sizeof(path), "%d.id", i);
+        (void)snprintf(number, sizeof(number), "%.*s", STR_ARG(cli_value(run.out, path)));
+        return number;
+    }
+    REQUIRE(false, "a task of the first day");
+    return NULL;
+}
+
+static void scheduler_is_kept(const char *store)
+{
+    struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-03",
+                         "--scheduler", "airflow", "--job-id", "daily_harvest", "--log-id",
+                         "manual__2026", "--store", store);
+
+    REQUIRE(run.code == 0, "trigger");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_schedule_instance"
+                               " WHERE scheduler_code = 'airflow'"
+                               "   AND scheduler_job_id = 'daily_harvest'"
+                               "   AND scheduler_log_id = 'manual__2026'"),
+             1, "the names that the scheduler gave");
+    run = RUN("patra", "plan", "show", "1", "--store", store);
+    CHECK(cli_has(run.out, "trigger    MANUAL by airflow, job daily_harvest, run manual__2026"),
+          "are shown");
+}
+
+TEST(the_names_of_another_scheduler_are_kept_on_sqlite)
+{
+    scheduler_is_kept(cli_with_daily(cli_sqlite("scheduler")));
+}
+
+TEST(the_names_of_another_scheduler_are_kept_on_postgres)
+{
+    scheduler_is_kept(cli_with_daily(cli_postgres()));
+}
+
+/* The harvest has a schedule of an hour, and windows by whole days. */
+static void far_behind(const char *store, const char *long_ago)
+{
+    struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11",
+                         "--store", store);
+
+    REQUIRE(run.code == 0, "trigger");
+    run = RUN("patra", "status", "--store", store);
+    CHECK(!cli_has(run.out, "the cursor of harvest is"), "it has just been set");
+    sql_run(store, long_ago);
+    run = RUN("patra", "status", "--store", store);
+    CHECK(cli_has(run.out, "daily: the cursor of harvest is"), "it does not move");
+    CHECK(cli_has(run.out, "patra cursor show daily"), "what to do");
+    CHECK_EQ(run.code, 1, "a person is needed");
+    REQUIRE(RUN("patra", "pause", "daily", "--store", store).code == 0, "pause");
+    run = RUN("patra", "status", "--store", store);
+    CHECK(!cli_has(run.out, "the cursor of harvest is"), "who paused it knows");
+}
+
+TEST(a_cursor_far_behind_that_does_not_move_is_reported_on_sqlite)
+{
+    far_behind(cli_with_daily(cli_sqlite("behind")),
+               "UPDATE ing_cursor SET updated_at = updated_at - 14400000000");
+}
+
+TEST(a_cursor_far_behind_that_does_not_move_is_reported_on_postgres)
+{
+    far_behind(cli_with_daily(cli_postgres()),
+               "UPDATE ing_cursor SET updated_at = updated_at - interval '4 hours'");
+}
+
+/* One task of ten, as a person cancels it. */
+static void cancelled_task(const char *store)
+{
+    const char *task;
+    char text[64];
+    struct run run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11",
+                         "--store", store);
+
+    REQUIRE(run.code == 0, "trigger");
+    task = first_task(store);
+    run = RUN("patra", "task", "cancel", task, "--reason", "a test", "--store", store);
+    CHECK_EQ(run.code, 0, "exit code");
+    CHECK(cli_has(run.out, "task ") && cli_has(run.out, ": cancelled"), "what happened");
+    run = RUN("patra", "task", "cancel", task, "--store", store);
+    CHECK(cli_has(run.out, "had already ended"), "once");
+    run = RUN("patra", "plan", "show", "1", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "status"), STR("READY"), "the plan goes on");
+    CHECK_STR(cli_value(run.out, "tasks.CANCELLED"), STR("1"), "one task");
+    CHECK_STR(cli_value(run.out, "tasks.QUEUED"), STR("9"), "of ten");
+    CHECK_STR(cli_value(run.out, "slices.0.status"), STR("CANCELLED"), "and its slice");
+    run = RUN("patra", "cursor", "show", "daily", "--store", store);
+    (void)snprintf(text, sizeof(text), "task %s of plan 1 is CANCELLED", task);
+    CHECK(cli_has(run.out, text), "where the cursor stops");
+    CHECK(cli_has(run.out, "cancelled by a person: a test"), "and why");
+    run = RUN("patra", "trigger", "daily", "--from", "2026-01-01", "--to", "2026-01-11", "--json",
+              "--store", store);
+    CHECK_STR(cli_value(run.out, "sliceCount"), STR("1"), "it is planned again");
+    run = RUN("patra", "task", "cancel", "99", "--store", store);
+    CHECK(run.code != 0 && cli_has(run.talk, "there is no task 99"), "an unknown one");
+}
+
+TEST(one_task_is_cancelled_on_sqlite)
+{
+    cancelled_task(cli_with_daily(cli_sqlite("task")));
+}
+
+TEST(one_task_is_cancelled_on_postgres)
+{
+    cancelled_task(cli_with_daily(cli_postgres()));
+}
+
+TEST(ids_of_a_task_that_is_cancelled_are_not_lost)
+{
+    const char *store = cli_with_daily(cli_sqlite("taskids"));
+    struct run run =
+        RUN("patra", "trigger", "daily", "update", "--ids", file_of_ids(), "--store", store);
+
+    REQUIRE(run.code == 0, "update");
+    REQUIRE(RUN("patra", "task", "cancel", "1", "--store", store).code == 0, "cancel");
+    run = RUN("patra", "trigger", "daily", "update", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "remarks.totalEstimated"), STR("2"), "they are chosen again");
+}
+
 static const struct {
     const char *label;
     const char *argv[8];
@@ -197,6 +328,10 @@ static const struct {
       { "patra", "trigger", "daily", "--set", "http.base_url=https://x.org" },
       4,
       "spec.override" },
+    { "a parameter that the source has not",
+      { "patra", "trigger", "daily", "--set", "params.Q=x" },
+      4,
+      "daily has no parameter 'Q'; its parameters: none" },
     { "ids of what is not chosen by id",
       { "patra", "trigger", "daily", "backfill", "--ids", "/dev/null" },
       4,

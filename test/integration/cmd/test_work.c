@@ -1,7 +1,9 @@
 /* patra harvest that is stopped, work and serve, as a user runs them, against the simulator.
  */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -64,6 +66,56 @@ TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_sqlite)
 TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_postgres)
 {
     stop_and_go_on(cli_postgres());
+}
+
+/* Another process cancels the plan, or one task of it, while the harvest runs. */
+static void cancelled_elsewhere(const char *store, const char *what)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
+    const bool is_plan = strcmp(what, "plan") == 0;
+    struct running running;
+    int64_t cancelled;
+    char id[32], line[64];
+    struct run run;
+
+    sim_source_apply(store, &sim, "rate.per_second=4");
+    running = RUN_BEGIN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "1",
+                        "--set", "rate.burst=1", "--quiet", "--store", store);
+    await_tasks(store, "succeeded", 1);
+    (void)snprintf(id, sizeof(id), "%" PRId64,
+                   is_plan ? 1 : sql_number(store, "SELECT max(id) FROM ing_task"));
+    REQUIRE(RUN("patra", what, "cancel", id, "--store", store).code == 0, "cancel");
+    run = run_end(&running);
+    cancelled = sql_number(store, "SELECT count(*) FROM ing_task WHERE status_code = 'CANCELLED'");
+    CHECK(is_plan ? cancelled > 1 : cancelled == 1, "how many tasks the store says");
+    CHECK_EQ(run.code, 1, "not everything was fetched");
+    (void)snprintf(line, sizeof(line),
+                   "done, with something missing, %" PRId64 " slice%s cancelled", cancelled,
+                   cancelled == 1 ? "" : "s");
+    CHECK(cli_has(run.out, line), "the first line says so");
+    (void)snprintf(line, sizeof(line), "0 failed, %" PRId64 " cancelled\n", cancelled);
+    CHECK(cli_has(run.out, line), "and they are counted");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--set",
+              "rate.per_second=500", "--store", store);
+    CHECK_EQ(run.code, 0, "the next one fetches the rest");
+    CHECK(!cli_has(run.out, "cancelled"), "of its own time there is none");
+    CHECK_EQ(sim_source_verify(store, &sim).code, 0, "all of it");
+    sim_stop(&sim);
+}
+
+TEST(a_harvest_whose_plan_is_cancelled_says_so_on_sqlite)
+{
+    cancelled_elsewhere(cli_sqlite("plan-cancelled"), "plan");
+}
+
+TEST(a_harvest_whose_plan_is_cancelled_says_so_on_postgres)
+{
+    cancelled_elsewhere(cli_postgres(), "plan");
+}
+
+TEST(a_harvest_of_which_a_task_is_cancelled_says_so)
+{
+    cancelled_elsewhere(cli_sqlite("task-cancelled"), "task");
 }
 
 TEST(a_second_signal_ends_requests_under_way)

@@ -8,6 +8,7 @@
 #include "adapter/store_open.h"
 #include "data/date.h"
 #include "data/xml.h"
+#include "engine/cursor/cursor_reset.h"
 #include "engine/source/source_store.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
@@ -244,7 +245,7 @@ void harvest_fire(struct harvest *h, const char *operation)
 {
     struct plan_result result;
     struct error err = { 0 };
-    const bool is_by_id = strcmp(operation, "update") == 0;
+    const bool is_by_id = strcmp(operation, "update") == 0 || h->shape->feed != CURSOR_TIME;
 
     REQUIRE_OK(plan_trigger(h->store, &h->arena,
                             &(struct plan_request){ .source = str_of(h->shape->source),
@@ -255,6 +256,30 @@ void harvest_fire(struct harvest *h, const char *operation)
                                                     .to = { !is_by_id, h->window.to_us } },
                             &result, &err),
                err);
+}
+
+void harvest_again(struct harvest *h)
+{
+    struct cursor_reset_request request = {
+        .to = { .type = h->shape->feed, .text = h->shape->feed == CURSOR_ID ? STR("0") : STR("") },
+        .who = STR("matrix"),
+        .now_us = clock_now_us(&h->stage->clock.clock),
+    };
+    struct cursor_reset_result result;
+    struct cursor_list cursors;
+    struct error err = { 0 };
+
+    if (h->shape->feed == CURSOR_TIME) {
+        harvest_fire(h, "backfill");
+        return;
+    }
+    REQUIRE_OK(store_cursor_list(h->store, &h->arena, str_of(h->shape->source), &cursors, &err),
+               err);
+    if (cursors.count > 0) {
+        request.name = cursors.items[0].name;
+        REQUIRE_OK(cursor_reset(h->store, &h->arena, &request, &result, &err), err);
+    }
+    harvest_fire(h, "harvest");
 }
 
 bool harvest_drain(struct harvest *h)

@@ -83,6 +83,8 @@ void harvest_between(struct harvest *harvest, const char *from, const char *to);
 
 /* Fires a trigger over the window. */
 void harvest_fire(struct harvest *harvest, const char *operation);
+/* Reads everything again: by a BACKFILL, or by a HARVEST of a feed whose cursor was set back. */
+void harvest_again(struct harvest *harvest);
 /* Until no task waits. False: it does not come to rest. */
 bool harvest_drain(struct harvest *harvest);
 /* As a person does when a source was stopped; true when it was. */
@@ -105,5 +107,8 @@ int64_t harvest_cursor_us(struct harvest *harvest);
 struct task_list harvest_tasks(struct harvest *harvest, enum task_status status);
 /* `patra-sim verify`. */
 const char *harvest_verify(struct harvest *harvest);
+
+/* The requests that the tasks that SUCCEEDED need, by the truth. */
+int64_t harvest_need(struct harvest *harvest, const struct sim_truth *truth);
 
 #endif

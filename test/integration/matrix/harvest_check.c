@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "data/hash.h"
 #include "harvest.h"
 #include "port/store_cursor.h"
 #include "port/store_outbox.h"
@@ -38,15 +37,11 @@ static bool get(struct harvest *h, struct str id, struct stored_record *record)
     return found;
 }
 
-static bool is_same(const struct stored_record *record, const struct sim_truth_row *row)
+static bool is_same(struct harvest *h, const struct stored_record *record,
+                    const struct sim_truth_row *row)
 {
-    char hex[HASH_HEX_MAX];
-    struct hash_sum sum;
-    struct error err;
-
-    REQUIRE_OK(hash_of(record->payload, &sum, &err), err);
-    hash_hex(&sum, hex);
-    return record->is_deleted == row->is_dead && str_eq(str_of(hex), row->sha256);
+    return record->is_deleted == row->is_dead &&
+           sim_truth_has_bytes(row, &h->arena, record->payload);
 }
 
 /* Records that the store lists as missing. */
@@ -97,6 +92,7 @@ static size_t nameless(const struct known_missing *missing)
 struct shown {
     struct task_list tasks;
     bool has_cursor;
+    bool is_feed;
     int64_t cursor_us;
 };
 
@@ -151,7 +147,7 @@ struct task_list harvest_tasks(struct harvest *h, enum task_status status)
 
 static bool is_shown(const struct shown *shown, int64_t at_us)
 {
-    if (shown->has_cursor && at_us < shown->cursor_us)
+    if (shown->has_cursor && !shown->is_feed && at_us < shown->cursor_us)
         return true;
     for (size_t i = 0; i < shown->tasks.count; i++) {
         const struct task *task = &shown->tasks.items[i];
@@ -159,6 +155,9 @@ static bool is_shown(const struct shown *shown, int64_t at_us)
 
         if (window_is_valid(done) && is_within(done, at_us))
             return true;
+        if (shown->is_feed && task->operation == OPERATION_HARVEST &&
+            task->status == TASK_SUCCEEDED)
+            return true; /* as far as the source goes */
     }
     return false;
 }
@@ -180,7 +179,7 @@ static const char *end_look(struct harvest *h, const char *wrong)
 static const char *check_shown(struct harvest *h, const struct sim_truth *truth, size_t *missing)
 {
     const struct known_missing known = known_missing(h);
-    struct shown shown = { .tasks = tasks_of(h) };
+    struct shown shown = { .tasks = tasks_of(h), .is_feed = h->shape->feed != CURSOR_TIME };
     struct cursor cursor;
     size_t left = nameless(&known);
 
@@ -198,7 +197,7 @@ static const char *check_shown(struct harvest *h, const struct sim_truth *truth,
                 continue;
             return say(h, "shown as done, and not held", row->id);
         }
-        if (!is_same(&record, row))
+        if (!is_same(h, &record, row))
             return say(h, "shown as done, and held with other bytes", row->id);
     }
     return NULL;
@@ -222,7 +221,7 @@ const char *harvest_check_forms(struct harvest *h, const struct sim_truth *truth
             continue;
         if (!get(h, row->id, &record))
             return say(h, "known to be missing, and not fetched again", row->id);
-        if (is_same(&record, row))
+        if (is_same(h, &record, row))
             continue;
         if (h->shape->detail_protocol == NULL)
             return say(h, "held with other bytes", row->id);
@@ -230,7 +229,7 @@ const char *harvest_check_forms(struct harvest *h, const struct sim_truth *truth
                             STR_ARG(row->id));
         sim_truth_read(&other, &h->arena,
                        sim_ask(h->stage->http, &h->arena, &h->stage->sim, "GET", path.data, NULL));
-        if (other.count != 1 || !is_same(&record, &other.items[0]))
+        if (other.count != 1 || !is_same(h, &record, &other.items[0]))
             return say(h, "in neither form", row->id);
     }
     return NULL;
@@ -251,13 +250,13 @@ static const char *check_cursor(struct harvest *h)
     REQUIRE_OK(store_cursor_event_list(h->store, &h->arena, &cursor.name,
                                        (struct store_page){ .limit = ROWS_MAX }, &events, &err),
                err);
-    cursor_fold_init(&fold, CURSOR_TIME);
+    cursor_fold_init(&fold, h->shape->feed);
     for (size_t i = 0; i < events.count; i++)
-        cursor_fold_add(&fold, events.items[i].has_prev ? &events.items[i].prev : NULL,
-                        &events.items[i].next);
+        (events.items[i].reason == CURSOR_EVENT_RESET ? cursor_fold_reset : cursor_fold_add)(
+            &fold, events.items[i].has_prev ? &events.items[i].prev : NULL, &events.items[i].next);
     if (!cursor_fold_agrees(&fold, &cursor.value))
         return "the cursor is not what its events say";
-    if (cursor.value.instant_us != h->window.to_us)
+    if (h->shape->feed == CURSOR_TIME && cursor.value.instant_us != h->window.to_us)
         return say(h, "the cursor is not at the end",
                    (struct str){ text, instant_format(cursor.value.instant_us, text) });
     return NULL;
@@ -317,4 +316,14 @@ const char *harvest_verify(struct harvest *h)
                                                                 .endpoint = h->shape->endpoint,
                                                                 .from = h->from,
                                                                 .to = h->to });
+}
+
+int64_t harvest_need(struct harvest *h, const struct sim_truth *truth)
+{
+    const struct task_list tasks = harvest_tasks(h, TASK_SUCCEEDED);
+    int64_t need = 0;
+
+    for (size_t i = 0; i < tasks.count; i++)
+        need += sim_shape_need(h->shape, truth, tasks.items[i].window);
+    return need;
 }

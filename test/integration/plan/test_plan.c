@@ -4,6 +4,7 @@
 
 #include "base/instant.h"
 #include "data/hash.h"
+#include "engine/source/source_store.h"
 #include "planning.h"
 #include "port/store_cursor.h"
 #include "port/store_pause.h"
@@ -434,13 +435,22 @@ TEST(a_tick_makes_one_plan_however_many_fire_it)
     const struct plan_tick tick = { STR("one"), NOW_US };
     const struct plan_tick same = { STR("two"), NOW_US };
     struct plan_request request = planning_request("harvest");
+    struct schedule_instance instance;
     struct plan_result result;
+    struct error err = { 0 };
+    bool found;
 
     planning_apply(store, &BY_DAY);
     request.trigger = TRIGGER_SCHEDULE;
     request.tick = &tick;
     result = planning_trigger(store, &request);
     CHECK(result.is_fired && result.plan_id > 0, "the first");
+    REQUIRE_OK(store_schedule_get(store, contract_arena(), result.schedule_instance_id, &instance,
+                                  &found, &err),
+               err);
+    REQUIRE(found, "its trigger");
+    CHECK_STR(instance.job_id, STR("demo/harvest"), "the job is the schedule");
+    CHECK_STR(instance.log_id, STR("2026-01-01T00:00:00Z"), "its run is the tick");
     request.tick = &same;
     result = planning_trigger(store, &request);
     CHECK(!result.is_fired, "the second learns that it did not fire");
@@ -491,5 +501,57 @@ TEST(a_preview_shows_what_a_trigger_does_and_writes_nothing)
     done = planning_trigger(store, &request);
     CHECK_EQ(done.slices, shown.slices, "the same slices");
     CHECK_EQ(done.status, shown.status, "the same status");
+    contract_end();
+}
+
+/* ---- remarks ---- */
+
+static const char TWO_LISTS[] =
+    "source: demo\n"
+    "http: { base_url: https://api.example.org }\n"
+    "endpoints:\n"
+    "  works:\n"
+    "    role: search\n"
+    "    path: /works\n"
+    "    query: { since: \"${window.from}\", until: \"${window.to}\", offset: \"${page.offset}\","
+    " rows: \"${page.size}\" }\n"
+    "    page: { type: offset, size: 100 }\n"
+    "    window: { key: updated }\n"
+    "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
+    "  bare:\n"
+    "    role: search\n"
+    "    path: /bare\n"
+    "    query: { since: \"${window.from}\", until: \"${window.to}\", offset: \"${page.offset}\","
+    " rows: \"${page.size}\" }\n"
+    "    page: { type: offset, size: 100 }\n"
+    "    window: { key: updated }\n"
+    "    response: { items: $.items, id: $.id }\n"
+    "operations:\n"
+    "  harvest: { endpoint: works }\n"
+    "  sweep: { operation: harvest, endpoint: bare }\n";
+
+TEST(a_plan_has_no_remarks_about_other_endpoints)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct source_applied applied;
+    struct plan_result result;
+    struct fault_list faults;
+    struct source source;
+    struct error err = { 0 };
+
+    fault_list_init(&faults, contract_arena());
+    REQUIRE(source_read(contract_arena(), &(struct source_text){ .file = str_of(TWO_LISTS) },
+                        &faults, &source),
+            "the source");
+    REQUIRE_OK(source_apply(store, contract_arena(), &source, NOW_US - 1, &applied, &err), err);
+    result = planning_trigger(store, &request);
+    CHECK_STR(planning_value(result.remarks, "degradation"), STR("[]"), "works lacks nothing");
+    CHECK_STR(planning_value(result.remarks, "warnings"), STR("[]"), "nothing to warn of");
+    request = planning_request("sweep");
+    result = planning_trigger(store, &request);
+    CHECK(str_find(result.remarks, STR("noCount")) < result.remarks.len, "bare has no total");
+    CHECK(str_find(result.remarks, STR("changesByContentHash")) < result.remarks.len,
+          "and no dates");
     contract_end();
 }

@@ -19,6 +19,7 @@ static int64_t put_aside(struct store *store, const char *payload)
                                      .detail = STR("$.updated: 1767312000000"),
                                      .lineage = { 1, 2, 3, 0, 5, 6 },
                                      .position = place++,
+                                     .observed_us = NOW_US + 10 * US_PER_DAY,
                                      .created_us = NOW_US,
                                      .payload = str_of(payload) };
     struct quarantined_list list;

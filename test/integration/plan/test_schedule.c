@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "engine/cursor/cursor_reset.h"
 #include "engine/schedule/fire.h"
 #include "engine/source/source_store.h"
 #include "planning.h"
+#include "port/store_cursor.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
 #include "port/store_schedule.h"
@@ -29,7 +31,7 @@ static void hear(struct schedule_listener *listener, const struct schedule_fired
 {
     struct ear *ear = (struct ear *)listener;
 
-    ear->fired += fired->result != NULL;
+    ear->fired += fired->result != NULL && !fired->is_gap;
     ear->failed += fired->err != NULL;
     ear->tick_us = fired->tick_us;
     (void)snprintf(ear->operation, sizeof(ear->operation), "%.*s", STR_ARG(fired->operation));
@@ -237,6 +239,37 @@ TEST(tasks_fall_due_at_the_pace_that_the_gate_has_learned)
     contract_end();
 }
 
+/* The gate knows that requests are sent without the optional credential. */
+TEST(tasks_fall_due_at_the_rate_without_a_credential_where_none_is_set)
+{
+    const struct rate_gate gate = { .bucket = { .refilled_at_us = NOW_US,
+                                                .rate = MICRO,
+                                                .demoted_at_us = INT64_MIN,
+                                                .started_at_us = NOW_US },
+                                    .parked_until_us = INT64_MIN };
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("harvest");
+    struct task_list tasks;
+    struct error err = { 0 };
+    bool saved;
+
+    planning_apply(store, &(struct planning_source){
+                              .window = "lag: 0, align: day, max: 1d",
+                              .top = "auth: { type: api_key, name: X-Key, secret: env:KEY,"
+                                     " optional: true }\n"
+                                     "rate: { per_second: 1, burst: 1, adaptive: false,"
+                                     " with_credential: { per_second: 10 } }" });
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_rate_save(store, STR("demo/works#env:KEY"), &gate, NOW_US, &saved, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    request.from = maybe("2025-12-12");
+    REQUIRE(planning_trigger(store, &request).slices == 20, "twenty days");
+    tasks = planning_tasks(store);
+    CHECK(tasks.items[19].scheduled_us - tasks.items[0].scheduled_us > 15 * US_PER_SECOND,
+          "about one a second, not ten");
+    contract_end();
+}
+
 TEST(a_parked_source_is_planned_for_the_time_after)
 {
     struct store *store = contract_store();
@@ -312,5 +345,138 @@ TEST(an_operation_keeps_to_the_share_that_its_author_gave_it)
                    .top = "rate: { quota: { day: 100, margin: 0, shares: { harvest: 25 } } }" });
     request.from = maybe("2025-10-01");
     CHECK_EQ(planning_trigger(store, &request).slices, 25, "a quarter");
+    contract_end();
+}
+
+/* ---- gaps ---- */
+
+static const struct planning_source DAILY = {
+    .window = "lag: 0, align: day, max: 1d, size: 10d",
+    .operations = "  harvest: { endpoint: works, cron: \"0 0 * * *\" }\n",
+};
+
+static struct task task_of_day(struct store *store, const char *day, enum operation operation)
+{
+    const struct task_list tasks = planning_tasks(store);
+
+    for (size_t i = 0; i < tasks.count; i++) {
+        if (tasks.items[i].operation == operation && tasks.items[i].window.from_us == at(day))
+            return tasks.items[i];
+    }
+    return (struct task){ 0 };
+}
+
+static int64_t replays_of(struct store *store)
+{
+    const struct task_list tasks = planning_tasks(store);
+    int64_t count = 0;
+
+    for (size_t i = 0; i < tasks.count; i++)
+        count += tasks.items[i].operation == OPERATION_REPLAY;
+    return count;
+}
+
+static struct cursor forward_cursor(struct store *store)
+{
+    struct cursor_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_cursor_list(store, contract_arena(), STR("demo"), &list, &err), err);
+    REQUIRE(list.count == 1, "one cursor, however much is replayed");
+    return list.items[0];
+}
+
+/* Ten days are harvested by the tick of NOW_US, and the cursor has passed them with the next. */
+static const char *lost_in; /* the database */
+
+static struct store *harvested(void)
+{
+    struct store *store;
+    struct ear ear;
+
+    lost_in = contract_ready_database();
+    store = contract_open(lost_in);
+
+    planning_apply(store, &DAILY);
+    CHECK_EQ(fire(store, NOW_US, &ear).fired, 1, "ten days");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(fire(store, NOW_US + US_PER_DAY, &ear).fired, 1, "the day after");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(forward_cursor(store).value.instant_us, NOW_US, "it has passed ten days");
+    CHECK_EQ(replays_of(store), 0, "nothing is missing");
+    return store;
+}
+
+/* As after a restored backup: the row no longer says that the day was fetched. */
+static void lose_day(struct store *store, const char *day)
+{
+    char sql[128];
+
+    (void)snprintf(sql, sizeof(sql), "UPDATE ing_task SET status_code = 'FAILED' WHERE id = %lld",
+                   (long long)task_of_day(store, day, OPERATION_HARVEST).id);
+    contract_sql(lost_in, sql);
+}
+
+TEST(a_gap_that_the_cursor_has_passed_is_replayed_once_and_moves_no_forward_cursor)
+{
+    struct store *store = harvested();
+    struct schedule_fire_result result;
+    struct task replay;
+    struct ear ear;
+
+    lose_day(store, "2025-12-25");
+    result = fire(store, NOW_US + 2 * US_PER_DAY, &ear);
+    CHECK_EQ(result.gaps, 1, "it is found by the next tick");
+    CHECK_EQ(replays_of(store), 1, "only that day is replayed");
+    replay = task_of_day(store, "2025-12-25", OPERATION_REPLAY);
+    REQUIRE(replay.id > 0, "that day");
+    CHECK_EQ(replay.window.to_us, at("2025-12-26"), "and no more of it");
+    CHECK_EQ(replay.scope, NAMESPACE_CUSTOM, "in a namespace of its own");
+    CHECK_STR(replay.cursor_key, STR(""), "without a cursor");
+    CHECK_EQ(forward_cursor(store).value.instant_us, NOW_US + US_PER_DAY, "which goes on");
+    CHECK_EQ(fire(store, NOW_US + 3 * US_PER_DAY, &ear).gaps, 0, "it is under way");
+    planning_end_all(store, TASK_SUCCEEDED);
+    CHECK_EQ(fire(store, NOW_US + 4 * US_PER_DAY, &ear).gaps, 0, "it is covered");
+    CHECK_EQ(replays_of(store), 1, "once");
+    store_close(store);
+    contract_end();
+}
+
+TEST(a_replay_of_a_gap_that_failed_is_planned_again)
+{
+    struct store *store = harvested();
+    struct ear ear;
+
+    lose_day(store, "2025-12-25");
+    CHECK_EQ(fire(store, NOW_US + 2 * US_PER_DAY, &ear).gaps, 1, "found");
+    planning_end(store, task_of_day(store, "2025-12-25", OPERATION_REPLAY).id, TASK_FAILED, NULL);
+    CHECK_EQ(fire(store, NOW_US + 3 * US_PER_DAY, &ear).gaps, 1, "it is still missing");
+    CHECK_EQ(replays_of(store), 2, "once more");
+    store_close(store);
+    contract_end();
+}
+
+/* Skipped on purpose. */
+TEST(what_a_person_has_skipped_is_not_a_gap)
+{
+    struct store *store = contract_store();
+    struct cursor_reset_request reset = { .who = STR("ada"), .reason = STR("not needed") };
+    struct cursor_reset_result done;
+    struct error err = { 0 };
+    struct ear ear;
+
+    planning_apply(store, &DAILY);
+    CHECK_EQ(fire(store, NOW_US, &ear).fired, 1, "ten days");
+    planning_end(store, task_of_day(store, "2025-12-22", OPERATION_HARVEST).id, TASK_SUCCEEDED,
+                 NULL);
+    planning_end_all(store, TASK_FAILED);
+    CHECK_EQ(fire(store, NOW_US + 1, &ear).fired, 0, "not yet");
+    reset.name = forward_cursor(store).name;
+    reset.now_us = NOW_US + 2;
+    reset.to = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = at("2025-12-31") };
+    REQUIRE_OK(cursor_reset(store, contract_arena(), &reset, &done, &err), err);
+    CHECK(done.is_moved, "forward");
+    CHECK_EQ(fire(store, NOW_US + US_PER_DAY, &ear).gaps, 0, "what was skipped stays skipped");
+    CHECK_EQ(replays_of(store), 0, "nothing is replayed");
     contract_end();
 }

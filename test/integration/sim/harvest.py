@@ -175,7 +175,7 @@ class Store:
         with self.db:
             self.db.executemany(
                 "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version, deleted, content_hash,"
-                " expr_hash, checked_at, created_at, payload) VALUES ('sim', 'e', ?, ?, 1, ?, 'x', 'x', 0, 0, ?)"
+                " expr_hash, observed_at, checked_at, created_at, payload) VALUES ('sim', 'e', ?, ?, 1, ?, 'x', 'x', 0, 0, 0, ?)"
                 " ON CONFLICT DO UPDATE SET updated_at = excluded.updated_at, deleted = excluded.deleted,"
                 " payload = excluded.payload WHERE coalesce(excluded.updated_at >= ing_record.updated_at, 1)",
                 records)

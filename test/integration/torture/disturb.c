@@ -205,6 +205,19 @@ static void cancel_plan(struct site *site)
     (void)SITE_COMMAND(site, "patra", "plan", "cancel", plan);
 }
 
+static void cancel_task(struct site *site)
+{
+    const int64_t task = sql_number(site->dsn, "SELECT coalesce(min(id), 0) FROM ing_task"
+                                               " WHERE status_code IN"
+                                               " ('QUEUED', 'DISPATCHED', 'EXECUTING')");
+    char id[32];
+
+    if (task == 0)
+        return;
+    (void)snprintf(id, sizeof(id), "%lld", (long long)(task + random_between(&site->random, 0, 5)));
+    (void)SITE_COMMAND(site, "patra", "task", "cancel", id);
+}
+
 static int64_t cursor_us(const struct site *site, const struct site_source *source)
 {
     char sql[512];
@@ -238,13 +251,16 @@ static void operate(struct site *site)
 {
     const struct site_source *source = site_any_source(site);
 
-    switch (random_between(&site->random, 0, 12)) {
+    switch (random_between(&site->random, 0, 13)) {
     case 0:
     case 1:
         pause_or_resume(site);
         break;
     case 2:
         cancel_plan(site);
+        break;
+    case 13:
+        cancel_task(site);
         break;
     case 3:
         reset_cursor(site);
