@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapter/sql/statement.h"
 #include "contract.h"
 #include "port/store_pause.h"
 #include "postgres.h"
@@ -103,6 +104,57 @@ TEST(a_lock_keeps_others_waiting_until_the_transaction_ends)
     CHECK(store_lock(other, STR("a"), &err), "free again");
     store_rollback(other);
     store_close(other);
+    store_close(store);
+    contract_end();
+}
+
+/* ---- a process that stops between two statements that it sends ---- */
+
+enum { NOTE_BYTES = 100000 }; /* more than libpq keeps before it sends */
+
+static const char ADD_NOTE[] = "INSERT INTO note (text) VALUES (:text)";
+
+/* Waits until the other session waits for its client, and fails if the server takes it for active:
+ * then its limit for a session that is idle in a transaction would never end it. */
+static const char IDLE_IN_TRANSACTION[] =
+    "DO $$ DECLARE other record; BEGIN"
+    "  FOR i IN 1..1000 LOOP"
+    "    SELECT state, wait_event INTO other FROM pg_stat_activity"
+    "     WHERE datname = current_database() AND backend_type = 'client backend'"
+    "       AND pid <> pg_backend_pid() AND query LIKE 'INSERT INTO note%';"
+    "    EXIT WHEN FOUND AND other.wait_event = 'ClientRead';"
+    "    PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();"
+    "  END LOOP;"
+    "  ASSERT other.state = 'idle in transaction', coalesce(other.state, 'no session');"
+    "END $$";
+
+static void send_note(struct store *store, struct str text)
+{
+    struct statement *st = statement_of(store, ADD_NOTE);
+    struct error err = { 0 };
+
+    bind_text(st, ":text", text);
+    REQUIRE_OK(statement_send(st, &(struct statement_send){ .expected = 1 }, &err), err);
+}
+
+TEST(a_session_that_has_sent_statements_counts_as_idle_in_its_transaction)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn);
+    struct error err = { 0 };
+    char *text = arena_alloc(contract_arena(), NOTE_BYTES);
+    bool as_expected;
+
+    memset(text, 'x', NOTE_BYTES);
+    contract_sql(dsn, "CREATE TABLE note (text text)");
+    REQUIRE_OK(store_begin(store, &err), err);
+    for (int i = 0; i < 3; i++)
+        send_note(store, (struct str){ text, NOTE_BYTES });
+    contract_sql(dsn, IDLE_IN_TRANSACTION);
+    REQUIRE_OK(statements_settle(store, &as_expected, &err), err);
+    CHECK(as_expected, "each statement added its row");
+    REQUIRE_OK(store_commit(store, &err), err);
+    contract_sql(dsn, "DO $$ BEGIN ASSERT (SELECT count(*) FROM note) = 3; END $$");
     store_close(store);
     contract_end();
 }

@@ -30,6 +30,7 @@
 #include "test.h"
 
 enum { KILLS = TEST_IS_SLOW ? 30 : 250, WORKERS_MAX = 4, DAYS = 40 };
+enum { WAIT_MS_MAX = 240000, WAIT_STEP_MS = 2 };
 
 static const char SOURCE[] = "test/data/sim-sources/generic-offset.yaml";
 
@@ -68,21 +69,41 @@ static pid_t spawn(const char *const *argv)
 
 #define SPAWN(...) spawn((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Exit code, or 128 + the signal that ended it. */
-static int wait_for(pid_t pid)
-{
-    int status;
-
-    while (waitpid(pid, &status, 0) < 0)
-        REQUIRE(errno == EINTR, "wait");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 static void sleep_ms(int64_t ms)
 {
     const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
     (void)nanosleep(&time, NULL);
+}
+
+/* Whether it has ended; *code is its exit code then, or 128 + the signal that ended it. */
+static bool has_ended(pid_t pid, int *code)
+{
+    int status;
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+
+    REQUIRE(ended >= 0 || errno == EINTR, "wait");
+    if (ended != pid)
+        return false;
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+}
+
+/* A process that does not end is a failure of the test, not of whoever runs it. */
+static int wait_for(pid_t pid)
+{
+    int code = -1;
+
+    for (int ms = 0; ms < WAIT_MS_MAX; ms += WAIT_STEP_MS) {
+        if (has_ended(pid, &code))
+            return code;
+        sleep_ms(WAIT_STEP_MS);
+    }
+    (void)kill(pid, SIGKILL);
+    while (!has_ended(pid, &code))
+        sleep_ms(WAIT_STEP_MS);
+    CHECK(false, "a process did not end by itself");
+    return code;
 }
 
 /* ---- the site ---- */
@@ -259,12 +280,15 @@ TEST(who_sleeps_longer_than_the_lease_commits_nothing)
     struct site site;
     int64_t before;
     pid_t zombie;
+    int code;
 
     begin(&site, postgres_dsn(), 1, "rate.per_second=200");
     CHECK_EQ(wait_for(plan(&site, DAYS)), 0, "trigger");
     zombie = SPAWN("patra", "work", "--workers", "2", "--lease", "1s", "--store", site.dsn);
-    while (sql_number(site.dsn, "SELECT count(*) FROM ing_task_run_batch") < 5)
+    while (sql_number(site.dsn, "SELECT count(*) FROM ing_task_run_batch") < 5) {
+        REQUIRE(!has_ended(zombie, &code), "it works");
         sleep_ms(5);
+    }
     REQUIRE(kill(zombie, SIGSTOP) == 0, "stop");
     come_to_rest(&site);
     before = sum_of_all(site.dsn);
@@ -301,15 +325,18 @@ TEST(work_goes_on_by_itself_when_postgresql_comes_back)
 {
     struct site site;
     struct error err = { 0 };
-    int before;
+    int before, code;
 
     begin(&site, postgres_dsn(), WORKERS_MAX, "rate.per_second=200");
     CHECK_EQ(wait_for(plan(&site, DAYS)), 0, "trigger");
     before = begun();
     for (int i = 0; i < WORKERS_MAX; i++)
         site.workers[i] = work(&site);
-    while (begun() < before + WORKERS_MAX) /* a worker that cannot begin gives up, rightly */
+    while (begun() < before + WORKERS_MAX) { /* a worker that cannot begin gives up, rightly */
+        for (int i = 0; i < WORKERS_MAX; i++)
+            REQUIRE(!has_ended(site.workers[i], &code), "it works");
         sleep_ms(20);
+    }
     for (int i = 0; i < 3; i++) {
         sleep_ms(300);
         REQUIRE_OK(postgres_stop(&err), err);

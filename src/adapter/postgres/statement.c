@@ -131,7 +131,11 @@ void postgres_forget(struct statement *st)
     free(st->own);
 }
 
-/* ---- statements that are sent ---- */
+/* ---- statements that are sent ----
+ *
+ * Each one ends with a synchronization. Between two synchronizations a session counts as active,
+ * even when it only waits for the client, so the server's limit for a session that is idle in a
+ * transaction would not end the one of a process that stopped there with its locks. */
 
 static bool send_prepare(struct statement *st, struct use *use, const struct values *values)
 {
@@ -165,6 +169,8 @@ static bool send_values(struct statement *st, struct use *use, const struct stat
                             values.formats, 1) != 1)
         return postgres_error_set(postgres, NULL, err);
     postgres->sent[postgres->sent_count++] = (struct postgres_sent){ .send = *send };
+    if (PQpipelineSync(postgres->connection) != 1)
+        return postgres_error_set(postgres, NULL, err);
     return true;
 }
 
@@ -221,11 +227,13 @@ static void receive(struct postgres_session *postgres, const struct postgres_sen
         ((struct use *)sent->prepared->own)->connection = 0;
     if (result != NULL)
         PQclear(PQgetResult(postgres->connection)); /* the NULL that ends its results */
+    if (result != NULL && sent->prepared == NULL)
+        PQclear(PQgetResult(postgres->connection)); /* its synchronization */
     PQclear(result);
 }
 
-/* Drops the results that were not read, up to that of the synchronization. A lost connection does
- * not return that one, but NULL twice in a row. */
+/* Drops the results that were not read, up to that of the last synchronization. A lost connection
+ * does not return that one, but NULL twice in a row. */
 static void leave_pipeline(struct postgres_session *postgres)
 {
     bool is_over = PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF;
