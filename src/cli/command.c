@@ -32,12 +32,32 @@ static int option_index(const struct command *command, struct str name)
     return -1;
 }
 
+/* The flag that is written with one letter; -1: there is none. */
+static int flag_index(const struct command *command, const char *argument)
+{
+    const size_t count = option_count(command);
+
+    for (size_t i = 0; i < count; i++) {
+        if (command->options[i].letter != '\0' && argument[1] == command->options[i].letter &&
+            argument[2] == '\0')
+            return (int)i;
+    }
+    return -1;
+}
+
 const char *invocation_value(const struct invocation *invocation, const char *name)
 {
     const int i = option_index(invocation->command, str_of(name));
 
     assert(i >= 0);
     return invocation->values[i];
+}
+
+const char *invocation_value_if_any(const struct invocation *invocation, const char *name)
+{
+    const int i = option_index(invocation->command, str_of(name));
+
+    return i >= 0 ? invocation->values[i] : NULL;
 }
 
 bool invocation_flag(const struct invocation *invocation, const char *name)
@@ -239,6 +259,21 @@ static enum exit_code check_operands(const struct invocation *invocation,
     return EXIT_DONE;
 }
 
+/* An operand, which is kept, or a flag of one letter. */
+static bool take_word(struct invocation *invocation, char *argument, char **argv, int *kept)
+{
+    int i;
+
+    if (argument[0] != '-' || argument[1] == '\0') {
+        argv[(*kept)++] = argument;
+        return true;
+    }
+    i = flag_index(invocation->command, argument);
+    if (i >= 0)
+        invocation->values[i] = "";
+    return i >= 0;
+}
+
 /* Moves operands to the front of argv, so that options may come anywhere. */
 static enum exit_code run(const struct help_path *path, int argc, char **argv)
 {
@@ -257,9 +292,8 @@ static enum exit_code run(const struct help_path *path, int argc, char **argv)
             break;
         }
         if (strncmp(argv[at], "--", 2) != 0) {
-            if (argv[at][0] == '-' && argv[at][1] != '\0')
+            if (!take_word(&invocation, argv[at], argv, &kept))
                 return usage(path, "unknown option", str_of(argv[at]), NULL);
-            argv[kept++] = argv[at];
             continue;
         }
         code = take_option(&invocation, path, argc, argv, &at);
@@ -272,11 +306,32 @@ static enum exit_code run(const struct help_path *path, int argc, char **argv)
     return code != EXIT_DONE ? code : invocation.command->run(&invocation);
 }
 
+/* patra help [COMMAND...]: what COMMAND --help prints. */
+static enum exit_code print_help(struct help_path *path, int argc, char **argv)
+{
+    for (int at = 0; at < argc; at++) {
+        const struct command *parent = help_last(path);
+        const struct command *child =
+            parent->children != NULL ? find_child(parent, argv[at]) : NULL;
+
+        if (parent->children == NULL)
+            return usage(path, "unexpected argument:", str_of(argv[at]), NULL);
+        if (child == NULL)
+            return unknown_command(path, str_of(argv[at]));
+        assert(path->depth < HELP_DEPTH_MAX);
+        path->commands[path->depth++] = child;
+    }
+    help_print(path, stdout);
+    return EXIT_DONE;
+}
+
 enum exit_code command_main(const struct command *root, int argc, char **argv)
 {
     struct help_path path = { .commands = { root }, .depth = 1 };
     int at = 1;
 
+    if (argc > 1 && strcmp(argv[1], "help") == 0)
+        return print_help(&path, argc - 2, argv + 2);
     while (help_last(&path)->children != NULL) {
         const struct command *child;
 

@@ -31,6 +31,7 @@ struct option {
     const char *name;  /* without the dashes */
     const char *value; /* what it takes, for the help: "DSN"; NULL for a flag */
     const char *help;  /* one sentence */
+    char letter;       /* a flag may be given as -V, too; 0: no */
 };
 
 enum { COMMAND_OPTIONS_MAX = 16, COMMAND_REPEATS_MAX = 64 };
@@ -65,6 +66,8 @@ struct invocation {
 
 /* The value of an option of this command, or NULL. The name must be in its table. */
 const char *invocation_value(const struct invocation *invocation, const char *name);
+/* The same for code that several commands share: NULL also where this one has no such option. */
+const char *invocation_value_if_any(const struct invocation *invocation, const char *name);
 bool invocation_flag(const struct invocation *invocation, const char *name);
 
 /* The values of an option that may be given more than once: begin with *at = 0, NULL at the end. */

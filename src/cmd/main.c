@@ -36,7 +36,7 @@ static const struct command root = {
         "patra keeps exact, current, replayable copies of literature APIs (PubMed, Crossref,\n"
         "Europe PMC, OpenAlex, arXiv, or any other paged HTTP API) and passes every change on\n"
         "to other services exactly once.",
-    .options = { { "version", NULL, "Print the version." },
+    .options = { { "version", NULL, "Print the version.", 'V' },
                  { "manual", NULL, "Print the manual page (troff)." },
                  { "reference", NULL, "Print the reference for all commands (Markdown)." },
                  { "completion", NULL, "Print a completion script for bash." } },

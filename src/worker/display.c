@@ -175,8 +175,10 @@ static void json_progress(struct display *display, int64_t now_us)
         json_wait(&w, &view.wait);
     else if (view.is_resting)
         json_wait(&w, &view.rest);
-    if (view.eta_us >= 0)
-        json_write_member_i64(&w, STR("etaSeconds"), view.eta_us / US_PER_SECOND);
+    if (view.eta.is_known) {
+        json_write_member_i64(&w, STR("etaSecondsLeast"), view.eta.least_us / US_PER_SECOND);
+        json_write_member_i64(&w, STR("etaSecondsMost"), view.eta.most_us / US_PER_SECOND);
+    }
     json_end(display, &w, &text);
 }
 
@@ -325,6 +327,33 @@ void display_slices(struct display *display, int64_t total, int64_t ended)
 {
     (void)pthread_mutex_lock(&display->lock);
     progress_slices(&display->progress, total, ended);
+    (void)pthread_mutex_unlock(&display->lock);
+}
+
+void display_allowed(struct display *display, int64_t per_1000s)
+{
+    (void)pthread_mutex_lock(&display->lock);
+    progress_allowed(&display->progress, per_1000s);
+    (void)pthread_mutex_unlock(&display->lock);
+}
+
+static void json_say(struct display *display, const char *event, struct str line, int64_t now_us)
+{
+    struct buf text = text_begin(display);
+    struct json_writer w;
+
+    json_begin(&w, &text, event, now_us);
+    json_write_member_str(&w, STR("text"), line);
+    json_end(display, &w, &text);
+}
+
+void display_say(struct display *display, const char *event, struct str line, int64_t now_us)
+{
+    (void)pthread_mutex_lock(&display->lock);
+    if (display->settings.mode == DISPLAY_JSON)
+        json_say(display, event, line, now_us);
+    else if (display->settings.mode != DISPLAY_QUIET)
+        say(display, line);
     (void)pthread_mutex_unlock(&display->lock);
 }
 

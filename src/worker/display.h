@@ -37,7 +37,11 @@ void display_close(struct display *display); /* erases the block; accepts NULL *
 struct executor_watch *display_watch(struct display *display, int64_t worker);
 
 void display_slices(struct display *display, int64_t total, int64_t ended);
+void display_allowed(struct display *display, int64_t per_1000s);
 void display_tick(struct display *display, int64_t now_us);
+
+/* A line for people: above the block; not with --quiet. As JSON, an event of that name. */
+void display_say(struct display *display, const char *event, struct str line, int64_t now_us);
 
 struct progress_view display_view(struct display *display, int64_t now_us);
 

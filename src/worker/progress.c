@@ -10,6 +10,11 @@
 /* Trouble is shown for this long after it last occurred. */
 #define TROUBLE_SHOWN_US (10 * US_PER_SECOND)
 
+/* An estimate is shown after this long, and while its two speeds differ by less than this factor.
+ */
+#define ETA_AFTER_US (5 * US_PER_SECOND)
+enum { ETA_TIMES_MAX = 3 };
+
 /* Room for the digest of one response as an indexed document. */
 #define DIGEST_BYTES_MAX ((size_t)256 << 10)
 
@@ -100,7 +105,7 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
     worker = &progress->workers[index];
     switch (event->kind) {
     case EXECUTOR_STARTED:
-        *worker = (struct progress_worker){ .state = WORKER_WORKING };
+        *worker = (struct progress_worker){ .state = WORKER_WORKING, .has_worked = true };
         break;
     case EXECUTOR_WAITING:
         worker->state = WORKER_WAITING;
@@ -116,11 +121,12 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
             progress->sums.tasks++;
         else
             progress->sums.given_back++;
-        *worker = (struct progress_worker){ .state = WORKER_IDLE };
+        *worker = (struct progress_worker){ .state = WORKER_IDLE, .has_worked = true };
         note_put_off(progress, event->ending);
         break;
     case EXECUTOR_IDLE:
         *worker = (struct progress_worker){ .state = WORKER_IDLE,
+                                            .has_worked = worker->has_worked,
                                             .until_us = event->until_us,
                                             .reason = event->reason };
         break;
@@ -134,6 +140,11 @@ void progress_slices(struct progress *progress, int64_t total, int64_t ended)
 {
     progress->slices = total;
     progress->slices_ended = ended;
+}
+
+void progress_allowed(struct progress *progress, int64_t per_1000s)
+{
+    progress->allowed_per_1000s = per_1000s;
 }
 
 /* ---- how far and how fast ---- */
@@ -189,13 +200,39 @@ static const struct progress_sample *oldest_of(const struct progress *progress, 
     return sample_at(progress, age);
 }
 
-static int64_t eta_of(int64_t left, int64_t units, int64_t span_us)
+/* How long the rest takes at a speed; -1: nothing moves. */
+static int64_t time_of(int64_t left, int64_t units, int64_t span_us)
 {
-    if (left <= 0)
-        return 0;
     if (units <= 0 || span_us <= 0)
         return -1;
     return (int64_t)((double)left * (double)span_us / (double)units);
+}
+
+/* By the speed of late and by that since the start. */
+static struct progress_eta eta_of(const struct progress *progress,
+                                  const struct progress_sample *from, int64_t now_us)
+{
+    const int64_t units = units_of(progress), left = progress->slices * 1000 - units;
+    const int64_t late_us = time_of(left, units - from->units, now_us - from->at_us);
+    const int64_t whole_us = time_of(left, units, now_us - progress->started_us);
+    struct progress_eta eta = { .least_us = late_us < whole_us ? late_us : whole_us,
+                                .most_us = late_us < whole_us ? whole_us : late_us };
+
+    if (left <= 0)
+        return (struct progress_eta){ .is_known = true };
+    eta.is_known = eta.least_us >= 0 && now_us - progress->started_us >= ETA_AFTER_US &&
+                   eta.most_us / ETA_TIMES_MAX <= eta.least_us;
+    return eta;
+}
+
+/* The average over the workers that had a task: a harvest of a minute does not wait for four. */
+static int64_t waited_of(const struct progress *progress)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < progress->worker_count; i++)
+        count += progress->workers[i].has_worked;
+    return count > 0 ? progress->sums.waited_us / count : progress->sums.waited_us;
 }
 
 static void take_earlier(struct progress_wait *wait, const struct progress_worker *worker,
@@ -247,7 +284,9 @@ struct progress_view progress_view(const struct progress *progress, int64_t now_
         .records = records_of(&progress->sums),
         .sums = progress->sums,
         .requests_per_1000s = per_1000s(progress->sums.requests - from->requests, span_us),
-        .eta_us = eta_of(progress->slices * 1000 - units, units - from->units, span_us),
+        .allowed_per_1000s = progress->allowed_per_1000s,
+        .eta = eta_of(progress, from, now_us),
+        .waited_us = waited_of(progress),
         .trouble = now_us - progress->trouble_us < TROUBLE_SHOWN_US ? progress->trouble : "",
     };
 

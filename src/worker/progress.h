@@ -8,8 +8,9 @@
  *
  * How far: the slices that ended, and of those under way the share of their records received, where
  * the source gives a total. How fast: over the last PROGRESS_SPAN_US, so that a pause shows and the
- * slow first minute is forgotten. How long: what is left at that speed; unknown while nothing
- * moves.
+ * slow first minute is forgotten. How long: what is left at that speed, and at the speed since the
+ * start. The two are the ends of a range; it is unknown while they are far apart, so that what is
+ * shown does not swing.
  */
 #ifndef PATRA_WORKER_PROGRESS_H
 #define PATRA_WORKER_PROGRESS_H
@@ -29,6 +30,7 @@ struct progress_worker {
     enum progress_state state;
     int64_t until_us; /* WAITING, IDLE: 0 when unknown */
     enum wait_reason reason;
+    bool has_worked; /* on any task */
     bool has_total;
     int64_t total; /* records of its slice, as the source says */
     int64_t received;
@@ -52,7 +54,7 @@ struct progress_sums {
     int64_t retries;
     int64_t throttled;
     int64_t bytes;
-    int64_t waited_us; /* for permits and between attempts */
+    int64_t waited_us; /* for permits and between attempts; of all workers */
 };
 
 struct progress_sample {
@@ -76,12 +78,14 @@ struct progress {
     enum wait_reason put_off_reason;
     int64_t trouble_us; /* when the store last failed; 0: never */
     char trouble[256];
+    int64_t allowed_per_1000s; /* requests, by the rate gate; 0: unknown */
 };
 
 /* Times are those of the events: calendar time, as the executors report it. */
 void progress_init(struct progress *progress, int64_t worker_count, int64_t now_us);
 void progress_see(struct progress *progress, int64_t worker, const struct executor_event *event);
 void progress_slices(struct progress *progress, int64_t total, int64_t ended);
+void progress_allowed(struct progress *progress, int64_t per_1000s);
 void progress_tick(struct progress *progress, int64_t now_us);
 
 struct progress_view {
@@ -93,7 +97,13 @@ struct progress_view {
     struct progress_sums sums;
     int64_t records_per_1000s; /* thousandths per second */
     int64_t requests_per_1000s;
-    int64_t eta_us; /* -1: unknown */
+    int64_t allowed_per_1000s; /* requests, by the rate gate; 0: unknown */
+    struct progress_eta {
+        bool is_known;
+        int64_t least_us;
+        int64_t most_us;
+    } eta;
+    int64_t waited_us; /* by each worker that has worked, on average */
     int64_t working;
     int64_t waiting;
     struct progress_wait { /* the earliest wait */

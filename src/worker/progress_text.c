@@ -66,6 +66,21 @@ static void bar(struct line *line, const struct progress_view *view, int columns
         buf_add_char(line->out, ']');
 }
 
+/* "eta 1m 10s", "eta 3m 20s to 5m 00s", "eta ?". */
+static void eta_text(const struct progress_eta *eta, struct buf *out)
+{
+    if (!eta->is_known) {
+        buf_add(out, STR("eta ?"));
+        return;
+    }
+    buf_add(out, STR("eta "));
+    if (eta->most_us - eta->least_us > eta->most_us / 8) {
+        text_span(out, eta->least_us);
+        buf_add(out, STR(" to "));
+    }
+    text_span(out, eta->most_us);
+}
+
 static void head_numbers(const struct progress_view *view, struct buf *out)
 {
     buf_printf(out, "%3" PRId64 " %%  ", view->permille / 10);
@@ -73,12 +88,7 @@ static void head_numbers(const struct progress_view *view, struct buf *out)
     buf_add_char(out, '/');
     text_count(out, view->slices);
     buf_printf(out, " slice%s  ", view->slices == 1 ? "" : "s");
-    if (view->eta_us < 0) {
-        buf_add(out, STR("eta ?"));
-        return;
-    }
-    buf_add(out, STR("eta "));
-    text_span(out, view->eta_us);
+    eta_text(&view->eta, out);
 }
 
 static void head_line(const struct progress_view *view, struct str title,
@@ -132,6 +142,10 @@ static void requests_line(const struct progress_view *view, const struct progres
     text_count(out, view->sums.requests);
     buf_add(out, STR("  "));
     text_rate(out, view->requests_per_1000s);
+    if (view->allowed_per_1000s > 0) { /* as learned: it may be less than what is configured */
+        buf_add(out, STR(" of "));
+        text_rate(out, view->allowed_per_1000s);
+    }
     number(out, "batches", view->sums.batches);
     number(out, "retries", view->sums.retries);
     number(out, "429", view->sums.throttled);
@@ -231,9 +245,9 @@ static void narrow_line(const struct progress_view *view, const struct progress_
     text_count(out, view->records);
     buf_add_char(out, ' ');
     text_rate(out, view->records_per_1000s);
-    if (view->eta_us >= 0) {
-        buf_add(out, STR(" eta "));
-        text_span(out, view->eta_us);
+    if (view->eta.is_known) {
+        buf_add_char(out, ' ');
+        eta_text(&view->eta, out);
     }
     line_end(&line);
 }

@@ -10,7 +10,6 @@
 #include "engine/housekeeping/housekeeping.h"
 #include "engine/session/store_retry.h"
 #include "port/store_pause.h"
-#include "port/store_rate.h"
 #include "view/signals.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
@@ -43,6 +42,7 @@ struct harvest {
     int64_t well_us;          /* monotonic: when the store was well */
     int64_t succeeded_before; /* the latest trigger */
     bool is_over;
+    int stops_told;   /* signals that were acknowledged */
     struct error err; /* why it cannot continue; level NONE: it can */
     struct harvest_summary summary;
 };
@@ -254,6 +254,8 @@ static bool look(struct harvest *h, struct error *err)
     if (!reslice(h, &is_resliced, err) || !count_tasks(h, arena, &count, err))
         return false;
     display_slices(h->display, count.queued + count.running + ended_of(&count), ended_of(&count));
+    if (!harvest_show_rate(h->session, arena, &h->partition, now_of(h), h->display, err))
+        return false;
     if (count.running > 0 || is_resliced)
         return true;
     if (count.queued == 0)
@@ -287,6 +289,20 @@ static void watch_store(struct harvest *h, int64_t monotonic_us)
     end(h, HARVEST_INTERRUPTED);
 }
 
+/* Who presses Ctrl-C sees at once that it was heard. */
+static void tell_stop(struct harvest *h)
+{
+    static const struct str lines[] = {
+        STR_INIT("stopping after the batches under way; press Ctrl-C again to give up their "
+                 "requests"),
+        STR_INIT("stopping now; what was stored is kept"),
+    };
+    const int stops = stop_is_urgent(&h->stop) ? 2 : 1;
+
+    while (h->stops_told < stops)
+        display_say(h->display, "stopping", lines[h->stops_told++], now_of(h));
+}
+
 /* A store that does not answer fails the workers as well; the display shows their errors. */
 static void harvest_turn(struct workers_turn *turn, bool is_ending)
 {
@@ -294,6 +310,8 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
     const int64_t monotonic_us = clock_monotonic_us(&h->session->clock);
     struct error err;
 
+    if (is_ending && !h->is_over)
+        tell_stop(h);
     display_tick(h->display, now_of(h));
     if (ferror(h->invocation->out) != 0 && !h->is_over)
         end(h, HARVEST_INTERRUPTED); /* the reader has closed its end: harvest --json | head */
@@ -489,7 +507,7 @@ static bool harvest(const struct invocation *invocation, struct session *session
     ok = read_options(&h, err) && run(&h, code, err);
     trigger_request_close(&h.request);
     arena_release(&h.look_arena);
-    return ok;
+    return ok || trigger_waits(invocation, err, code);
 }
 
 static enum exit_code cmd_harvest(const struct invocation *invocation)
@@ -505,13 +523,23 @@ static enum exit_code cmd_harvest(const struct invocation *invocation)
     "cannot continue now (quota, pause), 4 when the source is stopped, and 130 when it was\n" \
     "interrupted. Run the same command again to continue."
 
-#define HARVEST_OPTIONS                                                                         \
-    {                                                                                           \
-        TRIGGER_OPTIONS, { "operation", "NAME", "The operation's name in the source's file." }, \
-            WORKERS_OPTION,                                                                     \
-            { "wait", "DURATION", "Give up when no task may run for this long (15m)." },        \
-            { "json", NULL, "Print JSON lines: events as they happen, then a summary." },       \
-            { "quiet", NULL, "Show only the summary, no progress." }, SESSION_OPTION            \
+#define RUN_OPTIONS                                                                            \
+    TRIGGER_SET_OPTION, { "operation", "NAME", "The operation's name in the source's file." }, \
+        WORKERS_OPTION,                                                                        \
+        { "wait", "DURATION", "Give up when no task may run for this long (15m)." },           \
+        { "json", NULL, "Print JSON lines: events as they happen, then a summary." },          \
+        { "quiet", NULL, "Show only the summary, no progress." }, SESSION_OPTION
+#define HARVEST_OPTIONS                     \
+    {                                       \
+        TRIGGER_WINDOW_OPTIONS, RUN_OPTIONS \
+    }
+#define CAMPAIGN_OPTIONS                                                      \
+    {                                                                         \
+        TRIGGER_WINDOW_OPTIONS, TRIGGER_CAMPAIGN_OPTION("Start"), RUN_OPTIONS \
+    }
+#define IDS_OPTIONS                                                      \
+    {                                                                    \
+        TRIGGER_WINDOW_OPTIONS, TRIGGER_IDS_OPTIONS("Only"), RUN_OPTIONS \
     }
 
 const struct command COMMAND_HARVEST = {
@@ -537,7 +565,7 @@ const struct command COMMAND_BACKFILL = {
     .description =
         "Plans a backfill and runs its tasks in this process, newest window first. It does not\n"
         "move the cursor of harvest." HARVEST_END,
-    .options = HARVEST_OPTIONS,
+    .options = CAMPAIGN_OPTIONS,
     .run = cmd_harvest,
 };
 
@@ -551,7 +579,7 @@ const struct command COMMAND_UPDATE = {
         "Plans an update and runs its tasks in this process. It requests records that are\n"
         "stale, were read with an older version of the source's file, are named by --ids, or\n"
         "have a signal." HARVEST_END,
-    .options = HARVEST_OPTIONS,
+    .options = IDS_OPTIONS,
     .run = cmd_harvest,
 };
 
@@ -565,7 +593,7 @@ const struct command COMMAND_METRICS = {
         "Plans a metrics operation (citation counts, say) and runs its tasks in this process. It\n"
         "requests the metrics of records that have none yet or whose metrics are stale, or of\n"
         "those that --ids names." HARVEST_END,
-    .options = HARVEST_OPTIONS,
+    .options = IDS_OPTIONS,
     .run = cmd_harvest,
 };
 
@@ -578,6 +606,6 @@ const struct command COMMAND_REPLAY = {
     .description =
         "Plans a replay of the window and runs its tasks in this process. It does not move the\n"
         "cursor of harvest, and records that have not changed stay as they are." HARVEST_END,
-    .options = HARVEST_OPTIONS,
+    .options = CAMPAIGN_OPTIONS,
     .run = cmd_harvest,
 };

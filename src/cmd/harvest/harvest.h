@@ -35,6 +35,13 @@ enum harvest_end { /* why it ended */
                    HARVEST_BUDGET, /* quota or budget ended before the window did */
 };
 
+/* ---- harvest_rate.c ---- */
+
+/* Shows how many requests the rate gate of the partition allows. */
+bool harvest_show_rate(struct session *session, struct arena *arena,
+                       const struct task_partition *partition, int64_t now_us,
+                       struct display *display, struct error *err) MUST_CHECK;
+
 /* ---- harvest_summary.c ---- */
 
 struct harvest_summary {

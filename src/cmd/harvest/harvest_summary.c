@@ -112,9 +112,9 @@ static void add_requests(const struct progress_view *view, struct buf *out)
     buf_printf(out, " (%" PRId64 " retries, %" PRId64 " answered 429), ", view->sums.retries,
                view->sums.throttled);
     text_bytes(out, view->sums.bytes);
-    if (view->sums.waited_us > 0) {
+    if (view->waited_us > 0) {
         buf_add(out, STR(", waited "));
-        text_span(out, view->sums.waited_us);
+        text_span(out, view->waited_us);
     }
     buf_add_char(out, '\n');
 }
@@ -327,8 +327,10 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
 
 /* ---- for programs ---- */
 
-static void write_sums(struct json_writer *w, const struct progress_sums *sums)
+static void write_sums(struct json_writer *w, const struct progress_view *view)
 {
+    const struct progress_sums *sums = &view->sums;
+
     json_write_name(w, STR("records"));
     json_write_object(w);
     json_write_member_i64(w, STR("created"), sums->created);
@@ -351,7 +353,7 @@ static void write_sums(struct json_writer *w, const struct progress_sums *sums)
     json_write_member_i64(w, STR("retries"), sums->retries);
     json_write_member_i64(w, STR("throttled"), sums->throttled);
     json_write_member_i64(w, STR("bytes"), sums->bytes);
-    json_write_member_i64(w, STR("waitedMs"), sums->waited_us / US_PER_MS);
+    json_write_member_i64(w, STR("waitedMs"), view->waited_us / US_PER_MS);
 }
 
 static void write_rederived(struct json_writer *w, const struct rederive_result *done)
@@ -461,7 +463,7 @@ bool harvest_print_json(const struct harvest_summary *summary, int64_t now_us, s
                              has_window ? first->decision.window : (struct window){ 0 });
     write_rederived(w, &summary->rederived);
     write_slices(w, &summary->count);
-    write_sums(w, &summary->view.sums);
+    write_sums(w, &summary->view);
     if (summary->has_cursor) {
         json_write_name(w, STR("cursor"));
         json_write_object(w);

@@ -69,7 +69,6 @@ static bool trigger(const struct invocation *invocation, struct session *session
     int64_t limit;
     bool ok;
 
-    (void)code;
     ok = trigger_request_read(&request, invocation, session, operation, err) &&
          read_scheduler(invocation, &request.plan, err) &&
          invocation_number(invocation, "limit",
@@ -77,7 +76,7 @@ static bool trigger(const struct invocation *invocation, struct session *session
                            err) &&
          fire(invocation, session, &request.plan, limit, err);
     trigger_request_close(&request);
-    return ok;
+    return ok || trigger_waits(invocation, err, code);
 }
 
 static enum exit_code cmd_trigger(const struct invocation *invocation)
@@ -97,7 +96,10 @@ const struct command COMMAND_TRIGGER = {
         "source's file. What is covered or under way is not planned again, so triggering twice\n"
         "is harmless. With --dry-run nothing is written; it shows the window, the reason for\n"
         "each of its bounds, and the slices. See docs/planning.md.",
-    .options = { TRIGGER_OPTIONS,
+    .options = { TRIGGER_WINDOW_OPTIONS,
+                 TRIGGER_CAMPAIGN_OPTION("backfill, replay: start"),
+                 TRIGGER_IDS_OPTIONS("update, metrics: only"),
+                 TRIGGER_SET_OPTION,
                  { "scheduler", "NAME",
                    "The scheduler that fires this (patra); kept with the plan." },
                  { "job-id", "ID", "That scheduler's name for the job." },

@@ -45,6 +45,17 @@ static bool read_instant(const struct invocation *invocation, const char *name, 
     return invocation_instant(invocation, name, now_us, &instant->at_us, err);
 }
 
+static bool read_window(const struct invocation *invocation, struct plan_request *plan,
+                        struct error *err)
+{
+    if (!read_instant(invocation, "from", plan->now_us, &plan->from, err) ||
+        !read_instant(invocation, "to", plan->now_us, &plan->to, err))
+        return false;
+    return !plan->from.is_set || !plan->to.is_set || plan->from.at_us <= plan->to.at_us ||
+           command_misused(err, "--from %s is after --to %s", invocation_value(invocation, "from"),
+                           invocation_value(invocation, "to"));
+}
+
 static const struct option_pairs OVERRIDES = { "set", "KEY=VALUE, such as window.max=6h" };
 
 static bool read_overrides(const struct invocation *invocation, struct arena *arena,
@@ -75,21 +86,20 @@ static bool read_overrides(const struct invocation *invocation, struct arena *ar
 static bool read_plan(const struct invocation *invocation, struct session *session,
                       struct plan_request *plan, struct error *err)
 {
-    const char *stale = invocation_value(invocation, "stale");
+    const char *stale = invocation_value_if_any(invocation, "stale");
 
-    if (!invocation_duration(invocation, "stale", &plan->stale_us, err))
+    if (stale != NULL && !invocation_duration(invocation, "stale", &plan->stale_us, err))
         return false;
     if (stale != NULL && plan->stale_us == 0)
         plan->stale_us = 1; /* "0": everything checked before now */
-    return read_instant(invocation, "from", plan->now_us, &plan->from, err) &&
-           read_instant(invocation, "to", plan->now_us, &plan->to, err) &&
+    return read_window(invocation, plan, err) &&
            read_overrides(invocation, &session->arena, &plan->overrides, err);
 }
 
 bool trigger_request_read(struct trigger_request *request, const struct invocation *invocation,
                           struct session *session, struct str operation, struct error *err)
 {
-    const char *path = invocation_value(invocation, "ids");
+    const char *path = invocation_value_if_any(invocation, "ids");
 
     *request = (struct trigger_request){
         .plan = { .source = str_of(invocation->operands[0]),
@@ -99,7 +109,7 @@ bool trigger_request_read(struct trigger_request *request, const struct invocati
                   .secrets = &session->secrets.source,
                   .random = &session->random,
                   .trigger = TRIGGER_MANUAL,
-                  .campaign = str_of(invocation_value(invocation, "campaign")) },
+                  .campaign = str_of(invocation_value_if_any(invocation, "campaign")) },
     };
     if (!read_plan(invocation, session, &request->plan, err) ||
         (path != NULL && !open_ids(&request->ids, path, err)))
@@ -114,6 +124,16 @@ void trigger_request_close(struct trigger_request *request)
     free(request->ids.line);
     if (request->ids.file != NULL && request->ids.file != stdin)
         (void)fclose(request->ids.file);
+}
+
+bool trigger_waits(const struct invocation *invocation, const struct error *err,
+                   enum exit_code *code)
+{
+    if (!plan_error_is_paused(err))
+        return false;
+    (void)command_failed(invocation, err);
+    *code = EXIT_LATER;
+    return true;
 }
 
 void trigger_print_faults(const struct invocation *invocation, struct session *session,

@@ -75,7 +75,7 @@ bool draft_compile(struct store *store, struct arena *arena, const struct plan_r
 /* Ends the use of the draft, also of one that did not compile. */
 void draft_release(struct plan_draft *draft);
 
-/* L2 "plan.paused" or "plan.disabled" when the source must not run. */
+/* L2 "plan.paused", "plan.stopped" or "plan.disabled" when the source must not run. */
 bool draft_may_run(struct store *store, struct arena *arena, const struct plan_draft *draft,
                    struct error *err) MUST_CHECK;
 

@@ -264,7 +264,8 @@ bool draft_may_run(struct store *store, struct arena *arena, const struct plan_d
 
         if (pause->endpoint.len > 0 && !str_eq(pause->endpoint, draft->plan.endpoint))
             continue;
-        return error_set(err, ERROR_REQUEST, "plan.paused",
+        return error_set(err, ERROR_REQUEST,
+                         pause->kind == PAUSE_STOPPED ? "plan.stopped" : PLAN_PAUSED,
                          "%.*s%s%.*s is %s%s%.*s: patra resume %.*s%s%.*s", STR_ARG(source),
                          pause->endpoint.len > 0 ? "/" : "", STR_ARG(pause->endpoint),
                          pause->kind == PAUSE_STOPPED ? "stopped" : "paused",

@@ -1,6 +1,8 @@
 /* A trigger from its request to its commit, or to its refusal. */
 #include "engine/plan/plan.h"
 
+#include <string.h>
+
 #include "base/instant.h"
 #include "engine/cursor/cursor_advance.h"
 #include "engine/cursor/cursor_feed.h"
@@ -316,6 +318,11 @@ static bool read_again(struct store *store, struct arena *arena, const struct pl
         !draft->spec->operation.candidates[CANDIDATE_EXPR_CHANGE])
         return true;
     return rederive(store, arena, &again, done, err);
+}
+
+bool plan_error_is_paused(const struct error *err)
+{
+    return strcmp(err->code, PLAN_PAUSED) == 0;
 }
 
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,

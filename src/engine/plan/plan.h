@@ -121,10 +121,14 @@ struct plan_result {
 
 /* Makes the plan. When the source does not compile, is paused or disabled, or when the request
  * cannot be met, the trigger is recorded with the reason, and err has it: "spec.invalid" (L2)
- * quotes the first fault, "plan.paused", "plan.disabled" and "plan.request" (L2) say what to do.
- * L1 has written nothing. */
+ * quotes the first fault, "plan.paused", "plan.stopped", "plan.disabled" and "plan.request" (L2)
+ * say what to do. L1 has written nothing. */
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
                   struct plan_result *result, struct error *err) MUST_CHECK;
+
+/* True for the error of a source that a person has paused: it can run once it is resumed. */
+#define PLAN_PAUSED "plan.paused"
+bool plan_error_is_paused(const struct error *err);
 
 /* What plan_trigger() would do, without writing anything. Every slice is shown in order, those that
  * must wait for room in the queue included. */

@@ -396,7 +396,7 @@ static void pause_and_resume(const char *store)
     CHECK_STR(cli_value(run.out, "0.endpoint"), STR("works"), "listed");
     CHECK_STR(cli_value(run.out, "0.reason"), STR("moving"), "the first reason stands");
     run = RUN("patra", "trigger", "daily", "--store", store);
-    CHECK_EQ(run.code, 4, "not while it is paused");
+    CHECK_EQ(run.code, 3, "not while it is paused");
     CHECK(cli_has(run.talk, "patra resume daily/works"), "and what to do");
     run = RUN("patra", "trigger", "daily", "--dry-run", "--store", store);
     CHECK_EQ(run.code, 0, "one may look");
@@ -413,4 +413,56 @@ TEST(a_pause_outlives_the_process_on_sqlite)
 TEST(a_pause_outlives_the_process_on_postgres)
 {
     pause_and_resume(cli_with_daily(cli_postgres()));
+}
+
+/* ---- the command line ---- */
+
+TEST(help_of_a_command_can_be_asked_for_in_two_ways)
+{
+    const struct run one = RUN("patra", "help", "source", "lint");
+    const struct run other = RUN("patra", "source", "lint", "--help");
+    struct run run;
+
+    CHECK_EQ(one.code, 0, "help");
+    CHECK(one.out.len > 100, "is not empty");
+    CHECK_STR(one.out, other.out, "and the same");
+    CHECK_STR(RUN("patra", "help").out, RUN("patra", "--help").out, "also of all commands");
+    run = RUN("patra", "help", "sorce");
+    CHECK_EQ(run.code, 2, "no such command");
+    CHECK(cli_has(run.talk, "did you mean 'source'?"), run.talk.data);
+    CHECK_STR(RUN("patra", "-V").out, RUN("patra", "--version").out, "the version, by its letter");
+    CHECK_EQ(RUN("patra", "init", "-V").code, 2, "which other commands do not have");
+}
+
+TEST(options_that_cannot_act_are_not_offered)
+{
+    static const struct {
+        const char *command;
+        const char *option;
+        bool has;
+    } cases[] = {
+        { "harvest", "--campaign", false }, { "harvest", "--ids", false },
+        { "backfill", "--campaign", true }, { "backfill", "--stale", false },
+        { "replay", "--campaign", true },   { "update", "--ids", true },
+        { "update", "--campaign", false },  { "metrics", "--stale", true },
+        { "trigger", "--campaign", true },  { "trigger", "--ids", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct run run = RUN("patra", cases[i].command, "--help");
+
+        CHECK_EQ(cli_has(run.out, cases[i].option), cases[i].has, cases[i].command);
+    }
+}
+
+TEST(a_window_that_ends_before_it_begins_is_refused)
+{
+    const char *store = cli_sqlite("backwards");
+    struct run run;
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "harvest", "any", "--from", "2026-02-01", "--to", "2026-01-01", "--store",
+              store);
+    CHECK_EQ(run.code, 2, "the command line is wrong");
+    CHECK(cli_has(run.talk, "--from 2026-02-01 is after --to 2026-01-01"), run.talk.data);
 }

@@ -147,6 +147,46 @@ TEST(a_second_signal_ends_requests_under_way)
     sim_stop(&sim);
 }
 
+TEST(a_signal_is_acknowledged_while_requests_are_under_way)
+{
+    const char *store = cli_sqlite("acknowledged");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "2000", "--fault", "kind=stall at=before ms=600000");
+    struct running running;
+    struct run run;
+
+    sim_source_apply(store, &sim, "rate.burst=100");
+    running = RUN_BEGIN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--workers", "2",
+                        "--store", store);
+    await_tasks(store, "running", 2);
+    REQUIRE(kill(running.pid, SIGINT) == 0, "Ctrl-C");
+    while (!cli_has(run_said(&running), "stopping after the batches under way"))
+        REQUIRE(kill(running.pid, 0) == 0, "it runs");
+    REQUIRE(kill(running.pid, SIGINT) == 0, "again");
+    run = run_end(&running);
+    CHECK_EQ(run.code, 130, "stopped");
+    CHECK(cli_has(run.talk, "stopping now; what was stored is kept"), "the second one, too");
+    sim_stop(&sim);
+}
+
+TEST(a_harvest_of_a_paused_source_ends_with_the_documented_code)
+{
+    const char *store = cli_sqlite("paused");
+    struct sim sim = SIM_SOURCE_START("--records", "100");
+    struct run run;
+
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "pause", SIM_SOURCE_NAME, "--reason", "moving house", "--store", store);
+    REQUIRE(run.code == 0, run.talk.data);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
+    CHECK_EQ(run.code, 3, "it cannot continue now");
+    CHECK(cli_has(run.talk, "is paused, moving house"), "why");
+    CHECK(cli_has(run.talk, "patra resume " SIM_SOURCE_NAME), "what to do");
+    run = RUN("patra", "trigger", SIM_SOURCE_NAME, "--store", store);
+    CHECK_EQ(run.code, 3, "nor can it be planned now");
+    sim_stop(&sim);
+}
+
 TEST(a_store_that_stays_lost_is_not_waited_for_longer_than_the_option_says)
 {
     const char *store = cli_postgres();

@@ -82,7 +82,7 @@ TEST(how_far_counts_slices_and_what_came_of_those_under_way)
     CHECK_EQ(progress_view(&progress, T0).permille, 400, "the store has not counted it yet");
     progress_slices(&progress, 10, 10);
     CHECK_EQ(progress_view(&progress, T0).permille, 1000, "all");
-    CHECK_EQ(progress_view(&progress, T0).eta_us, 0, "nothing is left");
+    CHECK_EQ(progress_view(&progress, T0).eta.most_us, 0, "nothing is left");
 }
 
 TEST(rates_are_those_of_the_last_half_minute)
@@ -109,15 +109,57 @@ TEST(rates_are_those_of_the_last_half_minute)
 
 TEST(how_long_follows_the_speed)
 {
+    struct progress_eta eta;
+
     progress_init(&progress, 1, T0);
     progress_slices(&progress, 100, 0);
-    CHECK_EQ(progress_view(&progress, SECONDS(5)).eta_us, -1, "no speed, no time");
+    CHECK(!progress_view(&progress, SECONDS(5)).eta.is_known, "no speed, no time");
     progress_slices(&progress, 100, 20);
-    CHECK_EQ(progress_view(&progress, SECONDS(10)).eta_us, 40 * US_PER_SECOND,
-             "two slices a second, eighty left");
+    CHECK(!progress_view(&progress, SECONDS(4)).eta.is_known, "too early to tell");
+    eta = progress_view(&progress, SECONDS(10)).eta;
+    CHECK(eta.is_known, "two slices a second");
+    CHECK_EQ(eta.least_us, 40 * US_PER_SECOND, "eighty left");
+    CHECK_EQ(eta.most_us, 40 * US_PER_SECOND, "whichever speed is taken");
     progress_slices(&progress, 200, 20);
-    CHECK_EQ(progress_view(&progress, SECONDS(10)).eta_us, 90 * US_PER_SECOND,
+    CHECK_EQ(progress_view(&progress, SECONDS(10)).eta.most_us, 90 * US_PER_SECOND,
              "more slices came: re-sliced");
+}
+
+/* A slice a second for a minute, then half as fast, then hardly at all. */
+TEST(how_long_is_a_range_while_the_speed_changes_and_unknown_while_it_swings)
+{
+    struct progress_eta eta;
+
+    progress_init(&progress, 1, T0);
+    for (int s = 1; s <= 60; s++) {
+        progress_slices(&progress, 200, s);
+        progress_tick(&progress, SECONDS(s));
+    }
+    for (int s = 61; s <= 90; s++) {
+        progress_slices(&progress, 200, 60 + (s - 60) / 2);
+        progress_tick(&progress, SECONDS(s));
+    }
+    eta = progress_view(&progress, SECONDS(90)).eta;
+    CHECK(eta.is_known, "the two speeds are near each other");
+    CHECK_EQ(eta.least_us, 150 * US_PER_SECOND, "125 left, at 75 in 90 seconds");
+    CHECK_EQ(eta.most_us, 250 * US_PER_SECOND, "and at 15 in 30 seconds");
+    for (int s = 91; s <= 120; s++)
+        progress_tick(&progress, SECONDS(s));
+    progress_slices(&progress, 200, 76);
+    CHECK(!progress_view(&progress, SECONDS(120)).eta.is_known, "one in half a minute: who knows");
+}
+
+TEST(the_wait_of_a_harvest_is_that_of_one_worker)
+{
+    progress_init(&progress, 4, T0);
+    for (int i = 0; i < 2; i++) {
+        see(i, EXECUTOR_STARTED);
+        batch(i, 10, "{}");
+        progress.sums.waited_us = (i + 1) * 30 * US_PER_SECOND;
+        see(i, EXECUTOR_ENDED);
+    }
+    CHECK_EQ(progress_view(&progress, SECONDS(60)).waited_us, 30 * US_PER_SECOND,
+             "two worked, half a minute each; two had no task");
 }
 
 static void wait_for(int worker, enum executor_event_kind kind, int64_t until_us,
@@ -233,7 +275,8 @@ static struct progress_view a_view(void)
                   .bytes = 4500000 },
         .records_per_1000s = 1234000,
         .requests_per_1000s = 3200,
-        .eta_us = 70 * US_PER_SECOND,
+        .allowed_per_1000s = 3500,
+        .eta = { .is_known = true, .least_us = 70 * US_PER_SECOND, .most_us = 70 * US_PER_SECOND },
         .working = 3,
         .waiting = 1,
         .wait = { .until_us = T0 + 50602 * US_PER_SECOND, .reason = WAIT_RETRY_AFTER },
@@ -248,7 +291,7 @@ TEST(the_block_says_it_all)
     CHECK_STR(block_of(&view, (struct progress_style){ .width = 80 }),
               STR("crossref harvest  [#########...........]  48 %  12/25 slices  eta 1m 10s\n"
                   "  records   12,345  1,234/s  new 12,000  changed 300  unchanged 45\n"
-                  "  requests  98  3.2/s  batches 90  retries 2  429 1  4.5 MB\n"
+                  "  requests  98  3.2/s of 3.5/s  batches 90  retries 2  429 1  4.5 MB\n"
                   "  workers   3 working, 1 waiting  after 1m 05s\n"
                   "  waiting for a permit until 14:03:22Z (Retry-After)\n"),
               "80 columns, no colours");
@@ -328,7 +371,7 @@ TEST(a_plain_line_says_what_a_log_needs)
 
     (void)block_of(&view, (struct progress_style){ .width = 80 });
     buf_init(&out, &arena, 4096);
-    view.eta_us = -1;
+    view.eta.is_known = false;
     progress_line(&view, STR("crossref harvest"), &out);
     CHECK_STR(buf_str(&out),
               STR("crossref harvest:  48 %  12/25 slices  eta ?  records 12,345 (1,234/s)"
