@@ -18,9 +18,10 @@ struct step {
     struct cursor cursor;
     bool found;
     struct cursor_value candidate;
-    size_t beyond;           /* TIME: covered windows that wait after a gap */
-    struct str observed_max; /* of the cursor; '' = nothing new */
-    struct str passed_max;   /* of the slices that the move passes; '' = they have no records */
+    struct endpoint_list members; /* TIME: whose coverage decides */
+    size_t beyond;                /* TIME: covered windows that wait after a gap */
+    struct str observed_max;      /* of the cursor; '' = nothing new */
+    struct str passed_max; /* of the slices that the move passes; '' = they have no records */
 };
 
 struct cursor_advance_request cursor_advance_of(const struct task *task, int64_t run_id,
@@ -80,20 +81,19 @@ static bool find_low(struct step *step, struct str endpoint, int64_t *low_us, st
 /* Endpoints that share the cursor must all have covered what it passes. */
 static bool find_time(struct step *step, struct error *err)
 {
-    struct endpoint_list members;
     int64_t low_us = INT64_MAX;
 
     if (!cursor_members(step->store, step->arena, &step->request->of, step->request->sharing,
-                        &members, err))
+                        &step->members, err))
         return false;
-    for (size_t i = 0; i < members.count; i++) {
+    for (size_t i = 0; i < step->members.count; i++) {
         int64_t own_us;
 
-        if (!find_low(step, members.items[i], &own_us, err))
+        if (!find_low(step, step->members.items[i], &own_us, err))
             return false;
         low_us = own_us < low_us ? own_us : low_us;
     }
-    if (members.count == 0)
+    if (step->members.count == 0)
         low_us = step->cursor.value.instant_us;
     step->candidate = (struct cursor_value){ .type = CURSOR_TIME, .instant_us = low_us };
     return true;
@@ -122,15 +122,23 @@ static bool instant_text(struct arena *arena, int64_t at_us, struct str *text, s
     return text->data != NULL || arena_error(arena, err);
 }
 
-/* The latest record of the slices that a move passes, whichever worker saw it. */
+/* The latest record of the slices that a move passes, of whichever endpoint and worker. */
 static bool find_passed(struct step *step, struct maybe_instant *passed, struct error *err)
 {
     const struct window window = { step->cursor.value.instant_us, step->candidate.instant_us };
+    struct coverage_namespace of = step->request->of;
 
     if (step->candidate.type != CURSOR_TIME || !step->found || !window_is_valid(window))
         return true;
-    if (!store_coverage_observed(step->store, &step->request->of, window, passed, err))
-        return false;
+    for (size_t i = 0; i < step->members.count; i++) {
+        struct maybe_instant own;
+
+        of.endpoint = step->members.items[i];
+        if (!store_coverage_observed(step->store, &of, window, &own, err))
+            return false;
+        if (own.is_set)
+            maybe_instant_raise(passed, own.at_us);
+    }
     return !passed->is_set || instant_text(step->arena, passed->at_us, &step->passed_max, err);
 }
 

@@ -187,6 +187,33 @@ TEST(the_event_of_a_move_has_the_latest_record_of_all_slices_it_passes)
     contract_end();
 }
 
+/* Two endpoints share the cursor. The one that is complete last moves it, and has the earlier
+ * record. */
+TEST(the_event_of_a_shared_cursor_has_the_latest_record_of_all_endpoints)
+{
+    struct store *store = contract_store();
+    struct plan like = cursoring_like(OPERATION_HARVEST), works, authors;
+    struct cursor_event_list events;
+    struct error err = { 0 };
+
+    like.cursor_key = STR("*.indexed");
+    works = cursoring_plan(store, &like, 1);
+    add_run(store, 0, "a", HOUR(0) + 9);
+    authors = works;
+    authors.endpoint = STR("authors");
+    REQUIRE_OK(store_plan_add(store, &authors, &authors.id, &err), err);
+    cursoring_end(store, &works, 0, TASK_SUCCEEDED);
+    CHECK(!cursoring_advance(store, &works).moved, "the other has covered nothing");
+    cursoring_add(store, &authors, 0, 1);
+    add_run(store, 0, "b", HOUR(0) + 3);
+    cursoring_end(store, &authors, 0, TASK_SUCCEEDED);
+    CHECK(cursoring_advance(store, &authors).moved, "both are complete");
+    events = cursoring_events(store, &authors);
+    CHECK_STR(events.items[events.count - 1].observed_max, STR("2026-01-01T00:00:00.000009Z"),
+              "of the other endpoint");
+    contract_end();
+}
+
 TEST(an_executor_asks_with_its_task)
 {
     struct store *store = contract_store();
