@@ -181,12 +181,9 @@ bool absence_check(const struct absence_input *input, struct arena *arena, struc
     return true;
 }
 
-bool absence_is_end(const struct listing *listing, const struct spec_page *page)
+bool absence_is_end(const struct listing *listing)
 {
-    /* Links to other pages, and none to a next one, are a sign of their own. */
-    const bool is_empty =
-        listing->next_part == LISTING_EMPTY && !str_eq_nocase(page->next_header, STR("Link"));
-
-    return (listing->next_part == LISTING_ABSENT || is_empty) && listing->more != PAGE_MORE_NO &&
+    return (listing->next_part == LISTING_ABSENT || listing->next_part == LISTING_EMPTY) &&
+           !listing->ends_by_links && listing->more != PAGE_MORE_NO &&
            listing->feed.sync_token.data == NULL;
 }

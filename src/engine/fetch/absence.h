@@ -46,6 +46,6 @@ bool absence_check(const struct absence_input *input, struct arena *arena,
                    struct error *err) MUST_CHECK;
 
 /* True when the page is an end only because there is no next: it is absent, null or empty. */
-bool absence_is_end(const struct listing *listing, const struct spec_page *page);
+bool absence_is_end(const struct listing *listing);
 
 #endif

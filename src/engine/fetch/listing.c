@@ -390,7 +390,7 @@ static bool find_link(const struct reading *reading, struct str rel, struct str 
 }
 
 /* The next link. Without one, links to other pages say that this page is the last: *next is then
- * an empty text. */
+ * an empty text, as it is for a link to nowhere. */
 static bool link_of(const struct reading *reading, struct str *next)
 {
     static const struct str others[] = { STR_INIT("prev"), STR_INIT("previous"), STR_INIT("first"),
@@ -402,8 +402,10 @@ static bool link_of(const struct reading *reading, struct str *next)
     for (size_t i = 0; i < ARRAY_LEN(others) && next->data == NULL; i++) {
         if (!find_link(reading, others[i], &other))
             return false;
-        if (other.data != NULL)
-            *next = STR("");
+        if (other.data == NULL)
+            continue;
+        reading->listing->ends_by_links = true;
+        *next = STR("");
     }
     return true;
 }

@@ -64,6 +64,7 @@ struct listing {
     enum listing_part total_part;
     enum listing_part more_part;
     enum listing_part next_part;
+    bool ends_by_links; /* there are links to other pages, and none to a next one */
     bool has_total;
     int64_t total;
     enum page_more more;

@@ -247,7 +247,7 @@ static struct page_seen seen_of(const struct phase *phase, const struct exchange
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
-        .lacks_next = absence_is_end(listing, &phase->endpoint->page),
+        .lacks_next = absence_is_end(listing),
         .next_is_known = listing->next.data != NULL && !is_sent &&
                          id_set_has(&phase->tokens, id_set_hash(listing->next)),
         .is_declared_empty = exchange->response.kind == RESPONSE_EMPTY,

@@ -129,7 +129,7 @@ static struct page_decision decide(const struct probe *probe)
         .total = listing->total,
         .more = listing->more,
         .next = listing->next,
-        .lacks_next = absence_is_end(listing, &probe->endpoint->page),
+        .lacks_next = absence_is_end(listing),
         .is_declared_empty = probe->response.kind == RESPONSE_EMPTY,
         .has_dates = listing->has_dates,
         .earliest_us = listing->earliest_us,

@@ -634,18 +634,18 @@ const struct damage_kind damage_kinds[] = {
     { "an item left out", item_left_out, LOOK_SHORTER },
     { "next removed", next_removed, LOOK_BROKEN },
     { "next renamed", next_renamed, LOOK_BROKEN },
-    { "next null", next_null, LOOK_LAST },
-    { "next empty", next_empty, LOOK_LAST },
+    { "next null", next_null, LOOK_BROKEN },
+    { "next empty", next_empty, LOOK_BROKEN },
     { "next an object", next_object, LOOK_BROKEN },
     { "next a list", next_list, LOOK_BROKEN },
     { "next false", next_false, LOOK_BROKEN },
     { "next a number", next_number, LOOK_BROKEN },
-    { "next as sent", next_same, LOOK_LAST },
+    { "next as sent", next_same, LOOK_BROKEN },
     { "next unknown", next_unknown, LOOK_BROKEN },
     { "next the first page", next_first_page, LOOK_BROKEN },
     { "next with a line end", next_with_line_end, LOOK_BROKEN },
     { "has_more removed", more_removed, LOOK_BROKEN },
-    { "has_more flipped", more_flipped, LOOK_LAST },
+    { "has_more flipped", more_flipped, LOOK_BROKEN },
     { "has_more null", more_null, LOOK_BROKEN },
     { "has_more a text", more_text, LOOK_BROKEN },
     { "total removed", total_removed, LOOK_BROKEN },
@@ -704,8 +704,6 @@ const char *damage_unseen(const struct shape *shape, const struct damage *damage
         return shape->omits_empty_list && stays_empty
                    ? "the source says that a page without its list is empty"
                    : NULL;
-    case LOOK_LAST:
-        return "the upstream itself says that this is the last page";
     }
     return NULL;
 }
@@ -724,6 +722,9 @@ unsigned damage_doubts(const struct shape *shape, const struct damage *damage)
 
     /* The source says that a last page has no next, so a next that was lost is a last page. */
     if ((apply == next_removed || apply == next_renamed) && shape->end == END_ABSENT)
+        return DOUBT_NEXT;
+    /* By these an upstream says that a page is the last. */
+    if (apply == next_null || apply == next_empty || apply == next_same)
         return DOUBT_NEXT;
     if (shape->has_total && (apply == total_low || apply == total_zero))
         return DOUBT_TOTAL;

@@ -29,7 +29,6 @@ enum damage_look {
     LOOK_EMPTY,     /* a valid page without records */
     LOOK_EMPTY_XML, /* ... in XML, where a container may have text, and elements of several names */
     LOOK_NO_LIST,   /* ... where the source says that an empty page has no list */
-    LOOK_LAST,      /* a valid last page */
 };
 
 struct damage_kind {

@@ -24,8 +24,6 @@
  *     are seen: they are a list of something else.
  *   - The list is not there, and stays so, where the source says that an empty page has none
  *     (may_be_absent: items). By the source's own words this is an empty page.
- *   - Next is null, empty or the token that was sent, or has_more says false. These are the ways in
- *     which an upstream says that this was the last page.
  *   - A response without pages has an object where its list should be. It may be the only record,
  *     and many APIs write a list of one like this.
  */

@@ -152,6 +152,8 @@ static const struct {
       SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
     { "the token that was sent, and nothing", BEHIND_SHORT, &token_rules,
       SEEN(.items = 0, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
+    { "the token that was sent, and records that are known", AGAIN, &token_rules,
+      SEEN(.items = 10, .next = STR_INIT("a")), PAGE_END, PAGE_CUT_LOOP },
     { "the token that was sent, the total says more", THIRD, &token_rules,
       SEEN(.items = 10, .fresh = 10, .next = STR_INIT("a"), .has_total = true, .total = 40),
       PAGE_REPEAT, PAGE_UNSURE_TAIL },

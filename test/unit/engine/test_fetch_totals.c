@@ -305,6 +305,47 @@ TEST(a_list_without_end_is_left_to_a_person)
     rig_release(&rig);
 }
 
+/* Two full pages, the second of them with this Link. */
+static const char *last_link;
+
+static bool pages_with_link(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static struct http_header header;
+
+    (void)pages_without_header(self, n, reply);
+    header =
+        (struct http_header){ STR("Link"), n == 1 ? STR("</generic/header?page=2>; rel=\"next\"")
+                                                  : str_of(last_link) };
+    reply->headers = &header;
+    reply->header_count = last_link != NULL || n == 1;
+    return true;
+}
+
+TEST(a_full_last_page_with_a_link_to_nowhere_is_a_doubt)
+{
+    static const struct {
+        const char *link;
+        bool is_doubt;
+    } cases[] = { { NULL, true },
+                  { "<>; rel=\"next\"", true },
+                  { "</generic/header?page=1>; rel=\"prev\"", false } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "header", 80);
+        rig.gate.no_prefetch = true;
+        rig.spec.endpoint.page.type = PAGINATION_URL;
+        rig.spec.endpoint.page.next_header = STR("Link");
+        last_link = cases[i].link;
+        fake.spoil = pages_with_link;
+        rig_run(&rig);
+        fake_source_require_complete(&fake, &rig, "link");
+        require_doubts(&rig, cases[i].is_doubt, false, false, "the last link");
+        rig_release(&rig);
+    }
+}
+
 TEST(a_full_last_page_without_a_next_is_a_doubt)
 {
     static const struct {
