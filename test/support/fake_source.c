@@ -194,20 +194,38 @@ static void serve_more(struct fake_source *fake, struct arena *arena,
     buf_add(out, STR("]}"));
 }
 
+/* The first minute of the day from this date on, or after it; a date before the day is the day's
+ * beginning. */
+static int minute_from(struct str from, bool is_exclusive)
+{
+    const struct str day = STR("2026-01-01T");
+    int minute;
+
+    if (!str_starts(from, day))
+        return str_starts(from, STR("2025")) ? 0 : 24 * 60;
+    minute = atoi(from.data + 11) * 60 + atoi(from.data + 14);
+    if (is_exclusive)
+        return minute + 1;
+    for (size_t i = day.len + strlen("00:00"); i < from.len; i++) {
+        if (from.data[i] >= '1' && from.data[i] <= '9')
+            return minute + 1;
+    }
+    return minute;
+}
+
 /* By date, the oldest first: minute m of the day is record 1439 - m, or as many records as share
- * it. A date before the day is the day's beginning. */
+ * it. */
 static void serve_time(struct fake_source *fake, struct arena *arena,
                        const struct http_request *request, struct buf *out)
 {
     const struct str from = param(arena, request, "from");
-    const bool is_before = str_starts(from, STR("2025"));
     const int per_minute = fake->per_minute > 0 ? fake->per_minute : 1;
     int left = number(arena, request, "size", 40);
-    int minute = is_before ? 0 : atoi(from.data + 11) * 60 + atoi(from.data + 14);
+    const int minute = minute_from(from, fake->is_exclusive);
     const char *comma = "";
 
-    if (fake->is_exclusive && !is_before)
-        minute++;
+    if (fake->page_max > 0 && left > fake->page_max)
+        left = fake->page_max;
     buf_add(out, STR("{\"items\":["));
     for (int i = minute * per_minute; i < 24 * 60 * per_minute && left > 0; i++) {
         const int index = 24 * 60 * per_minute - 1 - i;

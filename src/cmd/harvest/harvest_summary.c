@@ -126,6 +126,7 @@ static void add_doubts(const struct progress_sums *sums, struct buf *out)
         [FETCH_DOUBT_NEXT] = "with a full last page and no next, which may have been lost",
         [FETCH_DOUBT_TOTAL] = "with more records than response.total says",
         [FETCH_DOUBT_REPEATS] = "with ids twice on a page, which make up response.total",
+        [FETCH_DOUBT_INSTANT] = "with a short page of one instant, which may have more records",
     };
 
     for (size_t i = 0; i < FETCH_DOUBTS; i++) {

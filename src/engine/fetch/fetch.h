@@ -229,8 +229,9 @@ enum fetch_doubt {
     FETCH_DOUBT_NEXT,    /* the last page is full and has no next: it may have lost it */
     FETCH_DOUBT_TOTAL,   /* more came than the source's total says */
     FETCH_DOUBT_REPEATS, /* ids that are twice on a page make up the total, sweep after sweep */
+    FETCH_DOUBT_INSTANT, /* a page of one instant may be as much as the source gives of it */
 };
-enum { FETCH_DOUBTS = FETCH_DOUBT_REPEATS + 1 };
+enum { FETCH_DOUBTS = FETCH_DOUBT_INSTANT + 1 };
 const char *fetch_doubt_name(enum fetch_doubt doubt); /* "lost-next" */
 
 struct fetch_verdict {

@@ -20,6 +20,7 @@ static const char *const reason_names[] = {
     [PAGE_END_RANGE] = "range",
     [PAGE_END_PAST] = "past-window",
     [PAGE_END_BARE] = "bare",
+    [PAGE_END_INSTANT] = "one-instant",
     [PAGE_CUT_PAGES] = "max-pages",
     [PAGE_CUT_CAP] = "cap",
     [PAGE_CUT_LOOP] = "loop",

@@ -61,7 +61,9 @@
  *
  * One instant. TIME steps over an instant of which a page shows only a part, reads the rest of the
  * window, and ends as cut short. That a page with room left is only a part is seen by requesting
- * what comes after its instant: if there are records, the page should have shown them.
+ * what comes after its instant: if there are records, the page should have shown them. If there
+ * are none, and no page was larger, the source may give no more: PAGE_END_INSTANT, which is
+ * doubtful.
  *
  * The border. TIME requests the last instant of a page again, so the next page begins with it. A
  * page that does not may come from a source whose "since" is exclusive: it has left out the records
@@ -216,6 +218,8 @@ enum page_reason {
     PAGE_END_PAST,       /* the list has left the window */
     PAGE_END_BARE,       /* no next is there, or the one just sent, after a full page, and nothing
                             else shows the end */
+    PAGE_END_INSTANT,    /* TIME: nothing after a short page of one instant, and no page shows how
+                            many the source gives at most */
 
     PAGE_CUT_PAGES, /* max_pages */
     PAGE_CUT_CAP,   /* what the source hands out at most */

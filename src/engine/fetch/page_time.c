@@ -313,6 +313,14 @@ static struct page_decision decide_sorted(const struct page_view *view,
     return decision;
 }
 
+/* Nothing is there. After a probe that leaves a page of one instant; one record is all of it. */
+static struct page_decision end_empty(const struct page_view *view)
+{
+    const bool is_in_doubt = view->state->is_probe && view->state->looked_last > 1;
+
+    return page_end(is_in_doubt ? PAGE_END_INSTANT : PAGE_END_EMPTY);
+}
+
 static struct page_decision decide_dates(const struct page_view *view)
 {
     const struct page_seen *seen = view->seen;
@@ -321,7 +329,7 @@ static struct page_decision decide_dates(const struct page_view *view)
     decision.next.clamp = clamp_of(view);
     decision.next.looked_last = view->state->size == 0 || view->is_short ? seen->items : 0;
     if (seen->items == 0)
-        return page_end(PAGE_END_EMPTY);
+        return end_empty(view);
     if (view->state->is_probe)
         return return_to_instant(view, decision);
     if (seen->more == PAGE_MORE_NO)

@@ -23,6 +23,7 @@ const char *fetch_doubt_name(enum fetch_doubt doubt)
         [FETCH_DOUBT_NEXT] = "lost-next",
         [FETCH_DOUBT_TOTAL] = "wrong-total",
         [FETCH_DOUBT_REPEATS] = "repeats",
+        [FETCH_DOUBT_INSTANT] = "one-instant",
     };
 
     return names[doubt];
@@ -64,6 +65,8 @@ static void add_doubts(struct buf *out, const struct fetch_verdict *verdict)
         [FETCH_DOUBT_NEXT] = "the last page is full and has no next, which may have been lost",
         [FETCH_DOUBT_TOTAL] = "the total is wrong",
         [FETCH_DOUBT_REPEATS] = "ids that come twice on a page make up the total",
+        [FETCH_DOUBT_INSTANT] = "the last page is of one instant, which may have more records than "
+                                "the source puts on a page",
     };
 
     for (size_t i = 0; i < FETCH_DOUBTS; i++) {
@@ -115,6 +118,8 @@ static bool read_until(const struct phase *phase, int64_t *edge_us)
 
     if (state->is_unsorted || phase->end == PAGE_CUT_ORDER)
         return false;
+    if (state->has_hole && state->clamp > 0)
+        return false; /* only the pages before the hole show that the source cuts off there */
     if (phase->rules.type == PAGINATION_TIME) {
         *edge_us = phase->rules.descending ? state->rest.to_us : state->rest.from_us;
         if (state->has_hole)
@@ -154,6 +159,7 @@ static void note_proof(struct fetch_verdict *verdict, const struct proof_result 
     verdict->doubts[FETCH_DOUBT_NEXT] = verdict->end == PAGE_END_BARE && !result->is_proven;
     verdict->doubts[FETCH_DOUBT_TOTAL] = result->is_doubted;
     verdict->doubts[FETCH_DOUBT_REPEATS] = result->is_habit;
+    verdict->doubts[FETCH_DOUBT_INSTANT] = verdict->end == PAGE_END_INSTANT && !result->is_proven;
 }
 
 void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reason)

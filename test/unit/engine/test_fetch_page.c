@@ -490,8 +490,8 @@ TEST(by_time_a_page_shorter_than_requested_is_not_believed_to_be_the_last)
 
         CHECK_EQ(go_through(&rules, pages, ARRAY_LEN(pages)).reason, PAGE_CUT_STUCK,
                  "three were not shown");
-        CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).reason, PAGE_END_EMPTY,
-                 "these are all");
+        CHECK_EQ(go_through(&rules, small, ARRAY_LEN(small)).reason, PAGE_END_INSTANT,
+                 "these seem to be all");
     }
 }
 
@@ -516,6 +516,10 @@ TEST(by_time_a_page_of_one_instant_is_compared_with_what_comes_after_it)
         { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
         { .items = 0 },
     };
+    static const struct page_seen one[] = {
+        { .items = 1, .fresh = 1, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 0 },
+    };
     const struct page_rules rules = { .type = PAGINATION_TIME,
                                       .size = 40,
                                       .size_max = 1000,
@@ -526,7 +530,8 @@ TEST(by_time_a_page_of_one_instant_is_compared_with_what_comes_after_it)
     CHECK_EQ(decision.reason, PAGE_CUT_STUCK, "not complete");
     CHECK_EQ(decision.next.hole_us, 150, "from there on");
     CHECK_EQ(go_through(&rules, late, ARRAY_LEN(late)).reason, PAGE_END_EMPTY, "complete");
-    CHECK_EQ(go_through(&rules, all, ARRAY_LEN(all)).reason, PAGE_END_EMPTY, "one more request");
+    CHECK_EQ(go_through(&rules, all, ARRAY_LEN(all)).reason, PAGE_END_INSTANT, "in doubt");
+    CHECK_EQ(go_through(&rules, one, ARRAY_LEN(one)).reason, PAGE_END_EMPTY, "one more request");
 }
 
 /* The source is inclusive. The only record of the border, 150, is changed after the first page. */

@@ -16,6 +16,7 @@ static void require_doubts(const struct rig *rig, bool next, bool total, bool re
     CHECK_EQ(verdict->doubts[FETCH_DOUBT_NEXT], next, label);
     CHECK_EQ(verdict->doubts[FETCH_DOUBT_TOTAL], total, label);
     CHECK_EQ(verdict->doubts[FETCH_DOUBT_REPEATS], repeats, label);
+    CHECK(!verdict->doubts[FETCH_DOUBT_INSTANT], label);
     CHECK_EQ(verdict->is_proven && (next || total || repeats), false, label);
 }
 
@@ -364,4 +365,37 @@ TEST(a_full_last_page_without_a_next_is_a_doubt)
         require_doubts(&rig, cases[i].is_doubt, false, false, "a full last page");
         rig_release(&rig);
     }
+}
+
+/* ---- pages that the source cuts off within one instant ---- */
+
+TEST(a_short_page_of_one_instant_is_a_doubt)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "time", 19);
+    fake.per_minute = 19;
+    fake.page_max = 7;
+    rig_run(&rig);
+    CHECK(!rig.failed, "no failure");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "nothing shows that there are more");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_INSTANT], "there may be");
+    rig_release(&rig);
+}
+
+/* The rest alone would look complete: it is read with the pages that show the most the source
+ * gives. */
+TEST(an_instant_that_is_cut_off_is_not_left_to_a_walk_of_its_own)
+{
+    struct rig rig;
+
+    fake_source_begin(&fake, &rig, GENERIC, "time", 38);
+    fake.per_minute = 19;
+    fake.page_max = 7;
+    rig_run(&rig);
+    CHECK(!rig.failed, "no failure");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_CUT_SHORT, "records are missing");
+    CHECK_EQ(rig.last.verdict.end, PAGE_CUT_STUCK, "of an instant");
+    CHECK(!window_is_valid(rig.last.verdict.finished), "nothing is finished");
+    rig_release(&rig);
 }
