@@ -313,6 +313,18 @@ static struct page_decision decide_sorted(const struct page_view *view,
     return decision;
 }
 
+/* What was requested from beyond the instant on is the instant itself, and nothing new: the source
+ * rounds what is requested. */
+static bool is_rounded_probe(const struct page_view *view)
+{
+    const struct page_seen *seen = view->seen;
+
+    if (!view->state->is_probe || seen->fresh > 0 || !seen->has_dates)
+        return false;
+    return view->rules->descending ? begin_of(view) >= border_of(view)
+                                   : begin_of(view) <= border_of(view);
+}
+
 /* Nothing is there. After a probe that leaves a page of one instant; one record is all of it. */
 static struct page_decision end_empty(const struct page_view *view)
 {
@@ -328,7 +340,7 @@ static struct page_decision decide_dates(const struct page_view *view)
 
     decision.next.clamp = clamp_of(view);
     decision.next.looked_last = view->state->size == 0 || view->is_short ? seen->items : 0;
-    if (seen->items == 0)
+    if (seen->items == 0 || is_rounded_probe(view))
         return end_empty(view);
     if (view->state->is_probe)
         return return_to_instant(view, decision);

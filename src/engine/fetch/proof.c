@@ -76,7 +76,7 @@ bool proof_add(struct proof *proof, const struct proof_page *page, int64_t *fres
 {
     if (!add_ids(proof, page, fresh, err))
         return false;
-    proof->pages++;
+    proof->pages += *fresh > 0 || page->count + page->unnamed == 0;
     proof->items += (int64_t)(page->count + page->unnamed);
     proof->unnamed += (int64_t)page->unnamed;
     keep_total(proof, page);

@@ -55,7 +55,7 @@ struct proof {
 
     /* This sweep. */
     struct id_set ids;
-    int64_t pages;
+    int64_t pages; /* without those that only repeat what came before */
     int64_t items;
     int64_t distinct;
     int64_t unnamed;      /* items without a readable id */

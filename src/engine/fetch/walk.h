@@ -315,7 +315,7 @@ struct walk_totals { /* of all batches */
     int64_t requests;
     int64_t throttled; /* of these, refused as too fast */
     int64_t spent;     /* requests for pages; see fetch_spending */
-    int64_t seen;      /* pages of the longest sweep */
+    int64_t seen;      /* pages of the longest sweep; see proof.h */
     int64_t records;
     int64_t started_us; /* monotonic */
 };

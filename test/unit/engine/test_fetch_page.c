@@ -516,6 +516,11 @@ TEST(by_time_a_page_of_one_instant_is_compared_with_what_comes_after_it)
         { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
         { .items = 0 },
     };
+    static const struct page_seen coarse[] = {
+        /* the source rounds what is requested down, and so shows the same again */
+        { .items = 5, .fresh = 5, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+        { .items = 5, .fresh = 0, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
+    };
     static const struct page_seen one[] = {
         { .items = 1, .fresh = 1, .has_dates = true, .earliest_us = 150, .latest_us = 150 },
         { .items = 0 },
@@ -532,6 +537,8 @@ TEST(by_time_a_page_of_one_instant_is_compared_with_what_comes_after_it)
     CHECK_EQ(go_through(&rules, late, ARRAY_LEN(late)).reason, PAGE_END_EMPTY, "complete");
     CHECK_EQ(go_through(&rules, all, ARRAY_LEN(all)).reason, PAGE_END_INSTANT, "in doubt");
     CHECK_EQ(go_through(&rules, one, ARRAY_LEN(one)).reason, PAGE_END_EMPTY, "one more request");
+    CHECK_EQ(go_through(&rules, coarse, ARRAY_LEN(coarse)).reason, PAGE_END_INSTANT,
+             "nothing new from there on");
 }
 
 /* The source is inclusive. The only record of the border, 150, is changed after the first page. */

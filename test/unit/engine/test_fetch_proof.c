@@ -211,7 +211,7 @@ TEST(counts_are_those_of_a_count_by_hand)
 
     for (int round = 0; round < 500; round++) {
         bool seen[26] = { false };
-        int64_t distinct = 0, repeats = 0, page_repeats = 0, items = 0;
+        int64_t distinct = 0, repeats = 0, page_repeats = 0, items = 0, pages = 0;
         struct arena arena;
         struct proof proof;
         struct error err;
@@ -236,10 +236,12 @@ TEST(counts_are_those_of_a_count_by_hand)
                 here[id] = seen[id] = true;
             }
             items += count;
+            pages += wanted > 0 || count == 0;
             REQUIRE_OK(add(&proof, ids, 0, &fresh, &err), err);
             CHECK_EQ(fresh, wanted, "fresh");
         }
         CHECK_EQ(proof.items, items, "items");
+        CHECK_EQ(proof.pages, pages, "pages that do not only repeat");
         CHECK_EQ(proof.distinct, distinct, "distinct");
         CHECK_EQ(proof.repeats, repeats, "repeats");
         CHECK_EQ(proof.page_repeats, page_repeats, "repeats on one page");
