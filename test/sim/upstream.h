@@ -47,5 +47,7 @@ void upstream_change(struct upstream *api, int64_t at_us);
 extern const char UPSTREAM_SOURCE[];
 /* The same for windows of whole days; within one, a range of numbers can be requested. */
 extern const char UPSTREAM_SOURCE_BY_DAY[];
+/* The cap of both, and how often the ids of the second can be halved: they are up to 99999. */
+enum { UPSTREAM_CAP = 60, UPSTREAM_ID_HALVINGS = 17 };
 
 #endif

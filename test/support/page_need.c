@@ -44,18 +44,14 @@ int64_t page_need(const struct page_need *slice)
         need++;
     if (slice->id_batch > 0)
         need += parts(slice->records, slice->id_batch);
+    if (slice->cap > 0 && slice->records > slice->cap)
+        need += parts(slice->records, slice->cap) * slice->halvings;
     return need;
 }
 
 static double ratio_of(int64_t requests, int64_t need)
 {
     return need > 0 ? (double)requests / (double)need : 0.0;
-}
-
-void page_need_print(const char *name, int64_t requests, int64_t need, const char *reason)
-{
-    test_note("%-24s %6" PRId64 " requests, %6" PRId64 " needed: %.2f, not bounded: %s", name,
-              requests, need, ratio_of(requests, need), reason);
 }
 
 void page_need_check(const char *name, int64_t requests, int64_t need)

@@ -34,6 +34,10 @@ struct page_need { /* one slice */
     int64_t size;     /* of a page */
     bool shows_end;   /* a total, has_more or the lack of a next token ends the list */
     int64_t id_batch; /* ids to a request of phase two; 0: there is none */
+    /* A list with more records than the cap is read in ranges of ids. Where a range ends is found
+     * by halving what ids there can be: so many requests for each. */
+    int64_t cap; /* 0: none */
+    int64_t halvings;
 };
 
 const char *need_paging_name(enum need_paging paging);
@@ -42,7 +46,5 @@ int64_t page_need(const struct page_need *slice);
 
 /* Prints both numbers and their ratio, and fails the test where the ratio is too large. */
 void page_need_check(const char *name, int64_t requests, int64_t need);
-/* Only prints them, and the reason why the ratio is not bounded. */
-void page_need_print(const char *name, int64_t requests, int64_t need, const char *reason);
 
 #endif

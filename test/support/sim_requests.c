@@ -125,7 +125,9 @@ void sim_requests_check(const struct sim *sim, const struct sim_requests_ask *as
     struct page_need slice = { .paging = NEED_OFFSET,
                                .size = page_size(audit),
                                .shows_end = true,
-                               .id_batch = ask->id_batch };
+                               .id_batch = ask->id_batch,
+                               .cap = ask->cap,
+                               .halvings = ask->halvings };
     const int64_t slices = of_slices(ask, "count(*)", 0);
     int64_t need = 0;
 
@@ -135,8 +137,5 @@ void sim_requests_check(const struct sim *sim, const struct sim_requests_ask *as
         slice.records = records_of_slice(sim, ask, i);
         need += page_need(&slice);
     }
-    if (ask->unbounded == NULL)
-        page_need_check(ask->source, good_requests(audit), need);
-    else
-        page_need_print(ask->source, good_requests(audit), need, ask->unbounded);
+    page_need_check(ask->source, good_requests(audit), need);
 }

@@ -15,9 +15,9 @@ struct sim_requests_ask {
     const char *store; /* as patra takes it */
     const char *protocol;
     const char *source;
-    int id_batch;          /* ids to a request of phase two; 0: there is none */
-    int64_t overlap_us;    /* by which requests begin before their window */
-    const char *unbounded; /* the reason why the ratio is only printed; NULL: it is bounded */
+    int id_batch;       /* ids to a request of phase two; 0: there is none */
+    int cap, halvings;  /* see page_need.h */
+    int64_t overlap_us; /* by which requests begin before their window */
 };
 
 /* Prints requests, need and their ratio, and fails the test where the ratio is too large. */

@@ -10,6 +10,9 @@
 
 enum { TEXT_BYTES = 1024 };
 
+/* Ids of PubMed are up to 99999999. */
+enum { PUBMED_CAP = 40, PUBMED_HALVINGS = 27 };
+
 struct sim sim_source_start(const char *const *options)
 {
     struct sim sim = { 0 };
@@ -41,15 +44,16 @@ void sim_source_apply(const char *store, const struct sim *sim, const char *more
 
 void sim_source_pubmed_apply(const char *store, const struct sim *sim)
 {
-    char url[TEXT_BYTES];
+    char url[TEXT_BYTES], cap[TEXT_BYTES];
 
+    (void)snprintf(cap, sizeof(cap), "endpoints.search.page.cap=%d", PUBMED_CAP);
     REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
     (void)snprintf(url, sizeof(url), "http.base_url=%s/entrez/eutils", sim->base);
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     require_applied(RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store,
                         "--set", url, "--set", "http.allow_plain_http=true", "--set",
-                        "endpoints.search.page.size=20", "--set", "endpoints.search.page.cap=40",
-                        "--set", "rate.per_second=500", "--set", "rate.burst=500", "--set",
+                        "endpoints.search.page.size=20", "--set", cap, "--set",
+                        "rate.per_second=500", "--set", "rate.burst=500", "--set",
                         "rate.provider_limit=500"));
 }
 
@@ -86,5 +90,6 @@ void sim_source_pubmed_requests(const char *store, const struct sim *sim,
                                                         .source = "pubmed",
                                                         .id_batch = need->id_batch,
                                                         .overlap_us = US_PER_DAY,
-                                                        .unbounded = need->unbounded });
+                                                        .cap = need->is_capped ? PUBMED_CAP : 0,
+                                                        .halvings = PUBMED_HALVINGS });
 }

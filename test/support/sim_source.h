@@ -33,7 +33,7 @@ struct run sim_source_pubmed_verify(const char *store, const struct sim *sim, co
  * this itself. */
 struct sim_source_pubmed_need {
     int id_batch;
-    const char *unbounded;
+    bool is_capped; /* days are above the cap */
 };
 void sim_source_pubmed_requests(const char *store, const struct sim *sim,
                                 const struct sim_source_pubmed_need *need);

@@ -103,9 +103,7 @@ static void harvest_parts(const char *store)
     CHECK_EQ(sim_source_pubmed_verify(store, &sim, "2026-01-10", "2026-01-12").code, 0,
              "the simulator finds nothing wrong");
     sim_source_pubmed_requests(
-        store, &sim,
-        &(struct sim_source_pubmed_need){
-            .id_batch = 200, .unbounded = "finding the ids of a day by ranges takes requests" });
+        store, &sim, &(struct sim_source_pubmed_need){ .id_batch = 200, .is_capped = true });
     run = RUN("patra", "plan", "show", "1", "--store", store, "--limit", "100");
     CHECK(cli_has(run.out, "  ids up to "), "the lowest part");
     CHECK(cli_has(run.out, "  ids from "), "the highest");
