@@ -674,14 +674,19 @@ const size_t damage_kind_count = ARRAY_LEN(damage_kinds);
 
 /* ---- what can be seen ---- */
 
+static bool has_next(const struct shape *shape)
+{
+    return shape->paging == NEED_TOKEN || shape->paging == NEED_TOKEN_HEADER ||
+           shape->paging == NEED_URL || shape->paging == NEED_LINK;
+}
+
 const char *damage_unseen(const struct shape *shape, const struct damage *damage)
 {
     enum damage_look look = damage_kinds[damage->kind].look;
 
-    const bool has_next = shape->paging == NEED_TOKEN || shape->paging == NEED_TOKEN_HEADER ||
-                          shape->paging == NEED_URL || shape->paging == NEED_LINK;
     /* Where has_more is true, the page after it is missed, unless a next leads there. */
-    const bool stays_empty = damage->scope != DAMAGE_ONCE && (damage->last_hits > 0 || has_next);
+    const bool stays_empty =
+        damage->scope != DAMAGE_ONCE && (damage->last_hits > 0 || has_next(shape));
 
     if (shape->has_total || damage->list_hits == 0)
         return NULL;
@@ -706,6 +711,15 @@ const char *damage_unseen(const struct shape *shape, const struct damage *damage
                    : NULL;
     }
     return NULL;
+}
+
+/* A shorter page is an end only where nothing says that there are more. */
+int64_t damage_unseen_max(const struct shape *shape, const struct damage *damage)
+{
+    const bool says_end = has_next(shape) || shape->has_more;
+
+    return damage_kinds[damage->kind].look == LOOK_SHORTER && says_end ? damage->left_out
+                                                                       : INT64_MAX;
 }
 
 unsigned damage_doubt_named(struct str name)
@@ -743,6 +757,13 @@ const char *damage_scope_name(enum damage_scope scope)
     return names[scope];
 }
 
+static int64_t count_items(const struct shape *shape, const struct answer *answer)
+{
+    const struct tree *list = list_of(shape, answer, 0);
+
+    return list != NULL ? (int64_t)list->count : 0;
+}
+
 static bool is_due(const struct damage *damage, const struct answer *answer)
 {
     if (damage->is_over || answer->number < damage->from)
@@ -759,6 +780,7 @@ void damage_answer(void *context, struct arena *arena, struct answer *answer)
     struct random random = { damage->seed }; /* a page is damaged the same way each time */
     const struct tree *more = tree_get(answer->root, "more");
     const bool says_more = more != NULL && str_eq(more->text, STR("true"));
+    const int64_t items = count_items(damager->shape, answer);
 
     if (!is_due(damage, answer) || !damage_kinds[damage->kind].apply(&(struct damage_input){
                                        damager->shape, arena, &random, answer }))
@@ -766,6 +788,9 @@ void damage_answer(void *context, struct arena *arena, struct answer *answer)
     damage->hits++;
     damage->list_hits += !answer->is_detail;
     damage->last_hits += !answer->is_detail && !says_more;
+    damage->left_out += damage_kinds[damage->kind].apply == item_twice
+                            ? 1
+                            : items - count_items(damager->shape, answer);
     if (damage->scope == DAMAGE_PAGE)
         (void)snprintf(damage->key, sizeof(damage->key), "%.*s", STR_ARG(answer->key));
 }

@@ -51,6 +51,7 @@ struct damage {
     int64_t hits;      /* responses that were changed */
     int64_t list_hits; /* of these, pages of the list */
     int64_t last_hits; /* of these, pages that do not say that there are more */
+    int64_t left_out;  /* records that pages lacked in the end, each time */
 };
 
 const char *damage_scope_name(enum damage_scope scope);
@@ -58,6 +59,8 @@ const char *damage_scope_name(enum damage_scope scope);
 /* Why nobody can see from outside that records are missing: the changed answers are those of a
  * valid upstream that has fewer. NULL: it can be seen. */
 const char *damage_unseen(const struct shape *shape, const struct damage *damage);
+/* The most records that may be missing for that reason. */
+int64_t damage_unseen_max(const struct shape *shape, const struct damage *damage);
 
 /* The doubts of runs, as bits. */
 enum {

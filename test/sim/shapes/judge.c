@@ -14,7 +14,8 @@
  * compared with what was received. They are:
  *
  *   - A page is shorter, or has one item left out or twice. Pages may be shorter than requested,
- *     and nothing else says how many items a page had.
+ *     and nothing else says how many items a page had. Where a next or has_more shows that the list
+ *     goes on, only these records may be missing.
  *   - A page stays empty whenever it is requested, and nothing says that more follows. An empty
  *     page is the usual end of a list. A page that is empty only once is seen: it is requested
  *     again.

@@ -173,7 +173,8 @@ static enum outcome outcome_of(const struct judgement *j, const struct damager *
 {
     if (damager->damage.hits == 0)
         return OUT_IDLE;
-    if (j->unlisted > 0 && damage_unseen(damager->shape, &damager->damage) != NULL)
+    if (j->unlisted > 0 && damage_unseen(damager->shape, &damager->damage) != NULL &&
+        j->unlisted <= damage_unseen_max(damager->shape, &damager->damage))
         return OUT_UNSEEN;
     if (j->unlisted > 0 || j->strangers > 0)
         return OUT_WRONG;
