@@ -182,7 +182,8 @@ static bool name_harvest(struct arena *arena, const struct plan_draft *draft, st
     return ok;
 }
 
-/* The forward watermark: the cursor of the HARVEST over the same endpoint. */
+/* The forward watermark: the cursor of the HARVEST over the same endpoint. Where the trigger
+ * selects other records, that HARVEST will never fetch them: there is none. */
 static bool load_forward(struct store *store, struct arena *arena, struct plan_draft *draft,
                          struct maybe_instant *forward, struct error *err)
 {
@@ -190,6 +191,8 @@ static bool load_forward(struct store *store, struct arena *arena, struct plan_d
     struct plan_draft other;
     struct cursor cursor;
 
+    if (draft->selects_apart)
+        return true;
     while ((row = source_next_operation(&draft->source, row)) != NULL) {
         struct cursor_name name;
         bool is_same;

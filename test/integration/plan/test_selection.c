@@ -131,9 +131,23 @@ TEST(a_second_backfill_with_another_parameter_plans_its_windows)
     CHECK_EQ(trigger(store, "backfill", "2025-12-29", false).slices, 2, "two days of a");
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(trigger(store, "backfill", "2025-12-29", false).slices, 0, "done");
-    CHECK_EQ(trigger(store, "backfill", "2025-12-29", true).slices, 2, "two days of b, by --set");
+    CHECK_EQ(trigger(store, "backfill", "2025-12-29", true).slices, 3, "the days of b, by --set");
     planning_end_all(store, TASK_SUCCEEDED);
     CHECK_EQ(trigger(store, "backfill", "2025-12-29", true).slices, 0, "done");
+    contract_end();
+}
+
+/* The harvest does not go where its query selects nothing of the backfill's. */
+TEST(a_backfill_with_another_parameter_goes_beyond_the_cursor_of_the_harvest)
+{
+    struct store *store = contract_store();
+
+    planning_apply(store, &WITH_A);
+    CHECK_EQ(trigger(store, "harvest", "2025-12-29", false).slices, 3, "the harvest of a");
+    CHECK_EQ(trigger(store, "backfill", "2025-12-28", false).slices, 1, "a, up to the harvest");
+    CHECK_EQ(trigger(store, "backfill", "2025-12-28", true).slices, 4, "b, up to now");
+    CHECK_EQ(trigger(store, "backfill", "2025-12-30", false).slices, 0, "the harvest goes there");
+    CHECK_EQ(trigger(store, "backfill", "2025-12-30", true).slices, 2, "but not for b");
     contract_end();
 }
 
