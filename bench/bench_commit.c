@@ -40,19 +40,22 @@ enum { RECORDS = 20000, RECORDS_LONG = 60000, BATCHES_MAX = 240 };
 
 #define LINE_MS 80.0 /* the promised limit of a batch's 95th percentile */
 
-static const char SOURCE[] = "source: bench\n"
-                             "http: { base_url: \"https://api.example.org\" }\n"
-                             "window: { key: at, granularity: second, max: 90d, min: 1m }\n"
-                             "endpoints:\n"
-                             "  works:\n"
-                             "    role: search\n"
-                             "    path: /works\n"
-                             "    query: { from: \"${window.from}\", to: \"${window.to}\" }\n"
-                             "    page: { type: single }\n"
-                             "    response: { items: $.items, id: $.id, updated_at: $.at }\n"
-                             "    fields: { title: $.title }\n"
-                             "operations:\n"
-                             "  harvest: { endpoint: works }\n";
+static const char SOURCE[] =
+    "source: bench\n"
+    "http: { base_url: \"https://api.example.org\" }\n"
+    "window: { key: at, granularity: second, max: 90d, min: 1m }\n"
+    "endpoints:\n"
+    "  works:\n"
+    "    role: search\n"
+    "    path: /works\n"
+    "    query: { from: \"${window.from}\", to: \"${window.to}\" }\n"
+    "    page: { type: single }\n"
+    "    response: { items: $.items, id: $.id, updated_at: $.at }\n"
+    "    fields: { doi: $.id, title: $.title, changed: $.at,"
+    "              first: '$.reference[1].DOI', year: '$.reference[1].year',"
+    "              key: '$.reference[1].key' }\n"
+    "operations:\n"
+    "  harvest: { endpoint: works }\n";
 
 struct bench {
     struct arena arena;

@@ -373,6 +373,8 @@ CREATE TABLE reg_expr_field_dict (
     error_code text,
     future_tolerance_us bigint CHECK (future_tolerance_us >= 0),
     allowed text CHECK (allowed IS NULL OR allowed::json IS NOT NULL),
+    type text,
+    list boolean,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_expr_field_dict_in_force ON reg_expr_field_dict (provenance_code, endpoint_name, row_key)

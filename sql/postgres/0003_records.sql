@@ -46,6 +46,22 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
+-- The fields of a record for its endpoint's view, by the keys of core/record_view.h. They are apart
+-- from the record, because a record that is only checked again must not be copied with its fields.
+CREATE TABLE ing_record_fields (
+    record_id bigint NOT NULL PRIMARY KEY, -- ing_record.id
+    fields    jsonb  NOT NULL
+);
+
+-- The views of records that were made by patra source apply, and what each selects.
+CREATE TABLE ing_view (
+    view_name       text NOT NULL PRIMARY KEY,
+    provenance_code text NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   text NOT NULL CHECK (endpoint_name <> ''),
+    definition      text NOT NULL,
+    UNIQUE (provenance_code, endpoint_name)
+);
+
 -- What an expr_hash stands for: the query that fetched a record, and the mapping that read it. The
 -- snapshot reads records by this mapping, so that a later one can be compared with it.
 CREATE TABLE ing_expr (

@@ -372,6 +372,8 @@ CREATE TABLE reg_expr_field_dict (
     error_code TEXT,
     future_tolerance_us INTEGER CHECK (future_tolerance_us >= 0),
     allowed TEXT CHECK (allowed IS NULL OR json_valid(allowed)),
+    type TEXT,
+    list INTEGER CHECK (list IN (0, 1)),
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_expr_field_dict_in_force ON reg_expr_field_dict (provenance_code, endpoint_name, row_key)

@@ -30,6 +30,22 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
 
+-- The fields of a record for its endpoint's view, by the keys of core/record_view.h. They are apart
+-- from the record, because a record that is only checked again must not be copied with its fields.
+CREATE TABLE ing_record_fields (
+    record_id INTEGER PRIMARY KEY, -- ing_record.id
+    fields    TEXT NOT NULL CHECK (json_valid(fields))
+) STRICT;
+
+-- The views of records that were made by patra source apply, and what each selects.
+CREATE TABLE ing_view (
+    view_name       TEXT NOT NULL PRIMARY KEY,
+    provenance_code TEXT NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   TEXT NOT NULL CHECK (endpoint_name <> ''),
+    definition      TEXT NOT NULL,
+    UNIQUE (provenance_code, endpoint_name)
+) STRICT;
+
 -- What an expr_hash stands for: the query that fetched a record, and the mapping that read it. The
 -- snapshot reads records by this mapping, so that a later one can be compared with it.
 CREATE TABLE ing_expr (

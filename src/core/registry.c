@@ -201,6 +201,8 @@ static const struct registry_column field[] = {
     TEXT("error_code"),
     DURATION("future_tolerance_us"),
     JSON("allowed"),
+    TEXT("type"),
+    BOOL("list"),
 };
 
 #define TABLE(name, columns)              \

@@ -83,6 +83,19 @@ static const struct code_item RESPONSE_PARTS[] = {
 const struct code_table RESPONSE_PART_CODES =
     TABLE("reg_response_part", "what a valid response may lack", RESPONSE_PARTS);
 
+static const struct code_item FIELD_TYPE_ITEMS[] = {
+    [FIELD_ANY] = ITEM("ANY", "as found"),
+    [FIELD_TEXT] = ITEM("TEXT", "a text; a number or boolean as it is written"),
+    [FIELD_INTEGER] = ITEM("INTEGER", "a whole number of 64 bits"),
+    [FIELD_NUMBER] = ITEM("NUMBER", "a number"),
+    [FIELD_BOOLEAN] = ITEM("BOOLEAN", "true or false, yes or no, y or n, 1 or 0"),
+    [FIELD_INSTANT] = ITEM("INSTANT", "a moment, in one of response.date_formats"),
+    [FIELD_DATE] = ITEM("DATE", "a day, in one of response.date_formats"),
+    [FIELD_JSON] = ITEM("JSON", "any value of JSON, unchanged"),
+};
+const struct code_table FIELD_TYPE_CODES =
+    TABLE("reg_field_type", "what the values of a field are", FIELD_TYPE_ITEMS);
+
 static const struct code_item RULE_MEANING_ITEMS[] = {
     [RULE_ERROR] = ITEM("ERROR", "the request failed, at the rule's level"),
     [RULE_THROTTLED] = ITEM("THROTTLED", "too many requests: wait, then continue more slowly"),

@@ -52,6 +52,20 @@ enum response_part {
 };
 extern const struct code_table RESPONSE_PART_CODES;
 
+/* What the values of a field are. */
+enum field_type {
+    FIELD_ANY, /* as found: the source gives no type */
+    FIELD_TEXT,
+    FIELD_INTEGER, /* 64 bits, exact */
+    FIELD_NUMBER,
+    FIELD_BOOLEAN,
+    FIELD_INSTANT,
+    FIELD_DATE,
+    FIELD_JSON,
+};
+enum { FIELD_TYPES = FIELD_JSON + 1 };
+extern const struct code_table FIELD_TYPE_CODES;
+
 /* What a rule says about a response it matches. */
 enum rule_meaning {
     RULE_ERROR,     /* the request failed, at the rule's level */

@@ -105,6 +105,7 @@ struct store {
     const struct store_run_ops *run;
     const struct store_rate_ops *rate;
     const struct store_status_ops *status;
+    const struct store_view_ops *view;
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */

@@ -73,6 +73,7 @@ struct record_write {
     int64_t observed_us;
     struct str content_hash;
     struct str payload; /* any bytes, kept as received */
+    struct str fields;  /* JSON by the keys of core/record_view.h, for views; "": they stay */
 };
 
 /* A record as it will be stored, and the event that says so. */

@@ -4,18 +4,11 @@
 #include <stdio.h>
 
 #include "spec/check_context.h"
+#include "spec/record_home.h"
 #include "spec/setting_value.h"
 #include "spec/source_diff.h"
 
 /* ---- what is requested from an endpoint ---- */
-
-static bool operation_is_by_id(const struct registry_row *operation)
-{
-    const int code = source_operation_code(operation);
-
-    return (code == OPERATION_UPDATE || code == OPERATION_METRICS) &&
-           !str_eq(row_text(operation, "drive"), code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_TIME));
-}
 
 static void find_users(struct check *check)
 {
@@ -209,6 +202,7 @@ static void check_whole(const struct check *check)
                    "add one: operations: { harvest: { endpoint: NAME, every: 1h } }");
     }
     check_names(check);
+    check_columns(check);
 }
 
 void source_check(struct arena *arena, const struct xml *xml, const struct source *source,

@@ -89,6 +89,8 @@ void check_page(struct check *check);
 void check_window(struct check *check);
 void check_feed(const struct check *check); /* of check_window() */
 void check_response(struct check *check);
+void check_fields(const struct check *check);  /* of check_response() */
+void check_columns(const struct check *check); /* of the source as a whole */
 void check_absent(struct check *check);
 void check_details(struct check *check);
 void check_operation(struct check *check);

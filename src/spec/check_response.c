@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "data/jsonpath.h"
 #include "spec/check_context.h"
+#include "spec/source_views.h"
 #include "spec/spec.h"
 
 /* ---- paths ---- */
@@ -159,23 +160,6 @@ static void check_date_paths(const struct check *check)
                     "must have 1 to %d paths, not %zu", SPEC_DATE_PATHS_MAX, dates.count);
 }
 
-static void check_values(const struct check *check)
-{
-    const struct registry_row *row = NULL;
-
-    while ((row = source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("OUTPUT:"),
-                              row)) != NULL) {
-        const struct registry_value *values =
-            &row->values[registry_column(row->table, STR("allowed"))];
-
-        if (values->is_set && str_eq(values->text, STR("[]"))) {
-            check_row_error(check, "spec.field.values", (struct check_place){ row, "allowed", 0 },
-                            "is empty: no record could have the field");
-            check_hint(check, "write the values that the field may have, or leave it out");
-        }
-    }
-}
-
 static void check_paths(const struct check *check)
 {
     static const struct row_filter filters[] = {
@@ -203,7 +187,7 @@ static void check_paths(const struct check *check)
         check_path_at(check, (struct check_place){ next->row, "next_path", 0 }, next->value.text);
     check_id_paths(check);
     check_date_paths(check);
-    check_values(check);
+    check_fields(check);
 }
 
 /* ---- rules ---- */
@@ -326,6 +310,18 @@ static void check_needed(const struct check *check)
     }
 }
 
+static bool has_dates(const struct check *check)
+{
+    const struct registry_row *row = NULL;
+
+    while ((row = source_next(check->source, REGISTRY_FIELD, check->in.endpoint, STR("OUTPUT:"),
+                              row)) != NULL) {
+        if (field_type_of(row) == FIELD_DATE || field_type_of(row) == FIELD_INSTANT)
+            return true;
+    }
+    return !check_is_missing(check, "response.updated_at");
+}
+
 static void check_unused(const struct check *check)
 {
     const struct registry_row *field =
@@ -334,10 +330,10 @@ static void check_unused(const struct check *check)
     if (check->format == RESPONSE_JSON)
         (void)check_idle(check, "response.namespaces", "response.format",
                          "is for format: xml only");
-    if (check_is_own(check, "response.date_formats") &&
-        check_is_missing(check, "response.updated_at"))
+    if (check_is_own(check, "response.date_formats") && !has_dates(check))
         (void)check_idle(check, "response.date_formats", "response.updated_at",
-                         "has no effect without updated_at");
+                         "has no effect without updated_at, or a field that is an instant or a "
+                         "date");
     if (check_is_missing(check, "response.updated_at"))
         (void)check_idle(check, "response.future_tolerance", "response.updated_at",
                          "has no effect without updated_at");

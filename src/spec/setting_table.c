@@ -561,7 +561,7 @@ const struct setting SETTINGS[] = {
     { "response.date_formats", SE, REGISTRY_EXPR_RENDER, "date_formats",
       .type = SETTING_DATE_FORMATS, .builtin = "[auto]", .is_mapping = true,
       .into = INTO_LIST(spec_endpoint, response.date_formats, response.date_format_count),
-      .help = "The formats of updated_at, tried in this order." },
+      .help = "The formats of updated_at and of fields that are dates, tried in this order." },
     { "response.future_tolerance", E, REGISTRY_FIELD, "future_tolerance_us", "PATH:updated_at",
       SETTING_DURATION, .max = SPAN_MAX, .is_mapping = true,
       .into = INTO_IF(spec_endpoint, response.future_tolerance_us, response.has_future_tolerance),
@@ -588,8 +588,9 @@ const struct setting SETTINGS[] = {
               "record's own id when not given." },
     { "response.latest", E, REGISTRY_FIELD, "path", "PATH:latest", SETTING_PATH, .is_proto = true,
       .into = INTO_ENDPOINT(response.latest),
-      .help = "window.type id: the highest id of the list that is requested. An empty page below it "
-              "is not the end; leave it out where the list is filtered and this id is not." },
+      .help =
+          "window.type id: the highest id of the list that is requested. An empty page below it "
+          "is not the end; leave it out where the list is filtered and this id is not." },
     { "response.sync_token", E, REGISTRY_FIELD, "path", "PATH:sync_token", SETTING_PATH,
       .is_proto = true, .into = INTO_ENDPOINT(response.sync_token),
       .help = "window.type token: the token, on the last page, with which the next HARVEST "
@@ -646,6 +647,13 @@ const struct setting SETTINGS[] = {
     { "fields.*.values", E, REGISTRY_FIELD, "allowed", "OUTPUT:*", SETTING_TEXTS,
       .is_mapping = true, .into = INTO_LIST(spec_field, values, value_count),
       .help = "The values that it may have; a record with another one is quarantined." },
+    { "fields.*.type", E, REGISTRY_FIELD, "type", "OUTPUT:*", SETTING_CODE, .builtin = "any",
+      .codes = &FIELD_TYPE_CODES, .is_optional = true, .is_mapping = true,
+      .into = INTO(spec_field, type),
+      .help = "What its values are; a record with another one is quarantined." },
+    { "fields.*.list", E, REGISTRY_FIELD, "list", "OUTPUT:*", SETTING_BOOL, .builtin = "false",
+      .is_optional = true, .is_mapping = true, .into = INTO(spec_field, is_list),
+      .help = "All values that the path finds, as a list; without it, the first of them." },
     { "details.endpoint", E, REGISTRY_ENDPOINT, "detail_endpoint", .type = SETTING_NAME,
       .help = "Two phases: the endpoint that returns the records of the ids found here." },
 

@@ -234,6 +234,8 @@ struct spec_field { /* of the published record, or captured for phase two */
     bool is_required;
     const struct str *values; /* all that it may have; none: any */
     size_t value_count;
+    enum field_type type;
+    bool is_list;
 };
 
 struct spec_field_list {

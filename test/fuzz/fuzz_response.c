@@ -110,7 +110,7 @@ static void check_listing(struct arena *arena, const struct probe *probe)
                                           .arena = arena };
     const struct listing *listing = &probe->listing;
     struct error err;
-    struct str fields;
+    struct record_fields fields;
 
     assert(listing->records.count + listing->bad.count + listing->dropped <= listing->items);
     for (size_t i = 0; i < listing->records.count; i++) {

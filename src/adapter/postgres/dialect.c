@@ -12,6 +12,35 @@
  * update of checked_at stays within its page. */
 #define WEEK_OF(value) "date_trunc('week', " value " AT TIME ZONE 'UTC')"
 
+/* A field as a value of SQL and as JSON. */
+#define VALUE "f.fields ->> '{key}'"
+#define JSON "f.fields -> '{key}'"
+#define ONE(type) "CAST(" VALUE " AS " type ")"
+#define LIST(type)                                                                             \
+    "CASE WHEN f.fields ? '{key}' THEN ARRAY(SELECT CAST(e.value AS " type ")"                 \
+    " FROM jsonb_array_elements_text(" JSON ") WITH ORDINALITY AS e (value, n) ORDER BY e.n) " \
+    "END"
+
+/* A view is replaced in place where it only gets further columns; views of other people that use it
+ * stay as they are. Otherwise it is made again, with the privileges that were granted on it. */
+#define VIEW_REPLACE                                                                   \
+    "DO $view$\n"                                                                      \
+    "DECLARE\n"                                                                        \
+    "    grants text;\n"                                                               \
+    "BEGIN\n"                                                                          \
+    "    CREATE OR REPLACE VIEW \"{name}\" AS {select};\n"                             \
+    "EXCEPTION WHEN invalid_table_definition THEN\n"                                   \
+    "    SELECT string_agg(format('GRANT %s ON \"{name}\" TO %s%s', a.privilege_type," \
+    "        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,"   \
+    "        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END), ';')"    \
+    "      INTO grants FROM pg_class AS c, aclexplode(c.relacl) AS a"                  \
+    "     WHERE c.oid = to_regclass('\"{name}\"') AND a.grantee <> c.relowner;\n"      \
+    "    DROP VIEW \"{name}\";\n"                                                      \
+    "    CREATE VIEW \"{name}\" AS {select};\n"                                        \
+    "    EXECUTE coalesce(grants, 'SELECT 1');\n"                                      \
+    "END\n"                                                                            \
+    "$view$"
+
 const struct dialect POSTGRES_DIALECT = {
     .migrations = &POSTGRES_MIGRATIONS,
     .has_arrays = true,
@@ -29,6 +58,8 @@ const struct dialect POSTGRES_DIALECT = {
                                  "    sha256     text        NOT NULL,"
                                  "    applied_at timestamptz NOT NULL)"),
         [WORD_HAS_MIGRATIONS] = "SELECT to_regclass('schema_migration') IS NOT NULL",
+        [WORD_VIEW_EXISTS] = ("SELECT count(*) FROM pg_class WHERE relkind = 'v'"
+                             " AND oid = to_regclass(quote_ident(:name))"),
         [WORD_STALE] = ("checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
                        " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
                        " AND NOT deleted ORDER BY checked_week, id"),
@@ -45,4 +76,16 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_FIND] = ("{unnest} CROSS JOIN LATERAL"
                       " (SELECT * FROM {table} WHERE {body} LIMIT 1) AS t"),
     },
+    .view_columns = {
+        [FIELD_ANY] = { VALUE, JSON },
+        [FIELD_TEXT] = { VALUE, LIST("text") },
+        [FIELD_INTEGER] = { ONE("bigint"), LIST("bigint") },
+        [FIELD_NUMBER] = { ONE("numeric"), LIST("numeric") },
+        [FIELD_BOOLEAN] = { ONE("boolean"), LIST("boolean") },
+        [FIELD_INSTANT] = { ONE("timestamptz"), LIST("timestamptz") },
+        [FIELD_DATE] = { ONE("date"), LIST("date") },
+        [FIELD_JSON] = { JSON, JSON },
+    },
+    .view_instant = "r.{column}",
+    .view_replace = VIEW_REPLACE,
 };

@@ -146,6 +146,10 @@ static void add_element(struct buf *bytes, const struct sql_value *value)
         buf_add_char(bytes, value->i64 != 0);
     } else if (value->type == SQL_UUID) {
         add_uuid(bytes, value->text);
+    } else if (value->type == SQL_JSON) {
+        add_u32(bytes, (uint32_t)value->text.len + 1);
+        buf_add_char(bytes, 1); /* the version of jsonb's binary form */
+        buf_add(bytes, value->text);
     } else {
         assert(value->type == SQL_TEXT || value->type == SQL_BYTES);
         add_u32(bytes, (uint32_t)value->text.len);

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 
 #include "core/migration.h"
+#include "core/source_codes.h"
 
 /* Rows that are inserted many at a time cost SQLite half of what they cost one by one. */
 enum { INSERT_ROWS = 100 };
@@ -46,6 +47,7 @@ enum { INSERT_ROWS = 100 };
     WORD(CLOCK, "clock")                     /* the clock that all sessions share, or NULL */  \
     WORD(MIGRATION_TABLE, "migration-table") /* creates it unless it exists */                 \
     WORD(HAS_MIGRATIONS, "has-migrations")   /* whether that table exists */                   \
+    WORD(VIEW_EXISTS, "view-exists")         /* how many views have the name :name */          \
     WORD(STALE, "stale")                     /* records checked before :before, by age */      \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
@@ -65,6 +67,12 @@ struct dialect {
     const char *words[WORD_COUNT]; /* none is NULL */
     bool has_arrays;
     const struct migration_set *migrations;
+
+    /* Views of records (view_repo.c). The fields of ing_record_fields AS f are read by a key of
+     * core/record_view.h, {key}; ing_record AS r has the instant {column}. */
+    const char *view_columns[FIELD_TYPES][2]; /* by type; of one value, and of a list */
+    const char *view_instant;
+    const char *view_replace; /* a script that makes the view {name} of {select} */
 };
 
 #endif

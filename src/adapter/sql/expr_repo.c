@@ -132,11 +132,23 @@ static bool send_events(struct store *store, const struct expr_write *write, siz
     return statement_send(st, &send, err);
 }
 
+static bool send_fields(struct store *store, const struct expr_write *write, size_t from,
+                        size_t count, struct error *err)
+{
+    struct statement *st = statement_of(store, RECORD_FIELDS_SET);
+    struct statement_send send = { 0 };
+
+    for (size_t i = from; i < from + count; i++)
+        record_fields_cells(st, &write->readings[i].change.record, &send);
+    return statement_send(st, &send, err);
+}
+
 static bool send_all(struct store *store, const struct expr_write *write, struct error *err)
 {
     for (size_t i = 0, n; i < write->count; i += n) {
         n = write->count - i < RECORD_CHUNK_MAX ? write->count - i : RECORD_CHUNK_MAX;
-        if (!send_records(store, write, i, n, err) || !send_events(store, write, i, n, err))
+        if (!send_records(store, write, i, n, err) || !send_fields(store, write, i, n, err) ||
+            !send_events(store, write, i, n, err))
             return false;
     }
     return true;

@@ -123,6 +123,16 @@ const char RECORD_EVENT_ADD[] =
     " {insert @event_id, @aggregate_type, @aggregate_id, @event_type, @version, @schema_version,"
     "         @lane, @occurred, @payload}";
 
+/* The id of a new record is known to the database only. */
+static const char FIELDS_ADD[] =
+    "INSERT INTO ing_record_fields (record_id, fields) SELECT t.id, @fields"
+    " FROM {find ing_record: provenance_code = :source AND endpoint_name = :endpoint"
+    " AND provider_id = @provider_id}";
+
+const char RECORD_FIELDS_SET[] =
+    "INSERT INTO ing_record_fields (record_id, fields) {insert @id, @fields}"
+    " ON CONFLICT (record_id) DO UPDATE SET fields = excluded.fields";
+
 static void bind_context(struct statement *st, const struct record_context *context)
 {
     bind_text(st, ":expr_hash", context->expr_hash);
@@ -172,6 +182,45 @@ static bool send_changed(struct store *store, const struct record_context *conte
     return statement_send(st, &send, err);
 }
 
+static bool send_new_fields(struct store *store, const struct record_context *context,
+                            const struct record_change *changes, size_t count, struct error *err)
+{
+    struct statement *st = statement_of(store, FIELDS_ADD);
+    struct statement_send send = { 0 };
+
+    bind_text(st, ":source", context->source);
+    bind_text(st, ":endpoint", context->endpoint);
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].record.fields.len == 0)
+            continue;
+        cell_json(st, "@fields", changes[i].record.fields);
+        cell_text(st, "@provider_id", changes[i].record.provider_id);
+        send.expected++;
+    }
+    return statement_send(st, &send, err);
+}
+
+void record_fields_cells(struct statement *st, const struct record_write *record,
+                         struct statement_send *send)
+{
+    if (record->fields.len == 0)
+        return;
+    cell_i64(st, "@id", record->id);
+    cell_json(st, "@fields", record->fields);
+    send->expected++;
+}
+
+static bool send_changed_fields(struct store *store, const struct record_change *changes,
+                                size_t count, struct error *err)
+{
+    struct statement *st = statement_of(store, RECORD_FIELDS_SET);
+    struct statement_send send = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        record_fields_cells(st, &changes[i].record, &send);
+    return statement_send(st, &send, err);
+}
+
 void record_event_cells(struct statement *st, const struct outbox_event *event)
 {
     cell_uuid(st, "@event_id", event->event_id);
@@ -205,7 +254,9 @@ static bool send_chunk(struct store *store, const struct record_context *context
     while (added < count && changes[added].record.id == 0)
         added++;
     return send_new(store, context, changes, added, err) &&
+           send_new_fields(store, context, changes, added, err) &&
            send_changed(store, context, changes + added, count - added, err) &&
+           send_changed_fields(store, changes + added, count - added, err) &&
            send_events(store, changes, count, err);
 }
 

@@ -95,6 +95,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .run = &SQL_RUN,
         .rate = &SQL_RATE,
         .status = &SQL_STATUS,
+        .view = &SQL_VIEW,
     };
     arena_init(&session->texts, TEXTS_MAX);
 }

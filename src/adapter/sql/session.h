@@ -88,5 +88,6 @@ extern const struct store_lease_ops SQL_LEASE;
 extern const struct store_run_ops SQL_RUN;
 extern const struct store_rate_ops SQL_RATE;
 extern const struct store_status_ops SQL_STATUS;
+extern const struct store_view_ops SQL_VIEW;
 
 #endif

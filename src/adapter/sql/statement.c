@@ -238,6 +238,11 @@ void cell_text(struct statement *st, const char *name, struct str value)
     add_cell(st, name, text_value(SQL_TEXT, true, value));
 }
 
+void cell_json(struct statement *st, const char *name, struct str value)
+{
+    add_cell(st, name, (struct sql_value){ .type = SQL_JSON, .is_set = true, .text = value });
+}
+
 void cell_uuid(struct statement *st, const char *name, struct str value)
 {
     add_cell(st, name, text_value(SQL_UUID, true, value));

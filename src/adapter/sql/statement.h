@@ -99,6 +99,7 @@ void cell_bool(struct statement *st, const char *name, bool value);
 void cell_instant(struct statement *st, const char *name, int64_t value_us);
 void cell_instant_opt(struct statement *st, const char *name, bool is_set, int64_t value_us);
 void cell_text(struct statement *st, const char *name, struct str value);
+void cell_json(struct statement *st, const char *name, struct str value);
 void cell_uuid(struct statement *st, const char *name, struct str value);
 void cell_bytes(struct statement *st, const char *name, struct str value);
 void cell_code(struct statement *st, const char *name, const struct code_table *table, int value);

@@ -2,6 +2,14 @@
  * statement per row costs little. */
 #include "adapter/sqlite/sqlite.h"
 
+/* A field as a value of SQL and as JSON. A CAST is the only way to give a column of a view a type
+ * that other programs can ask for. Instants have six digits after the second, so that texts
+ * sort like instants. */
+#define FIELDS "f.fields, '$.\"{key}\"'"
+#define VALUE "f.fields ->> '$.\"{key}\"'"
+#define JSON "CAST(f.fields -> '$.\"{key}\"' AS TEXT)"
+#define FRACTION "((r.{column} % 1000000 + 1000000) % 1000000)"
+
 const struct dialect SQLITE_DIALECT = {
     .migrations = &SQLITE_MIGRATIONS,
     .has_arrays = false,
@@ -20,6 +28,7 @@ const struct dialect SQLITE_DIALECT = {
                                  "    applied_at INTEGER NOT NULL"
                                  ") STRICT"),
         [WORD_HAS_MIGRATIONS] = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'",
+        [WORD_VIEW_EXISTS] = "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = :name",
         [WORD_STALE] = ("checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
                        " AND NOT deleted ORDER BY checked_at, id"),
         [WORD_INSERT] = "VALUES {tuples}",
@@ -29,4 +38,19 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_EACH_FREE] = "WHERE t.id = @id",
         [WORD_FIND] = "{table} AS t WHERE {body}",
     },
+    .view_columns = {
+        [FIELD_ANY] = { "CAST(CASE json_type(" FIELDS ") WHEN 'text' THEN " VALUE " ELSE " JSON
+                        " END AS TEXT)", JSON },
+        [FIELD_TEXT] = { "CAST(" VALUE " AS TEXT)", JSON },
+        [FIELD_INTEGER] = { "CAST(" VALUE " AS INTEGER)", JSON },
+        [FIELD_NUMBER] = { "CAST(" VALUE " AS REAL)", JSON },
+        [FIELD_BOOLEAN] = { "CAST(" VALUE " AS INTEGER)", JSON },
+        [FIELD_INSTANT] = { "CAST(CASE length(" VALUE ") WHEN 20 THEN substr(" VALUE
+                            ", 1, 19) || '.000000Z' ELSE " VALUE " END AS TEXT)", JSON },
+        [FIELD_DATE] = { "CAST(" VALUE " AS TEXT)", JSON },
+        [FIELD_JSON] = { JSON, JSON },
+    },
+    .view_instant = "CAST(strftime('%Y-%m-%dT%H:%M:%S', (r.{column} - " FRACTION ") / 1000000,"
+                    " 'unixepoch') || printf('.%06dZ', " FRACTION ") AS TEXT)",
+    .view_replace = "DROP VIEW IF EXISTS \"{name}\"; CREATE VIEW \"{name}\" AS {select}",
 };

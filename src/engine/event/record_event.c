@@ -37,35 +37,25 @@ static void write_state(struct json_writer *w, const struct record_write *write,
     json_write_member_str(w, STR("exprHash"), context->expr_hash);
 }
 
-static bool write_fields(struct json_writer *w, const struct record_origin *origin,
-                         const struct record *record, struct error *err)
-{
-    struct str fields = { 0 };
-
-    if (record->is_deleted)
-        return true;
-    if (!record_fields(origin, record, &fields, err))
-        return error_wrap(err, "fields of record %.*s", STR_ARG(record->provider_id));
-    if (fields.len > 0) {
-        json_write_name(w, STR("fields"));
-        json_write_raw(w, fields);
-    }
-    return true;
-}
-
 bool record_event_begin(struct record_change *change, const struct record_context *context,
                         const struct record_origin *origin, const struct record *record,
                         struct error *err)
 {
+    struct record_fields fields;
     struct json_writer writer;
     struct buf body;
 
+    if (!record_fields(origin, record, &fields, err))
+        return error_wrap(err, "fields of record %.*s", STR_ARG(record->provider_id));
+    change->record.fields = fields.stored;
     buf_init(&body, origin->arena, EVENT_BYTES_MAX);
     json_writer_init(&writer, &body);
     json_write_object(&writer);
     write_state(&writer, &change->record, context, record->merged_into);
-    if (!write_fields(&writer, origin, record, err))
-        return false;
+    if (fields.published.len > 0) {
+        json_write_name(&writer, STR("fields"));
+        json_write_raw(&writer, fields.published);
+    }
     change->event.aggregate_id = change->record.provider_id;
     change->event.version = change->record.version;
     change->event.schema_version = RECORD_EVENT_SCHEMA;

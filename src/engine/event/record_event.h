@@ -32,8 +32,8 @@ enum { RECORD_EVENT_SCHEMA = 1 };
 /* "crossref/works"; data is NULL when the arena is full. */
 struct str record_event_aggregate(struct arena *arena, const struct record_context *context);
 
-/* Fills in change->event from change->record and the record's fields, all but event_id,
- * aggregate_type, event_type and lane. The payload ends before the lineage. */
+/* Fills in change->record.fields, and change->event from change->record and the record's fields,
+ * all but event_id, aggregate_type, event_type and lane. The payload ends before the lineage. */
 bool record_event_begin(struct record_change *change, const struct record_context *context,
                         const struct record_origin *origin, const struct record *record,
                         struct error *err) MUST_CHECK;

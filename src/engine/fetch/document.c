@@ -411,20 +411,17 @@ bool document_items(const struct document *document, const struct document_list 
 
 /* ---- fields ---- */
 
-static bool write_json_field(const struct document_place *place, const struct document_field *field,
-                             struct json_writer *writer, struct error *err)
+static bool write_json(const struct document_place *place, const struct jsonpath *path,
+                       struct json_writer *writer, struct error *err)
 {
     const struct json_doc *doc = &place->document->json;
-    const struct jsonpath *path = field->path->json;
     struct jsonpath_nodes found = { 0 };
     struct json_node single;
 
     if (jsonpath_is_singular(path)) {
         single = jsonpath_get(path, doc, place->node.json);
-        if (json_type(doc, single) > JSON_NULL) {
-            json_write_name(writer, field->name);
+        if (json_type(doc, single) > JSON_NULL)
             json_write_node(writer, doc, single);
-        }
         return true;
     }
     if (!jsonpath_run(path, place->arena, (struct jsonpath_target){ doc, place->node.json, NULL },
@@ -432,7 +429,6 @@ static bool write_json_field(const struct document_place *place, const struct do
         return false;
     if (found.count == 0)
         return true;
-    json_write_name(writer, field->name);
     json_write_array(writer);
     for (size_t i = 0; i < found.count; i++)
         json_write_node(writer, doc, found.items[i]);
@@ -440,17 +436,15 @@ static bool write_json_field(const struct document_place *place, const struct do
     return true;
 }
 
-static bool write_xml_field(const struct document_place *place, const struct document_field *field,
-                            struct json_writer *writer, struct error *err)
+static bool write_xml(const struct document_place *place, struct xml_path *path,
+                      struct json_writer *writer, struct error *err)
 {
     struct xml_text_list found;
 
-    if (!xml_texts(place->document->xml, field->path->xml, place->arena, place->node.xml, &found,
-                   err))
+    if (!xml_texts(place->document->xml, path, place->arena, place->node.xml, &found, err))
         return false;
     if (found.count == 0 || (found.count == 1 && str_trim(found.texts[0]).len == 0))
         return true;
-    json_write_name(writer, field->name);
     if (found.count == 1) {
         json_write_str(writer, str_trim(found.texts[0]));
         return true;
@@ -462,10 +456,10 @@ static bool write_xml_field(const struct document_place *place, const struct doc
     return true;
 }
 
-bool document_write_field(const struct document_place *place, const struct document_field *field,
-                          struct json_writer *writer, struct error *err)
+bool document_write(const struct document_place *place, const struct document_path *path,
+                    struct json_writer *writer, struct error *err)
 {
     if (place->document->format == RESPONSE_JSON)
-        return write_json_field(place, field, writer, err);
-    return write_xml_field(place, field, writer, err);
+        return write_json(place, path->json, writer, err);
+    return write_xml(place, path->xml, writer, err);
 }

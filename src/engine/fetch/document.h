@@ -146,14 +146,10 @@ bool document_texts(const struct document_place *place, const struct document_pa
 bool document_node(const struct document_place *place, const struct document_path *path,
                    struct json_node *node, struct error *err) MUST_CHECK;
 
-/* Writes what the path finds as a member: JSON as it is, XML as a text, several results as a list.
- * Writes nothing where there is nothing. */
-struct document_field {
-    struct str name;
-    const struct document_path *path;
-};
-bool document_write_field(const struct document_place *place, const struct document_field *field,
-                          struct json_writer *writer, struct error *err) MUST_CHECK;
+/* Writes what the path finds: JSON as it is, XML as a text, several results as a list. Writes
+ * nothing where there is nothing. */
+bool document_write(const struct document_place *place, const struct document_path *path,
+                    struct json_writer *writer, struct error *err) MUST_CHECK;
 
 /* ---- the list of a page ---- */
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/record_view.h"
 #include "data/xml_container.h"
 
 /* Paths beside those of rules and fields. */
@@ -62,6 +63,17 @@ static bool open_fields(struct opening *opening, const struct spec_field_list *f
             return false;
     }
     return true;
+}
+
+static bool make_keys(struct opening *opening, const struct spec_field_list *fields)
+{
+    struct str *keys = ARENA_ARRAY(opening->arena, struct str, fields->count);
+
+    for (size_t i = 0; keys != NULL && i < fields->count; i++)
+        keys[i] = view_key(opening->arena, fields->items[i].name, fields->items[i].type,
+                           fields->items[i].is_list);
+    opening->reader->field_keys = keys;
+    return !opening->arena->failed || arena_error(opening->arena, opening->err);
 }
 
 /* Where the items are searched. */
@@ -153,7 +165,8 @@ bool reader_open(struct reader *reader, struct arena *arena, const struct spec_e
     if (!open_fixed(&opening) || !open_rules(&opening, &response->success_when, &reader->success) ||
         !open_rules(&opening, &response->error_when, &reader->errors) ||
         !open_fields(&opening, &response->history, &reader->history) ||
-        !open_fields(&opening, &response->fields, &reader->fields))
+        !open_fields(&opening, &response->fields, &reader->fields) ||
+        !make_keys(&opening, &response->fields))
         goto fail;
     return true;
 fail:

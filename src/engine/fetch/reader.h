@@ -30,6 +30,7 @@ struct reader {
     struct document_path *errors;
     struct document_path *history;
     struct document_path *fields;
+    struct str *field_keys;   /* of the fields in the store (core/record_view.h) */
     struct xml_path **opened; /* those to close */
     size_t opened_count;
 };

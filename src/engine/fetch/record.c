@@ -7,6 +7,9 @@
 #include "base/mask.h"
 #include "base/quote.h"
 #include "data/json_canonical.h"
+#include "data/json_storable.h"
+#include "engine/fetch/field.h"
+#include "engine/fetch/record_date.h"
 
 struct judging {
     const struct reader *reader;
@@ -225,33 +228,6 @@ static bool judge_tombstone(struct judging *judging)
 
 /* ---- dates ---- */
 
-/* Crossref's [[2001, 9, 15]] and the like: a list of numbers, perhaps inside another one. */
-static bool parts_of(const struct json_doc *doc, struct json_node node, struct date *date)
-{
-    int64_t parts[3];
-    size_t count = 0;
-    struct error ignored; /* the caller quotes what it found */
-
-    if (json_type(doc, json_at(doc, node, 0)) == JSON_ARRAY)
-        node = json_at(doc, node, 0);
-    for (struct json_iter it = json_each(doc, node); json_next(&it);) {
-        if (count == ARRAY_LEN(parts) || !json_i64(doc, it.value, &parts[count++]))
-            return false;
-    }
-    return count > 0 && date_from_parts(parts, count, date, &ignored);
-}
-
-static bool read_date(const struct judging *judging, struct str text, struct date *date)
-{
-    struct error ignored; /* the complaint of the last format need not be the right one */
-
-    for (size_t i = 0; i < judging->response->date_format_count; i++) {
-        if (date_parse(judging->response->date_formats[i], text, date, &ignored))
-            return true;
-    }
-    return false;
-}
-
 /* A text or date parts; *raw is the value as received, for people. */
 static bool find_date_at(const struct judging *judging, const struct document_path *path,
                          struct str *raw, struct date *date, bool *is_read)
@@ -262,7 +238,7 @@ static bool find_date_at(const struct judging *judging, const struct document_pa
 
     if (!find_text(judging, path, raw))
         return false;
-    *is_read = raw->len > 0 && read_date(judging, *raw, date);
+    *is_read = raw->len > 0 && record_date_text(judging->response, *raw, date);
     if (raw->data != NULL || document->format != RESPONSE_JSON)
         return true;
     if (!document_node(&judging->place, path, &node, judging->err))
@@ -270,7 +246,7 @@ static bool find_date_at(const struct judging *judging, const struct document_pa
     if (json_type(json, node) <= JSON_NULL)
         return true;
     *raw = json_raw(json, node);
-    *is_read = parts_of(json, node, date);
+    *is_read = record_date_parts(json, node, date);
     return true;
 }
 
@@ -347,17 +323,34 @@ static bool judge_values(struct judging *judging, const struct spec_field *field
     return true;
 }
 
+/* Sets *is_there, and refuses the record where a value does not fit. */
+static bool judge_type(struct judging *judging, const struct spec_field *field,
+                       const struct document_path *path, bool *is_there)
+{
+    const struct field_reading reading = { judging->response, field, path };
+    struct field_values values;
+
+    if (!field_read(&judging->place, &reading, &values, judging->err))
+        return false;
+    *is_there = values.is_there;
+    return values.misfit.data == NULL ||
+           refuse(judging, "field.type", field->path.text, values.misfit);
+}
+
 static bool judge_field(struct judging *judging, const struct spec_field *field,
                         const struct document_path *path)
 {
-    bool is_there;
+    bool is_there = true;
 
-    if (field->is_required) {
-        if (!document_is_there(&judging->place, path, &is_there, judging->err))
-            return false;
-        if (!is_there)
-            return refuse(judging, "field.missing", field->path.text, NOTHING);
-    }
+    if (field->type != FIELD_ANY
+            ? !judge_type(judging, field, path, &is_there)
+            : field->is_required &&
+                  !document_is_there(&judging->place, path, &is_there, judging->err))
+        return false;
+    if (!record_is_good(judging->record))
+        return true;
+    if (field->is_required && !is_there)
+        return refuse(judging, "field.missing", field->path.text, NOTHING);
     return field->value_count == 0 || judge_values(judging, field, path);
 }
 
@@ -469,25 +462,67 @@ bool record_hash(const struct record_origin *origin, const struct record *record
     return true;
 }
 
-bool record_fields(const struct record_origin *origin, const struct record *record,
-                   struct str *json, struct error *err)
+/* Writes the value of a field; nothing where there is none. */
+static bool write_value(const struct record_origin *origin, const struct document_place *place,
+                        size_t i, struct buf *value, struct error *err)
 {
-    const struct spec_field_list *fields = &origin->reader->endpoint->response.fields;
-    const struct document_place place = { origin->document, record->node, origin->arena };
+    const struct spec_response *response = &origin->reader->endpoint->response;
+    const struct spec_field *field = &response->fields.items[i];
+    const struct document_path *path = &origin->reader->fields[i];
     struct json_writer writer;
-    struct buf out;
+    struct field_values values;
 
-    buf_init(&out, origin->arena, SIZE_MAX / 2);
-    json_writer_init(&writer, &out);
-    json_write_object(&writer);
-    for (size_t i = 0; i < fields->count; i++) {
-        const struct document_field field = { fields->items[i].name, &origin->reader->fields[i] };
+    json_writer_init(&writer, value);
+    if (field->type == FIELD_ANY)
+        return document_write(place, path, &writer, err);
+    if (!field_read(place, &(struct field_reading){ response, field, path }, &values, err))
+        return false;
+    if (values.is_there)
+        field_write(&values, field, &writer);
+    return true;
+}
 
-        if (!document_write_field(&place, &field, &writer, err))
+/* A member with a value that was just written by us. */
+static void add_member(struct buf *object, struct str name, struct str value)
+{
+    buf_add_char(object, object->len == 0 ? '{' : ',');
+    json_quote(object, name);
+    buf_add_char(object, ':');
+    buf_add(object, value);
+}
+
+static void end_object(struct buf *object)
+{
+    if (object->len == 0)
+        buf_add_char(object, '{');
+    buf_add_char(object, '}');
+}
+
+bool record_fields(const struct record_origin *origin, const struct record *record,
+                   struct record_fields *fields, struct error *err)
+{
+    const struct spec_field_list *list = &origin->reader->endpoint->response.fields;
+    const struct document_place place = { origin->document, record->node, origin->arena };
+    struct buf value, published, stored;
+
+    *fields = (struct record_fields){ 0 };
+    buf_init(&value, origin->arena, SIZE_MAX / 2);
+    buf_init(&published, origin->arena, SIZE_MAX / 2);
+    buf_init(&stored, origin->arena, SIZE_MAX / 2);
+    for (size_t i = 0; i < list->count && !record->is_deleted; i++) {
+        buf_clear(&value);
+        if (!write_value(origin, &place, i, &value, err))
             return false;
+        if (value.len == 0)
+            continue;
+        add_member(&published, list->items[i].name, buf_str(&value));
+        add_member(&stored, origin->reader->field_keys[i], buf_str(&value));
     }
-    json_write_end(&writer);
-    json_writer_finish(&writer);
-    *json = buf_str(&out);
-    return buf_ok(&out, err);
+    end_object(&published);
+    end_object(&stored);
+    if (!buf_ok(&value, err) || !buf_ok(&published, err) || !buf_ok(&stored, err))
+        return false;
+    if (!record->is_deleted)
+        fields->published = buf_str(&published);
+    return list->count == 0 || json_storable(origin->arena, buf_str(&stored), &fields->stored, err);
 }

@@ -67,8 +67,8 @@ struct record {
     struct str merged_into; /* of a tombstone: the id of the record that replaced it; empty: none */
     struct document_node node;
     const char *reason; /* why the record is bad: "id.missing", "id.invalid", "id.ambiguous",
-                         * "date.missing", "date.syntax", "field.missing", "field.value",
-                         * "version.invalid", "item.type"; NULL: it is good */
+                         * "date.missing", "date.syntax", "field.missing", "field.type",
+                         * "field.value", "version.invalid", "item.type"; NULL: it is good */
     struct str detail;  /* for people: the path, and a sample of the value found there */
 };
 
@@ -120,8 +120,14 @@ bool record_is_same(const struct record_origin *origin, const struct record *rec
                     struct str payload, struct arena *arena, bool *is_same,
                     struct error *err) MUST_CHECK;
 
-/* The output fields of the source as one JSON object, names in the order of the source. */
+/* The output fields of a record as JSON objects. */
+struct record_fields {
+    struct str published; /* for events, names in the order of the source; a tombstone has none: ""
+                           */
+    struct str stored; /* for the views of the store (core/record_view.h); "" where the source has
+                          no fields */
+};
 bool record_fields(const struct record_origin *origin, const struct record *record,
-                   struct str *json, struct error *err) MUST_CHECK;
+                   struct record_fields *fields, struct error *err) MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
 #include "engine/source/source_store.h"
 #include "port/store_pause.h"
 #include "spec/check.h"
+#include "spec/record_home.h"
 
 static struct registry_value *value_in(const struct registry_row *row, const char *column)
 {
@@ -86,35 +87,12 @@ static bool find_operation(struct arena *arena, struct plan_draft *draft, struct
 
 /* ---- whose records ---- */
 
-/* The endpoint that lists the records of `detail`; empty when there is not exactly one. */
-static struct str listed_by(const struct source *source, struct str detail)
-{
-    const struct registry_row *row = NULL;
-    struct str only = { 0 };
-
-    while ((row = source_next_endpoint(source, row)) != NULL) {
-        if (str_eq(text_in(row, "detail_endpoint"), detail))
-            return row->endpoint;
-    }
-    row = NULL;
-    while ((row = source_next_operation(source, row)) != NULL) {
-        const struct str target = text_in(row, "target_endpoint");
-
-        if (source_operation_code(row) != OPERATION_HARVEST)
-            continue;
-        if (only.len > 0 && !str_eq(only, target))
-            return (struct str){ 0 };
-        only = target;
-    }
-    return only;
-}
-
 /* Records belong to the endpoint that lists them, even when another one was requested by id;
  * metrics of records are records of their own. */
 static void find_records(struct plan_draft *draft)
 {
     const struct str endpoint = draft->spec->endpoint.name;
-    const struct str lister = listed_by(&draft->source, endpoint);
+    const struct str lister = record_lister(&draft->source, endpoint);
 
     draft->base = endpoint;
     draft->target = endpoint;

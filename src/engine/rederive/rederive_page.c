@@ -31,15 +31,16 @@ static bool old_fields(struct rederiving *r, const struct rederive_group *group,
                        struct error *err)
 {
     const struct reread_from from = { group->from, stored->payload, stored->observed_us };
+    struct record_fields made = { 0 };
     struct reread reread;
     bool ok = true;
 
-    *fields = STR("");
     if (!reread_open(&reread, &r->page, &from, err))
         return false;
     *was_good = record_is_good(&reread.record);
-    if (*was_good && !reread.record.is_deleted)
-        ok = record_fields(&reread.origin, &reread.record, fields, err);
+    if (*was_good)
+        ok = record_fields(&reread.origin, &reread.record, &made, err);
+    *fields = made.published;
     reread_close(&reread);
     return ok;
 }
@@ -149,17 +150,19 @@ static bool take_good(struct rederiving *r, const struct rederive_group *group, 
 {
     const struct stored_record *stored = &page->records.items[i];
     struct record_change *change = &page->readings[i].change;
-    struct str before, after = STR("");
+    struct record_fields after;
+    struct str before;
     bool differ = false, was_good;
 
     change->record = row_of(stored, &now->record);
     if (!old_fields(r, group, stored, &before, &was_good, err) ||
-        (!now->record.is_deleted && !record_fields(&now->origin, &now->record, &after, err)) ||
+        !record_fields(&now->origin, &now->record, &after, err) ||
         !hash_record(r, now, &change->record.content_hash, err) ||
         !compare_row(r, stored, &change->record, &differ, err) ||
         (!now->record.is_deleted &&
-         !rederive_compare(r, stored->provider_id, before, after, &differ, err)))
+         !rederive_compare(r, stored->provider_id, before, after.published, &differ, err)))
         return false;
+    change->record.fields = after.stored; /* also where nothing visible changed: its types may */
     if (!was_good)
         page->healed[page->healed_count++] = stored;
     if (!differ && was_good) {

@@ -2,6 +2,8 @@
 #include "engine/source/source_store.h"
 
 #include "base/instant.h"
+#include "port/store_view.h"
+#include "spec/source_views.h"
 
 static bool load_rows(struct store *store, struct arena *arena, struct str code, int64_t at_us,
                       struct source *source, struct error *err)
@@ -69,6 +71,7 @@ static bool apply_locked(struct store *store, struct arena *arena, const struct 
                          int64_t now_us, struct source_applied *applied, struct error *err)
 {
     const struct str code = wanted->registry.code;
+    struct record_view_list views;
     struct source old;
 
     if (!store_registry_lock(store, code, err))
@@ -77,9 +80,11 @@ static bool apply_locked(struct store *store, struct arena *arena, const struct 
     if (!load_rows(store, arena, code, INSTANT_MAX, &old, err))
         return false;
     next_change(&old, now_us, applied);
-    if (!source_diff(arena, &old, wanted, &applied->diff, err))
+    if (!source_diff(arena, &old, wanted, &applied->diff, err) ||
+        (applied->diff.count > 0 && !carry_out(store, code, applied, err)))
         return false;
-    return applied->diff.count == 0 || carry_out(store, code, applied, err);
+    return source_views(arena, wanted, &views, err) &&
+           store_view_set(store, arena, code, &views, err);
 }
 
 bool source_apply(struct store *store, struct arena *arena, const struct source *wanted,

@@ -3,6 +3,7 @@
  * The rows in the store are the truth; a file is how people write them. Applying closes the rows
  * that were removed or changed and opens those that are new or changed, in one transaction, so
  * that at any instant one version of a source is in force as a whole. Nothing is ever overwritten.
+ * The views of its records (port/store_view.h) change in the same transaction.
  */
 #ifndef PATRA_ENGINE_SOURCE_SOURCE_STORE_H
 #define PATRA_ENGINE_SOURCE_SOURCE_STORE_H
@@ -28,7 +29,8 @@ static inline bool source_error_is_unknown(const struct error *err)
 struct source_applied {
     int64_t version;         /* in force afterwards */
     int64_t at_us;           /* when it came into force */
-    struct source_diff diff; /* empty: it was in force already, and nothing was written */
+    struct source_diff diff; /* empty: it was in force already; only views that were
+                                missing were made */
 };
 
 /* Makes these rows, which must have been checked, the source in force. Two processes that apply

@@ -511,6 +511,7 @@ static void look_at_first(struct rig *rig, struct fetch *fetch, const struct fet
 {
     struct first_record *first = rig->context;
     struct record_origin origin;
+    struct record_fields fields;
     struct error err;
 
     if (first->fields.data != NULL || batch->record_count == 0)
@@ -518,7 +519,8 @@ static void look_at_first(struct rig *rig, struct fetch *fetch, const struct fet
     first->updated_us = batch->records[0].updated_at_us;
     origin = fetch_origin(fetch);
     origin.arena = &rig->arena;
-    REQUIRE_OK(record_fields(&origin, &batch->records[0], &first->fields, &err), err);
+    REQUIRE_OK(record_fields(&origin, &batch->records[0], &fields, &err), err);
+    first->fields = fields.published;
 }
 
 TEST(shipped_sources_request_records_by_their_ids)
