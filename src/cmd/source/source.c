@@ -145,7 +145,8 @@ static const struct command apply = {
         "Checks source files as lint does and stores them in the Registry as versioned rows:\n"
         "rows that changed are closed and new ones opened, nothing is overwritten. If any file\n"
         "has an error, nothing is applied and the exit code is 1. Existing plans keep their\n"
-        "snapshot. With --set you can change settings of a file without editing it, for\n"
+        "snapshot. For programs that read SQL, it makes a view of the records of each endpoint\n"
+        "(docs/reading.md). With --set you can change settings of a file without editing it, for\n"
         "instance to point a shipped source at your own server.",
     .options = { SOURCE_SET_OPTION, SESSION_OPTION },
     .run = cmd_apply,

@@ -146,6 +146,46 @@ static bool print_records(const struct source_test *test, const struct probe *pr
     return true;
 }
 
+/* "integer", "text list", "-" where the source gives no type. */
+static struct str type_text(struct arena *arena, const struct spec_field *field)
+{
+    const struct str word = code_of(&FIELD_TYPE_CODES, (int)field->type);
+    struct buf out;
+
+    if (field->type == FIELD_ANY)
+        return STR("-");
+    buf_init(&out, arena, 64);
+    for (size_t i = 0; i < word.len; i++)
+        buf_add_char(&out, (char)(word.data[i] - 'A' + 'a'));
+    if (field->is_list)
+        buf_add(&out, STR(" list"));
+    return buf_str(&out);
+}
+
+static bool print_fields(const struct source_test *test, const struct probe *probe, FILE *out,
+                         struct error *err)
+{
+    static const char *const heads[] = { "FIELD", "TYPE", "RECORDS", "DO NOT FIT", "SEVERAL" };
+    struct arena *arena = (struct arena *)&test->session.arena;
+    struct columns columns;
+
+    if (probe->fields.count == 0 || probe->fields.records == 0)
+        return true;
+    columns_init(&columns, arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < probe->fields.count; i++) {
+        const struct probe_field *count = &probe->fields.items[i];
+
+        columns_cell(&columns, count->field->name);
+        columns_cell(&columns, type_text(arena, count->field));
+        columns_cell(&columns,
+                     arena_printf(arena, "%zu of %zu", count->records, probe->fields.records));
+        columns_i64(&columns, (int64_t)count->misfits);
+        columns_i64(&columns, (int64_t)count->several);
+    }
+    fprintf(out, "\n");
+    return columns_print(&columns, out, err);
+}
+
 static void print_ids(const struct listing *listing, FILE *out)
 {
     fprintf(out, "ids     ");
@@ -188,6 +228,8 @@ static bool print_page(const struct source_test *test, const struct probe *probe
     if (probe->lists_ids)
         print_ids(listing, out);
     else if (listing->records.count > 0 && !print_records(test, probe, out, err))
+        return false;
+    if (!print_fields(test, probe, out, err))
         return false;
     print_bad(listing, out);
     return true;
@@ -310,6 +352,26 @@ static void write_lists(struct json_writer *w, const struct probe *probe)
     json_write_end(w);
 }
 
+static void write_fields(struct json_writer *w, const struct probe_fields *fields)
+{
+    json_write_name(w, STR("fields"));
+    json_write_array(w);
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct probe_field *count = &fields->items[i];
+
+        json_write_object(w);
+        json_write_member_str(w, STR("name"), count->field->name);
+        json_write_member_str(w, STR("type"), code_of(&FIELD_TYPE_CODES, (int)count->field->type));
+        json_write_member_bool(w, STR("list"), count->field->is_list);
+        json_write_member_i64(w, STR("of"), (int64_t)fields->records);
+        json_write_member_i64(w, STR("records"), (int64_t)count->records);
+        json_write_member_i64(w, STR("misfits"), (int64_t)count->misfits);
+        json_write_member_i64(w, STR("several"), (int64_t)count->several);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static void write_page(struct json_writer *w, const struct probe *probe)
 {
     const struct listing *listing = &probe->listing;
@@ -326,6 +388,7 @@ static void write_page(struct json_writer *w, const struct probe *probe)
         json_write_member_str(w, STR("next"), listing->next);
     json_write_member_str(w, STR("end"), str_of(page_reason_name(probe->decision.reason)));
     write_lists(w, probe);
+    write_fields(w, &probe->fields);
     json_write_end(w);
 }
 

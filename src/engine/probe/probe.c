@@ -149,7 +149,7 @@ bool probe_read(struct probe *probe, const struct http_response *reply, struct e
                                                  .reply = &probe->reply,
                                                  .now_us = probe->input.now_us },
                        err) ||
-        !read_page(probe, err))
+        !read_page(probe, err) || (!probe->lists_ids && !probe_count_fields(probe, err)))
         return fail(probe, err);
     probe->decision = decide(probe);
     return true;

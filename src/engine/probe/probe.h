@@ -31,6 +31,20 @@ struct probe_warnings {
     size_t count;
 };
 
+/* Of the records of the page that are not deleted, bad ones included. */
+struct probe_field {
+    const struct spec_field *field;
+    size_t records; /* that have it */
+    size_t misfits; /* ... with a value that does not fit its type */
+    size_t several; /* ... with several values, of which the first counts */
+};
+
+struct probe_fields {
+    struct probe_field *items;
+    size_t count;
+    size_t records;
+};
+
 struct probe {
     struct probe_input input;
     struct arena *arena;
@@ -46,7 +60,8 @@ struct probe {
     struct response response;
     struct listing listing; /* these two only after probe_read() returned true */
     struct page_decision
-        decision; /* where a walk would repeat the request: what it would do then */
+        decision;               /* where a walk would repeat the request: what it would do then */
+    struct probe_fields fields; /* and this one; empty where the page lists ids */
     struct probe_warnings warnings;
 };
 
@@ -64,6 +79,9 @@ bool probe_read(struct probe *probe, const struct http_response *reply,
 
 /* After probe_read() returned true: fills probe->warnings, a sentence each. */
 bool probe_warn(struct probe *probe, struct error *err) MUST_CHECK;
+
+/* Fills probe->fields; probe_read() does this. */
+bool probe_count_fields(struct probe *probe, struct error *err) MUST_CHECK;
 
 void probe_close(struct probe *probe); /* accepts the zero value */
 

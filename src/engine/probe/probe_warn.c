@@ -312,6 +312,18 @@ static void warn_rate(struct probe *probe)
              (double)allowed / 1e6, requested);
 }
 
+static void warn_fields(struct probe *probe)
+{
+    for (size_t i = 0; probe->fields.records > 0 && i < probe->fields.count; i++) {
+        const struct probe_field *count = &probe->fields.items[i];
+
+        if (count->records == 0)
+            warn(probe, "fields.%.*s finds nothing in any of the %zu records: is %.*s right?",
+                 STR_ARG(count->field->name), probe->fields.records,
+                 STR_ARG(count->field->path.text));
+    }
+}
+
 bool probe_warn(struct probe *probe, struct error *err)
 {
     probe->warnings = (struct probe_warnings){ 0 };
@@ -325,6 +337,7 @@ bool probe_warn(struct probe *probe, struct error *err)
     warn_ids(probe);
     warn_order(probe);
     warn_rate(probe);
+    warn_fields(probe);
     for (size_t i = 0; i < probe->warnings.count; i++) {
         if (probe->warnings.items[i].data == NULL)
             return arena_error(probe->arena, err);

@@ -75,6 +75,28 @@ TEST(recorded_answers_are_shown_as_they_are_read)
     CHECK(cli_has(run.out, "2019-01-15T00:00:00Z"), "its date");
 }
 
+/* Counted by another program: 18 of the 20 works have a year, 19 a journal, 16 an author with a
+ * family name, 3 several; one is cited more than once. */
+TEST(fields_are_counted_and_a_path_that_finds_nothing_is_pointed_out)
+{
+    const char *file = recorded("fixtures/crossref/works-cursor-1.json");
+    struct run run = RUN("patra", "source", "test", "sources/crossref.yaml", "--fixture", file);
+
+    CHECK(cli_has(run.out, "\nyear       integer  18 of 20  0 "), run.out.data);
+    CHECK(cli_has(run.out, "\ncontainer  text     19 of 20  0 "), "journals");
+    CHECK(!cli_has(run.out, "finds nothing"), "all are found");
+    run = RUN("patra", "source", "test", "sources/crossref.yaml", "--fixture", file, "--set",
+              "endpoints.works.fields.year={path: $.anno, type: integer}", "--set",
+              "endpoints.works.fields.cited_by.type=boolean", "--set",
+              "endpoints.work.fields.cited_by.type=boolean", "--set",
+              "endpoints.works.fields.title={path: '$.author[*].family', type: text}");
+    CHECK_EQ(run.code, 1, "one is bad");
+    CHECK(cli_has(run.out, "\ncited_by   boolean  20 of 20  1 "), run.out.data);
+    CHECK(cli_has(run.out, "\ntitle      text     16 of 20  0           3\n"), "authors");
+    CHECK(cli_has(run.out, "fields.year finds nothing in any of the 20 records: is $.anno right?"),
+          "a path that is wrong");
+}
+
 /* What curl -iL writes: each head that it received, and the last body. */
 static const char *as_curl_saves(const char *recording)
 {
