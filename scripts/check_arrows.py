@@ -60,6 +60,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'probe': {'fetch'},
     'event': {'fetch'},
     'rederive': {'source', 'fetch', 'event'},
+    'export': {'source', 'fetch'},
     'update': {'slice'},
     'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate', 'rederive'},
     'reslice': {'source', 'slice', 'coverage', 'plan'},

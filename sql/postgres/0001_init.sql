@@ -23,6 +23,16 @@ CREATE TABLE sys_dict_item (
 
 CREATE UNIQUE INDEX uk_dict_position ON sys_dict_item (type_code, position);
 
+-- ---- the store itself ----
+
+-- Which store this is: tokens of exports name it, so that one of another store is refused.
+CREATE TABLE sys_store (
+    one      integer NOT NULL PRIMARY KEY CHECK (one = 1),
+    store_id text    NOT NULL CHECK (length(store_id) = 32)
+);
+
+INSERT INTO sys_store (one, store_id) VALUES (1, replace(gen_random_uuid()::text, '-', ''));
+
 -- ---- triggers ----
 
 CREATE TABLE ing_schedule_instance (

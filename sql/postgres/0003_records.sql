@@ -45,6 +45,10 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
     WHERE NOT deleted;
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
+-- For reading: records of a source in the order in which they came, and their number. Two indexes that are partial instead
+-- of one that is not, for the reason above; a deletion moves a record from one to the other.
+CREATE INDEX idx_record_live ON ing_record (provenance_code, endpoint_name, id) WHERE NOT deleted;
+CREATE INDEX idx_record_deleted ON ing_record (provenance_code, endpoint_name, id) WHERE deleted;
 
 -- The fields of a record for its endpoint's view, by the keys of core/record_view.h. They are apart
 -- from the record, because a record that is only checked again must not be copied with its fields.

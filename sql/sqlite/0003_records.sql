@@ -29,6 +29,11 @@ CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, c
     WHERE NOT deleted;
 CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
     WHERE NOT deleted;
+-- For reading: records of a source in the order in which they came, and their number. Two indexes that are partial so that
+-- none is chosen to find a record by its id; a deletion moves a record from one to the other.
+-- They end with `deleted`: SQLite looks at the condition of a partial index again, and would read the record's row to count it.
+CREATE INDEX idx_record_live ON ing_record (provenance_code, endpoint_name, id, deleted) WHERE NOT deleted;
+CREATE INDEX idx_record_deleted ON ing_record (provenance_code, endpoint_name, id, deleted) WHERE deleted;
 
 -- The fields of a record for its endpoint's view, by the keys of core/record_view.h. They are apart
 -- from the record, because a record that is only checked again must not be copied with its fields.

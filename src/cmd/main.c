@@ -11,6 +11,7 @@
 #include "cmd/pause.h"
 #include "cmd/plan.h"
 #include "cmd/quarantine/quarantine.h"
+#include "cmd/record/record.h"
 #include "cmd/rederive.h"
 #include "cmd/serve.h"
 #include "cmd/signals.h"
@@ -23,10 +24,13 @@
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,    &COMMAND_SOURCE, &COMMAND_HARVEST,    &COMMAND_BACKFILL, &COMMAND_UPDATE,
-    &COMMAND_METRICS, &COMMAND_REPLAY, &COMMAND_REDERIVE,   &COMMAND_TRIGGER,  &COMMAND_PLAN,
-    &COMMAND_TASK,    &COMMAND_WORK,   &COMMAND_SERVE,      &COMMAND_STATUS,   &COMMAND_PAUSE,
-    &COMMAND_RESUME,  &COMMAND_CURSOR, &COMMAND_QUARANTINE, &COMMAND_SIGNAL,   NULL,
+    &COMMAND_INIT,     &COMMAND_SOURCE,   &COMMAND_HARVEST,
+    &COMMAND_BACKFILL, &COMMAND_UPDATE,   &COMMAND_METRICS,
+    &COMMAND_REPLAY,   &COMMAND_REDERIVE, &COMMAND_TRIGGER,
+    &COMMAND_PLAN,     &COMMAND_TASK,     &COMMAND_WORK,
+    &COMMAND_SERVE,    &COMMAND_STATUS,   &COMMAND_PAUSE,
+    &COMMAND_RESUME,   &COMMAND_CURSOR,   &COMMAND_QUARANTINE,
+    &COMMAND_SIGNAL,   &COMMAND_RECORD,   NULL,
 };
 
 static const struct command root = {

@@ -98,6 +98,7 @@ struct store {
     const struct store_pause_ops *pause;
     const struct store_signal_ops *signal;
     const struct store_record_ops *record;
+    const struct store_record_read_ops *record_read;
     const struct store_expr_ops *expr;
     const struct store_quarantine_ops *quarantine;
     const struct store_outbox_ops *outbox;

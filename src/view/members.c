@@ -28,3 +28,15 @@ void view_write_member_ids(struct json_writer *w, struct id_range ids)
     if (ids.to != ID_HIGHEST)
         json_write_member_i64(w, STR("toId"), ids.to);
 }
+
+void view_write_lineage(struct json_writer *w, const struct lineage *lineage)
+{
+    json_write_name(w, STR("lineage"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("plan"), lineage->plan_id);
+    json_write_member_i64(w, STR("slice"), lineage->slice_id);
+    json_write_member_i64(w, STR("task"), lineage->task_id);
+    json_write_member_i64(w, STR("run"), lineage->run_id);
+    json_write_member_i64(w, STR("batch"), lineage->batch_id);
+    json_write_end(w);
+}

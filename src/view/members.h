@@ -5,6 +5,7 @@
 #include "core/id_range.h"
 #include "core/window.h"
 #include "data/json_write.h"
+#include "port/store_lineage.h"
 
 /* An object {"from", "to"}; null for a window that is not valid. */
 void view_write_window(struct json_writer *w, struct window window);
@@ -12,5 +13,8 @@ void view_write_member_window(struct json_writer *w, struct str name, struct win
 
 /* Members "fromId" and "toId", each where the range has that end; none for all ids. */
 void view_write_member_ids(struct json_writer *w, struct id_range ids);
+
+/* Member "lineage": where a row comes from. */
+void view_write_lineage(struct json_writer *w, const struct lineage *lineage);
 
 #endif

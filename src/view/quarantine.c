@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "data/base64.h"
+#include "view/members.h"
 
 bool view_quarantine_list(const struct view_reader *reader, const struct quarantine_filter *filter,
                           struct view_quarantine_list *list, struct error *err)
@@ -40,18 +41,6 @@ bool view_quarantined(const struct view_reader *reader, int64_t id, struct quara
 
 /* ---- JSON ---- */
 
-static void write_lineage(struct json_writer *w, const struct lineage *lineage)
-{
-    json_write_name(w, STR("lineage"));
-    json_write_object(w);
-    json_write_member_i64(w, STR("plan"), lineage->plan_id);
-    json_write_member_i64(w, STR("slice"), lineage->slice_id);
-    json_write_member_i64(w, STR("task"), lineage->task_id);
-    json_write_member_i64(w, STR("run"), lineage->run_id);
-    json_write_member_i64(w, STR("batch"), lineage->batch_id);
-    json_write_end(w);
-}
-
 static void write_members(struct json_writer *w, const struct quarantined *record)
 {
     json_write_member_i64(w, STR("id"), record->id);
@@ -63,7 +52,7 @@ static void write_members(struct json_writer *w, const struct quarantined *recor
     json_write_member_instant(w, STR("since"), record->created_us);
     json_write_member_i64(w, STR("position"), record->position);
     json_write_member_i64(w, STR("bytes"), record->bytes);
-    write_lineage(w, &record->lineage);
+    view_write_lineage(w, &record->lineage);
     json_write_member_str(w, STR("state"), view_quarantine_state(record));
     if (record->resolution == QUARANTINE_OPEN)
         return;

@@ -63,6 +63,16 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STALE] = ("checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
                        " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
                        " AND NOT deleted ORDER BY checked_week, id"),
+        [WORD_BYTES] = "octet_length",
+        [WORD_EVENT_LAST] = ("SELECT CASE WHEN is_called THEN last_value ELSE 0 END"
+                            " FROM ing_outbox_id_seq"),
+        /* A standby does not know who writes on its primary: there, nothing is ever settled. */
+        [WORD_EVENT_WRITERS] = ("SELECT virtualtransaction FROM pg_locks"
+                               " WHERE locktype = 'relation' AND database ="
+                               " (SELECT oid FROM pg_database WHERE datname = current_database())"
+                               " AND relation = 'ing_outbox'::regclass"
+                               " AND mode = 'RowExclusiveLock'"
+                               " UNION SELECT 'standby' WHERE pg_is_in_recovery()"),
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",

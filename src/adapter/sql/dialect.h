@@ -49,6 +49,9 @@ enum { INSERT_ROWS = 100 };
     WORD(HAS_MIGRATIONS, "has-migrations")   /* whether that table exists */                   \
     WORD(VIEW_EXISTS, "view-exists")         /* how many views have the name :name */          \
     WORD(STALE, "stale")                     /* records checked before :before, by age */      \
+    WORD(BYTES, "bytes")                     /* the function that counts the bytes of bytes */ \
+    WORD(EVENT_LAST, "event-last")           /* the last number of an event given out */       \
+    WORD(EVENT_WRITERS, "event-writers")     /* transactions that may have drawn numbers */    \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
     WORD(JOIN_ROWS, "join-rows")                                                               \

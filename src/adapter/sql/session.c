@@ -88,6 +88,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .pause = &SQL_PAUSE,
         .signal = &SQL_SIGNAL,
         .record = &SQL_RECORD,
+        .record_read = &SQL_RECORD_READ,
         .expr = &SQL_EXPR,
         .quarantine = &SQL_QUARANTINE,
         .outbox = &SQL_OUTBOX,

@@ -81,6 +81,7 @@ extern const struct store_cursor_ops SQL_CURSOR;
 extern const struct store_pause_ops SQL_PAUSE;
 extern const struct store_signal_ops SQL_SIGNAL;
 extern const struct store_record_ops SQL_RECORD;
+extern const struct store_record_read_ops SQL_RECORD_READ;
 extern const struct store_expr_ops SQL_EXPR;
 extern const struct store_quarantine_ops SQL_QUARANTINE;
 extern const struct store_outbox_ops SQL_OUTBOX;

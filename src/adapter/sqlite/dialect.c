@@ -31,6 +31,9 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_VIEW_EXISTS] = "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = :name",
         [WORD_STALE] = ("checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
                        " AND NOT deleted ORDER BY checked_at, id"),
+        [WORD_BYTES] = "length",
+        [WORD_EVENT_LAST] = "SELECT coalesce(max(id), 0) FROM ing_outbox",
+        [WORD_EVENT_WRITERS] = "SELECT '' WHERE 0", /* numbers are in the order of commits */
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
         [WORD_JOIN_ROWS] = "",

@@ -277,10 +277,22 @@ static void print_open(const struct view_source_status *source, struct arena *ar
                 open->tickets == 1 ? "" : "s");
 }
 
+static struct str records_text(struct arena *arena, const struct view_source_status *source)
+{
+    struct buf text;
+
+    buf_init(&text, arena, 64);
+    text_count(&text, source->records);
+    buf_add(&text, source->records == 1 ? STR(" record") : STR(" records"));
+    if (source->records == VIEW_RECORDS_MAX)
+        buf_add(&text, STR(" or more"));
+    return buf_str(&text);
+}
+
 static bool print_source(const struct view_source_status *source, int64_t now_us,
                          struct arena *arena, FILE *out, struct error *err)
 {
-    fprintf(out, "%.*s\n", STR_ARG(source->code));
+    fprintf(out, "%.*s  %.*s\n", STR_ARG(source->code), STR_ARG(records_text(arena, source)));
     print_pauses(source, arena, out);
     if (!print_counts(source, now_us, arena, out, err) ||
         !print_cursors(source, now_us, arena, out, err) ||

@@ -9,14 +9,14 @@ static bool judge(struct reread *reread, struct document_node node, struct error
 /* Bytes that are not a document are a bad record, not a failure of ours. */
 static bool open_document(struct reread *reread, struct str body, bool *is_open, struct error *err)
 {
+    const struct reader *reader = reread->origin.reader;
     struct arena *arena = reread->origin.arena;
 
-    *is_open =
-        document_open(&reread->document, arena,
-                      &(struct document_source){ .format = reread->reader.endpoint->response.format,
-                                                 .xml = reread->reader.xml,
-                                                 .body = body },
-                      err);
+    *is_open = document_open(&reread->document, arena,
+                             &(struct document_source){ .format = reader->endpoint->response.format,
+                                                        .xml = reader->xml,
+                                                        .body = body },
+                             err);
     if (*is_open)
         return true;
     if (err->level != ERROR_REQUEST)
@@ -37,7 +37,7 @@ static bool read_json(struct reread *reread, struct str payload, struct error *e
 /* The element, below its document. */
 static bool find_element(const struct reread *reread, struct document_node *node, struct error *err)
 {
-    const struct xml *xml = reread->reader.xml;
+    const struct xml *xml = reread->origin.reader->xml;
     struct xml_node_list found = { 0 };
     struct xml_path *path;
     bool ok;
@@ -67,11 +67,12 @@ bool reread_open(struct reread *reread, struct arena *arena, const struct reread
     const struct spec_endpoint *endpoint = from->endpoint;
 
     *reread = (struct reread){ 0 };
-    reread->origin = (struct record_origin){ .reader = &reread->reader,
-                                             .document = &reread->document,
-                                             .arena = arena,
-                                             .now_us = from->observed_us };
-    if (!reader_open(&reread->reader, arena, endpoint, NULL, err))
+    reread->origin =
+        (struct record_origin){ .reader = from->reader != NULL ? from->reader : &reread->reader,
+                                .document = &reread->document,
+                                .arena = arena,
+                                .now_us = from->observed_us };
+    if (from->reader == NULL && !reader_open(&reread->reader, arena, endpoint, NULL, err))
         return false;
     if (endpoint->response.format == RESPONSE_XML ? read_xml(reread, from->payload, err)
                                                   : read_json(reread, from->payload, err))

@@ -13,7 +13,7 @@
 #include "engine/fetch/record.h"
 
 struct reread {
-    struct reader reader;
+    struct reader reader; /* its own, where it was given none */
     struct document document;
     struct record_origin origin; /* these two, and the arena */
     struct record record;        /* bytes that cannot be read at all are bad: "item.syntax" */
@@ -22,7 +22,8 @@ struct reread {
 struct reread_from { /* endpoint and payload must outlive the reread */
     const struct spec_endpoint *endpoint;
     struct str payload;
-    int64_t observed_us; /* when it was requested */
+    int64_t observed_us;         /* when it was requested */
+    const struct reader *reader; /* of the endpoint, open, for a loop over many; NULL: its own */
 };
 
 /* It must not be moved. False only for a failure of our own. */

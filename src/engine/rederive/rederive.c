@@ -4,58 +4,11 @@
 #include <string.h>
 
 #include "engine/rederive/rederive_internal.h"
-
-enum { OPERATIONS_MAX = 64 };
+#include "engine/source/mapping.h"
 
 /* Records of a page, and everything made of them. */
 #define PAGE_ARENA_MAX ((size_t)1 << 30)
 #define LAST_ID (INT64_MAX - 1) /* after every record */
-
-struct mapping { /* in force: of an endpoint whose responses are records */
-    struct snapshot snapshot;
-    const struct spec *spec; /* held */
-    const struct spec_endpoint *endpoint;
-};
-
-struct mappings {
-    struct mapping items[OPERATIONS_MAX];
-    size_t count;
-};
-
-static const struct spec_endpoint *bearer_of(const struct spec *spec)
-{
-    return spec->is_two_phase ? &spec->detail : &spec->endpoint;
-}
-
-static bool load_mappings(struct rederiving *r, struct mappings *mappings, struct error *err)
-{
-    const struct registry_row *row = NULL;
-
-    while ((row = source_next_operation(r->request->source, row)) != NULL) {
-        const struct snapshot_request request = { .source = r->request->source,
-                                                  .operation = row->key };
-        struct mapping *mapping = &mappings->items[mappings->count];
-
-        if (mappings->count == OPERATIONS_MAX)
-            return error_set(err, ERROR_REQUEST, "rederive.source",
-                             "the source has more than %d operations", OPERATIONS_MAX);
-        if (!snapshot_make(r->arena, &request, &mapping->snapshot, err) ||
-            !spec_cache_hold(r->request->specs, mapping->snapshot.json, &mapping->spec, err))
-            return false;
-        mapping->endpoint = bearer_of(mapping->spec);
-        mappings->count++;
-    }
-    return true;
-}
-
-static const struct mapping *mapping_of(const struct mappings *mappings, struct str endpoint)
-{
-    for (size_t i = 0; i < mappings->count; i++) {
-        if (str_eq(mappings->items[i].endpoint->name, endpoint))
-            return &mappings->items[i];
-    }
-    return NULL;
-}
 
 /* ---- one expression ---- */
 
@@ -90,7 +43,7 @@ static bool run_expr(struct rederiving *r, const struct mappings *mappings,
                       group->new_hash, err) ||
         !spec_cache_hold(r->request->specs, group->old.snapshot, &old, err))
         return false;
-    group->from = bearer_of(old);
+    group->from = mapping_bearer(old);
     group->to = mapping->endpoint;
     ok = add_expr(r, group, mapping, err) && rederive_group_run(r, group, err);
     spec_cache_release(r->request->specs, old);
@@ -153,7 +106,7 @@ static bool run_all(struct rederiving *r, struct mappings *mappings, struct erro
     const struct str only = r->request->endpoint;
     const struct registry_row *row = NULL;
 
-    if (!load_mappings(r, mappings, err))
+    if (!mappings_load(mappings, r->arena, r->request->source, err))
         return false;
     while ((row = source_next_endpoint(r->request->source, row)) != NULL) {
         if ((only.len == 0 || str_eq(only, row->endpoint)) &&
@@ -173,10 +126,10 @@ bool rederive(struct store *store, struct arena *arena, const struct rederive_re
     *result = (struct rederive_result){ 0 };
     if (mappings == NULL)
         return arena_error(arena, err);
+    mappings->specs = request->specs;
     arena_init(&r.page, PAGE_ARENA_MAX);
     ok = run_all(&r, mappings, err);
-    for (size_t i = 0; i < mappings->count; i++)
-        spec_cache_release(request->specs, mappings->items[i].spec);
+    mappings_release(mappings);
     arena_release(&r.page);
     return ok || error_wrap(err, "rederive %.*s", STR_ARG(request->source->registry.code));
 }

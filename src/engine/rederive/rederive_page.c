@@ -30,7 +30,9 @@ static bool old_fields(struct rederiving *r, const struct rederive_group *group,
                        const struct stored_record *stored, struct str *fields, bool *was_good,
                        struct error *err)
 {
-    const struct reread_from from = { group->from, stored->payload, stored->observed_us };
+    const struct reread_from from = { .endpoint = group->from,
+                                      .payload = stored->payload,
+                                      .observed_us = stored->observed_us };
     struct record_fields made = { 0 };
     struct reread reread;
     bool ok = true;
@@ -207,7 +209,9 @@ static bool take(struct rederiving *r, const struct rederive_group *group, struc
                  size_t i, struct error *err)
 {
     const struct stored_record *stored = &page->records.items[i];
-    const struct reread_from from = { group->to, stored->payload, stored->observed_us };
+    const struct reread_from from = { .endpoint = group->to,
+                                      .payload = stored->payload,
+                                      .observed_us = stored->observed_us };
     struct reread now;
     bool ok = true;
 

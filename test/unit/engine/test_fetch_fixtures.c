@@ -317,7 +317,9 @@ static size_t check_reread(const struct rig *rig, const char *label)
 
         arena_reset(&arena);
         REQUIRE_OK(reread_open(&reread, &arena,
-                               &(struct reread_from){ endpoint, rig->payloads.items[i], 0 }, &err),
+                               &(struct reread_from){ .endpoint = endpoint,
+                                                      .payload = rig->payloads.items[i] },
+                               &err),
                    err);
         CHECK(record_is_good(&reread.record), label);
         if (record_is_good(&reread.record)) {
@@ -366,7 +368,8 @@ TEST(bytes_that_are_not_a_record_are_a_bad_record)
 
         rig_init(&rig, files[i], "harvest", NULL);
         REQUIRE_OK(reread_open(&reread, &rig.arena,
-                               &(struct reread_from){ &rig.spec.endpoint, STR("{\"a\":<b"), 0 },
+                               &(struct reread_from){ .endpoint = &rig.spec.endpoint,
+                                                      .payload = STR("{\"a\":<b") },
                                &err),
                    err);
         CHECK(!record_is_good(&reread.record), files[i]);

@@ -1,0 +1,284 @@
+/* Records and their changes, as people and exports read them. */
+#include "adapter/sql/session.h"
+#include "port/store_record_read.h"
+
+/* After every endpoint's name: the highest character. */
+#define LAST_NAME STR("\xf4\x8f\xbf\xbf")
+
+#define PLAIN_COLUMNS                                                                 \
+    "id, endpoint_name, provider_id, updated_at, provider_version, version, deleted," \
+    " expr_hash, observed_at, created_at"
+
+/* When the version that a record has was stored. */
+#define CHANGED_AT                                                                    \
+    "(SELECT o.occurred_at FROM ing_outbox AS o WHERE o.aggregate_id = r.provider_id" \
+    " AND o.aggregate_type = r.provenance_code || '/' || r.endpoint_name"             \
+    " AND o.version = r.version)"
+
+/* Reads PLAIN_COLUMNS. */
+static void read_plain(struct rows *rows, struct arena *arena, struct record_entry *entry)
+{
+    entry->id = rows_i64(rows);
+    entry->endpoint = rows_text(rows, arena);
+    entry->provider_id = rows_text(rows, arena);
+    entry->has_updated = !rows_is_null(rows);
+    entry->updated_us = rows_i64(rows);
+    entry->provider_version = rows_text(rows, arena);
+    entry->version = rows_i64(rows);
+    entry->is_deleted = rows_bool(rows);
+    entry->expr_hash = rows_text(rows, arena);
+    entry->observed_us = rows_i64(rows);
+    entry->created_us = rows_i64(rows);
+}
+
+/* ---- walks ---- */
+
+/* Conditions that cost nothing where they are not asked for: OR is evaluated from the left. */
+#define WALK(condition)                                                                  \
+    "SELECT " PLAIN_COLUMNS ","                                                          \
+    " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                    \
+    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload"    \
+    " FROM ing_record AS r WHERE provenance_code = :source"                              \
+    " AND (endpoint_name, id) > (:after_endpoint, :after_id) AND endpoint_name <= :last" \
+    " AND " condition " AND version >= :version_from AND version <= :version_to"         \
+    " AND (NOT :by_change OR (coalesce(" CHANGED_AT ", :never) >= :changed_from"         \
+    "  AND coalesce(" CHANGED_AT ", :never) < :changed_to))"                             \
+    " ORDER BY endpoint_name, id LIMIT :limit"
+
+static const char LIVE[] = WALK("NOT deleted");
+static const char DELETED[] = WALK("deleted");
+/* Each half by its own index; one statement, so that a record that changes sides is in one. */
+static const char ALL[] = "SELECT * FROM (" WALK(
+    "NOT deleted") ") AS live UNION ALL"
+                   " SELECT * FROM (" WALK("deleted") ") AS gone"
+                                                      " ORDER BY endpoint_name, id LIMIT :limit";
+
+static struct statement *walk_statement(struct store *store, const struct record_walk *walk)
+{
+    struct statement *st = statement_of(store, walk->states == RECORDS_LIVE      ? LIVE
+                                               : walk->states == RECORDS_DELETED ? DELETED
+                                                                                 : ALL);
+    const bool is_first = walk->after.id == 0;
+
+    bind_bool(st, ":with_changed", walk->with_changed);
+    bind_bool(st, ":with_payload", walk->with_payload);
+    bind_text(st, ":source", walk->source);
+    bind_text(st, ":after_endpoint", is_first ? walk->endpoint : walk->after.endpoint);
+    bind_i64(st, ":after_id", walk->after.id);
+    bind_text(st, ":last", walk->endpoint.len > 0 ? walk->endpoint : LAST_NAME);
+    bind_i64(st, ":version_from", walk->version_from);
+    bind_i64(st, ":version_to", walk->version_to > 0 ? walk->version_to : INT64_MAX);
+    bind_bool(st, ":by_change", walk->by_change);
+    bind_instant(st, ":never", 0);
+    bind_instant(st, ":changed_from", walk->changed_from_us);
+    bind_instant(st, ":changed_to", walk->changed_to_us);
+    bind_i64(st, ":limit", walk->limit);
+    return st;
+}
+
+static bool record_walk(struct store *store, struct arena *arena, const struct record_walk *walk,
+                        struct record_entry_list *list, struct error *err)
+{
+    struct statement *st = walk_statement(store, walk);
+    struct record_entry *entry;
+    int64_t bytes = 0;
+
+    *list = (struct record_entry_list){ 0 };
+    while ((walk->bytes_max == 0 || bytes < walk->bytes_max) &&
+           (entry = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        read_plain(&st->rows, arena, entry);
+        entry->changed_us = rows_i64(&st->rows);
+        entry->bytes = rows_i64(&st->rows);
+        entry->payload = rows_text(&st->rows, arena);
+        bytes += entry->bytes;
+    }
+    list->is_end =
+        (int64_t)list->count < walk->limit && (walk->bytes_max == 0 || bytes < walk->bytes_max);
+    return rows_finish(&st->rows, err) || error_wrap(err, "records of %.*s", STR_ARG(walk->source));
+}
+
+static const char ENDPOINTS[] =
+    "SELECT id, endpoint_name FROM ing_record"
+    " WHERE provider_id = :provider_id AND provenance_code = :source ORDER BY endpoint_name";
+
+static bool record_endpoints(struct store *store, struct arena *arena, struct str source,
+                             struct str provider_id, struct record_entry_list *list,
+                             struct error *err)
+{
+    struct statement *st = statement_of(store, ENDPOINTS);
+    struct record_entry *entry;
+
+    *list = (struct record_entry_list){ .is_end = true };
+    bind_text(st, ":provider_id", provider_id);
+    bind_text(st, ":source", source);
+    while ((entry = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        entry->id = rows_i64(&st->rows);
+        entry->endpoint = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "look for a record");
+}
+
+/* ---- changes ---- */
+
+/* An aggregate_type is "source/endpoint"; '0' comes after '/'. */
+static const char CHANGES[] =
+    "SELECT id, aggregate_type, aggregate_id, version, occurred_at FROM ing_outbox"
+    " WHERE id > :after AND id <= :upto AND aggregate_type >= :from AND aggregate_type < :to"
+    " ORDER BY id LIMIT :limit";
+
+static bool record_changes(struct store *store, struct arena *arena,
+                           const struct record_change_walk *walk, struct record_changed_list *list,
+                           struct error *err)
+{
+    const bool is_one = walk->endpoint.len > 0;
+    const struct str from =
+        arena_printf(arena, "%.*s/%.*s", STR_ARG(walk->source), STR_ARG(walk->endpoint));
+    const struct str to = is_one ? arena_printf(arena, "%.*s\x01", STR_ARG(from))
+                                 : arena_printf(arena, "%.*s0", STR_ARG(walk->source));
+    struct statement *st = statement_of(store, CHANGES);
+    struct record_changed *change;
+
+    *list = (struct record_changed_list){ 0 };
+    bind_i64(st, ":after", walk->after);
+    bind_i64(st, ":upto", walk->upto);
+    bind_text(st, ":from", from);
+    bind_text(st, ":to", to);
+    bind_i64(st, ":limit", walk->limit);
+    while ((change = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        struct str type;
+
+        change->event = rows_i64(&st->rows);
+        type = rows_text(&st->rows, arena);
+        change->endpoint = str_slice(type, walk->source.len + 1, type.len);
+        change->provider_id = rows_text(&st->rows, arena);
+        change->version = rows_i64(&st->rows);
+        change->changed_us = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "changes of %.*s", STR_ARG(walk->source));
+}
+
+static const char AS_OF[] =
+    "SELECT @place, " PLAIN_COLUMNS ", payload FROM {find ing_record: provenance_code = :source"
+    " AND endpoint_name = @endpoint AND provider_id = @wanted AND version = @as_of}";
+
+static bool record_as_of(struct store *store, struct arena *arena, struct str source,
+                         const struct record_changed_list *changes, struct record_entry *entries,
+                         struct error *err)
+{
+    struct statement *st = statement_of(store, AS_OF);
+
+    bind_text(st, ":source", source);
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct record_changed *change = &changes->items[i];
+
+        entries[i] = (struct record_entry){ 0 };
+        cell_text(st, "@endpoint", change->endpoint);
+        cell_text(st, "@wanted", change->provider_id);
+        cell_i64(st, "@as_of", change->version);
+    }
+    while (rows_next(&st->rows)) {
+        const size_t place = (size_t)rows_i64(&st->rows) - 1;
+        struct record_entry *entry = &entries[place];
+
+        read_plain(&st->rows, arena, entry);
+        entry->payload = rows_text(&st->rows, arena);
+        entry->bytes = (int64_t)entry->payload.len;
+        entry->changed_us = changes->items[place].changed_us;
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "read changed records");
+}
+
+/* ---- how many ---- */
+
+#define COUNTS(condition)                                                                \
+    "SELECT provenance_code, endpoint_name, CAST(sum(live) AS bigint),"                  \
+    " CAST(sum(gone) AS bigint) FROM ("                                                  \
+    "SELECT provenance_code, endpoint_name, count(*) AS live, 0 AS gone FROM ing_record" \
+    " WHERE NOT deleted" condition " GROUP BY provenance_code, endpoint_name"            \
+    " UNION ALL"                                                                         \
+    " SELECT provenance_code, endpoint_name, 0, count(*) FROM ing_record"                \
+    " WHERE deleted" condition " GROUP BY provenance_code, endpoint_name) AS halves"     \
+    " GROUP BY provenance_code, endpoint_name ORDER BY provenance_code, endpoint_name"
+
+static const char COUNT_ALL[] = COUNTS("");
+static const char COUNT_OF[] = COUNTS(" AND provenance_code = :source");
+
+static bool record_counts(struct store *store, struct arena *arena, struct str source,
+                          struct record_count_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, source.len > 0 ? COUNT_OF : COUNT_ALL);
+    struct record_count *count;
+
+    *list = (struct record_count_list){ 0 };
+    if (source.len > 0)
+        bind_text(st, ":source", source);
+    while ((count = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        count->source = rows_text(&st->rows, arena);
+        count->endpoint = rows_text(&st->rows, arena);
+        count->live = rows_i64(&st->rows);
+        count->deleted = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "count records");
+}
+
+static const char COUNT_TO[] =
+    "SELECT count(*) FROM (SELECT 1 FROM ing_record WHERE provenance_code = :source"
+    " AND NOT deleted LIMIT :limit) AS first_ones";
+
+static bool record_count_to(struct store *store, struct str source, int64_t limit, int64_t *count,
+                            struct error *err)
+{
+    struct statement *st = statement_of(store, COUNT_TO);
+
+    bind_text(st, ":source", source);
+    bind_i64(st, ":limit", limit);
+    return rows_only_i64(&st->rows, count, err) || error_wrap(err, "count records");
+}
+
+/* ---- marks ---- */
+
+static const char EVENT_LAST[] = "{event-last}";
+static const char EVENT_WRITERS[] = "{event-writers}";
+
+/* In this order: a transaction takes its lock on the table before it draws a number, and keeps it
+ * to its end. So a number up to `last` that is not committed has its holder among those that are
+ * read afterwards, or was never used. */
+static bool record_mark(struct store *store, struct arena *arena, struct record_mark *mark,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, EVENT_LAST);
+    struct str *writer;
+
+    *mark = (struct record_mark){ 0 };
+    if (!rows_only_i64(&st->rows, &mark->last, err))
+        return error_wrap(err, "the last event");
+    st = statement_of(store, EVENT_WRITERS);
+    while ((writer = ROWS_NEXT(&st->rows, arena, &mark->writers)) != NULL)
+        *writer = rows_text(&st->rows, arena);
+    return rows_finish(&st->rows, err) || error_wrap(err, "who writes events");
+}
+
+static const char IDENTITY[] = "SELECT store_id FROM sys_store";
+
+static bool record_identity(struct store *store, struct arena *arena, struct str *id,
+                            struct error *err)
+{
+    struct statement *st = statement_of(store, IDENTITY);
+    const bool found = rows_next(&st->rows);
+
+    *id = found ? rows_text(&st->rows, arena) : STR("");
+    if (!rows_finish(&st->rows, err))
+        return error_wrap(err, "which store this is");
+    return found || error_set(err, ERROR_FATAL, "store.corrupt", "sys_store has no row");
+}
+
+const struct store_record_read_ops SQL_RECORD_READ = {
+    .walk = record_walk,
+    .endpoints = record_endpoints,
+    .changes = record_changes,
+    .as_of = record_as_of,
+    .counts = record_counts,
+    .count_to = record_count_to,
+    .mark = record_mark,
+    .identity = record_identity,
+};
