@@ -31,6 +31,8 @@ LIBRARIES = {  # a library's header, and the only folders that may know it
     'sqlite3.h': {'adapter/sqlite', 'sim'},
     'libpq-fe.h': {'adapter/postgres', 'sim'},
     'curl/curl.h': {'adapter/curl', 'sim'},
+    'zlib.h': {'adapter/curl', 'adapter/pack', 'sim'},
+    'zstd.h': {'adapter/curl', 'adapter/pack', 'sim'},
     'yaml.h': {'spec'},
     'libxml/': {'data'},
     'openssl/': {'data', 'sim'},

@@ -32,19 +32,6 @@ static int option_index(const struct command *command, struct str name)
     return -1;
 }
 
-/* The flag that is written with one letter; -1: there is none. */
-static int flag_index(const struct command *command, const char *argument)
-{
-    const size_t count = option_count(command);
-
-    for (size_t i = 0; i < count; i++) {
-        if (command->options[i].letter != '\0' && argument[1] == command->options[i].letter &&
-            argument[2] == '\0')
-            return (int)i;
-    }
-    return -1;
-}
-
 const char *invocation_value(const struct invocation *invocation, const char *name)
 {
     const int i = option_index(invocation->command, str_of(name));
@@ -218,11 +205,12 @@ static bool is_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* One "--name", "--name=value" or "--name value" at *at; moves *at to the last argument it used. */
+/* One "--name", "--name=value" or "--name value" at *at, or "-n value" for a name of one letter;
+ * moves *at to the last argument it used. */
 static enum exit_code take_option(struct invocation *invocation, const struct help_path *path,
                                   int argc, char **argv, int *at)
 {
-    struct str rest = str_of(argv[*at] + 2);
+    struct str rest = str_of(argv[*at] + strspn(argv[*at], "-"));
     const bool has_value = memchr(rest.data, '=', rest.len) != NULL;
     const struct str name = str_cut(&rest, '=');
     const int i = option_index(invocation->command, name);
@@ -259,19 +247,12 @@ static enum exit_code check_operands(const struct invocation *invocation,
     return EXIT_DONE;
 }
 
-/* An operand, which is kept, or a flag of one letter. */
-static bool take_word(struct invocation *invocation, char *argument, char **argv, int *kept)
+static bool is_letter(const struct command *command, const char *argument)
 {
-    int i;
+    const struct str name = str_of(argument);
 
-    if (argument[0] != '-' || argument[1] == '\0') {
-        argv[(*kept)++] = argument;
-        return true;
-    }
-    i = flag_index(invocation->command, argument);
-    if (i >= 0)
-        invocation->values[i] = "";
-    return i >= 0;
+    return name.len == 2 && name.data[0] == '-' &&
+           option_index(command, str_slice(name, 1, 2)) >= 0;
 }
 
 /* Moves operands to the front of argv, so that options may come anywhere. */
@@ -291,9 +272,10 @@ static enum exit_code run(const struct help_path *path, int argc, char **argv)
                 argv[kept++] = argv[at];
             break;
         }
-        if (strncmp(argv[at], "--", 2) != 0) {
-            if (!take_word(&invocation, argv[at], argv, &kept))
+        if (strncmp(argv[at], "--", 2) != 0 && !is_letter(invocation.command, argv[at])) {
+            if (argv[at][0] == '-' && argv[at][1] != '\0')
                 return usage(path, "unknown option", str_of(argv[at]), NULL);
+            argv[kept++] = argv[at];
             continue;
         }
         code = take_option(&invocation, path, argc, argv, &at);

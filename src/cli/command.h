@@ -28,10 +28,9 @@ enum exit_code {
 };
 
 struct option {
-    const char *name;  /* without the dashes */
+    const char *name;  /* without the dashes; one letter is given with one dash */
     const char *value; /* what it takes, for the help: "DSN"; NULL for a flag */
     const char *help;  /* one sentence */
-    char letter;       /* a flag may be given as -V, too; 0: no */
 };
 
 enum { COMMAND_OPTIONS_MAX = 16, COMMAND_REPEATS_MAX = 64 };

@@ -14,14 +14,19 @@ void help_name(const struct help_path *path, FILE *out)
         fprintf(out, "%s%s", i > 0 ? " " : "", path->commands[i]->name);
 }
 
+/* An option of one letter has one dash. */
+static const char *dashes(const struct option *option)
+{
+    return option->name[1] == '\0' ? "-" : "--";
+}
+
 static void print_options(const struct command *command, FILE *out)
 {
     fprintf(out, "\nOptions:\n");
     for (const struct option *o = command->options; o->name != NULL; o++) {
         char left[48];
 
-        (void)snprintf(left, sizeof(left), "%s%.*s%s--%s%s%s", o->letter != '\0' ? "-" : "",
-                       o->letter != '\0', &o->letter, o->letter != '\0' ? ", " : "", o->name,
+        (void)snprintf(left, sizeof(left), "%s%s%s%s", dashes(o), o->name,
                        o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
         fprintf(out, "  %-22s %s\n", left, o->help);
     }
@@ -106,8 +111,8 @@ static void manual_of(const struct help_path *path, FILE *out)
             command->operands != NULL ? command->operands : "");
     troff(command->description, out);
     for (const struct option *o = command->options; o->name != NULL; o++) {
-        fprintf(out, ".TP\n.B \\-\\-%s%s%s\n", o->name, o->value != NULL ? " " : "",
-                o->value != NULL ? o->value : "");
+        fprintf(out, ".TP\n.B %s%s%s%s\n", o->name[1] == '\0' ? "\\-" : "\\-\\-", o->name,
+                o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
         troff(o->help, out);
     }
 }
@@ -146,7 +151,7 @@ static void reference_of(const struct help_path *path, FILE *out)
         return;
     fprintf(out, "\n| option | |\n|---|---|\n");
     for (const struct option *o = command->options; o->name != NULL; o++)
-        fprintf(out, "| `--%s%s%s` | %s |\n", o->name, o->value != NULL ? " " : "",
+        fprintf(out, "| `%s%s%s%s` | %s |\n", dashes(o), o->name, o->value != NULL ? " " : "",
                 o->value != NULL ? o->value : "", o->help);
 }
 
@@ -176,7 +181,7 @@ static void completion_of(const struct command *command, const char *prefix, FIL
     for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
         fprintf(out, " %s", (*c)->name);
     for (const struct option *o = command->options; o->name != NULL; o++)
-        fprintf(out, " --%s", o->name);
+        fprintf(out, " %s%s", dashes(o), o->name);
     fprintf(out, "' ;;\n");
     for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
         completion_of(*c, path, out);

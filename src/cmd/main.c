@@ -40,7 +40,8 @@ static const struct command root = {
         "patra keeps exact, current, replayable copies of literature APIs (PubMed, Crossref,\n"
         "Europe PMC, OpenAlex, arXiv, or any other paged HTTP API) and passes every change on\n"
         "to other services exactly once.",
-    .options = { { "version", NULL, "Print the version.", 'V' },
+    .options = { { "version", NULL, "Print the version." },
+                 { "V", NULL, "The same." },
                  { "manual", NULL, "Print the manual page (troff)." },
                  { "reference", NULL, "Print the reference for all commands (Markdown)." },
                  { "completion", NULL, "Print a completion script for bash." } },
@@ -50,7 +51,7 @@ static const struct command root = {
 
 static enum exit_code cmd_patra(const struct invocation *invocation)
 {
-    if (invocation_flag(invocation, "version"))
+    if (invocation_flag(invocation, "version") || invocation_flag(invocation, "V"))
         fprintf(invocation->out, "patra %s\n", PATRA_VERSION);
     else if (invocation_flag(invocation, "manual"))
         help_manual(&root, invocation->out);

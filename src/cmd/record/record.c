@@ -169,15 +169,12 @@ static const struct command count_command = {
 };
 
 static const struct command *const children[] = {
-    &list_command,
-    &RECORD_SHOW,
-    &count_command,
-    NULL,
+    &list_command, &RECORD_SHOW, &count_command, &RECORD_EXPORT, NULL,
 };
 
 const struct command COMMAND_RECORD = {
     .name = "record",
-    .summary = "list, show and count records",
+    .summary = "list, show, count and export records",
     .description =
         "A record is what a source has under one id: its bytes as received, and what patra\n"
         "knows of it.",

@@ -6,6 +6,7 @@
 
 extern const struct command COMMAND_RECORD;
 
-extern const struct command RECORD_SHOW; /* record_show.c */
+extern const struct command RECORD_SHOW;   /* record_show.c */
+extern const struct command RECORD_EXPORT; /* record_export.c */
 
 #endif

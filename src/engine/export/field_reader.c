@@ -93,8 +93,14 @@ static bool mapping_for(struct field_reader *reader, struct str expr_hash,
 static bool fields_of(const struct reread *reread, struct arena *arena,
                       struct derived_fields *fields, struct error *err)
 {
-    if (record_is_good(&reread->record))
-        return record_fields(&reread->origin, &reread->record, &fields->json, err);
+    struct record_fields made;
+
+    if (record_is_good(&reread->record)) {
+        if (!record_fields(&reread->origin, &reread->record, &made, err))
+            return false;
+        fields->json = made.published;
+        return true;
+    }
     fields->missing = arena_printf(arena, "the present mapping cannot read it: %s: %.*s",
                                    reread->record.reason, STR_ARG(reread->record.detail));
     return fields->missing.data != NULL || arena_error(arena, err);

@@ -1,0 +1,32 @@
+/* pack: a sink that compresses, before another sink.
+ *
+ * The compressors are the module patra-pack.so, loaded on first use. The same bytes are always
+ * packed the same way: the header of a gzip file has no time in it.
+ */
+#ifndef PATRA_ADAPTER_PACK_PACK_H
+#define PATRA_ADAPTER_PACK_PACK_H
+
+#include "base/module.h"
+#include "port/byte_sink.h"
+
+enum pack { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+
+/* By the end of a file's name: ".gz", ".zst"; *rest is the name without it. */
+enum pack pack_of(struct str path, struct str *rest);
+
+/* Takes `below` over: ending or closing *sink does the same to it. After a failure *sink is NULL,
+ * and `below` is still the caller's. PACK_NONE gives `below` itself. */
+bool pack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
+               struct error *err) MUST_CHECK;
+
+struct pack_library {
+    struct module_head head;
+    bool (*gzip)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
+    bool (*zstd)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
+};
+
+/* In the module. */
+bool pack_gzip_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
+bool pack_zstd_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,272 @@
+/* Runs an export: pages of records, or of events and their records. */
+#include "engine/export/export.h"
+
+#include <inttypes.h>
+
+#include "base/list.h"
+#include "engine/export/field_reader.h"
+#include "engine/export/settled.h"
+#include "engine/export/token.h"
+
+/* A page: its records, and what fields are derived with. */
+#define PAGE_ARENA_MAX ((size_t)1 << 30)
+
+enum { PAGE_BYTES = 1 << 20, PAGE_RECORDS_FIRST = 32, PAGE_RECORDS_MAX = 1000 };
+
+struct exporting {
+    const struct export_request *request;
+    struct arena *arena; /* the caller's */
+    struct arena page;
+    struct field_reader fields;
+    bool with_fields;
+    struct export_writer writer;
+    struct export_result *result;
+    int64_t limit; /* of records in the next page */
+};
+
+/* ---- records ---- */
+
+static bool derive(struct exporting *x, const struct record_entry *entry, struct export_item *item,
+                   struct error *err)
+{
+    struct derived_fields fields;
+
+    if (!field_reader_read(&x->fields, &x->page, entry, &fields, err))
+        return false;
+    item->fields = fields.json;
+    if (fields.json.len > 0)
+        return true;
+    if (x->result->unread++ == 0)
+        x->result->unread_example = arena_printf(
+            x->arena, "%.*s: %.*s", STR_ARG(entry->provider_id), STR_ARG(fields.missing));
+    return !x->arena->failed || arena_error(x->arena, err);
+}
+
+static bool add(struct exporting *x, const struct record_entry *entry, struct error *err)
+{
+    struct export_item item = { .entry = entry, .arena = &x->page };
+
+    if (x->with_fields && !entry->is_deleted && !derive(x, entry, &item, err))
+        return false;
+    x->result->records++;
+    x->result->deleted += entry->is_deleted;
+    return export_writer_add(&x->writer, &item, err);
+}
+
+/* Pages of large records have few of them: PostgreSQL sends a page as a whole. */
+static void fit(struct exporting *x, size_t count, int64_t bytes)
+{
+    const int64_t each = count > 0 ? bytes / (int64_t)count + 1 : 1;
+
+    x->limit = PAGE_BYTES / each;
+    if (x->limit < 1)
+        x->limit = 1;
+    if (x->limit > PAGE_RECORDS_MAX)
+        x->limit = PAGE_RECORDS_MAX;
+    x->result->bytes = x->writer.bytes + (int64_t)x->writer.out.len;
+    if (x->request->listener != NULL)
+        x->request->listener->page(x->request->listener, x->result);
+}
+
+static bool export_all(struct exporting *x, struct error *err)
+{
+    struct record_walk walk = x->request->walk;
+    struct record_entry_list list = { 0 };
+    struct str endpoint = { 0 };
+
+    walk.with_payload = true;
+    walk.bytes_max = PAGE_BYTES;
+    while (!list.is_end) {
+        int64_t bytes = 0;
+
+        arena_reset(&x->page);
+        walk.limit = x->limit;
+        if (!store_record_walk(x->request->store, &x->page, &walk, &list, err))
+            return false;
+        for (size_t i = 0; i < list.count; i++) {
+            bytes += list.items[i].bytes;
+            if (!add(x, &list.items[i], err))
+                return false;
+        }
+        if (list.count > 0) {
+            const struct record_entry *last = &list.items[list.count - 1];
+
+            /* The name must outlive the page; there are few endpoints. */
+            if (!str_eq(endpoint, last->endpoint))
+                endpoint = arena_copy(x->arena, last->endpoint);
+            walk.after = (struct record_place){ endpoint, last->id };
+        }
+        if (x->arena->failed)
+            return arena_error(x->arena, err);
+        fit(x, list.count, bytes);
+    }
+    return true;
+}
+
+/* ---- changes ---- */
+
+static bool export_page(struct exporting *x, const struct record_changed_list *changes,
+                        struct error *err)
+{
+    struct record_entry *entries =
+        ARENA_ARRAY(&x->page, struct record_entry, changes->count > 0 ? changes->count : 1);
+    int64_t bytes = 0;
+
+    if (entries == NULL)
+        return arena_error(&x->page, err);
+    if (!store_record_as_of(x->request->store, &x->page, x->request->walk.source, changes, entries,
+                            err))
+        return false;
+    for (size_t i = 0; i < changes->count; i++) {
+        bytes += entries[i].bytes;
+        if (entries[i].id != 0 && !add(x, &entries[i], err))
+            return false;
+    }
+    fit(x, changes->count, bytes);
+    return true;
+}
+
+static bool export_changes(struct exporting *x, int64_t after, int64_t upto, struct error *err)
+{
+    struct record_change_walk walk = { .source = x->request->walk.source,
+                                       .endpoint = x->request->walk.endpoint,
+                                       .after = after,
+                                       .upto = upto };
+    struct record_changed_list changes;
+
+    do {
+        arena_reset(&x->page);
+        walk.limit = x->limit;
+        if (!store_record_changes(x->request->store, &x->page, &walk, &changes, err))
+            return false;
+        if (changes.count > 0)
+            walk.after = changes.items[changes.count - 1].event;
+        if (!export_page(x, &changes, err))
+            return false;
+    } while ((int64_t)changes.count == walk.limit);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool add_column(struct exporting *x, struct export_columns *columns, struct str name)
+{
+    struct str *column;
+
+    for (size_t i = 0; i < columns->count; i++) {
+        if (str_eq(columns->items[i], name))
+            return true;
+    }
+    column = LIST_ADD(x->arena, columns);
+    if (column != NULL)
+        *column = name;
+    return column != NULL;
+}
+
+/* The fields of all mappings that read records of the endpoint, or of any. */
+static bool columns_of(struct exporting *x, struct export_columns *columns, struct error *err)
+{
+    const struct mappings *mappings = x->fields.mappings;
+    const struct str only = x->request->walk.endpoint;
+
+    for (size_t i = 0; i < mappings->count; i++) {
+        const struct mapping *mapping = &mappings->items[i];
+        const struct spec_field_list *fields = &mapping->endpoint->response.fields;
+
+        if (only.len > 0 && !str_eq(only, mapping->spec->endpoint.name) &&
+            !str_eq(only, mapping->endpoint->name))
+            continue;
+        for (size_t k = 0; k < fields->count; k++) {
+            if (!add_column(x, columns, fields->items[k].name))
+                return arena_error(x->arena, err);
+        }
+    }
+    return true;
+}
+
+static bool open_all(struct exporting *x, struct error *err)
+{
+    const struct export_request *request = x->request;
+    struct export_shape shape = { .source = request->walk.source, .with_fields = x->with_fields };
+
+    if (x->with_fields &&
+        (!field_reader_open(&x->fields,
+                            &(struct field_reader_request){ .store = request->store,
+                                                            .source = request->walk.source,
+                                                            .now_us = clock_now_us(request->clock),
+                                                            .specs = request->specs },
+                            err) ||
+         !columns_of(x, &shape.columns, err)))
+        return false;
+    return export_writer_open(&x->writer, request->format, &shape, request->sink, err);
+}
+
+/* Where it begins, how far it goes, and what the next one is given. */
+struct span {
+    int64_t after;
+    int64_t upto;
+};
+
+static bool read_token(struct exporting *x, struct export_token *token, struct span *span,
+                       struct error *err)
+{
+    const struct export_request *request = x->request;
+    const struct settled_request settle = { request->store, request->clock, request->wait_us };
+    struct settled settled;
+
+    *token =
+        (struct export_token){ .source = request->walk.source, .endpoint = request->walk.endpoint };
+    if (!store_identity(request->store, x->arena, &token->store, err) ||
+        (request->since.len > 0 && !export_token_read(request->since, token, &span->after, err)) ||
+        !settled_wait(x->arena, &settle, &settled, err))
+        return false;
+    if (span->after > settled.last)
+        return error_set(err, ERROR_REQUEST, "export.token",
+                         "the token is at event %" PRId64 ", the store at %" PRId64
+                         ": the store is an older copy; export everything to get a new one",
+                         span->after, settled.last);
+    span->upto = settled.last;
+    x->result->is_settled = settled.is_settled;
+    token->after = settled.is_settled ? settled.last : span->after;
+    return true;
+}
+
+static bool run(struct exporting *x, struct error *err)
+{
+    const struct export_request *request = x->request;
+    struct export_token token;
+    struct span span = { 0 };
+
+    if (request->with_token && !read_token(x, &token, &span, err))
+        return false;
+    if (!open_all(x, err))
+        return false;
+    if (request->since.len > 0 ? !export_changes(x, span.after, span.upto, err)
+                               : !export_all(x, err))
+        return false;
+    if (!export_writer_end(&x->writer, err))
+        return false;
+    x->result->bytes = x->writer.bytes;
+    if (request->with_token)
+        x->result->token = export_token_text(x->arena, &token);
+    return !x->arena->failed || arena_error(x->arena, err);
+}
+
+bool export_run(struct arena *arena, const struct export_request *request,
+                struct export_result *result, struct error *err)
+{
+    struct exporting x = { .request = request,
+                           .arena = arena,
+                           .with_fields = request->fields_only || request->format->needs_fields,
+                           .result = result,
+                           .limit = PAGE_RECORDS_FIRST };
+    bool ok;
+
+    *result = (struct export_result){ .is_settled = true };
+    arena_init(&x.page, PAGE_ARENA_MAX);
+    ok = run(&x, err);
+    export_writer_close(&x.writer);
+    field_reader_close(&x.fields);
+    arena_release(&x.page);
+    return ok || error_wrap(err, "export %.*s", STR_ARG(request->walk.source));
+}

@@ -1,0 +1,34 @@
+/* Waits for the writers of a mark. */
+#include "engine/export/settled.h"
+
+enum { POLL_US = 10000 };
+
+static bool share_a_writer(const struct record_mark *a, const struct record_mark *b)
+{
+    for (size_t i = 0; i < a->writers.count; i++) {
+        for (size_t k = 0; k < b->writers.count; k++) {
+            if (str_eq(a->writers.items[i], b->writers.items[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool settled_wait(struct arena *arena, const struct settled_request *request,
+                  struct settled *settled, struct error *err)
+{
+    const int64_t until_us = clock_monotonic_us(request->clock) + request->wait_us;
+    struct record_mark first, later;
+
+    if (!store_record_mark(request->store, arena, &first, err))
+        return false;
+    settled->last = first.last;
+    settled->is_settled = first.writers.count == 0;
+    while (!settled->is_settled && clock_monotonic_us(request->clock) < until_us) {
+        (void)clock_sleep_us(request->clock, POLL_US, CLOCK_NO_WAKE);
+        if (!store_record_mark(request->store, arena, &later, err))
+            return false;
+        settled->is_settled = !share_a_writer(&first, &later);
+    }
+    return true;
+}

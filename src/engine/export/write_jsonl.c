@@ -1,0 +1,101 @@
+/* JSON Lines: a record per line, {"source","endpoint","id","version",...,"payload"|"fields"}.
+ *
+ * The payload is what was received, but for line breaks, which in JSON can only stand between
+ * values: they become blanks. It was valid when it was stored, and is not read again. XML is a
+ * string. A tombstone has neither payload nor fields. */
+#include <string.h>
+
+#include "data/base64.h"
+#include "data/json_write.h"
+#include "engine/export/writer.h"
+
+static bool nothing(struct export_writer *writer, struct error *err)
+{
+    (void)writer;
+    (void)err;
+    return true;
+}
+
+static void add_envelope(struct json_writer *w, const struct export_writer *writer,
+                         const struct record_entry *entry)
+{
+    json_write_object(w);
+    json_write_member_str(w, STR("source"), writer->shape.source);
+    json_write_member_str(w, STR("endpoint"), entry->endpoint);
+    json_write_member_str(w, STR("id"), entry->provider_id);
+    json_write_member_i64(w, STR("version"), entry->version);
+    if (entry->has_updated)
+        json_write_member_instant(w, STR("updatedAt"), entry->updated_us);
+    if (entry->provider_version.len > 0)
+        json_write_member_str(w, STR("providerVersion"), entry->provider_version);
+    json_write_member_instant(w, STR("createdAt"), entry->created_us);
+    json_write_member_bool(w, STR("deleted"), entry->is_deleted);
+}
+
+static bool has_break(struct str json)
+{
+    return memchr(json.data, '\n', json.len) != NULL || memchr(json.data, '\r', json.len) != NULL;
+}
+
+static bool add_line(struct buf *out, struct arena *arena, struct str json, struct error *err)
+{
+    char *copy;
+
+    if (!has_break(json)) {
+        buf_add(out, json);
+        return true;
+    }
+    copy = arena_alloc_raw(arena, json.len);
+    if (copy == NULL)
+        return arena_error(arena, err);
+    for (size_t i = 0; i < json.len; i++)
+        copy[i] = json.data[i] == '\n' || json.data[i] == '\r' ? ' ' : json.data[i];
+    buf_add(out, (struct str){ copy, json.len });
+    return true;
+}
+
+static bool add_payload(struct buf *out, const struct export_item *item, struct error *err)
+{
+    const struct str payload = item->entry->payload;
+    struct buf coded;
+
+    if (!str_is_utf8(payload)) {
+        buf_init(&coded, item->arena, 2 * payload.len + 16);
+        base64_encode(&coded, payload);
+        buf_add(out, STR(",\"payloadBase64\":"));
+        json_quote(out, buf_str(&coded));
+        return buf_ok(&coded, err);
+    }
+    buf_add(out, STR(",\"payload\":"));
+    if (!export_is_xml(payload))
+        return add_line(out, item->arena, payload, err);
+    json_quote(out, payload);
+    return true;
+}
+
+static bool add_record(struct export_writer *writer, const struct export_item *item,
+                       struct error *err)
+{
+    struct buf *out = &writer->out;
+    struct json_writer w;
+
+    json_writer_init(&w, out);
+    add_envelope(&w, writer, item->entry);
+    /* The rest of the object is written by hand: the writer would read a payload to check it. */
+    if (!item->entry->is_deleted && writer->shape.with_fields) {
+        buf_add(out, STR(",\"fields\":"));
+        if (!add_line(out, item->arena, item->fields.len > 0 ? item->fields : STR("null"), err))
+            return false;
+    } else if (!item->entry->is_deleted && !add_payload(out, item, err)) {
+        return false;
+    }
+    buf_add(out, STR("}\n"));
+    return true;
+}
+
+const struct export_format EXPORT_JSONL = {
+    .name = "jsonl",
+    .begin = nothing,
+    .record = add_record,
+    .end = nothing,
+};
