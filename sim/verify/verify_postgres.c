@@ -19,7 +19,8 @@ static const char DECLARE[] =
     "   THEN convert_to('" VERIFY_ELEMENT "', 'UTF8')"
     "     || substring(payload FROM octet_length('" VERIFY_ELEMENT VERIFY_ADDED "') + 1)"
     "   ELSE payload END), 'hex')"
-    " FROM ing_record WHERE provenance_code = $1 AND endpoint_name = $2"
+    " FROM ing_record JOIN ing_record_content ON record_id = id"
+    " WHERE provenance_code = $1 AND endpoint_name = $2"
     " ORDER BY provider_id COLLATE \"C\"";
 enum { COL_ID, COL_UPDATED_US, COL_DELETED, COL_SHA256 };
 

@@ -8,7 +8,8 @@
 static const char ENDPOINTS[] =
     "SELECT DISTINCT endpoint_name FROM ing_record WHERE provenance_code = :source LIMIT 2";
 
-static const char ROWS[] = "SELECT provider_id, updated_at, deleted, payload FROM ing_record"
+static const char ROWS[] = "SELECT provider_id, updated_at, deleted, payload"
+                           " FROM ing_record JOIN ing_record_content ON record_id = id"
                            " WHERE provenance_code = :source AND endpoint_name = :endpoint"
                            " ORDER BY provider_id";
 enum { COL_ID, COL_UPDATED_AT, COL_DELETED, COL_PAYLOAD };

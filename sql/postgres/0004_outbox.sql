@@ -1,56 +1,69 @@
--- What is published: events, the lanes they are published through, and the offset of each consumer.
+-- The outbox, the stream, and what consumers keep.
 
--- An event, written in the transaction of the change it describes, after the record's row is locked.
--- Keys hash to lanes; a lane has one owner at a time, which numbers published events without gaps.
+-- An event, written in the transaction of the change it describes, after the record's row is locked,
+-- and never changed: who has read it is written elsewhere. It says only what neither its record nor
+-- its batch does (src/engine/event/record_event.h).
 CREATE TABLE ing_outbox (
+    -- one by one, without CACHE: the order of a key's events rests on it
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    event_id       uuid        NOT NULL,
-    aggregate_type text COLLATE "C" NOT NULL CHECK (aggregate_type <> ''),
-    aggregate_id   text COLLATE "C" NOT NULL CHECK (aggregate_id <> ''),
-    event_type     text        NOT NULL CHECK (event_type <> ''),
+    record_id      bigint, -- whose event it is; NULL: a foreign aggregate's
     version        bigint      NOT NULL CHECK (version >= 1),
-    schema_version integer     NOT NULL CHECK (schema_version >= 1),
-    lane           integer     NOT NULL CHECK (lane >= 0),
+    batch_id       bigint, -- which knows run, task, slice and plan
     occurred_at    timestamptz NOT NULL,
-    published_at   timestamptz,
-    stream_pos     bigint      CHECK (stream_pos >= 1), -- in its lane, without gaps
-    attempts_begun integer     NOT NULL DEFAULT 0, -- counted separately: a lasting difference
-    attempts_ended integer     NOT NULL DEFAULT 0, -- means that the event kills its publisher
-    payload        bytea       NOT NULL,
-    CONSTRAINT ck_outbox_published CHECK ((published_at IS NULL) = (stream_pos IS NULL))
+    event_id       uuid        NOT NULL, -- not indexed: nobody asks by it
+    lane           smallint    NOT NULL CHECK (lane BETWEEN 0 AND 63),
+    schema_version smallint    NOT NULL CHECK (schema_version >= 1),
+    event_type     text        NOT NULL CHECK (event_type <> ''),
+    aggregate_type text COLLATE "C", -- of a foreign one
+    aggregate_id   text COLLATE "C",
+    body           bytea       NOT NULL,
+    CONSTRAINT ck_outbox_key CHECK
+        (CASE WHEN record_id IS NULL THEN coalesce(aggregate_type, '') <> '' AND coalesce(aggregate_id, '') <> ''
+              ELSE aggregate_type IS NULL AND aggregate_id IS NULL END)
 );
 
-CREATE UNIQUE INDEX uk_outbox_event ON ing_outbox (event_id);
-CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (aggregate_id, aggregate_type, version);
-CREATE UNIQUE INDEX uk_outbox_stream ON ing_outbox (lane, stream_pos) WHERE stream_pos IS NOT NULL;
-CREATE INDEX idx_outbox_unpublished ON ing_outbox (lane, id) WHERE published_at IS NULL;
+CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (record_id, version) WHERE record_id IS NOT NULL;
+CREATE UNIQUE INDEX uk_outbox_foreign ON ing_outbox (aggregate_id, aggregate_type, version)
+    WHERE record_id IS NULL;
 -- Events are stored roughly in order of time: a small BRIN index finds each day.
 CREATE INDEX idx_outbox_time ON ing_outbox USING brin (occurred_at);
 
-CREATE TABLE ing_outbox_lane (
-    lane         integer     NOT NULL PRIMARY KEY CHECK (lane >= 0),
-    stream_pos   bigint      NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one assigned
+-- ---- the stream: events in the order in which everybody reads them ----
+
+-- How far the sequencer is (src/engine/publish/sequencer.h), and who it is. One row.
+CREATE TABLE ing_stream_head (
+    one          smallint    NOT NULL PRIMARY KEY CHECK (one = 1),
+    lane_count   smallint    NOT NULL CHECK (lane_count >= 1), -- keys hash to so many lanes, for ever
+    cursor_id    bigint      NOT NULL, -- the highest id of the outbox that was looked at
+    horizon_id   bigint      NOT NULL, -- up to it every id is in the stream, or will never be an event
     lease_owner  text,
     leased_until timestamptz,
-    lease_epoch  bigint      NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
-    CONSTRAINT ck_lane_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
+    lease_epoch  bigint      NOT NULL,
+    CONSTRAINT ck_head_horizon CHECK (horizon_id <= cursor_id),
+    CONSTRAINT ck_head_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
+) WITH (fillfactor = 10);
+
+CREATE TABLE ing_stream_lane (
+    lane     smallint NOT NULL PRIMARY KEY CHECK (lane >= 0),
+    last_pos bigint   NOT NULL CHECK (last_pos >= 0) -- the last one given out, without gaps
+) WITH (fillfactor = 50);
+
+-- What one round of the sequencer gave to one lane.
+CREATE TABLE ing_stream (
+    lane         smallint    NOT NULL,
+    last_pos     bigint      NOT NULL,
+    first_pos    bigint      NOT NULL,
+    last_id      bigint      NOT NULL, -- the highest of outbox_ids
+    sequenced_at timestamptz NOT NULL,
+    outbox_ids   bigint[]    NOT NULL, -- of the positions first_pos, first_pos + 1, ...
+    PRIMARY KEY (lane, last_pos),
+    CONSTRAINT ck_stream_positions CHECK (last_pos - first_pos + 1 = cardinality(outbox_ids))
 );
 
--- Keys whose first unpublished event failed. While a key is here, none of its events is published.
-CREATE TABLE ing_outbox_key (
-    aggregate_type text        NOT NULL,
-    aggregate_id   text        NOT NULL,
-    lane           integer     NOT NULL,
-    outbox_id      bigint      NOT NULL, -- the event that failed
-    failures       integer     NOT NULL CHECK (failures >= 1),
-    policy_code    text        NOT NULL CHECK (policy_code IN ('WAIT', 'SKIP_TO_LATEST', 'STOP')),
-    next_retry_at  timestamptz NOT NULL,
-    last_error     text        NOT NULL,
-    parked_at      timestamptz NOT NULL,
-    PRIMARY KEY (aggregate_type, aggregate_id)
-);
+CREATE INDEX idx_stream_id ON ing_stream (last_id); -- what a new sequencer finds there
 
-CREATE INDEX idx_outbox_key_retry ON ing_outbox_key (lane, next_retry_at);
+INSERT INTO ing_stream_head (one, lane_count, cursor_id, horizon_id, lease_epoch) VALUES (1, 64, 0, 0, 0);
+INSERT INTO ing_stream_lane (lane, last_pos) SELECT lane, 0 FROM generate_series(0, 63) AS lane;
 
 -- ---- consumers ----
 

@@ -1,5 +1,6 @@
 -- What was received (records, quarantine, signals), and the rate gate (rate, slots, quota).
 
+-- The state of a record. Its id is drawn before it is written: its content and its event have it too.
 CREATE TABLE ing_record (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
     provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
@@ -19,8 +20,14 @@ CREATE TABLE ing_record (
     slice_id             INTEGER,
     task_id              INTEGER,
     run_id               INTEGER,
-    batch_id             INTEGER,
-    payload              BLOB    NOT NULL -- as received; last, so that reading the rest skips it
+    batch_id             INTEGER
+) STRICT;
+
+-- What was received, apart from the state: a look at a record that has not changed writes none of it.
+-- A row is written with its record, in the same transaction, so there is no REFERENCES to check.
+CREATE TABLE ing_record_content (
+    record_id INTEGER NOT NULL PRIMARY KEY,
+    payload   BLOB    NOT NULL -- as received
 ) STRICT;
 
 -- The id first: it is nearly unique, so one comparison per step is enough.

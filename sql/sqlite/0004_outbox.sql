@@ -1,55 +1,65 @@
--- What is published: events, the lanes they are published through, and the offset of each consumer.
+-- The outbox, the stream, and what consumers keep.
 
--- An event, written in the transaction of the change it describes, after the record's row is locked.
--- Keys hash to lanes; a lane has one owner at a time, which numbers published events without gaps.
+-- An event, written in the transaction of the change it describes, after the record's row is locked,
+-- and never changed: who has read it is written elsewhere. It says only what neither its record nor
+-- its batch does (src/engine/event/record_event.h).
 CREATE TABLE ing_outbox (
-    id              INTEGER PRIMARY KEY AUTOINCREMENT,
-    event_id        TEXT    NOT NULL CHECK (length(event_id) = 36),
-    aggregate_type  TEXT    NOT NULL CHECK (aggregate_type <> ''),
-    aggregate_id    TEXT    NOT NULL CHECK (aggregate_id <> ''),
-    event_type      TEXT    NOT NULL CHECK (event_type <> ''),
-    version         INTEGER NOT NULL CHECK (version >= 1),
-    schema_version  INTEGER NOT NULL CHECK (schema_version >= 1),
-    lane            INTEGER NOT NULL CHECK (lane >= 0),
-    occurred_at     INTEGER NOT NULL,
-    published_at    INTEGER,
-    stream_pos      INTEGER CHECK (stream_pos >= 1), -- in its lane, without gaps
-    attempts_begun  INTEGER NOT NULL DEFAULT 0, -- counted separately: a lasting difference
-    attempts_ended  INTEGER NOT NULL DEFAULT 0, -- means that the event kills its publisher
-    payload         BLOB    NOT NULL,
-    CONSTRAINT ck_outbox_published CHECK ((published_at IS NULL) = (stream_pos IS NULL))
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    record_id      INTEGER, -- whose event it is; NULL: a foreign aggregate's
+    version        INTEGER NOT NULL CHECK (version >= 1),
+    batch_id       INTEGER, -- which knows run, task, slice and plan
+    occurred_at    INTEGER NOT NULL,
+    event_id       TEXT    NOT NULL CHECK (length(event_id) = 36), -- not indexed: nobody asks by it
+    lane           INTEGER NOT NULL CHECK (lane BETWEEN 0 AND 63),
+    schema_version INTEGER NOT NULL CHECK (schema_version >= 1),
+    event_type     TEXT    NOT NULL CHECK (event_type <> ''),
+    aggregate_type TEXT, -- of a foreign one
+    aggregate_id   TEXT,
+    body           BLOB    NOT NULL,
+    CONSTRAINT ck_outbox_key CHECK
+        (CASE WHEN record_id IS NULL THEN coalesce(aggregate_type, '') <> '' AND coalesce(aggregate_id, '') <> ''
+              ELSE aggregate_type IS NULL AND aggregate_id IS NULL END)
 ) STRICT;
 
-CREATE UNIQUE INDEX uk_outbox_event ON ing_outbox (event_id);
-CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (aggregate_id, aggregate_type, version);
-CREATE UNIQUE INDEX uk_outbox_stream ON ing_outbox (lane, stream_pos) WHERE stream_pos IS NOT NULL;
-CREATE INDEX idx_outbox_unpublished ON ing_outbox (lane, id) WHERE published_at IS NULL;
+CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (record_id, version) WHERE record_id IS NOT NULL;
+CREATE UNIQUE INDEX uk_outbox_foreign ON ing_outbox (aggregate_id, aggregate_type, version)
+    WHERE record_id IS NULL;
 CREATE INDEX idx_outbox_time ON ing_outbox (occurred_at);
 
-CREATE TABLE ing_outbox_lane (
-    lane         INTEGER NOT NULL PRIMARY KEY CHECK (lane >= 0),
-    stream_pos   INTEGER NOT NULL DEFAULT 0 CHECK (stream_pos >= 0), -- the last one assigned
+-- ---- the stream: events in the order in which everybody reads them ----
+
+-- How far the sequencer is (src/engine/publish/sequencer.h), and who it is. One row.
+CREATE TABLE ing_stream_head (
+    one          INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    lane_count   INTEGER NOT NULL CHECK (lane_count >= 1), -- keys hash to so many lanes, for ever
+    cursor_id    INTEGER NOT NULL, -- the highest id of the outbox that was looked at
+    horizon_id   INTEGER NOT NULL, -- up to it every id is in the stream, or will never be an event
     lease_owner  TEXT,
     leased_until INTEGER,
-    lease_epoch  INTEGER NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
-    CONSTRAINT ck_lane_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
+    lease_epoch  INTEGER NOT NULL,
+    CONSTRAINT ck_head_horizon CHECK (horizon_id <= cursor_id),
+    CONSTRAINT ck_head_lease CHECK ((lease_owner IS NULL) = (leased_until IS NULL))
 ) STRICT;
 
--- Keys whose first unpublished event failed. While a key is here, none of its events is published.
-CREATE TABLE ing_outbox_key (
-    aggregate_type TEXT    NOT NULL,
-    aggregate_id   TEXT    NOT NULL,
-    lane           INTEGER NOT NULL,
-    outbox_id      INTEGER NOT NULL, -- the event that failed
-    failures       INTEGER NOT NULL CHECK (failures >= 1),
-    policy_code    TEXT    NOT NULL CHECK (policy_code IN ('WAIT', 'SKIP_TO_LATEST', 'STOP')),
-    next_retry_at  INTEGER NOT NULL,
-    last_error     TEXT    NOT NULL,
-    parked_at      INTEGER NOT NULL,
-    PRIMARY KEY (aggregate_type, aggregate_id)
+CREATE TABLE ing_stream_lane (
+    lane     INTEGER NOT NULL PRIMARY KEY CHECK (lane >= 0),
+    last_pos INTEGER NOT NULL CHECK (last_pos >= 0) -- the last one given out, without gaps
+) STRICT;
+
+-- A row for each event: the ids of one round in an array, as PostgreSQL has them, would need functions
+-- that SQLite lacks.
+CREATE TABLE ing_stream (
+    lane         INTEGER NOT NULL,
+    pos          INTEGER NOT NULL,
+    outbox_id    INTEGER NOT NULL,
+    sequenced_at INTEGER NOT NULL,
+    PRIMARY KEY (lane, pos)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX idx_outbox_key_retry ON ing_outbox_key (lane, next_retry_at);
+INSERT INTO ing_stream_head (one, lane_count, cursor_id, horizon_id, lease_epoch) VALUES (1, 64, 0, 0, 0);
+INSERT INTO ing_stream_lane (lane, last_pos)
+    WITH RECURSIVE lanes (lane) AS (VALUES (0) UNION ALL SELECT lane + 1 FROM lanes WHERE lane < 63)
+    SELECT lane, 0 FROM lanes;
 
 -- ---- consumers ----
 

@@ -81,6 +81,10 @@ static_assert(CURSOR_ID_DIGITS_MAX < CURSOR_VALUE_MAX, "an id is a cursor value"
  * publishers, few enough to inspect one by one. It cannot be changed while events wait. */
 #define OUTBOX_LANES 64
 
+/* The body of an event. Larger than any record whose fields were chosen, and what the largest of
+ * the usual buses takes (Google Pub/Sub: 10 MB); a bus may take less, and then says so itself. */
+#define EVENT_BYTES_MAX (INT64_C(8) << 20)
+
 /* ---- requests and responses ---- */
 
 #define RETRY_ATTEMPTS_MAX 100
@@ -88,6 +92,7 @@ static_assert(CURSOR_ID_DIGITS_MAX < CURSOR_VALUE_MAX, "an id is a cursor value"
 /* A larger page is refused; 1,000 Crossref works have 5 MB, full ClinicalTrials.gov pages more than
  * 10. */
 #define PAGE_BYTES_MAX (INT64_C(64) << 20)
+static_assert(EVENT_BYTES_MAX <= PAGE_BYTES_MAX, "what an event is made of comes from one page");
 
 /* The arena of a batch: the page, its index, and everything made from it. */
 #define BATCH_BYTES_MAX (INT64_C(512) << 20)

@@ -49,6 +49,7 @@ static const struct registry_column endpoint[] = {
     TEXT("id_case"),
     JSON("may_be_absent"),
     TEXT("detail_endpoint"),
+    BOOL("event_payload"),
 };
 
 static const struct registry_column operation[] = {

@@ -31,7 +31,8 @@
  * Levels and codes. L1 store.busy, store.conflict (serialization, deadlock), store.lost
  * (connection), store.full, store.commit_unknown. L2 store.constraint (the text names it),
  * store.missing, store.value. L3 store.text (not UTF-8, or with a NUL: no store can keep it as
- * text). L4 store.schema, store.newer, store.migration, store.corrupt, store.auth, store.statement.
+ * text). L4 store.schema, store.lanes, store.newer, store.migration, store.corrupt, store.auth,
+ * store.statement.
  *
  * Memory. What a call returns lives in the arena it was given. Arguments are only borrowed.
  *
@@ -53,6 +54,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/str.h"
+#include "core/limits.h"
 
 struct store;
 
@@ -86,6 +88,7 @@ struct store_ops {
     bool (*schema)(struct store *store, struct store_schema *schema, struct error *err);
     bool (*words)(struct store *store, struct store_words *words, struct error *err);
     bool (*words_restore)(struct store *store, int64_t *restored, struct error *err);
+    bool (*lanes)(struct store *store, int64_t *lanes, struct error *err);
 };
 
 struct store {
@@ -238,13 +241,15 @@ static inline bool MUST_CHECK store_words_restore(struct store *store, int64_t *
     return store->ops->words_restore(store, restored, err);
 }
 
-/* False, L4, unless the database has exactly the schema this program was built for, and every word
- * of its dictionaries. Others may use the dictionaries to read rows: a word that was removed from
- * them must not appear in rows. */
+/* False, L4, unless the database has exactly the schema this program was built for, every word
+ * of its dictionaries, and its number of lanes. Others may use the dictionaries to read rows: a
+ * word that was removed from them must not appear in rows. With another number of lanes, the events
+ * of one key would be in two of them. */
 static inline bool MUST_CHECK store_schema_check(struct store *store, struct error *err)
 {
     struct store_schema schema;
     struct store_words words;
+    int64_t lanes;
 
     if (!store_schema(store, &schema, err))
         return false;
@@ -260,6 +265,14 @@ static inline bool MUST_CHECK store_schema_check(struct store *store, struct err
             "sys_dict_item lacks %lld of this patra's words, such as %.*s of %.*s: run "
             "patra init, which restores them",
             (long long)words.missing, STR_ARG(words.code), STR_ARG(words.type));
+    if (!store->ops->lanes(store, &lanes, err))
+        return false;
+    if (lanes != OUTBOX_LANES)
+        return error_set(
+            err, ERROR_FATAL, "store.lanes",
+            "the database's events are in %lld lanes, this patra has %d: run the patra "
+            "that made the database",
+            (long long)lanes, OUTBOX_LANES);
     return true;
 }
 

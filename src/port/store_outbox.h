@@ -1,46 +1,59 @@
-/* store_outbox: the events of a change, written in the transaction of the change itself.
+/* store_outbox: the events of changes, written in the transaction of the change itself.
  *
- * An event belongs to an aggregate (a record) and has its version; there is one event per version,
- * and the order of versions is the order of events. They are added by store_record_write.
+ * An event belongs to a record and has its version; there is one event per version, and the order
+ * of versions is the order of events. They are added by store_record_write. An event is never
+ * changed: what was done with it is written elsewhere (port/store_stream.h).
+ *
+ * Its row is short. What it says together with its record and its batch is put together by
+ * engine/publish/envelope.h.
  */
 #ifndef PATRA_PORT_STORE_OUTBOX_H
 #define PATRA_PORT_STORE_OUTBOX_H
 
 #include "port/store.h"
+#include "port/store_lineage.h"
 
 struct outbox_event {
-    struct str event_id; /* a UUID, 36 characters, lower case */
-    struct str aggregate_type;
-    struct str aggregate_id; /* the ordering key */
-    struct str event_type;   /* "RecordCreated" */
-    int64_t version;         /* of the aggregate */
-    int64_t schema_version;  /* of the payload */
-    int64_t lane;            /* where its key is published through */
+    struct str event_id;    /* a UUID, 36 characters, lower case */
+    struct str event_type;  /* "RecordCreated" */
+    int64_t batch_id;       /* whose change it is; 0: none */
+    int64_t version;        /* of its record */
+    int64_t schema_version; /* of the event as it is published */
+    int64_t lane;           /* where its key is published through */
     int64_t occurred_us;
-    struct str payload; /* any bytes */
+    struct str body; /* any bytes: what record and batch do not say */
 };
 
-struct outbox_event_list {
-    struct outbox_event *items;
+/* An event with what its row refers to. */
+struct stored_event {
+    struct outbox_event event;
+    struct str source; /* of its record */
+    struct str endpoint;
+    struct str provider_id;
+    struct str expr_hash;   /* of its batch's plan; empty: it has no batch */
+    struct lineage lineage; /* of its batch */
+};
+
+struct stored_event_list {
+    struct stored_event *items;
     size_t count;
 };
 
 struct outbox_query {
-    struct str aggregate_type;
-    struct str aggregate_id;
+    int64_t record_id;
     int64_t after_version; /* 0: from the first */
     int64_t limit;
 };
 
 struct store_outbox_ops {
     bool (*of)(struct store *store, struct arena *arena, const struct outbox_query *query,
-               struct outbox_event_list *list, struct error *err);
+               struct stored_event_list *list, struct error *err);
 };
 
-/* The events of an aggregate, by version. */
+/* The events of a record, by version. */
 static inline bool MUST_CHECK store_outbox_of(struct store *store, struct arena *arena,
                                               const struct outbox_query *query,
-                                              struct outbox_event_list *list, struct error *err)
+                                              struct stored_event_list *list, struct error *err)
 {
     return store->outbox->of(store, arena, query, list, err);
 }

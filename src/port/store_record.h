@@ -11,8 +11,13 @@
  * All but the check are parts of one transaction. Write and confirm are a compare-and-set: a new
  * record must still be missing, any other must still have the version that was checked. A caller
  * that finds that this is not so for all of them rolls back and starts again with the check. A
- * record's row is locked before its event (port/store_outbox.h) is added, so the event is the only
- * one of its version, and events are in the order of versions.
+ * record's row is locked, and its version taken, before its event (port/store_outbox.h) is added
+ * and the event's id is drawn. So the event is the only one of its version, and the ids of a
+ * record's events are in the order of its versions, which the stream rests on
+ * (port/store_stream.h).
+ *
+ * State and content are two rows: what looks at a record and finds it unchanged writes none of the
+ * content.
  *
  * observed_at says when the request was sent that brought the stored content, or confirmed it last,
  * by the clock that all processes share (store_clock). Where the source's date does not decide,

@@ -274,6 +274,19 @@ static void check_rules(const struct check *check)
 
 /* ---- what is needed ---- */
 
+/* In two phases the records, and so their fields, are those of phase two. */
+static void check_event_state(const struct check *check)
+{
+    const bool has_fields = source_next(check->source, REGISTRY_FIELD, check->in.endpoint,
+                                        STR("OUTPUT:"), NULL) != NULL;
+
+    if (check->has_phase || has_fields || resolution_bool(&check->in, "event.payload"))
+        return;
+    check_warn(check, "spec.event.no-state", "event.payload",
+               "is not set, and there are no fields: events carry no state of the record");
+    check_hint(check, "write the fields that consumers need, or event: { payload: true }");
+}
+
 static void check_needed(const struct check *check)
 {
     if (check_is_missing(check, "response.items")) {
@@ -291,6 +304,7 @@ static void check_needed(const struct check *check)
         fault_lacks(check->faults, FAULT_LACKS_UPDATED_AT);
         check_hint(check, "write the path of the date of a record's last change, if there is one");
     }
+    check_event_state(check);
     /* A feed is complete by its ids or by its token, not by a count. */
     if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE ||
         check_window_type(check) != CURSOR_TIME)
@@ -340,6 +354,9 @@ static void check_unused(const struct check *check)
     if (check->page_type == PAGINATION_SINGLE)
         (void)check_idle(check, "response.has_more", "page.type",
                          "has no effect: there is one page");
+    if (check->has_phase)
+        (void)check_idle(check, "event.payload", "details.endpoint",
+                         "has no effect: records come from details.endpoint");
     if (check->has_phase && field != NULL) {
         check_row_error(check, "spec.idle", (struct check_place){ .row = field },
                         "has no effect: records come from details.endpoint");

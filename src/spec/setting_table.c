@@ -656,6 +656,10 @@ const struct setting SETTINGS[] = {
       .help = "All values that the path finds, as a list; without it, the first of them." },
     { "details.endpoint", E, REGISTRY_ENDPOINT, "detail_endpoint", .type = SETTING_NAME,
       .help = "Two phases: the endpoint that returns the records of the ids found here." },
+    { "event.payload", E, REGISTRY_ENDPOINT, "event_payload", .type = SETTING_BOOL,
+      .builtin = "false", .into = INTO_ENDPOINT(event_payload),
+      .help = "Whether events carry the whole record beside its fields, from its next change on: "
+              "for consumers that cannot read the store." },
 
     /* ---- operations ---- */
     { "operation", O, REGISTRY_OPERATION, "operation", .type = SETTING_CODE,

@@ -302,6 +302,7 @@ struct spec_endpoint {
     struct spec_page page;
     struct spec_window window; /* of the first endpoint */
     struct spec_response response;
+    bool event_payload; /* events carry the whole record */
     /* Where the source has several credentials: a copy of the endpoint for each, with its name,
      * its auth and its rate, in the order of use. The endpoint itself is as the first. */
     struct str credential; /* '': there is one at most */

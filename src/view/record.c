@@ -118,19 +118,14 @@ static bool gather_events(const struct view_reader *reader, const struct view_re
                           struct view_record *view, struct error *err)
 {
     const struct stored_record *record = &view->record;
-    struct outbox_query of = { .aggregate_type =
-                                   arena_printf(reader->arena, "%.*s/%.*s", STR_ARG(record->source),
-                                                STR_ARG(record->endpoint)),
-                               .aggregate_id = record->provider_id,
+    struct outbox_query of = { .record_id = record->id,
                                .after_version = record->version - 1,
                                .limit = 1 };
-    struct outbox_event_list last;
+    struct stored_event_list last;
 
-    if (of.aggregate_type.data == NULL)
-        return arena_error(reader->arena, err);
     if (!store_outbox_of(reader->store, reader->arena, &of, &last, err))
         return false;
-    view->changed_us = last.count > 0 ? last.items[0].occurred_us : 0;
+    view->changed_us = last.count > 0 ? last.items[0].event.occurred_us : 0;
     view->has_history = query->with_history;
     if (!query->with_history)
         return true;

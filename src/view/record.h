@@ -46,7 +46,7 @@ struct view_record {
     int64_t changed_us; /* when its version was stored; 0: the event is gone */
     struct derived_fields fields;
     bool has_history; /* it was asked for */
-    struct outbox_event_list history;
+    struct stored_event_list history;
     bool history_is_full; /* there are later events than these */
 };
 

@@ -1,5 +1,6 @@
 /* Records as JSON. */
 #include "data/base64.h"
+#include "engine/publish/envelope.h"
 #include "view/members.h"
 #include "view/record.h"
 
@@ -100,18 +101,38 @@ static void write_bytes(struct json_writer *w, struct buf *coded, struct str pay
     }
 }
 
-static void write_event(struct json_writer *w, const struct outbox_event *event)
+static bool write_event(struct json_writer *w, struct arena *arena,
+                        const struct stored_event *stored, struct error *err)
 {
+    const struct outbox_event *event = &stored->event;
+    struct str published;
+
+    if (!envelope_make(arena, stored, &published, err))
+        return error_wrap(err, "event %.*s", STR_ARG(event->event_id));
     json_write_object(w);
     json_write_member_str(w, STR("event"), event->event_id);
     json_write_member_str(w, STR("type"), event->event_type);
     json_write_member_i64(w, STR("version"), event->version);
     json_write_member_instant(w, STR("at"), event->occurred_us);
-    if (json_is_valid(event->payload)) {
-        json_write_name(w, STR("body"));
-        json_write_raw(w, event->payload);
+    json_write_name(w, STR("body"));
+    json_write_raw(w, published);
+    json_write_end(w);
+    return true;
+}
+
+static bool write_history(struct json_writer *w, struct arena *arena,
+                          const struct view_record *view, struct error *err)
+{
+    if (!view->has_history)
+        return true;
+    json_write_name(w, STR("history"));
+    json_write_array(w);
+    for (size_t i = 0; i < view->history.count; i++) {
+        if (!write_event(w, arena, &view->history.items[i], err))
+            return false;
     }
     json_write_end(w);
+    return true;
 }
 
 bool view_record_write(struct json_writer *w, struct arena *arena, const struct view_record *view,
@@ -123,13 +144,8 @@ bool view_record_write(struct json_writer *w, struct arena *arena, const struct 
     json_write_object(w);
     write_state(w, view);
     write_fields(w, &view->fields);
-    if (view->has_history) {
-        json_write_name(w, STR("history"));
-        json_write_array(w);
-        for (size_t i = 0; i < view->history.count; i++)
-            write_event(w, &view->history.items[i]);
-        json_write_end(w);
-    }
+    if (!write_history(w, arena, view, err))
+        return false;
     write_bytes(w, &coded, view->record.payload);
     json_write_end(w);
     return buf_ok(&coded, err);

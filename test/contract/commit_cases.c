@@ -1,10 +1,12 @@
 /* batch_commit over every store: what a batch stores. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commit_worker.h"
 #include "contract.h"
+#include "core/limits.h"
 #include "port/store_quarantine.h"
 #include "port/store_signal.h"
 #include "rows.h"
@@ -67,7 +69,7 @@ static const char *payload_of(const char *id, const char *members)
 static void check_overwrite(struct store *store, const struct overwrite_case *c, const char *id)
 {
     const struct stored_record record = commit_record(store, c->endpoint, id);
-    const struct outbox_event_list events = commit_events(store, c->endpoint, id);
+    const struct stored_event_list events = commit_events(store, c->endpoint, id);
 
     CHECK_EQ(record.version, c->version, c->label);
     CHECK_EQ(record.is_deleted, c->is_deleted, c->label);
@@ -75,9 +77,9 @@ static void check_overwrite(struct store *store, const struct overwrite_case *c,
               c->label);
     CHECK_EQ(events.count, c->version, c->label);
     for (size_t i = 0; i < events.count; i++)
-        CHECK_EQ(events.items[i].version, (int64_t)i + 1, c->label);
+        CHECK_EQ(events.items[i].event.version, (int64_t)i + 1, c->label);
     if (events.count > 0)
-        CHECK_STR(events.items[events.count - 1].event_type, str_of(c->event), c->label);
+        CHECK_STR(events.items[events.count - 1].event.event_type, str_of(c->event), c->label);
 }
 
 TEST(a_record_is_overwritten_by_what_is_newer_alone)
@@ -166,9 +168,10 @@ TEST(of_one_id_twice_the_latest_state_is_one_version)
 TEST(an_event_carries_the_state_of_its_version)
 {
     struct store *store = contract_store();
-    struct outbox_event_list events;
+    struct stored_event_list events;
     struct commit_result result;
     struct worker worker;
+    struct str wire;
 
     worker_open(&worker, store, "dated");
     worker_fetch(&worker, commit_page("10.1/\xc3\xa4", AT("01") ",\"v\":\"7\",\"title\":\"T\""));
@@ -177,10 +180,10 @@ TEST(an_event_carries_the_state_of_its_version)
     (void)worker_commit(&worker, NOW_US + 1);
     events = commit_events(store, "dated", "10.1/\xc3\xa4");
     REQUIRE(events.count == 2, "two events");
-    CHECK_EQ(events.items[0].occurred_us, NOW_US, "when");
-    CHECK_EQ(events.items[0].lane, events.items[1].lane, "one key, one lane");
-    CHECK(str_cmp(events.items[0].event_id, events.items[1].event_id) < 0, "ids go up");
-    CHECK_STR(events.items[0].payload,
+    CHECK_EQ(events.items[0].event.occurred_us, NOW_US, "when");
+    CHECK_EQ(events.items[0].event.lane, events.items[1].event.lane, "one key, one lane");
+    CHECK(str_cmp(events.items[0].event.event_id, events.items[1].event.event_id) < 0, "ids go up");
+    CHECK_STR(commit_wire(&events.items[0]),
               arena_printf(
                   contract_arena(),
                   "{\"source\":\"crossref\",\"endpoint\":\"dated\",\"id\":\"10.1/\xc3\xa4\","
@@ -193,12 +196,71 @@ TEST(an_event_carries_the_state_of_its_version)
                   worker.task.plan_id, worker.task.slice_id, worker.task.id, worker.run.id,
                   result.batch_id),
               "created");
-    CHECK(str_find(events.items[1].payload, STR("\"deleted\":true,\"mergedInto\":\"b\"")) <
-              events.items[1].payload.len,
-          "merged");
-    CHECK(str_find(events.items[1].payload, STR("\"fields\"")) == events.items[1].payload.len,
-          "a tombstone has no fields");
+    wire = commit_wire(&events.items[1]);
+    CHECK(str_find(wire, STR("\"deleted\":true,\"mergedInto\":\"b\"")) < wire.len, "merged");
+    CHECK(str_find(wire, STR("\"fields\"")) == wire.len, "a tombstone has no fields");
+    CHECK_STR(events.items[0].event.body,
+              STR("{\"updatedAt\":\"2026-01-05T00:00:01Z\",\"providerVersion\":\"7\","
+                  "\"contentHash\":\"" PAYLOAD_SHA256 "\",\"fields\":{\"title\":\"T\"}}"),
+              "its row says only what others do not");
     worker_close(&worker);
+    contract_end();
+}
+
+TEST(an_event_carries_the_whole_record_where_the_source_asks_for_it)
+{
+    struct store *store = contract_store();
+    struct stored_event_list events;
+    struct worker worker;
+    struct str wire;
+
+    worker_open(&worker, store, "whole");
+    worker_fetch(&worker, commit_page("a", AT("01") ", \"x\": [1, 2]"));
+    (void)worker_commit(&worker, NOW_US);
+    events = commit_events(store, "whole", "a");
+    REQUIRE(events.count == 1, "an event");
+    wire = commit_wire(&events.items[0]);
+    CHECK(str_find(wire, STR("\"fields\":{},\"payload\":{\"id\":\"a\"," AT("01") ", \"x\": [1, 2]},"
+                                                                                 "\"lineage\":{")) <
+              wire.len,
+          wire.data);
+    worker_close(&worker);
+    contract_end();
+}
+
+/* Neither a record without an event nor an event without its state: it waits for a person. */
+TEST(a_record_whose_event_is_too_large_is_quarantined_with_all_its_bytes)
+{
+    struct store *store = contract_store();
+    const size_t room = (size_t)EVENT_BYTES_MAX;
+    char *page = malloc(room + 256);
+    struct quarantined_list bad;
+    struct commit_result result;
+    struct worker worker;
+    struct error err = { 0 };
+    int len;
+
+    REQUIRE(page != NULL, "memory");
+    worker_open(&worker, store, "dated");
+    len = sprintf(page, "{\"items\":[{\"id\":\"small\"," AT("01") "},{\"id\":\"large\"," AT(
+                            "01") ",\"title\":\"");
+    memset(page + len, 'x', room);
+    (void)strcpy(page + (size_t)len + room, "\"}]}");
+    worker_fetch(&worker, page);
+    result = worker_commit(&worker, NOW_US);
+    CHECK_EQ(result.created, 1, "the other one");
+    CHECK_EQ(result.quarantined, 1, "the large one");
+    CHECK_EQ(commit_record(store, "dated", "large").id, 0, "it is not stored without its event");
+    REQUIRE_OK(
+        store_quarantine_list(store, contract_arena(),
+                              &(struct quarantine_filter){ .source = STR("crossref"), .limit = 9 },
+                              &bad, &err),
+        err);
+    REQUIRE(bad.count == 1, "in quarantine");
+    CHECK_STR(bad.items[0].reason, STR("event.size"), "reason");
+    CHECK_STR(bad.items[0].provider_id, STR("large"), "id");
+    worker_close(&worker);
+    free(page);
     contract_end();
 }
 

@@ -21,14 +21,14 @@ static const char *const PAGES[] = {
 static void dump_record(struct store *store, const char *endpoint, const char *id, struct buf *out)
 {
     const struct stored_record record = commit_record(store, endpoint, id);
-    const struct outbox_event_list events = commit_events(store, endpoint, id);
+    const struct stored_event_list events = commit_events(store, endpoint, id);
 
     buf_printf(out, "%s v%lld %s %.*s checked %lld:", id, (long long)record.version,
                record.is_deleted ? "deleted" : "alive", STR_ARG(record.payload),
                (long long)(record.checked_us - NOW_US));
     for (size_t i = 0; i < events.count; i++)
-        buf_printf(out, " %.*s %lld", STR_ARG(events.items[i].event_type),
-                   (long long)events.items[i].version);
+        buf_printf(out, " %.*s %lld", STR_ARG(events.items[i].event.event_type),
+                   (long long)events.items[i].event.version);
     buf_add_char(out, '\n');
 }
 

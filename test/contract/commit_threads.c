@@ -75,18 +75,18 @@ static int64_t check_history(struct store *store, int id, int64_t latest)
 {
     const char *name = arena_printf(contract_arena(), "r%02d", id).data;
     const struct stored_record record = commit_record(store, "dated", name);
-    const struct outbox_event_list events = commit_events(store, "dated", name);
+    const struct stored_event_list events = commit_events(store, "dated", name);
     struct str before = STR("");
 
     CHECK_EQ(events.count, record.version, name);
     CHECK_EQ(record.has_updated ? record.updated_us : -1,
              latest < 0 ? -1 : INT64_C(1767571200000000) + latest * 1000000, name);
     for (size_t i = 0; i < events.count; i++) {
-        const struct str payload = events.items[i].payload;
+        const struct str payload = events.items[i].event.body;
         const size_t at = str_find(payload, STR("\"updatedAt\""));
         const struct str date = str_slice(payload, at, at + 34);
 
-        CHECK_EQ(events.items[i].version, (int64_t)i + 1, "no version left out, none twice");
+        CHECK_EQ(events.items[i].event.version, (int64_t)i + 1, "no version left out, none twice");
         CHECK(str_cmp(before, date) <= 0, "never back in time");
         before = date;
     }

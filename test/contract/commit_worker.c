@@ -160,18 +160,25 @@ struct stored_record commit_record(struct store *store, const char *endpoint, co
     return record;
 }
 
-struct outbox_event_list commit_events(struct store *store, const char *endpoint, const char *id)
+struct stored_event_list commit_events(struct store *store, const char *endpoint, const char *id)
 {
-    struct outbox_event_list list = { 0 };
+    const struct stored_record record = commit_record(store, endpoint, id);
+    struct stored_event_list list = { 0 };
     struct error err = { 0 };
 
-    REQUIRE_OK(store_outbox_of(
-                   store, contract_arena(),
-                   &(struct outbox_query){ arena_printf(contract_arena(), "crossref/%s", endpoint),
-                                           str_of(id), 0, 1000 },
-                   &list, &err),
+    REQUIRE_OK(store_outbox_of(store, contract_arena(),
+                               &(struct outbox_query){ record.id, 0, 1000 }, &list, &err),
                err);
     return list;
+}
+
+struct str commit_wire(const struct stored_event *stored)
+{
+    struct str json = { 0 };
+    struct error err = { 0 };
+
+    REQUIRE_OK(envelope_make(contract_arena(), stored, &json, &err), err);
+    return json;
 }
 
 const char *commit_page(const char *id, const char *members)

@@ -11,6 +11,7 @@
 #define PATRA_TEST_CONTRACT_COMMIT_WORKER_H
 
 #include "engine/execute/commit.h"
+#include "engine/publish/envelope.h"
 #include "fetch_rig.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"
@@ -48,7 +49,8 @@ struct commit_result worker_commit_at(struct worker *worker, struct commit_times
 
 /* Of the endpoint "dated" unless said otherwise. */
 struct stored_record commit_record(struct store *store, const char *endpoint, const char *id);
-struct outbox_event_list commit_events(struct store *store, const char *endpoint, const char *id);
+struct stored_event_list commit_events(struct store *store, const char *endpoint, const char *id);
+struct str commit_wire(const struct stored_event *stored); /* as it is published */
 
 /* An item's date, and a page of one item: its id and its other members. */
 #define AT(second) "\"at\":\"2026-01-05T00:00:" second "Z\""

@@ -70,10 +70,14 @@ static const char EMPTY[] =
     "SET session_replication_role = replica;" /* without foreign keys and triggers */
     "DO $$ DECLARE name text; BEGIN"
     "  FOR name IN SELECT tablename FROM pg_tables"
-    "               WHERE tablename LIKE 'ing\\_%' OR tablename LIKE 'reg\\_%' LOOP"
+    "               WHERE (tablename LIKE 'ing\\_%' OR tablename LIKE 'reg\\_%')"
+    "                 AND tablename NOT IN ('ing_stream_head', 'ing_stream_lane') LOOP"
     "    EXECUTE format('DELETE FROM %I', name);"
     "  END LOOP; "
-    "END $$";
+    "END $$;"
+    "UPDATE ing_stream_lane SET last_pos = 0;"
+    "UPDATE ing_stream_head SET cursor_id = 0, horizon_id = 0, lease_owner = NULL,"
+    " leased_until = NULL, lease_epoch = 0";
 
 static struct {
     const char *dsn;

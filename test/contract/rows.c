@@ -145,13 +145,12 @@ struct outbox_event rows_event(const struct record_context *context,
 {
     return (struct outbox_event){ .event_id = event_id(context->endpoint, record->provider_id,
                                                        record->version),
-                                  .aggregate_type = context->endpoint,
-                                  .aggregate_id = record->provider_id,
                                   .event_type = STR("RecordUpdated"),
+                                  .batch_id = context->lineage.batch_id,
                                   .version = record->version,
                                   .schema_version = 1,
                                   .occurred_us = context->now_us,
-                                  .payload = STR("{}") };
+                                  .body = STR("{}") };
 }
 
 bool rows_write(struct store *store, const struct record_context *context,

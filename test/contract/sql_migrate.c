@@ -80,6 +80,23 @@ TEST(dictionaries_hold_the_words_of_the_code_and_no_others)
     contract_end();
 }
 
+/* The events of one key would be in two lanes, and read out of order. */
+TEST(a_store_with_another_number_of_lanes_is_refused)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn);
+    struct error err = { 0 };
+
+    CHECK(store_schema_check(store, &err), "ready");
+    contract_sql(dsn, "UPDATE ing_stream_head SET lane_count = 32");
+    CHECK(!store_schema_check(store, &err), "refused");
+    CHECK_STR(str_of(err.code), STR("store.lanes"), err.text);
+    CHECK_EQ(err.level, ERROR_FATAL, "a person must look");
+    CHECK(strstr(err.text, "32 lanes, this patra has 64") != NULL, err.text);
+    store_close(store);
+    contract_end();
+}
+
 /* Rows would say what no reader of the dictionaries could look up. */
 TEST(a_store_whose_dictionaries_lack_a_word_is_refused_until_it_is_restored)
 {

@@ -187,7 +187,7 @@ TEST(many_records_are_written_at_once)
 {
     struct store *store = contract_store();
     struct record_write writes[MANY];
-    struct outbox_event_list list;
+    struct stored_event_list list;
     struct error err = { 0 };
     char ids[MANY][8];
 
@@ -198,8 +198,8 @@ TEST(many_records_are_written_at_once)
         CHECK_EQ(get(store, ids[i]).version, i < MANY - OLD ? 1 : 2, ids[i]);
         CHECK_STR(get(store, ids[i]).payload, str_of(ids[i]), ids[i]);
         REQUIRE_OK(store_outbox_of(store, contract_arena(),
-                                   &(struct outbox_query){ STR("works"), str_of(ids[i]), 0, 9 },
-                                   &list, &err),
+                                   &(struct outbox_query){ get(store, ids[i]).id, 0, 9 }, &list,
+                                   &err),
                    err);
         CHECK_EQ(list.count, i < MANY - OLD ? 1 : 2, "an event for each version");
     }
@@ -450,7 +450,7 @@ TEST(an_event_comes_back_with_every_byte)
     const struct record_context context = context_at(NOW_US);
     struct store *store = contract_store();
     struct record_change change = { .record = write_of("10.1/x", "1") };
-    struct outbox_event_list list;
+    struct stored_event_list list;
     struct error err = { 0 };
 
     REQUIRE_OK(store_begin(store, &err), err);
@@ -459,40 +459,43 @@ TEST(an_event_comes_back_with_every_byte)
         change.event = rows_event(&context, &change.record);
         change.event.lane = 3;
         change.event.occurred_us = NOW_US + version;
-        change.event.payload = STR("{\0}");
+        change.event.body = STR("{\0}");
         REQUIRE_OK(write_change(store, &change, &err), err);
         change.record.id = get(store, "10.1/x").id;
     }
     REQUIRE_OK(store_commit(store, &err), err);
     REQUIRE_OK(store_outbox_of(store, contract_arena(),
-                               &(struct outbox_query){ STR("works"), STR("10.1/x"), 1, 10 }, &list,
+                               &(struct outbox_query){ get(store, "10.1/x").id, 1, 10 }, &list,
                                &err),
                err);
     REQUIRE(list.count == 2, "above version 1");
-    CHECK_EQ(list.items[0].version, 2, "by version");
-    CHECK_EQ(list.items[1].version, 3, "by version");
-    CHECK_STR(list.items[1].event_id, change.event.event_id, "id");
-    CHECK_STR(list.items[0].event_type, STR("RecordUpdated"), "type");
-    CHECK_EQ(list.items[0].lane, 3, "lane");
-    CHECK_EQ(list.items[0].occurred_us, NOW_US + 2, "when");
-    CHECK_STR(list.items[0].payload, STR("{\0}"), "every byte");
+    CHECK_EQ(list.items[0].event.version, 2, "by version");
+    CHECK_EQ(list.items[1].event.version, 3, "by version");
+    CHECK_STR(list.items[1].event.event_id, change.event.event_id, "id");
+    CHECK_STR(list.items[0].event.event_type, STR("RecordUpdated"), "type");
+    CHECK_EQ(list.items[0].event.lane, 3, "lane");
+    CHECK_EQ(list.items[0].event.occurred_us, NOW_US + 2, "when");
+    CHECK_STR(list.items[0].event.body, STR("{\0}"), "every byte");
+    CHECK_STR(list.items[0].source, STR("crossref"), "whose");
+    CHECK_STR(list.items[0].provider_id, STR("10.1/x"), "whose");
+    CHECK_EQ(list.items[0].event.batch_id, 6, "of which batch");
     contract_end();
 }
 
-/* A version that another record's event has taken: no race, but rows that contradict each other. */
+/* A version that another event has taken: no race, but rows that contradict each other. */
 TEST(there_is_one_event_per_version)
 {
     const struct record_context context = context_at(NOW_US);
     struct store *store = contract_store();
     struct record_change first = { .record = write_of("a", "1") };
-    struct record_change second = { .record = write_of("b", "1") };
+    struct record_change second = { 0 };
     struct error err = { 0 };
 
     first.event = rows_event(&context, &first.record);
-    second.event = rows_event(&context, &second.record);
-    second.event.aggregate_id = STR("a");
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(write_change(store, &first, &err), err);
+    second.record = change_of(store, "a", 2, "2");
+    second.event = rows_event(&context, &first.record); /* of version 1 */
     CHECK(!write_change(store, &second, &err), "the version has its event");
     CHECK_EQ(err.level, ERROR_REQUEST, "a broken key");
     CHECK(str_find(str_of(err.text), STR("uk_outbox_version")) < strlen(err.text), err.text);

@@ -34,7 +34,6 @@ static void put(struct store *store, const struct put *put)
     bool written;
 
     change.event = rows_event(&context, &change.record);
-    change.event.aggregate_type = arena_printf(contract_arena(), "crossref/%s", put->endpoint);
     REQUIRE_OK(store_begin(store, &err), err);
     REQUIRE_OK(store_record_write(store, &context, &change, 1, &written, &err), err);
     REQUIRE(written, "written");

@@ -168,11 +168,9 @@ static void check_truth(struct site *site)
     CHECK_EQ(sql_number(site->dsn, "SELECT count(*) FROM ing_task WHERE status_code <> 'SUCCEEDED'"
                                    " AND status_code <> 'FAILED' AND status_code <> 'PARTIAL'"),
              0, "nothing is left to do");
-    CHECK_EQ(
-        sql_number(site->dsn,
-                   "SELECT count(*) FROM ing_record r WHERE r.version <>"
-                   " (SELECT count(*) FROM ing_outbox o WHERE o.aggregate_id = r.provider_id)"),
-        0, "one event per version of each record");
+    CHECK_EQ(sql_number(site->dsn, "SELECT count(*) FROM ing_record r WHERE r.version <>"
+                                   " (SELECT count(*) FROM ing_outbox o WHERE o.record_id = r.id)"),
+             0, "one event per version of each record");
     CHECK_EQ(sql_number(site->dsn, "SELECT count(*) FROM (SELECT 1 FROM ing_task_run_batch"
                                    " WHERE status_code = 'SUCCEEDED' AND page_no IS NOT NULL"
                                    " GROUP BY task_id, page_no HAVING count(*) > 1) AS t"),

@@ -168,7 +168,7 @@ void world_check_record(struct world *w, int number)
 {
     const struct api_record *truth = &w->api.records[number];
     struct stored_record record;
-    struct outbox_event_list events;
+    struct stored_event_list events;
     char id[16], wanted[128], date[INSTANT_TEXT_MAX];
     struct error err = { 0 };
     bool found;
@@ -185,13 +185,12 @@ void world_check_record(struct world *w, int number)
     (void)snprintf(wanted, sizeof(wanted), "{\"id\":\"%s\",\"updated\":\"%s\",\"rev\":%d}", id,
                    date, truth->revision);
     CHECK_STR(record.payload, str_of(wanted), "the latest revision");
-    REQUIRE_OK(store_outbox_of(w->store, &w->arena,
-                               &(struct outbox_query){ STR("demo/works"), str_of(id), 0, 1000 },
+    REQUIRE_OK(store_outbox_of(w->store, &w->arena, &(struct outbox_query){ record.id, 0, 1000 },
                                &events, &err),
                err);
     CHECK_EQ(events.count, record.version, "one event per version");
     for (size_t i = 0; i < events.count; i++)
-        CHECK_EQ(events.items[i].version, i + 1, "in order, none left out");
+        CHECK_EQ(events.items[i].event.version, i + 1, "in order, none left out");
 }
 
 bool world_cursor(struct world *w, struct cursor *cursor)

@@ -73,6 +73,7 @@ const struct dialect POSTGRES_DIALECT = {
                                " AND relation = 'ing_outbox'::regclass"
                                " AND mode = 'RowExclusiveLock'"
                                " UNION SELECT 'standby' WHERE pg_is_in_recovery()"),
+        [WORD_NEW_RECORD_ID] = "nextval('ing_record_id_seq')",
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",

@@ -52,6 +52,7 @@ enum { INSERT_ROWS = 100 };
     WORD(BYTES, "bytes")                     /* the function that counts the bytes of bytes */ \
     WORD(EVENT_LAST, "event-last")           /* the last number of an event given out */       \
     WORD(EVENT_WRITERS, "event-writers")     /* transactions that may have drawn numbers */    \
+    WORD(NEW_RECORD_ID, "new-record-id")     /* the id of the i-th new record */               \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
     WORD(JOIN_ROWS, "join-rows")                                                               \

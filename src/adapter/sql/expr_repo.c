@@ -51,7 +51,8 @@ static bool expr_get(struct store *store, struct arena *arena, struct str expr_h
 
 static const char RECORDS[] =
     "SELECT id, provider_id, updated_at, provider_version, version, content_hash, observed_at,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, payload FROM ing_record"
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, payload"
+    " FROM ing_record JOIN ing_record_content ON record_id = id"
     " WHERE provenance_code = :source AND endpoint_name = :endpoint AND expr_hash = :expr_hash"
     "   AND id > :after AND NOT deleted ORDER BY id LIMIT :limit";
 
@@ -126,7 +127,7 @@ static bool send_events(struct store *store, const struct expr_write *write, siz
 
         if (reading->change.record.version == reading->was)
             continue;
-        record_event_cells(st, &reading->change.event);
+        record_event_cells(st, reading->change.record.id, &reading->change.event);
         send.expected++;
     }
     return statement_send(st, &send, err);
@@ -138,8 +139,11 @@ static bool send_fields(struct store *store, const struct expr_write *write, siz
     struct statement *st = statement_of(store, RECORD_FIELDS_SET);
     struct statement_send send = { 0 };
 
-    for (size_t i = from; i < from + count; i++)
-        record_fields_cells(st, &write->readings[i].change.record, &send);
+    for (size_t i = from; i < from + count; i++) {
+        const struct record_write *record = &write->readings[i].change.record;
+
+        record_fields_cells(st, record->id, record, &send);
+    }
     return statement_send(st, &send, err);
 }
 

@@ -110,3 +110,12 @@ bool sql_schema(struct store *store, struct store_schema *schema, struct error *
     arena_release(&arena);
     return ok;
 }
+
+static const char LANES[] = "SELECT lane_count FROM ing_stream_head WHERE one = 1";
+
+bool sql_lanes(struct store *store, int64_t *lanes, struct error *err)
+{
+    *lanes = 0;
+    return rows_only_i64(&statement_of(store, LANES)->rows, lanes, err) ||
+           error_wrap(err, "read the number of lanes");
+}

@@ -7,11 +7,11 @@
 #include "port/store_record.h"
 
 extern const char RECORD_EVENT_ADD[]; /* the statement */
-void record_event_cells(struct statement *st, const struct outbox_event *event);
+void record_event_cells(struct statement *st, int64_t record_id, const struct outbox_event *event);
 
-extern const char RECORD_FIELDS_SET[]; /* of records that exist; it replaces those they had */
+extern const char RECORD_FIELDS_SET[]; /* replaces those that the records had */
 /* A row, and one more in send->expected, where the record has fields. */
-void record_fields_cells(struct statement *st, const struct record_write *record,
+void record_fields_cells(struct statement *st, int64_t record_id, const struct record_write *record,
                          struct statement_send *send);
 
 /* What the server copies for a statement stays in its caches, and what fits into the socket (some

@@ -10,10 +10,9 @@
     " expr_hash, observed_at, created_at"
 
 /* When the version that a record has was stored. */
-#define CHANGED_AT                                                                    \
-    "(SELECT o.occurred_at FROM ing_outbox AS o WHERE o.aggregate_id = r.provider_id" \
-    " AND o.aggregate_type = r.provenance_code || '/' || r.endpoint_name"             \
-    " AND o.version = r.version)"
+#define CHANGED_AT                                                                         \
+    "(SELECT o.occurred_at FROM ing_outbox AS o WHERE o.record_id = r.id AND o.version = " \
+    "r.version)"
 
 /* Reads PLAIN_COLUMNS. */
 static void read_plain(struct rows *rows, struct arena *arena, struct record_entry *entry)
@@ -38,7 +37,8 @@ static void read_plain(struct rows *rows, struct arena *arena, struct record_ent
     "SELECT " PLAIN_COLUMNS ","                                                          \
     " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                    \
     " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload"    \
-    " FROM ing_record AS r WHERE provenance_code = :source"                              \
+    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"                  \
+    " WHERE provenance_code = :source"                                                   \
     " AND (endpoint_name, id) > (:after_endpoint, :after_id) AND endpoint_name <= :last" \
     " AND " condition " AND version >= :version_from AND version <= :version_to"         \
     " AND (NOT :by_change OR (coalesce(" CHANGED_AT ", :never) >= :changed_from"         \
@@ -120,36 +120,28 @@ static bool record_endpoints(struct store *store, struct arena *arena, struct st
 
 /* ---- changes ---- */
 
-/* An aggregate_type is "source/endpoint"; '0' comes after '/'. */
 static const char CHANGES[] =
-    "SELECT id, aggregate_type, aggregate_id, version, occurred_at FROM ing_outbox"
-    " WHERE id > :after AND id <= :upto AND aggregate_type >= :from AND aggregate_type < :to"
-    " ORDER BY id LIMIT :limit";
+    "SELECT o.id, r.endpoint_name, r.provider_id, o.version, o.occurred_at"
+    " FROM ing_outbox AS o JOIN ing_record AS r ON r.id = o.record_id"
+    " WHERE o.id > :after AND o.id <= :upto AND r.provenance_code = :source"
+    " AND (:endpoint = '' OR r.endpoint_name = :endpoint) ORDER BY o.id LIMIT :limit";
 
 static bool record_changes(struct store *store, struct arena *arena,
                            const struct record_change_walk *walk, struct record_changed_list *list,
                            struct error *err)
 {
-    const bool is_one = walk->endpoint.len > 0;
-    const struct str from =
-        arena_printf(arena, "%.*s/%.*s", STR_ARG(walk->source), STR_ARG(walk->endpoint));
-    const struct str to = is_one ? arena_printf(arena, "%.*s\x01", STR_ARG(from))
-                                 : arena_printf(arena, "%.*s0", STR_ARG(walk->source));
     struct statement *st = statement_of(store, CHANGES);
     struct record_changed *change;
 
     *list = (struct record_changed_list){ 0 };
     bind_i64(st, ":after", walk->after);
     bind_i64(st, ":upto", walk->upto);
-    bind_text(st, ":from", from);
-    bind_text(st, ":to", to);
+    bind_text(st, ":source", walk->source);
+    bind_text(st, ":endpoint", walk->endpoint);
     bind_i64(st, ":limit", walk->limit);
     while ((change = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
-        struct str type;
-
         change->event = rows_i64(&st->rows);
-        type = rows_text(&st->rows, arena);
-        change->endpoint = str_slice(type, walk->source.len + 1, type.len);
+        change->endpoint = rows_text(&st->rows, arena);
         change->provider_id = rows_text(&st->rows, arena);
         change->version = rows_i64(&st->rows);
         change->changed_us = rows_i64(&st->rows);
@@ -158,7 +150,9 @@ static bool record_changes(struct store *store, struct arena *arena,
 }
 
 static const char AS_OF[] =
-    "SELECT @place, " PLAIN_COLUMNS ", payload FROM {find ing_record: provenance_code = :source"
+    "SELECT @place, " PLAIN_COLUMNS
+    ", (SELECT payload FROM ing_record_content WHERE record_id = t.id)"
+    " FROM {find ing_record: provenance_code = :source"
     " AND endpoint_name = @endpoint AND provider_id = @wanted AND version = @as_of}";
 
 static bool record_as_of(struct store *store, struct arena *arena, struct str source,

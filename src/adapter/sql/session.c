@@ -73,6 +73,7 @@ static const struct store_ops STORE = {
     .schema = sql_schema,
     .words = sql_words,
     .words_restore = sql_words_restore,
+    .lanes = sql_lanes,
 };
 
 void sql_session_init(struct sql_session *session, const struct sql_driver *driver)

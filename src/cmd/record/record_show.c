@@ -74,7 +74,7 @@ static void print_history(const struct view_record *view, FILE *out)
         return;
     fprintf(out, "\nhistory%s\n", view->history.count == 0 ? ": its events are gone" : "");
     for (size_t i = 0; i < view->history.count; i++) {
-        const struct outbox_event *event = &view->history.items[i];
+        const struct outbox_event *event = &view->history.items[i].event;
 
         (void)instant_format(event->occurred_us, at);
         fprintf(out, "  version %" PRId64 "  %s  %.*s  %.*s\n", event->version, at,

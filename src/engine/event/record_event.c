@@ -1,15 +1,11 @@
 /* Events of records. */
 #include "engine/event/record_event.h"
 
-#include <string.h>
-
 #include "base/instant.h"
 #include "core/lane.h"
 #include "core/limits.h"
 #include "data/json_write.h"
-
-/* The output fields may be anything the page was; the rest is some hundred bytes. */
-enum { EVENT_BYTES_MAX = PAGE_BYTES_MAX, LINEAGE_BYTES_MAX = 1024 };
+#include "engine/event/lineage_json.h"
 
 struct str record_event_aggregate(struct arena *arena, const struct record_context *context)
 {
@@ -17,29 +13,56 @@ struct str record_event_aggregate(struct arena *arena, const struct record_conte
 }
 
 static void write_state(struct json_writer *w, const struct record_write *write,
-                        const struct record_context *context, struct str merged_into)
+                        struct str merged_into)
 {
     char date[INSTANT_TEXT_MAX];
 
-    json_write_member_str(w, STR("source"), context->source);
-    json_write_member_str(w, STR("endpoint"), context->endpoint);
-    json_write_member_str(w, STR("id"), write->provider_id);
-    json_write_member_i64(w, STR("version"), write->version);
     if (write->has_updated)
         json_write_member_str(w, STR("updatedAt"),
                               (struct str){ date, instant_format(write->updated_us, date) });
     if (write->provider_version.len > 0)
         json_write_member_str(w, STR("providerVersion"), write->provider_version);
-    json_write_member_bool(w, STR("deleted"), write->is_deleted);
     if (merged_into.len > 0)
         json_write_member_str(w, STR("mergedInto"), merged_into);
     json_write_member_str(w, STR("contentHash"), write->content_hash);
-    json_write_member_str(w, STR("exprHash"), context->expr_hash);
 }
 
-bool record_event_begin(struct record_change *change, const struct record_context *context,
-                        const struct record_origin *origin, const struct record *record,
-                        struct error *err)
+static bool write_fields(struct json_writer *w, const struct record_origin *origin,
+                         const struct record *record, struct str published, struct error *err)
+{
+    struct str payload;
+
+    if (published.len == 0) /* a tombstone's */
+        return true;
+    json_write_name(w, STR("fields"));
+    json_write_raw(w, published);
+    if (!origin->reader->endpoint->event_payload)
+        return true;
+    if (!record_payload_json(origin, record, &payload, err))
+        return error_wrap(err, "payload of record %.*s", STR_ARG(record->provider_id));
+    json_write_name(w, STR("payload"));
+    json_write_raw(w, payload);
+    return true;
+}
+
+/* What the batch and its plan do not say of this event. */
+static void write_cause(struct json_writer *w, const struct record_context *context,
+                        const struct record_event_cause *cause)
+{
+    if (!cause->is_later)
+        return;
+    json_write_member_str(w, STR("exprHash"), context->expr_hash);
+    if (cause->is_rederived)
+        json_write_member_bool(w, STR("rederived"), true);
+    if (context->lineage.batch_id == 0) {
+        json_write_name(w, STR("lineage"));
+        lineage_json_write(w, &context->lineage);
+    }
+}
+
+bool record_event_make(struct record_change *change, const struct record_context *context,
+                       const struct record_event_cause *cause, const struct record_origin *origin,
+                       const struct record *record, struct error *err)
 {
     struct record_fields fields;
     struct json_writer writer;
@@ -51,20 +74,21 @@ bool record_event_begin(struct record_change *change, const struct record_contex
     buf_init(&body, origin->arena, EVENT_BYTES_MAX);
     json_writer_init(&writer, &body);
     json_write_object(&writer);
-    write_state(&writer, &change->record, context, record->merged_into);
-    if (fields.published.len > 0) {
-        json_write_name(&writer, STR("fields"));
-        json_write_raw(&writer, fields.published);
-    }
-    change->event.aggregate_id = change->record.provider_id;
+    write_state(&writer, &change->record, record->merged_into);
+    if (!write_fields(&writer, origin, record, fields.published, err))
+        return false;
+    write_cause(&writer, context, cause);
+    json_write_end(&writer);
+    json_writer_finish(&writer);
+    change->event.batch_id = context->lineage.batch_id;
     change->event.version = change->record.version;
     change->event.schema_version = RECORD_EVENT_SCHEMA;
     change->event.occurred_us = context->now_us;
-    change->event.payload = buf_str(&body); /* the object is ended by record_events_end() */
+    change->event.body = buf_str(&body);
     return buf_ok(&body, err);
 }
 
-bool record_event_name(struct outbox_event *event, const struct record_event_ids *ids,
+bool record_event_name(struct record_change *change, const struct record_event_ids *ids,
                        struct str aggregate_type, struct error *err)
 {
     unsigned char chance[UUID_RANDOM_BYTES];
@@ -74,37 +98,7 @@ bool record_event_name(struct outbox_event *event, const struct record_event_ids
         return arena_error(ids->arena, err);
     random_source_bytes(ids->random, chance, sizeof(chance));
     uuid_format(uuid_make(ids->state, ids->now_us, chance), text);
-    event->event_id = (struct str){ text, UUID_TEXT_MAX - 1 };
-    event->aggregate_type = aggregate_type;
-    event->lane = lane_of(aggregate_type, event->aggregate_id);
+    change->event.event_id = (struct str){ text, UUID_TEXT_MAX - 1 };
+    change->event.lane = lane_of(aggregate_type, change->record.provider_id);
     return true;
-}
-
-/* ,"lineage":{...}} */
-static struct str lineage_text(struct arena *arena, const struct lineage *lineage)
-{
-    return arena_printf(arena,
-                        ",\"lineage\":{\"scheduleInstanceId\":%lld,\"planId\":%lld,"
-                        "\"sliceId\":%lld,\"taskId\":%lld,\"runId\":%lld,\"batchId\":%lld}}",
-                        (long long)lineage->schedule_instance_id, (long long)lineage->plan_id,
-                        (long long)lineage->slice_id, (long long)lineage->task_id,
-                        (long long)lineage->run_id, (long long)lineage->batch_id);
-}
-
-bool record_events_end(struct record_change *changes, size_t count, struct arena *arena,
-                       const struct lineage *lineage, struct error *err)
-{
-    const struct str end = lineage_text(arena, lineage);
-
-    for (size_t i = 0; i < count && !arena->failed; i++) {
-        struct str *payload = &changes[i].event.payload;
-        char *text = arena_alloc_raw(arena, payload->len + end.len);
-
-        if (text == NULL)
-            break;
-        memcpy(text, payload->data, payload->len);
-        memcpy(text + payload->len, end.data, end.len);
-        *payload = (struct str){ text, payload->len + end.len };
-    }
-    return !arena->failed || arena_error(arena, err);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/overwrite.h"
-#include "engine/event/record_event.h"
 #include "port/store_quarantine.h"
 
 /* ---- one state of each id ---- */
@@ -200,7 +199,7 @@ static struct record_write row_of(const struct record *record, const struct reco
 static struct str event_type_of(const struct record *record, const struct record_state *state)
 {
     if (record->is_deleted)
-        return STR("RecordDeleted");
+        return RECORD_EVENT_DELETED;
     return state->id == 0 || state->is_deleted ? STR("RecordCreated") : STR("RecordUpdated");
 }
 
@@ -217,7 +216,7 @@ static bool add_change(struct records *records, size_t i, const struct record_co
     change->record.content_hash = records->hashes[i];
     change->event.event_type = event_type_of(record, state);
     origin.arena = records->arena;
-    if (!record_event_begin(change, context, &origin, record, err))
+    if (!record_event_make(change, context, &records->cause, &origin, record, err))
         return false;
     records->change_count++;
     return true;
@@ -249,7 +248,7 @@ static bool finish_changes(struct records *records, const struct record_context 
         return arena_error(records->arena, err);
     qsort(records->changes, records->change_count, sizeof(records->changes[0]), in_writing_order);
     for (size_t i = 0; i < records->change_count; i++) {
-        if (!record_event_name(&records->changes[i].event, &ids, aggregate_type, err))
+        if (!record_event_name(&records->changes[i], &ids, aggregate_type, err))
             return false;
     }
     return true;
@@ -355,9 +354,8 @@ static bool write_changes(struct records *records, const struct record_context *
 {
     size_t new_count = 0;
 
-    if (!record_events_end(records->changes, records->change_count, records->arena,
-                           &context->lineage, err))
-        return false;
+    for (size_t i = 0; i < records->change_count; i++)
+        records->changes[i].event.batch_id = context->lineage.batch_id; /* known by now */
     if (!records->must_wait)
         return write_some(records, context, 0, records->change_count, is_written, err);
     while (new_count < records->change_count && records->changes[new_count].record.id == 0)

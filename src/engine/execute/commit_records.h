@@ -13,6 +13,7 @@
 #ifndef PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 #define PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 
+#include "engine/event/record_event.h"
 #include "engine/execute/commit.h"
 #include "port/store_record.h"
 
@@ -22,6 +23,7 @@ struct records {
     struct record_origin origin; /* where they were read; its arena is used for hashing only */
     struct random_source *random;
     struct uuid_state *event_ids;
+    struct record_event_cause cause; /* of their events */
     bool touches_older; /* requested by id: a record that is older was checked nevertheless */
     bool must_wait;     /* a race was lost: lock all records before any is changed */
 

@@ -175,7 +175,8 @@ static bool store_record(struct retry *retry, struct quarantine_retried *retried
                                .arena = retry->arena,
                                .origin = retry->reread.origin,
                                .random = retry->random,
-                               .event_ids = &event_ids };
+                               .event_ids = &event_ids,
+                               .cause = { .is_later = true } };
     bool is_over = false;
 
     if (!records_init(&records, &batch, err))

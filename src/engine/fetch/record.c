@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mask.h"
 #include "base/quote.h"
+#include "core/limits.h"
 #include "data/json_canonical.h"
 #include "data/json_storable.h"
 #include "engine/fetch/field.h"
@@ -380,13 +381,75 @@ static bool judge_version(struct judging *judging)
     return true;
 }
 
+/* ---- its event ---- */
+
+/* The rest of an event's body: names, a date, hashes, the lineage. */
+enum { EVENT_REST_MAX = 4096 };
+
+/* JSON writes a byte as six at most. */
+enum { ESCAPED_MAX = 6 };
+
+static bool event_size(const struct judging *judging, size_t *size)
+{
+    const struct record *record = judging->record;
+    const struct record_origin origin = { .reader = judging->reader,
+                                          .document = judging->place.document,
+                                          .arena = judging->place.arena };
+    struct record_fields fields = { 0 };
+    struct str payload = NOTHING;
+
+    if (!record->is_deleted && (!record_fields(&origin, record, &fields, judging->err) ||
+                                (judging->reader->endpoint->event_payload &&
+                                 !record_payload_json(&origin, record, &payload, judging->err))))
+        return false;
+    *size = fields.published.len + payload.len +
+            (record->version.len + record->merged_into.len) * ESCAPED_MAX + EVENT_REST_MAX;
+    return true;
+}
+
+/* Nearly every record is so small that its fields need not be made to know it. */
+static bool is_small(const struct judging *judging)
+{
+    const struct record *record = judging->record;
+    const size_t times = judging->response->fields.count + judging->reader->endpoint->event_payload;
+
+    return (record->payload.len * times + record->version.len + record->merged_into.len) *
+                   ESCAPED_MAX +
+               EVENT_REST_MAX <=
+           (size_t)EVENT_BYTES_MAX;
+}
+
+/* A record whose event cannot be published is not stored without one: it is quarantined, with all
+ * its bytes, until a person has chosen other fields. */
+static bool judge_event(struct judging *judging)
+{
+    struct record *record = judging->record;
+    size_t size;
+
+    if (is_small(judging))
+        return true;
+    if (!event_size(judging, &size))
+        return false;
+    if (size <= (size_t)EVENT_BYTES_MAX)
+        return true;
+    record->reason = "event.size";
+    record->detail =
+        arena_printf(judging->place.arena,
+                     "its event would have %zu bytes, the maximum is %zu: choose fewer "
+                     "or smaller fields%s",
+                     size, (size_t)EVENT_BYTES_MAX,
+                     judging->reader->endpoint->event_payload ? ", or no event.payload" : "");
+    return record->detail.data != NULL || arena_error(judging->place.arena, judging->err);
+}
+
 /* ---- the whole ---- */
 
 bool record_judge(const struct record_origin *origin, struct document_node node, size_t position,
                   struct record *record, struct error *err)
 {
-    static bool (*const steps[])(struct judging *) = { judge_id, judge_tombstone, judge_date,
-                                                       judge_version, judge_fields };
+    static bool (*const steps[])(struct judging *) = {
+        judge_id, judge_tombstone, judge_date, judge_version, judge_fields, judge_event
+    };
     struct judging judging = { .reader = origin->reader,
                                .place = { origin->document, node, origin->arena },
                                .response = &origin->reader->endpoint->response,
@@ -525,4 +588,18 @@ bool record_fields(const struct record_origin *origin, const struct record *reco
     if (!record->is_deleted)
         fields->published = buf_str(&published);
     return list->count == 0 || json_storable(origin->arena, buf_str(&stored), &fields->stored, err);
+}
+
+bool record_payload_json(const struct record_origin *origin, const struct record *record,
+                         struct str *json, struct error *err)
+{
+    struct buf out;
+
+    *json = record->payload;
+    if (origin->document->format == RESPONSE_JSON)
+        return true;
+    buf_init(&out, origin->arena, SIZE_MAX / 2);
+    json_quote(&out, record->payload);
+    *json = buf_str(&out);
+    return buf_ok(&out, err);
 }

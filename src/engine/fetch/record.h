@@ -1,9 +1,9 @@
 /* record: one item of a page, judged.
  *
- *      item ── id ── tombstone? ── date ── version ── required fields ──▶ a good record
- *               │                    │        │            │
- *               ╰────────────────────┴────────┴────────────┴──▶ a bad record (L3): quarantined
- *                                                               with the reason and its bytes
+ *      item ── id ── tombstone? ── date ── version ── required fields ── size ──▶ a good record
+ *               │                    │        │            │              │
+ *               ╰────────────────────┴────────┴────────────┴──────────────┴──▶ a bad record (L3):
+ *                                             quarantined with the reason and its bytes
  *
  * The id is made of the source's id paths, joined by id_separator, in lower case where id_case says
  * so. Different ids stay different, or the item is bad:
@@ -18,6 +18,8 @@
  * Where the source has dates (updated_at), a record without one is bad, unless it is a
  * tombstone, or the source says that the date may be absent. Where the source has no dates, the
  * content hash decides what has changed.
+ *
+ * A record whose event would be too large to be published (EVENT_BYTES_MAX) is bad: "event.size".
  *
  * A date later than the request plus response.future_tolerance is not believed, because it would
  * keep every later state of the record out of the store. The record is good, but treated as one
@@ -68,7 +70,8 @@ struct record {
     struct document_node node;
     const char *reason; /* why the record is bad: "id.missing", "id.invalid", "id.ambiguous",
                          * "date.missing", "date.syntax", "field.missing", "field.type",
-                         * "field.value", "version.invalid", "item.type"; NULL: it is good */
+                         * "field.value", "version.invalid", "event.size", "item.type"; NULL: it
+                         * is good */
     struct str detail;  /* for people: the path, and a sample of the value found there */
 };
 
@@ -129,5 +132,9 @@ struct record_fields {
 };
 bool record_fields(const struct record_origin *origin, const struct record *record,
                    struct record_fields *fields, struct error *err) MUST_CHECK;
+
+/* The payload as a JSON value: JSON as it is, XML as a string. */
+bool record_payload_json(const struct record_origin *origin, const struct record *record,
+                         struct str *json, struct error *err) MUST_CHECK;
 
 #endif

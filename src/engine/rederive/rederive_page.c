@@ -111,7 +111,10 @@ static bool make_event(struct rederiving *r, const struct rederive_group *group,
     const struct record_context context = { .source = stored->source,
                                             .endpoint = group->endpoint,
                                             .expr_hash = str_of(group->new_hash),
+                                            .lineage = stored->lineage,
                                             .now_us = r->request->now_us };
+    /* For consumers: the source's record is the same. */
+    const struct record_event_cause cause = { .is_later = true, .is_rederived = true };
     const struct record_event_ids ids = { .arena = &r->page,
                                           .random = r->request->random,
                                           .state = &r->event_ids,
@@ -121,16 +124,9 @@ static bool make_event(struct rederiving *r, const struct rederive_group *group,
     if (aggregate.data == NULL)
         return arena_error(&r->page, err);
     change->event.event_type =
-        change->record.is_deleted ? STR("RecordDeleted") : STR("RecordUpdated");
-    if (!record_event_begin(change, &context, &now->origin, &now->record, err))
-        return false;
-    /* For consumers: the source's record is the same. */
-    change->event.payload =
-        arena_printf(&r->page, "%.*s,\"rederived\":true", STR_ARG(change->event.payload));
-    if (change->event.payload.data == NULL)
-        return arena_error(&r->page, err);
-    return record_event_name(&change->event, &ids, aggregate, err) &&
-           record_events_end(change, 1, &r->page, &stored->lineage, err);
+        change->record.is_deleted ? RECORD_EVENT_DELETED : STR("RecordUpdated");
+    return record_event_make(change, &context, &cause, &now->origin, &now->record, err) &&
+           record_event_name(change, &ids, aggregate, err);
 }
 
 static bool hash_record(struct rederiving *r, const struct reread *now, struct str *hash,

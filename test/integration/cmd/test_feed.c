@@ -62,7 +62,7 @@ static void check_truth(const char *store, const struct sim *sim, const char *so
     CHECK_EQ(RUN("patra", "cursor", "verify", "--store", store).code, 0, what);
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record r WHERE r.version <>"
                                " (SELECT count(*) FROM ing_outbox o"
-                               "  WHERE o.aggregate_id = r.provider_id)"),
+                               "  WHERE o.record_id = r.id)"),
              0, "one event per version of each record");
 }
 

@@ -307,18 +307,21 @@ static void add_record(const char *store, const char *id, int days_ago)
 {
     char sql[1024];
 
-    (void)snprintf(
-        sql, sizeof(sql),
-        "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version,"
-        " deleted, content_hash, expr_hash, checked_at, observed_at, created_at, payload)"
-        " VALUES ('daily', 'works', '%s', 1, %s, 'x', 'y', %s, %s, %s, %s)",
-        id, is_postgres(store) ? "false" : "0",
-        is_postgres(store) ? format("now() - interval '%d days'", days_ago).bytes
-                           : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
-        is_postgres(store) ? "now()" : "unixepoch() * 1000000",
-        is_postgres(store) ? "now()" : "unixepoch() * 1000000",
-        is_postgres(store) ? "'\\x7b7d'" : "x'7b7d'");
+    (void)snprintf(sql, sizeof(sql),
+                   "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version,"
+                   " deleted, content_hash, expr_hash, checked_at, observed_at, created_at)"
+                   " VALUES ('daily', 'works', '%s', 1, %s, 'x', 'y', %s, %s, %s)",
+                   id, is_postgres(store) ? "false" : "0",
+                   is_postgres(store)
+                       ? format("now() - interval '%d days'", days_ago).bytes
+                       : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
+                   is_postgres(store) ? "now()" : "unixepoch() * 1000000",
+                   is_postgres(store) ? "now()" : "unixepoch() * 1000000");
     (void)ask(store, sql);
+    (void)ask(store, is_postgres(store) ? "INSERT INTO ing_record_content (record_id, payload)"
+                                          " SELECT max(id), '\\x7b7d' FROM ing_record"
+                                        : "INSERT INTO ing_record_content (record_id, payload)"
+                                          " SELECT max(id), x'7b7d' FROM ing_record");
 }
 
 static struct run update_stale(const char *store, const char *stale)

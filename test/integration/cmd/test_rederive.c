@@ -24,16 +24,18 @@ static int64_t wrong_kinds(const char *store)
 {
     return sql_number(
         store, is_postgres(store)
-                   ? "SELECT count(*) FROM ing_record r JOIN ing_outbox o"
-                     " ON o.aggregate_id = r.provider_id AND o.version = r.version"
+                   ? "SELECT count(*) FROM ing_record r JOIN ing_record_content c"
+                     " ON c.record_id = r.id JOIN ing_outbox o"
+                     " ON o.record_id = r.id AND o.version = r.version"
                      " WHERE NOT r.deleted AND"
-                     " convert_from(o.payload, 'UTF8')::json->'fields'->>'kind' IS DISTINCT FROM"
-                     " convert_from(r.payload, 'UTF8')::json->>'created_at'"
-                   : "SELECT count(*) FROM ing_record r JOIN ing_outbox o"
-                     " ON o.aggregate_id = r.provider_id AND o.version = r.version"
+                     " convert_from(o.body, 'UTF8')::json->'fields'->>'kind' IS DISTINCT FROM"
+                     " convert_from(c.payload, 'UTF8')::json->>'created_at'"
+                   : "SELECT count(*) FROM ing_record r JOIN ing_record_content c"
+                     " ON c.record_id = r.id JOIN ing_outbox o"
+                     " ON o.record_id = r.id AND o.version = r.version"
                      " WHERE NOT r.deleted AND"
-                     " json_extract(CAST(o.payload AS TEXT), '$.fields.kind') IS NOT"
-                     " json_extract(CAST(r.payload AS TEXT), '$.created_at')");
+                     " json_extract(CAST(o.body AS TEXT), '$.fields.kind') IS NOT"
+                     " json_extract(CAST(c.payload AS TEXT), '$.created_at')");
 }
 
 static void check_diff(const char *store, int64_t stored, int64_t events)
@@ -73,13 +75,13 @@ static void rederive_fields(const char *store)
     CHECK_EQ(wrong_kinds(store), 0, "as their payloads say");
     CHECK_EQ(sql_number(store, is_postgres(store)
                                    ? "SELECT count(*) FROM ing_outbox WHERE"
-                                     " convert_from(payload, 'UTF8')::jsonb->>'rederived' = 'true'"
+                                     " convert_from(body, 'UTF8')::jsonb->>'rederived' = 'true'"
                                    : "SELECT count(*) FROM ing_outbox WHERE json_extract("
-                                     "CAST(payload AS TEXT), '$.rederived') = 1"),
+                                     "CAST(body AS TEXT), '$.rederived') = 1"),
              stored, "and consumers can tell them from changes of the source");
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record r WHERE r.version <> (SELECT"
-                               " max(version) FROM ing_outbox o WHERE o.aggregate_id ="
-                               " r.provider_id)"),
+                               " max(version) FROM ing_outbox o WHERE o.record_id ="
+                               " r.id)"),
              0, "no version is without its event");
     run = RUN("patra", "rederive", SIM_SOURCE_NAME, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "read"), 0, "done");

@@ -107,7 +107,7 @@ static void compare(const char *dsn, const struct seen *seen, const char *label)
 {
     const bool is_postgres = strncmp(dsn, "postgresql:", 11) == 0;
     const char *payload =
-        is_postgres ? "convert_from(r.payload, 'UTF8')" : "CAST(r.payload AS TEXT)";
+        is_postgres ? "convert_from(c.payload, 'UTF8')" : "CAST(c.payload AS TEXT)";
     const size_t before = test_failures();
     struct arena arena;
     struct buf sql;
@@ -129,7 +129,8 @@ static void compare(const char *dsn, const struct seen *seen, const char *label)
     }
     /* What was never exported and is deleted by now need not be in any export. */
     buf_printf(&sql,
-               "INSERT INTO zero SELECT count(*) FROM ing_record r LEFT JOIN seen s"
+               "INSERT INTO zero SELECT count(*) FROM ing_record r"
+               " JOIN ing_record_content c ON c.record_id = r.id LEFT JOIN seen s"
                " ON s.id = r.provider_id WHERE NOT (s.id IS NULL AND r.deleted)"
                " AND (s.id IS NULL OR s.version <> r.version"
                "  OR s.deleted <> CASE WHEN r.deleted THEN 1 ELSE 0 END"
@@ -187,13 +188,11 @@ static struct record_change change_of(struct writer *w, int key)
     change.event = (struct outbox_event){
         .event_id = arena_printf(&w->arena, "%08x-0000-7000-8000-%012x", (unsigned)w->number,
                                  (unsigned)++w->events),
-        .aggregate_type = STR("crossref/works"),
-        .aggregate_id = change.record.provider_id,
         .event_type = STR("RecordUpdated"),
         .version = change.record.version,
         .schema_version = 1,
         .occurred_us = NOW_US,
-        .payload = STR("{}"),
+        .body = STR("{}"),
     };
     return change;
 }

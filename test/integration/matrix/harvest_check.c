@@ -264,20 +264,19 @@ static const char *check_cursor(struct harvest *h)
 
 static const char *check_events(struct harvest *h, struct str id)
 {
-    const struct str type = arena_printf(&h->arena, "%s/%s", h->shape->source, h->shape->endpoint);
-    struct outbox_event_list events;
+    struct stored_event_list events;
     struct stored_record record;
     struct error err = { 0 };
 
     if (!get(h, id, &record))
         return say(h, "missing at rest", id);
-    REQUIRE_OK(store_outbox_of(h->store, &h->arena, &(struct outbox_query){ type, id, 0, ROWS_MAX },
-                               &events, &err),
+    REQUIRE_OK(store_outbox_of(h->store, &h->arena,
+                               &(struct outbox_query){ record.id, 0, ROWS_MAX }, &events, &err),
                err);
     if ((int64_t)events.count != record.version)
         return say(h, "not one event per version", id);
     for (size_t i = 0; i < events.count; i++) {
-        if (events.items[i].version != (int64_t)i + 1)
+        if (events.items[i].event.version != (int64_t)i + 1)
             return say(h, "events out of order", id);
     }
     return NULL;

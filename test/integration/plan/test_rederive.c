@@ -76,7 +76,7 @@ TEST(an_update_after_a_changed_mapping_makes_no_request)
 {
     const struct planning_source before = { .query = TITLE }, after = { .query = NAME };
     struct store *store = contract_store();
-    struct outbox_event_list events;
+    struct stored_event_list events;
     struct plan_result result;
     struct error err = { 0 };
 
@@ -90,11 +90,11 @@ TEST(an_update_after_a_changed_mapping_makes_no_request)
     CHECK_STR(planning_value(result.remarks, "rederived.changed"), STR("1"), "as the plan says");
     CHECK_EQ(get(store, "one").version, 2, "a new version");
     REQUIRE_OK(store_outbox_of(store, contract_arena(),
-                               &(struct outbox_query){ STR("demo/works"), STR("one"), 1, 10 },
-                               &events, &err),
+                               &(struct outbox_query){ get(store, "one").id, 1, 10 }, &events,
+                               &err),
                err);
     REQUIRE(events.count == 1, "and its event");
-    CHECK_STR(planning_value(events.items[0].payload, "fields.title"), STR("new"), "new fields");
+    CHECK_STR(planning_value(events.items[0].event.body, "fields.title"), STR("new"), "new fields");
     CHECK_EQ(trigger(store, "update").rederived.read, 0, "once");
     contract_end();
 }

@@ -165,7 +165,7 @@ def generic(client, first, last):
 
 
 class Store:
-    """ing_record, as patra's migration makes it; the newest version of a record wins."""
+    """ing_record and its content, as patra's migration makes them; the newest version of a record wins."""
 
     def __init__(self, path):
         self.db = sqlite3.connect(path)
@@ -173,12 +173,14 @@ class Store:
 
     def put(self, records):
         with self.db:
-            self.db.executemany(
-                "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version, deleted, content_hash,"
-                " expr_hash, observed_at, checked_at, created_at, payload) VALUES ('sim', 'e', ?, ?, 1, ?, 'x', 'x', 0, 0, 0, ?)"
-                " ON CONFLICT DO UPDATE SET updated_at = excluded.updated_at, deleted = excluded.deleted,"
-                " payload = excluded.payload WHERE coalesce(excluded.updated_at >= ing_record.updated_at, 1)",
-                records)
+            for name, updated, deleted, payload in records:
+                written = self.db.execute(
+                    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version, deleted, content_hash,"
+                    " expr_hash, observed_at, checked_at, created_at) VALUES ('sim', 'e', ?, ?, 1, ?, 'x', 'x', 0, 0, 0)"
+                    " ON CONFLICT DO UPDATE SET updated_at = excluded.updated_at, deleted = excluded.deleted"
+                    " WHERE coalesce(excluded.updated_at >= ing_record.updated_at, 1) RETURNING id", (name, updated, deleted)).fetchall()
+                for record in written:
+                    self.db.execute("INSERT OR REPLACE INTO ing_record_content (record_id, payload) VALUES (?, ?)", (*record, payload))
 
 
 def verify(path, protocol, last, *options):
@@ -215,7 +217,8 @@ def check_protocol(protocol, walk):
         equal(local, report, f'{protocol}: a world opened by verify itself')
         db = sqlite3.connect(path)
         with db:
-            db.execute("UPDATE ing_record SET payload = CAST(payload || ' ' AS BLOB) WHERE deleted = 0 AND id % 100 = 7")
+            db.execute("UPDATE ing_record_content SET payload = CAST(payload || ' ' AS BLOB) WHERE record_id % 100 = 7 AND record_id IN"
+                       " (SELECT id FROM ing_record WHERE deleted = 0)")
             db.execute("DELETE FROM ing_record WHERE deleted = 0 AND id % 100 = 8")
         db.close()
         code, report = verify(path, protocol, last, '--url', sim.http)

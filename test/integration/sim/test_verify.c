@@ -102,8 +102,9 @@ static void drop(struct row *row)
 
 #define INSERT                                                                          \
     "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, " \
-    "version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at, "  \
-    "payload) VALUES ('sim', 'works', "
+    "version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at) "  \
+    "VALUES ('sim', 'works', "
+#define INSERT_CONTENT "INSERT INTO ing_record_content (record_id, payload) "
 
 static struct str migration(const char *store)
 {
@@ -118,14 +119,17 @@ static struct str write_sqlite(void)
     static int stores;
     const struct str sql = migration("sqlite");
     struct str path = arena_printf(&fixture.arena, "%s/store%d.db", test_folder(), stores++);
-    sqlite3_stmt *insert = NULL;
+    sqlite3_stmt *insert = NULL, *content = NULL;
     sqlite3 *db = NULL;
 
     REQUIRE(sql.data != NULL, "the migration is in the tree");
     REQUIRE(sqlite3_open(path.data, &db) == SQLITE_OK, "open");
     REQUIRE(sqlite3_exec(db, sql.data, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
     REQUIRE(sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK, "begin");
-    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, 'x', 'x', 0, 0, 0, ?4)", -1, &insert,
+    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, 'x', 'x', 0, 0, 0)", -1, &insert, NULL) ==
+                SQLITE_OK,
+            sqlite3_errmsg(db));
+    REQUIRE(sqlite3_prepare_v2(db, INSERT_CONTENT "VALUES (last_insert_rowid(), ?1)", -1, &content,
                                NULL) == SQLITE_OK,
             sqlite3_errmsg(db));
     for (size_t i = 0; i < fixture.count; i++) {
@@ -137,10 +141,13 @@ static struct str write_sqlite(void)
         if (row->undated)
             (void)sqlite3_bind_null(insert, 2);
         (void)sqlite3_bind_int(insert, 3, row->deleted);
-        (void)sqlite3_bind_blob(insert, 4, row->body.data, (int)row->body.len, SQLITE_STATIC);
         REQUIRE(sqlite3_step(insert) == SQLITE_DONE, sqlite3_errmsg(db));
+        (void)sqlite3_reset(content);
+        (void)sqlite3_bind_blob(content, 1, row->body.data, (int)row->body.len, SQLITE_STATIC);
+        REQUIRE(sqlite3_step(content) == SQLITE_DONE, sqlite3_errmsg(db));
     }
     (void)sqlite3_finalize(insert);
+    (void)sqlite3_finalize(content);
     REQUIRE(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK, "commit");
     (void)sqlite3_close(db);
     return path;
@@ -178,8 +185,10 @@ static struct str write_postgres(void)
         const int formats[] = { 0, 0, 0, 1 };
         PGresult *result = PQexecParams(
             db,
-            INSERT "$1, 'epoch'::timestamptz + ($2 || ' microseconds')::interval, 1, $3::bool, "
-                   "'x', 'x', 'epoch', 'epoch', 'epoch', $4)",
+            "WITH added AS (" INSERT
+            "$1, 'epoch'::timestamptz + ($2 || ' microseconds')::interval, 1, $3::bool, "
+            "'x', 'x', 'epoch', 'epoch', 'epoch') RETURNING id) " INSERT_CONTENT
+            "SELECT id, $4::bytea FROM added",
             4, NULL, values, lengths, formats, 0);
 
         REQUIRE(PQresultStatus(result) == PGRES_COMMAND_OK, PQerrorMessage(db));

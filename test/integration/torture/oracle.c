@@ -95,25 +95,27 @@ static const struct {
                                " AND s.status_code <> 'CANCELLED'" },
     { "records with events other than one per version",
       "SELECT count(*) FROM ing_record r WHERE r.version <> (SELECT count(*) FROM ing_outbox o"
-      " WHERE o.aggregate_id = r.provider_id AND"
-      " o.aggregate_type = r.provenance_code || '/' || r.endpoint_name)" },
+      " WHERE o.record_id = r.id)" },
     { "records whose last event has another version",
       "SELECT count(*) FROM ing_record r WHERE r.version <> (SELECT max(o.version) FROM ing_outbox "
       "o"
-      " WHERE o.aggregate_id = r.provider_id AND"
-      " o.aggregate_type = r.provenance_code || '/' || r.endpoint_name)" },
+      " WHERE o.record_id = r.id)" },
     { "first events that are no creations, and creations that are no first events",
       "SELECT count(*) FROM ing_outbox WHERE (version = 1) <> (event_type = 'RecordCreated')"
       " AND NOT (version = 1 AND event_type = 'RecordDeleted')" },
     { "events without a record",
       "SELECT count(*) FROM ing_outbox o WHERE NOT EXISTS (SELECT 1 FROM ing_record r"
-      " WHERE o.aggregate_id = r.provider_id AND"
-      " o.aggregate_type = r.provenance_code || '/' || r.endpoint_name)" },
+      " WHERE o.record_id = r.id)" },
     { "records whose last event says otherwise whether they are dead",
-      "SELECT count(*) FROM ing_record r JOIN ing_outbox o ON o.aggregate_id = r.provider_id AND"
-      " o.aggregate_type = r.provenance_code || '/' || r.endpoint_name AND o.version = r.version"
+      "SELECT count(*) FROM ing_record r JOIN ing_outbox o ON o.record_id = r.id AND o.version = "
+      "r.version"
       " WHERE (CASE WHEN r.deleted THEN 1 ELSE 0 END) <>"
       " (CASE WHEN o.event_type = 'RecordDeleted' THEN 1 ELSE 0 END)" },
+    { "records without content, and content without a record",
+      "SELECT (SELECT count(*) FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM"
+      " ing_record_content c WHERE c.record_id = r.id)) + (SELECT count(*) FROM"
+      " ing_record_content c WHERE NOT EXISTS (SELECT 1 FROM ing_record r WHERE"
+      " r.id = c.record_id))" },
     { "records without lineage",
       "SELECT count(*) FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM ing_task_run_batch b JOIN"
       " ing_task_run n ON n.id = b.run_id JOIN ing_task t ON t.id = n.task_id"
@@ -156,12 +158,12 @@ static void number_of(const struct site *site, const char *column, const char *n
 }
 
 /* Events of a changed mapping, which no batch counts. */
-#define REDERIVED_POSTGRES                                                  \
-    "SELECT count(*) FROM ing_outbox WHERE convert_from(payload, 'UTF8')::" \
+#define REDERIVED_POSTGRES                                               \
+    "SELECT count(*) FROM ing_outbox WHERE convert_from(body, 'UTF8')::" \
     "jsonb->>'rederived' = 'true'"
 #define REDERIVED_SQLITE                                      \
     "SELECT count(*) FROM ing_outbox WHERE json_extract(CAST" \
-    "(payload AS TEXT), '$.rederived') = 1"
+    "(body AS TEXT), '$.rederived') = 1"
 
 static void check_sums(struct site *site)
 {

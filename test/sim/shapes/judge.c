@@ -110,7 +110,8 @@ static bool has_revision(const struct look *look, struct str payload, int number
 
 static void read_records(struct look *look)
 {
-    sqlite3_stmt *st = query(look, "SELECT provider_id, payload FROM ing_record WHERE NOT deleted");
+    sqlite3_stmt *st = query(look, "SELECT provider_id, payload FROM ing_record JOIN"
+                                   " ing_record_content ON record_id = id WHERE NOT deleted");
 
     while (sqlite3_step(st) == SQLITE_ROW) {
         const int number = number_of(look, text_of(st, 0));

@@ -155,7 +155,7 @@ TEST(ten_faults_are_reported_in_one_run_each_with_its_place_and_a_hint)
         { "16:32", "spec.page.size-over-max", "endpoints.list.page.size" },
         { "17:45", "spec.window.align", "endpoints.list.window.align" },
         { "19:24", "spec.path.syntax", "endpoints.list.response.items" },
-        { "24:3", "spec.operation.unknown", "operations.harvset.operation" },
+        { "25:3", "spec.operation.unknown", "operations.harvset.operation" },
     };
     const struct str text = test_read("test/data/spec/ten-faults.yaml");
 
