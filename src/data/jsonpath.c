@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "data/jsonpath_program.h"
 
 bool jsonpath_is_singular(const struct jsonpath *path)
@@ -88,6 +89,59 @@ bool jsonpath_is_plain(const struct jsonpath *path)
             return false;
     }
     return true;
+}
+
+/* Adds what the selector finds in a node. *result: it finds something, or there may be nothing. */
+static bool step_into(const struct path_selector *selector, struct arena *arena,
+                      const struct json_doc *doc, struct json_node node,
+                      struct jsonpath_nodes *next, bool *result)
+{
+    struct json_node *slot;
+
+    if (selector->kind == SELECT_NAME) {
+        node = json_get(doc, node, selector->name);
+        *result = json_type(doc, node) != JSON_NONE;
+        slot = LIST_ADD(arena, next);
+        if (slot != NULL)
+            *slot = node;
+        return slot != NULL;
+    }
+    *result = json_type(doc, node) >= JSON_ARRAY;
+    for (struct json_iter it = json_each(doc, node); *result && json_next(&it);) {
+        slot = LIST_ADD(arena, next);
+        if (slot == NULL)
+            return false;
+        *slot = it.value;
+    }
+    return true;
+}
+
+bool jsonpath_is_whole(const struct jsonpath *path, struct arena *arena,
+                       struct jsonpath_target target, bool *result, struct error *err)
+{
+    struct jsonpath_nodes level = { .items = &target.root, .count = 1 };
+
+    assert(jsonpath_is_plain(path));
+    *result = true;
+    for (const struct path_segment *s = path->query.segments; s != NULL && *result; s = s->next) {
+        struct jsonpath_nodes next = { 0 };
+
+        for (size_t i = 0; i < level.count && *result; i++) {
+            if (!step_into(s->selectors, arena, target.doc, level.items[i], &next, result))
+                return arena_error(arena, err);
+        }
+        level = next;
+    }
+    return true;
+}
+
+bool jsonpath_is_deep(const struct jsonpath *path)
+{
+    for (const struct path_segment *s = path->query.segments; s != NULL; s = s->next) {
+        if (s->descendant)
+            return true;
+    }
+    return false;
 }
 
 bool jsonpath_ends_in_name(const struct jsonpath *path)

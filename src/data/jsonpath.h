@@ -101,6 +101,14 @@ bool jsonpath_is_ambiguous(const struct jsonpath *path, const struct json_doc *d
  * elements, each of them leads to a result. */
 bool jsonpath_is_plain(const struct jsonpath *path);
 
+/* Whether they all do: each name of a plain query (assert) finds a member in every object on its
+ * way, each wildcard an array or an object. */
+bool jsonpath_is_whole(const struct jsonpath *path, struct arena *arena,
+                       struct jsonpath_target target, bool *result, struct error *err) MUST_CHECK;
+
+/* True for a query with `..`: it does not say where it searches. */
+bool jsonpath_is_deep(const struct jsonpath *path);
+
 /* True for $.a and $..a, false for $, $.a[0] and $.a[*]: what it finds may be lists of its own. */
 bool jsonpath_ends_in_name(const struct jsonpath *path);
 

@@ -54,7 +54,6 @@ struct branch {
     struct str name;   /* of the last step, without its conditions; empty: it has none */
     bool is_deep;      /* the last step is searched at any depth */
     bool is_root;      /* the last step is the document's element */
-    bool is_bare;      /* the last step has no conditions */
 };
 
 static struct str local_name(struct str name)
@@ -74,8 +73,7 @@ static struct branch branch_of(struct str text)
     struct branch branch = { .before = str_slice(text, 0, has_slash ? slash : 0),
                              .name = is_name(name) ? name : STR(""),
                              .is_deep = !has_slash,
-                             .is_root = has_slash && slash == 0,
-                             .is_bare = bracket == step.len };
+                             .is_root = has_slash && slash == 0 };
 
     if (branch.before.len > 0 && branch.before.data[branch.before.len - 1] == '/') {
         branch.before.len--;
@@ -99,22 +97,20 @@ static bool next_branch(struct str path, size_t *from, struct str *text)
 
 /* ---- the container ---- */
 
+/* Its last step is an element of any name. */
+static bool is_any(struct str path)
+{
+    return path.len > 0 && path.data[path.len - 1] == '*';
+}
+
 /* False: the branch does not show where it searches. */
 static bool add_container(struct buf *out, struct str text)
 {
     const struct branch branch = branch_of(text);
 
-    if (text.len == 0 || text.data[0] == '(')
+    if (text.len == 0 || text.data[0] == '(' || branch.is_deep || is_any(branch.before))
         return false;
-    if (branch.is_root)
-        buf_add(out, text);
-    else if (branch.before.len > 0)
-        buf_add(out, branch.before);
-    else if (branch.name.len > 0 && branch.is_bare)
-        buf_printf(out, "/*[not(descendant-or-self::*[local-name()='%.*s'])]",
-                   STR_ARG(local_name(branch.name)));
-    else
-        return false;
+    buf_add(out, branch.is_root ? text : branch.before);
     return true;
 }
 
@@ -154,7 +150,7 @@ static bool has_names(struct str path)
     for (size_t from = 0; next_branch(path, &from, &text);) {
         const struct branch branch = branch_of(text);
 
-        if (branch.is_root || branch.before.len == 0 || branch.name.len == 0)
+        if (branch.is_root || branch.name.len == 0)
             return false;
     }
     return true;
@@ -170,7 +166,7 @@ static bool has_one_container(struct str path, struct str *container)
     for (from = 0; next_branch(path, &from, &text);) {
         const struct branch branch = branch_of(text);
 
-        if (branch.is_deep || !str_eq(branch.before, *container))
+        if (!str_eq(branch.before, *container))
             return false;
     }
     return true;
@@ -183,9 +179,8 @@ static void add_strangers(struct str path, struct str is_item, struct buf *out)
     for (size_t from = 0; next_branch(path, &from, &text);) {
         const struct branch branch = branch_of(text);
 
-        buf_printf(out, "%s%.*s%s*[local-name()='%.*s' and not(%.*s)]", out->len > 0 ? " | " : "",
-                   STR_ARG(branch.before), branch.is_deep ? "//" : "/",
-                   STR_ARG(local_name(branch.name)), STR_ARG(is_item));
+        buf_printf(out, "%s%.*s/*[local-name()='%.*s' and not(%.*s)]", out->len > 0 ? " | " : "",
+                   STR_ARG(branch.before), STR_ARG(local_name(branch.name)), STR_ARG(is_item));
     }
     if (has_one_container(path, &container))
         buf_printf(out,

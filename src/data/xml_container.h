@@ -1,10 +1,9 @@
 /* xml_container: the place where an XPath searches its elements.
  *
  *      /feed/entry                 /feed
- *      /a/b//record                /a/b
  *      /Set/Article | /Set/Book    /Set | /Set
  *      /record                     /record: the element is the document
- *      //o:record, record          true where no element has that name in any namespace
+ *      //record, /a//record        unknown; also where the step before the last is a wildcard
  *
  * A path that finds nothing in a document that has the container found an empty list. In one that
  * does not have it, there is no list: the document is another one, or in another namespace.
@@ -22,7 +21,7 @@
 #include "base/str.h"
 
 /* XPaths, in the arena. All are empty where the text does not show a container: a path in
- * parentheses, a function, //record[@status]. */
+ * parentheses, a function, a last step that is searched at any depth. */
 struct xml_container {
     struct str path;      /* finds the container */
     struct str elements;  /* the elements in it */

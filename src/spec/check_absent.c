@@ -82,12 +82,13 @@ static void check_place_of_items(const struct check *check)
         return;
     }
     if (check->format == RESPONSE_XML
-            ? container.path.len > 0 && !str_starts(container.path, STR("/*[not("))
+            ? container.path.len > 0
             : str_find(items->value.text, STR("..")) == items->value.text.len)
         return;
-    check_warn(check, "spec.response.items-anywhere", "response.items",
-               "does not say where the list is: a response of another shape looks like an empty "
-               "page");
+    check_warn(
+        check, "spec.response.items-anywhere", "response.items",
+        "does not say where the list is: a page without items cannot be told from a response "
+        "of another shape, and is an error");
     check_hint(check, "write the whole path, such as %s",
                check->format == RESPONSE_XML ? "/response/records/record" : "$.data.items");
 }

@@ -325,7 +325,7 @@ static bool add_item(struct document_items *items, struct arena *arena, struct d
 static bool add_json(const struct json_doc *doc, struct document_items *items, struct arena *arena,
                      struct json_node node, struct error *err)
 {
-    return (json_type(doc, node) == JSON_NULL && !items->has_nulls) ||
+    return (json_type(doc, node) == JSON_NULL && items->is_lookup) ||
            add_item(items, arena, (struct document_node){ .json = node }, err);
 }
 
@@ -339,25 +339,45 @@ static bool add_elements(const struct json_doc *doc, struct document_items *item
     return true;
 }
 
-/* The results of a path with wildcards. There is a list where its head is one, or an object; and
- * where each of its elements should lead to a result, at least one does. */
+/* Whether there is a list where a path with wildcards searches: its head is one, or an object; and
+ * where each of its elements should lead to a result, all of them do, or of a lookup at least one.
+ */
+static bool find_lists(const struct json_doc *doc, const struct jsonpath *path, struct arena *arena,
+                       size_t found, struct document_items *items, struct error *err)
+{
+    const struct json_node head = jsonpath_head(path, doc, json_root(doc));
+
+    items->is_there = json_type(doc, head) >= JSON_ARRAY;
+    if (!items->is_there)
+        return true;
+    if (items->is_lookup) {
+        items->is_there = found > 0 || json_count(doc, head) == 0 || !jsonpath_is_plain(path);
+        return true;
+    }
+    if (jsonpath_is_deep(path))
+        items->is_there = found > 0;
+    return !jsonpath_is_plain(path) ||
+           jsonpath_is_whole(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
+                             &items->is_there, err);
+}
+
 static bool add_results(const struct json_doc *doc, const struct jsonpath *path,
                         struct arena *arena, struct document_items *items, struct error *err)
 {
-    const struct json_node head = jsonpath_head(path, doc, json_root(doc));
     const bool are_lists = jsonpath_ends_in_name(path);
     struct jsonpath_nodes found;
 
     if (!jsonpath_run(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL }, &found,
-                      err))
+                      err) ||
+        !find_lists(doc, path, arena, found.count, items, err))
         return false;
-    items->is_there = json_type(doc, head) >= JSON_ARRAY &&
-                      !(found.count == 0 && json_count(doc, head) > 0 && jsonpath_is_plain(path));
     for (size_t i = 0; i < found.count; i++) {
         const bool is_list = are_lists && json_type(doc, found.items[i]) == JSON_ARRAY;
 
-        if (are_lists && json_type(doc, found.items[i]) == JSON_NULL)
+        if (are_lists && json_type(doc, found.items[i]) == JSON_NULL) {
+            items->is_there &= items->is_lookup;
             continue;
+        }
         if (is_list ? !add_elements(doc, items, arena, found.items[i], err)
                     : !add_json(doc, items, arena, found.items[i], err))
             return false;
@@ -395,7 +415,7 @@ static bool xml_items(const struct document *document, const struct document_lis
         if (!add_item(items, arena, (struct document_node){ .xml = found.nodes[i] }, err))
             return false;
     }
-    items->is_there = true;
+    items->is_there = found.count > 0 || list->is_lookup;
     return found.count > 0 || !document_has_path(list->container) ||
            xml_test(document->xml, list->container->xml, root, &items->is_there, err);
 }
@@ -403,7 +423,7 @@ static bool xml_items(const struct document *document, const struct document_lis
 bool document_items(const struct document *document, const struct document_list *list,
                     struct arena *arena, struct document_items *items, struct error *err)
 {
-    *items = (struct document_items){ .has_nulls = list->has_nulls };
+    *items = (struct document_items){ .is_lookup = list->is_lookup };
     if (document->format == RESPONSE_JSON)
         return json_items(&document->json, list->items->json, arena, items, err);
     return xml_items(document, list, arena, items, err);

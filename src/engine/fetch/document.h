@@ -22,8 +22,10 @@
  *               in a name ($.groups[*].items). In the response to a lookup a null element means
  *               "no such record" and is left out; elsewhere it is an item. XML: the elements found.
  *      a list   is there, even without items, when the place is there where its path searches:
- *               JSON: the names that the path begins with. XML: its container
- *               (data/xml_container.h).
+ *               JSON: the names that the path begins with, and in every element of a wildcard those
+ *               that follow. XML: its container (data/xml_container.h). Where the path does not
+ *               show a place ($..items, //record), a list without items is not there. A lookup
+ *               needs less: its missing records are counted.
  *
  * Texts and raw bytes are views of the body or live in the arena. Both must outlive the document;
  * raw bytes also survive document_close(). One thread at a time.
@@ -156,13 +158,13 @@ bool document_write(const struct document_place *place, const struct document_pa
 struct document_list {
     const struct document_path *items;
     const struct document_path *container; /* XML; none: unknown */
-    bool has_nulls;                        /* JSON: a null element is an item */
+    bool is_lookup; /* of ids: what is not found is a record that does not exist */
 };
 
 struct document_items {
     bool is_there;  /* there is a list, even if it is empty */
     bool is_single; /* JSON: one value, which is not a list */
-    bool has_nulls; /* of the list's paths */
+    bool is_lookup; /* of the list's paths */
     struct document_node *items;
     size_t count;
 };

@@ -350,15 +350,17 @@ static bool read_more(const struct reading *reading)
     const struct document *document = document_of(reading);
     struct listing *listing = reading->listing;
     enum document_kind kind;
+    struct str text;
     bool is_true;
 
     if (!document_has_path(path))
         return true;
-    if (!page_kind(reading, path, &kind))
+    if (!page_kind(reading, path, &kind) || !page_text(reading, path, &text))
         return false;
     listing->more_part = LISTING_ABSENT;
-    if (kind == DOCUMENT_NOTHING || kind == DOCUMENT_NULL)
-        return true;
+    if (kind == DOCUMENT_NOTHING || kind == DOCUMENT_NULL ||
+        (kind == DOCUMENT_TEXT && document->format == RESPONSE_JSON && str_trim(text).len == 0))
+        return true; /* an empty element of XML says something by being there */
     if (kind == DOCUMENT_TREE)
         return is_declared_empty(reading) ||
                refuse_part(reading, "answer.has_more",

@@ -92,7 +92,7 @@ static bool open_document(struct reading *reading, struct error *err)
     return document_items(
         &response->document,
         &(struct document_list){ &reader->items, &reader->container,
-                                 .has_nulls = reader->endpoint->role == ENDPOINT_SEARCH },
+                                 .is_lookup = reader->endpoint->role != ENDPOINT_SEARCH },
         reading->arena, &response->items, err);
 }
 
@@ -362,6 +362,18 @@ static bool judge_status(const struct reading *reading, struct error *err)
 
 /* ---- the list ---- */
 
+/* What the author of the source can do about a list that is not found. */
+static const char *hint_of(const struct reading *reading)
+{
+    const struct reader *reader = reading->input->reader;
+
+    if (rules_of(reading)->format == RESPONSE_XML && document_has_path(&reader->container))
+        return "; see response.namespaces if it has a namespace";
+    if (rules_of(reading)->format == RESPONSE_XML || jsonpath_is_deep(reader->items.json))
+        return "; write the whole path in response.items, so that an empty list can be recognised";
+    return "";
+}
+
 static bool refuse_items(const struct reading *reading, struct error *err)
 {
     const struct response *response = reading->response;
@@ -373,14 +385,16 @@ static bool refuse_items(const struct reading *reading, struct error *err)
                          "%.*s in the response is not a list: %s; %.*s", STR_ARG(path),
                          QUOTE(document_raw(&response->document, response->items.items[0])),
                          STR_ARG(outline));
+    if (response->items.count > 0)
+        return error_set(err, ERROR_TRANSIENT, "answer.items",
+                         "%.*s is in a part of the response only: %.*s; if the source may leave it "
+                         "out, write response.may_be_absent: [items]",
+                         STR_ARG(path), STR_ARG(outline));
     return error_set(
         err, ERROR_TRANSIENT, "answer.items", "%.*s in the response: %.*s%s",
         STR_ARG(document_outline_lack(&response->document, &reading->input->reader->items, path,
                                       reading->arena)),
-        STR_ARG(outline),
-        rules_of(reading)->format == RESPONSE_XML
-            ? "; see response.namespaces if it has a namespace"
-            : "");
+        STR_ARG(outline), hint_of(reading));
 }
 
 /* A missing list may mean that there is nothing to list: then the total is 0, or the source says

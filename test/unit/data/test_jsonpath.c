@@ -407,6 +407,41 @@ TEST(reading_long_strings_again_and_again_costs)
     CHECK(runs_within("$.list[?@ == 0]", text, 500000), "but not the list itself");
 }
 
+TEST(a_plain_path_is_whole_where_every_element_leads_on)
+{
+    static const struct {
+        const char *path;
+        const char *text;
+        bool is_whole;
+    } cases[] = {
+        { "$.a[*].b", "{\"a\":[{\"b\":1},{\"b\":[]}]}", true },
+        { "$.a[*].b", "{\"a\":[{\"b\":1},{\"c\":1}]}", false },
+        { "$.a[*].b", "{\"a\":[{\"b\":1},7]}", false },
+        { "$.a[*].b", "{\"a\":[]}", true },
+        { "$.a[*].b", "{\"a\":7}", false },
+        { "$.a[*].b", "{}", false },
+        { "$.a[*].b[*]", "{\"a\":[{\"b\":[1]},{\"b\":[]}]}", true },
+        { "$.a[*].b[*]", "{\"a\":[{\"b\":[1]},{\"b\":null}]}", false },
+        { "$.a[*].b.c", "{\"a\":{\"x\":{\"b\":{\"c\":1}},\"y\":{\"b\":{}}}}", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct jsonpath *path;
+        struct json_doc doc;
+        bool is_whole;
+
+        begin();
+        REQUIRE_OK(jsonpath_compile(&arena, str_of(cases[i].path), &path, NULL, &err), err);
+        REQUIRE_OK(json_parse(&doc, &arena, str_of(cases[i].text), &err), err);
+        REQUIRE_OK(jsonpath_is_whole(path, &arena,
+                                     (struct jsonpath_target){ &doc, json_root(&doc), NULL },
+                                     &is_whole, &err),
+                   err);
+        CHECK_EQ(is_whole, cases[i].is_whole, cases[i].text);
+        CHECK(!jsonpath_is_deep(path), cases[i].path);
+    }
+}
+
 TEST(nesting_in_the_path_is_limited)
 {
     const struct jsonpath *path;

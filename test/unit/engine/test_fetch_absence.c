@@ -196,6 +196,63 @@ TEST(a_wildcard_needs_its_list)
     rig_release(&rig);
 }
 
+/* Each element that a wildcard finds has its part of the list. */
+TEST(a_list_that_is_in_some_elements_only_is_broken)
+{
+    static const char *const lost[] = { "{\"items\":[{\"rows\":[" RECORD(
+        "a") "]},{\"error\":\"x\"}]}" };
+    static const char *const nulled[] = { "{\"items\":[{\"rows\":[" RECORD(
+        "a") "]},{\"rows\":null}]}" };
+    static const char *const paths[] = { "$.items[*].rows", "$.items[*].rows[*]" };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        begin(&rig, GENERIC, "offset_blind", lost, 1);
+        rig.spec.endpoint.response.items = path_of(&rig, paths[i]);
+        require_broken(&rig, "answer.items", "in a part of the response only", paths[i]);
+        begin(&rig, GENERIC, "offset_blind", nulled, 1);
+        rig.spec.endpoint.response.items = path_of(&rig, paths[i]);
+        require_broken(&rig, "answer.items", "in a part of the response only", paths[i]);
+    }
+    begin(&rig, GENERIC, "single", lost, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, paths[0]);
+    rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+    rig.spec.endpoint.response.may_be_absent[RESPONSE_PART_ITEMS] = true;
+    rig_run(&rig);
+    CHECK(!rig.failed && rig.ids.count == 1, "unless the source says that it may be absent");
+    rig_release(&rig);
+}
+
+/* $..items does not say where the list is. */
+TEST(a_path_of_any_depth_that_finds_nothing_is_broken)
+{
+    static const char *const error[] = { "{\"message\":\"x\"}" };
+    static const char *const nulled[] = { "{\"items\":null}" };
+    static const char *const empty[] = { "{\"items\":[]}" };
+    static const char *const none[] = { "{\"items\":[],\"total\":0}" };
+    struct rig rig;
+
+    begin(&rig, GENERIC, "offset_blind", error, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, "$..items");
+    require_broken(&rig, "answer.items", "write the whole path", "a message");
+    begin(&rig, GENERIC, "offset_blind", nulled, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, "$..items");
+    require_broken(&rig, "answer.items", "$..items is null", "null");
+    begin(&rig, GENERIC, "offset_blind", empty, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, "$..items[*]");
+    require_broken(&rig, "answer.items", "write the whole path", "it may be another's list");
+    begin(&rig, GENERIC, "offset_blind", empty, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, "$..items");
+    rig_run(&rig);
+    CHECK(!rig.failed && rig.ids.count == 0, "an empty list is found");
+    rig_release(&rig);
+    begin(&rig, GENERIC, "offset", none, 1);
+    rig.spec.endpoint.response.items = path_of(&rig, "$..items[*]");
+    rig_run(&rig);
+    CHECK(!rig.failed && rig.ids.count == 0, "the total says that there is nothing");
+    rig_release(&rig);
+}
+
 TEST(a_null_in_a_list_is_an_item)
 {
     static const char *const one[] = { "{\"items\":[" RECORD("a") ",null]}" };
@@ -344,6 +401,8 @@ TEST(a_declared_has_more_that_is_absent_is_a_broken_response)
     static const char *const pages[] = { "{\"items\":[" RECORD("a") "],\"hasMore\":true}" };
     static const char *const tree[] = { "{\"items\":[" RECORD("a") "],\"more\":[true]}" };
     static const char *const said[] = { "{\"items\":[" RECORD("a") "],\"more\":false}" };
+    static const char *const blank[] = { "{\"items\":[" RECORD(
+        "a") "],\"total\":1,\"more\":\"\"}" };
     struct rig rig;
 
     begin(&rig, GENERIC, "offset_blind", pages, 1);
@@ -352,6 +411,9 @@ TEST(a_declared_has_more_that_is_absent_is_a_broken_response)
     begin(&rig, GENERIC, "offset_blind", tree, 1);
     rig.spec.endpoint.response.has_more = path_of(&rig, "$.more");
     require_broken(&rig, "answer.has_more", "not true or false", "a list");
+    begin(&rig, GENERIC, "offset", blank, 1);
+    rig.spec.endpoint.response.has_more = path_of(&rig, "$.more");
+    require_broken(&rig, "answer.has_more", "\"more\"", "an empty text does not say no");
     begin(&rig, GENERIC, "offset_blind", said, 1);
     rig.spec.endpoint.response.has_more = path_of(&rig, "$.more");
     rig_run(&rig);
@@ -426,6 +488,23 @@ TEST(xml_without_its_list_is_not_an_empty_page)
     rig.spec.endpoint.response.success_when.count = 0;
     rig.spec.endpoint.response.may_be_absent[RESPONSE_PART_ITEMS] = true;
     require_broken(&rig, "answer.items", "nor anything else", "nothing of this source is there");
+}
+
+/* "//o:record" and "/o:OAI-PMH//o:record" do not say where the list is. */
+TEST(xml_items_of_any_depth_that_are_not_found_are_not_an_empty_page)
+{
+    static const char *const error[] = { OAI_OPEN "<error>try later</error></OAI-PMH>" };
+    static const char *const paths[] = { "//o:record", "/o:OAI-PMH//o:record", "(//o:record)",
+                                         "//o:record[o:header]", "//*[local-name()='record']" };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        begin(&rig, "test/data/fetch/oai.yaml", "harvest", error, 1);
+        rig.spec.endpoint.response.success_when.count = 0;
+        rig.spec.endpoint.response.error_when.count = 0;
+        rig.spec.endpoint.response.items.text = str_of(paths[i]);
+        require_broken(&rig, "answer.items", "write the whole path", paths[i]);
+    }
 }
 
 #define OAI_LIST(inner) OAI_OPEN "<ListRecords>" inner "</ListRecords></OAI-PMH>"
