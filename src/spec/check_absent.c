@@ -87,8 +87,8 @@ static void check_place_of_items(const struct check *check)
         return;
     check_warn(
         check, "spec.response.items-anywhere", "response.items",
-        "does not say where the list is: a page without items cannot be told from a response "
-        "of another shape, and is an error");
+        "does not say where the list is: a page without items looks like a response of another "
+        "shape, and is an error");
     check_hint(check, "write the whole path, such as %s",
                check->format == RESPONSE_XML ? "/response/records/record" : "$.data.items");
 }
