@@ -65,8 +65,7 @@ static void add_doubts(struct buf *out, const struct fetch_verdict *verdict)
         [FETCH_DOUBT_NEXT] = "the last page is full and has no next, which may have been lost",
         [FETCH_DOUBT_TOTAL] = "the total is wrong",
         [FETCH_DOUBT_REPEATS] = "ids that come twice on a page make up the total",
-        [FETCH_DOUBT_INSTANT] = "the last page is of one instant, which may have more records than "
-                                "the source puts on a page",
+        [FETCH_DOUBT_INSTANT] = "the last page is of one instant, which may have more records",
     };
 
     for (size_t i = 0; i < FETCH_DOUBTS; i++) {
