@@ -61,7 +61,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'fetch': {'source'},
     'probe': {'fetch'},
     'event': {'fetch'},
-    'publish': {'event'},
+    'publish': {'event', 'session'},
     'rederive': {'source', 'fetch', 'event'},
     'export': {'source', 'fetch'},
     'update': {'slice'},

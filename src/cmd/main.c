@@ -8,8 +8,10 @@
 #include "cmd/cursor/cursor.h"
 #include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
+#include "cmd/outbox.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
+#include "cmd/publish.h"
 #include "cmd/quarantine/quarantine.h"
 #include "cmd/record/record.h"
 #include "cmd/rederive.h"
@@ -24,13 +26,29 @@
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
 static const struct command *const commands[] = {
-    &COMMAND_INIT,     &COMMAND_SOURCE,   &COMMAND_HARVEST,
-    &COMMAND_BACKFILL, &COMMAND_UPDATE,   &COMMAND_METRICS,
-    &COMMAND_REPLAY,   &COMMAND_REDERIVE, &COMMAND_TRIGGER,
-    &COMMAND_PLAN,     &COMMAND_TASK,     &COMMAND_WORK,
-    &COMMAND_SERVE,    &COMMAND_STATUS,   &COMMAND_PAUSE,
-    &COMMAND_RESUME,   &COMMAND_CURSOR,   &COMMAND_QUARANTINE,
-    &COMMAND_SIGNAL,   &COMMAND_RECORD,   NULL,
+    &COMMAND_INIT,
+    &COMMAND_SOURCE,
+    &COMMAND_HARVEST,
+    &COMMAND_BACKFILL,
+    &COMMAND_UPDATE,
+    &COMMAND_METRICS,
+    &COMMAND_REPLAY,
+    &COMMAND_REDERIVE,
+    &COMMAND_TRIGGER,
+    &COMMAND_PLAN,
+    &COMMAND_TASK,
+    &COMMAND_WORK,
+    &COMMAND_SERVE,
+    &COMMAND_STATUS,
+    &COMMAND_PAUSE,
+    &COMMAND_RESUME,
+    &COMMAND_CURSOR,
+    &COMMAND_QUARANTINE,
+    &COMMAND_SIGNAL,
+    &COMMAND_RECORD,
+    &COMMAND_PUBLISH,
+    &COMMAND_OUTBOX,
+    NULL,
 };
 
 static const struct command root = {

@@ -11,6 +11,7 @@
 #include "engine/schedule/fire.h"
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
+#include "worker/publishing.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -28,6 +29,7 @@ struct serve {
     struct log *log;
     bool is_planner;
     bool is_executor;
+    bool is_publisher;
     char owner[WHO_PROCESS_MAX];
     int64_t next_us; /* monotonic: of the planner's turns */
     bool is_failing; /* the planner, at its last turn */
@@ -147,23 +149,29 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
 static bool serve_until_stopped(struct serve *serve, struct workers_settings *settings,
                                 struct error *err)
 {
+    struct publishing *publishing = NULL;
     struct workers *workers = NULL;
+    struct error later;
     struct stop stop;
-    bool ok = true;
+    bool ok;
 
     if (!stop_open(&stop, err))
         return false;
     settings->wake_fd = stop.fd;
-    if (serve->is_executor)
-        ok = workers_start(&workers, serve->session, settings, err);
+    ok = (!serve->is_publisher ||
+          publishing_start(&publishing, serve->session, serve->log, &stop, err)) &&
+         (!serve->is_executor || workers_start(&workers, serve->session, settings, err));
     if (ok) {
         log_event(serve->log, LOG_INFO, "serving", LOG_STR("store", serve->session->dsn),
                   LOG_BOOL("planner", serve->is_planner),
-                  LOG_I64("workers", serve->is_executor ? settings->count : 0));
+                  LOG_I64("workers", serve->is_executor ? settings->count : 0),
+                  LOG_BOOL("publisher", serve->is_publisher));
         workers_attend(workers, &stop, &serve->session->clock, &serve->turn);
         ok = workers_join(workers, err);
-        log_event(serve->log, LOG_INFO, "served", LOG_BOOL("well", ok));
     }
+    stop_request(&stop);
+    ok = publishing_join(publishing, ok ? err : &later) && ok;
+    log_event(serve->log, LOG_INFO, "served", LOG_BOOL("well", ok));
     stop_close(&stop);
     return ok;
 }
@@ -171,7 +179,7 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
 static bool read_roles(const struct invocation *invocation, struct serve *serve, struct error *err)
 {
     const char *given = invocation_value(invocation, "role");
-    struct str rest = str_of(given != NULL ? given : "planner,executor");
+    struct str rest = str_of(given != NULL ? given : "planner,executor,publisher");
 
     do {
         const struct str role = str_trim(str_cut(&rest, ','));
@@ -180,12 +188,13 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
             serve->is_planner = true;
         else if (str_eq(role, STR("executor")))
             serve->is_executor = true;
-        else if (str_eq(role, STR("publisher")) || str_eq(role, STR("api")))
-            return command_misused(
-                err, "--role: this patra has no %.*s yet; the roles are planner and executor",
-                STR_ARG(role));
+        else if (str_eq(role, STR("publisher")))
+            serve->is_publisher = true;
+        else if (str_eq(role, STR("api")))
+            return command_misused(err, "--role: this patra has no api yet; the roles are planner, "
+                                        "executor and publisher");
         else
-            return command_misused(err, "--role: '%.*s' is neither planner nor executor",
+            return command_misused(err, "--role: '%.*s' is not planner, executor or publisher",
                                    STR_ARG(role));
     } while (rest.len > 0);
     return true;
@@ -248,12 +257,13 @@ const struct command COMMAND_SERVE = {
     .description =
         "Runs until it is stopped. The planner fires operations that have `every` or a cron\n"
         "line when they are due, re-slices what executors asked for, and puts back the tasks of\n"
-        "dead workers. The executor runs tasks. Any number of processes may serve one store:\n"
-        "each tick fires once, and each task belongs to one worker. On SIGTERM or SIGINT it\n"
-        "finishes the current batches, gives its tasks back, and exits with 0. If it cannot\n"
-        "start, the exit code is 3 when the store is unreachable, and 4 when it does not exist\n"
-        "or has another schema. See docs/operate.md.",
-    .options = { { "role", "ROLES", "planner, executor, or both (planner,executor)." },
+        "dead workers. The executor runs tasks. The publisher gives events their place in the\n"
+        "stream. Any number of processes may serve one store: each tick fires once, each task\n"
+        "belongs to one worker, and one publisher is at work while the others wait. On SIGTERM\n"
+        "or SIGINT it finishes the current batches, gives its tasks back, and exits with 0. If\n"
+        "it cannot start, the exit code is 3 when the store is unreachable, and 4 when it does\n"
+        "not exist or has another schema. See docs/operate.md.",
+    .options = { { "role", "ROLES", "One or more of planner, executor, publisher (all of them)." },
                  { "init", NULL, "First create or migrate the store, as patra init does." },
                  WORKERS_OPTION,
                  LEASE_OPTION,

@@ -2,9 +2,10 @@
  *
  *      planner     fires schedules, re-slices, puts back the tasks of dead workers
  *      executor    runs tasks
+ *      publisher   gives events their place in the stream
  *
- * Any number of processes may have either role: each tick fires once, and each task belongs to one
- * worker.
+ * Any number of processes may have any role: each tick fires once, each task belongs to one worker,
+ * and one publisher is at work while the others wait.
  */
 #ifndef PATRA_CMD_SERVE_H
 #define PATRA_CMD_SERVE_H

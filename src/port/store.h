@@ -105,6 +105,7 @@ struct store {
     const struct store_expr_ops *expr;
     const struct store_quarantine_ops *quarantine;
     const struct store_outbox_ops *outbox;
+    const struct store_stream_ops *stream;
     const struct store_lease_ops *lease;
     const struct store_run_ops *run;
     const struct store_rate_ops *rate;

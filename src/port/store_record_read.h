@@ -3,7 +3,6 @@
  *      store_record_walk()      the records of a source, in the order in which they came
  *      store_record_changes()   what changed after an event, in the order of events
  *      store_record_as_of()     the records that these changes made, where nothing newer did
- *      store_record_mark()      how far events are given out, and who may still be adding some
  *
  * A walk has the order of endpoint and number of row. Neither of them changes, so a walk of many
  * pages misses no record that was there when it began, whatever others write meanwhile; each
@@ -95,17 +94,6 @@ struct record_count_list {
     size_t count;
 };
 
-/* Events are numbered before they are committed. Every event up to `last` either is committed or
- * belongs to one of the writers, or never will be. When a later mark has none of these writers,
- * all of them have ended. Where numbers are given in the order of commits, there are no writers. */
-struct record_mark {
-    int64_t last; /* the last number that was given out; 0: none */
-    struct {
-        struct str *items; /* opaque; equal texts are the same transaction */
-        size_t count;
-    } writers;
-};
-
 struct store_record_read_ops {
     bool (*walk)(struct store *store, struct arena *arena, const struct record_walk *walk,
                  struct record_entry_list *list, struct error *err);
@@ -120,8 +108,6 @@ struct store_record_read_ops {
                    struct record_count_list *list, struct error *err);
     bool (*count_to)(struct store *store, struct str source, int64_t limit, int64_t *count,
                      struct error *err);
-    bool (*mark)(struct store *store, struct arena *arena, struct record_mark *mark,
-                 struct error *err);
     bool (*identity)(struct store *store, struct arena *arena, struct str *id, struct error *err);
 };
 
@@ -175,14 +161,6 @@ static inline bool MUST_CHECK store_record_count_to(struct store *store, struct 
                                                     struct error *err)
 {
     return store->record_read->count_to(store, source, limit, count, err);
-}
-
-/* Not in a transaction. */
-static inline bool MUST_CHECK store_record_mark(struct store *store, struct arena *arena,
-                                                struct record_mark *mark, struct error *err)
-{
-    assert(store->state == STORE_IDLE);
-    return store->record_read->mark(store, arena, mark, err);
 }
 
 /* Of the store: 32 characters that no other store has; copies of it do. */

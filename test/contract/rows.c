@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "contract.h"
+#include "core/lane.h"
 
 struct schedule_instance rows_schedule(void)
 {
@@ -149,6 +150,7 @@ struct outbox_event rows_event(const struct record_context *context,
                                   .batch_id = context->lineage.batch_id,
                                   .version = record->version,
                                   .schema_version = 1,
+                                  .lane = lane_of(context->endpoint, record->provider_id),
                                   .occurred_us = context->now_us,
                                   .body = STR("{}") };
 }

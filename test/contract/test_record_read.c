@@ -4,6 +4,7 @@
 
 #include "contract.h"
 #include "port/store_record_read.h"
+#include "port/store_stream.h"
 #include "rows.h"
 
 struct put {
@@ -242,10 +243,10 @@ TEST(a_mark_is_at_the_last_event)
 {
     struct store *store = contract_store();
     struct record_changed_list list;
-    struct record_mark mark;
+    struct stream_mark mark;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_record_mark(store, contract_arena(), &mark, &err), err);
+    REQUIRE_OK(store_stream_writers(store, contract_arena(), &mark, &err), err);
     CHECK_EQ(mark.writers.count, 0, "nobody writes");
     put(store, &(struct put){ "works", "d", 0, 1, false, NOW_US });
     REQUIRE_OK(store_record_changes(store, contract_arena(),
@@ -253,8 +254,8 @@ TEST(a_mark_is_at_the_last_event)
                                         .source = STR("crossref"), .upto = INT64_MAX, .limit = 2 },
                                     &list, &err),
                err);
-    REQUIRE_OK(store_record_mark(store, contract_arena(), &mark, &err), err);
-    CHECK_EQ(mark.last, list.items[0].event, "the only event");
+    REQUIRE_OK(store_stream_writers(store, contract_arena(), &mark, &err), err);
+    CHECK_EQ(mark.last_id, list.items[0].event, "the only event");
     contract_end();
 }
 

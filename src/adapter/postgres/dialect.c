@@ -64,16 +64,23 @@ const struct dialect POSTGRES_DIALECT = {
                        " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
                        " AND NOT deleted ORDER BY checked_week, id"),
         [WORD_BYTES] = "octet_length",
-        [WORD_EVENT_LAST] = ("SELECT CASE WHEN is_called THEN last_value ELSE 0 END"
-                            " FROM ing_outbox_id_seq"),
-        /* A standby does not know who writes on its primary: there, nothing is ever settled. */
-        [WORD_EVENT_WRITERS] = ("SELECT virtualtransaction FROM pg_locks"
-                               " WHERE locktype = 'relation' AND database ="
-                               " (SELECT oid FROM pg_database WHERE datname = current_database())"
-                               " AND relation = 'ing_outbox'::regclass"
-                               " AND mode = 'RowExclusiveLock'"
-                               " UNION SELECT 'standby' WHERE pg_is_in_recovery()"),
         [WORD_NEW_RECORD_ID] = "nextval('ing_record_id_seq')",
+        [WORD_OUTBOX_LAST_ID] = ("CASE WHEN is_called THEN last_value ELSE 0 END"
+                                " FROM ing_outbox_id_seq"),
+        /* Who inserts has this lock from before its first id is drawn until its transaction ends. A
+         * standby does not know who writes on its primary: there, somebody always may. */
+        [WORD_OUTBOX_WRITERS] = ("virtualtransaction FROM pg_locks WHERE locktype = 'relation'"
+                                " AND database = (SELECT oid FROM pg_database"
+                                "                  WHERE datname = current_database())"
+                                " AND relation = 'ing_outbox'::regclass"
+                                " AND mode = 'RowExclusiveLock'"
+                                " UNION SELECT 'standby' WHERE pg_is_in_recovery()"),
+        [WORD_STREAM_IDS] = ("SELECT unnest(outbox_ids) FROM ing_stream WHERE last_id > :above"
+                            " ORDER BY 1"),
+        [WORD_STREAM_COLUMNS] = "lane, first_pos, last_pos, last_id, sequenced_at, outbox_ids",
+        [WORD_STREAM_VALUES] = ("@lane, min(@pos), max(@pos), max(@id), :now,"
+                               " array_agg(@id ORDER BY @pos)"),
+        [WORD_STREAM_GROUP] = " GROUP BY @lane",
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
@@ -86,6 +93,9 @@ const struct dialect POSTGRES_DIALECT = {
                            " WHERE t.ctid = found.ctid"),
         [WORD_FIND] = ("{unnest} CROSS JOIN LATERAL"
                       " (SELECT * FROM {table} WHERE {body} LIMIT 1) AS t"),
+        /* OFFSET 0: or the server would join the whole table with the rows. */
+        [WORD_RANGE] = ("{unnest} CROSS JOIN LATERAL"
+                       " (SELECT * FROM {table} WHERE {body} OFFSET 0) AS t"),
     },
     .view_columns = {
         [FIELD_ANY] = { VALUE, JSON },

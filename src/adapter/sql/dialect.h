@@ -19,6 +19,7 @@
  *                                whose id is @id; it ends with a WHERE, so that AND may follow
  *      {each-free TABLE}         the same without rows that another transaction has locked
  *      {find TABLE: CONDITION}   in a FROM: for each row, at most one row t of TABLE
+ *      {range TABLE: CONDITION}  the same for any number of rows t
  *
  * With arrays (PostgreSQL), all rows are sent in one statement, as an array per column. Without,
  * the statement runs once for each row; an {insert} also for INSERT_ROWS rows at a time.
@@ -50,15 +51,20 @@ enum { INSERT_ROWS = 100 };
     WORD(VIEW_EXISTS, "view-exists")         /* how many views have the name :name */          \
     WORD(STALE, "stale")                     /* records checked before :before, by age */      \
     WORD(BYTES, "bytes")                     /* the function that counts the bytes of bytes */ \
-    WORD(EVENT_LAST, "event-last")           /* the last number of an event given out */       \
-    WORD(EVENT_WRITERS, "event-writers")     /* transactions that may have drawn numbers */    \
     WORD(NEW_RECORD_ID, "new-record-id")     /* the id of the i-th new record */               \
+    WORD(OUTBOX_LAST_ID, "outbox-last-id")   /* the highest id given out */                    \
+    WORD(OUTBOX_WRITERS, "outbox-writers")   /* who may commit events with ids up to it */     \
+    WORD(STREAM_IDS, "stream-ids")           /* ids of the outbox in the stream, in order */   \
+    WORD(STREAM_COLUMNS, "stream-columns")   /* of ing_stream, and their values: */            \
+    WORD(STREAM_VALUES, "stream-values")                                                       \
+    WORD(STREAM_GROUP, "stream-group") /* a row per event, or one per lane */                  \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
     WORD(JOIN_ROWS, "join-rows")                                                               \
     WORD(EACH, "each")                                                                         \
     WORD(EACH_FREE, "each-free")                                                               \
-    WORD(FIND, "find")
+    WORD(FIND, "find")                                                                         \
+    WORD(RANGE, "range")
 
 enum dialect_word {
 #define DIALECT_ENUM(id, name) WORD_##id,

@@ -229,28 +229,7 @@ static bool record_count_to(struct store *store, struct str source, int64_t limi
     return rows_only_i64(&st->rows, count, err) || error_wrap(err, "count records");
 }
 
-/* ---- marks ---- */
-
-static const char EVENT_LAST[] = "{event-last}";
-static const char EVENT_WRITERS[] = "{event-writers}";
-
-/* In this order: a transaction takes its lock on the table before it draws a number, and keeps it
- * to its end. So a number up to `last` that is not committed has its holder among those that are
- * read afterwards, or was never used. */
-static bool record_mark(struct store *store, struct arena *arena, struct record_mark *mark,
-                        struct error *err)
-{
-    struct statement *st = statement_of(store, EVENT_LAST);
-    struct str *writer;
-
-    *mark = (struct record_mark){ 0 };
-    if (!rows_only_i64(&st->rows, &mark->last, err))
-        return error_wrap(err, "the last event");
-    st = statement_of(store, EVENT_WRITERS);
-    while ((writer = ROWS_NEXT(&st->rows, arena, &mark->writers)) != NULL)
-        *writer = rows_text(&st->rows, arena);
-    return rows_finish(&st->rows, err) || error_wrap(err, "who writes events");
-}
+/* ---- which store ---- */
 
 static const char IDENTITY[] = "SELECT store_id FROM sys_store";
 
@@ -273,6 +252,5 @@ const struct store_record_read_ops SQL_RECORD_READ = {
     .as_of = record_as_of,
     .counts = record_counts,
     .count_to = record_count_to,
-    .mark = record_mark,
     .identity = record_identity,
 };

@@ -93,6 +93,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .expr = &SQL_EXPR,
         .quarantine = &SQL_QUARANTINE,
         .outbox = &SQL_OUTBOX,
+        .stream = &SQL_STREAM,
         .lease = &SQL_LEASE,
         .run = &SQL_RUN,
         .rate = &SQL_RATE,

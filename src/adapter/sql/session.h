@@ -85,6 +85,7 @@ extern const struct store_record_read_ops SQL_RECORD_READ;
 extern const struct store_expr_ops SQL_EXPR;
 extern const struct store_quarantine_ops SQL_QUARANTINE;
 extern const struct store_outbox_ops SQL_OUTBOX;
+extern const struct store_stream_ops SQL_STREAM;
 extern const struct store_lease_ops SQL_LEASE;
 extern const struct store_run_ops SQL_RUN;
 extern const struct store_rate_ops SQL_RATE;

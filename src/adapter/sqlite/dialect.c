@@ -32,16 +32,21 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STALE] = ("checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
                        " AND NOT deleted ORDER BY checked_at, id"),
         [WORD_BYTES] = "length",
-        [WORD_EVENT_LAST] = "SELECT coalesce(max(id), 0) FROM ing_outbox",
-        [WORD_EVENT_WRITERS] = "SELECT '' WHERE 0", /* numbers are in the order of commits */
         [WORD_NEW_RECORD_ID] = ("(SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
                                "  WHERE name = 'ing_record') + i"),
+        [WORD_OUTBOX_LAST_ID] = "coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'ing_outbox'",
+        [WORD_OUTBOX_WRITERS] = "'' WHERE FALSE", /* who reads this is not writing, nor is another */
+        [WORD_STREAM_IDS] = "SELECT outbox_id FROM ing_stream WHERE outbox_id > :above ORDER BY 1",
+        [WORD_STREAM_COLUMNS] = "lane, pos, outbox_id, sequenced_at",
+        [WORD_STREAM_VALUES] = "@lane, @pos, @id, :now",
+        [WORD_STREAM_GROUP] = "",
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
         [WORD_JOIN_ROWS] = "",
         [WORD_EACH] = "WHERE t.id = @id",
         [WORD_EACH_FREE] = "WHERE t.id = @id",
         [WORD_FIND] = "{table} AS t WHERE {body}",
+        [WORD_RANGE] = "{table} AS t WHERE {body}",
     },
     .view_columns = {
         [FIELD_ANY] = { "CAST(CASE json_type(" FIELDS ") WHEN 'text' THEN " VALUE " ELSE " JSON

@@ -3,7 +3,7 @@
 
 enum { POLL_US = 10000 };
 
-static bool share_a_writer(const struct record_mark *a, const struct record_mark *b)
+static bool share_a_writer(const struct stream_mark *a, const struct stream_mark *b)
 {
     for (size_t i = 0; i < a->writers.count; i++) {
         for (size_t k = 0; k < b->writers.count; k++) {
@@ -18,15 +18,15 @@ bool settled_wait(struct arena *arena, const struct settled_request *request,
                   struct settled *settled, struct error *err)
 {
     const int64_t until_us = clock_monotonic_us(request->clock) + request->wait_us;
-    struct record_mark first, later;
+    struct stream_mark first, later;
 
-    if (!store_record_mark(request->store, arena, &first, err))
+    if (!store_stream_writers(request->store, arena, &first, err))
         return false;
-    settled->last = first.last;
+    settled->last = first.last_id;
     settled->is_settled = first.writers.count == 0;
     while (!settled->is_settled && clock_monotonic_us(request->clock) < until_us) {
         (void)clock_sleep_us(request->clock, POLL_US, CLOCK_NO_WAKE);
-        if (!store_record_mark(request->store, arena, &later, err))
+        if (!store_stream_writers(request->store, arena, &later, err))
             return false;
         settled->is_settled = !share_a_writer(&first, &later);
     }

@@ -2,13 +2,13 @@
  *
  * Events are numbered before they are committed, so on PostgreSQL one with a lower number may
  * become visible after one with a higher number was read. A reader that remembers the highest
- * number would miss it. See store_record_mark().
+ * number would miss it. See store_stream_writers().
  */
 #ifndef PATRA_ENGINE_EXPORT_SETTLED_H
 #define PATRA_ENGINE_EXPORT_SETTLED_H
 
 #include "port/clock.h"
-#include "port/store_record_read.h"
+#include "port/store_stream.h"
 
 struct settled {
     int64_t last;    /* the last event given out */

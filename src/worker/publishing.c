@@ -1,0 +1,83 @@
+/* The publisher's thread. */
+#include "worker/publishing.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapter/system/system.h"
+#include "cli/who.h"
+#include "engine/publish/publisher.h"
+
+struct publishing {
+    struct clock clock;
+    struct random_source random;
+    struct store *store;
+    struct log *log;
+    struct stop *stop;
+    char owner[WHO_PROCESS_MAX];
+    pthread_t thread;
+    bool ok;
+    struct error err;
+};
+
+static void *publish(void *context)
+{
+    struct publishing *p = context;
+    const struct publisher_parts parts = { .store = p->store,
+                                           .clock = &p->clock,
+                                           .random = &p->random,
+                                           .log = p->log,
+                                           .wake_fd = p->stop->fd };
+    const struct publisher_settings settings = { .sequencer = { .owner = str_of(p->owner) } };
+
+    p->ok = publisher_run(&parts, &settings, NULL, &p->err);
+    if (!p->ok)
+        stop_request(p->stop);
+    return NULL;
+}
+
+bool publishing_start(struct publishing **out, struct session *session, struct log *log,
+                      struct stop *stop, struct error *err)
+{
+    struct publishing *p = calloc(1, sizeof(*p));
+
+    *out = NULL;
+    if (p == NULL)
+        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for the publisher");
+    p->clock = system_clock();
+    p->random = system_random();
+    p->log = log;
+    p->stop = stop;
+    who_process(p->owner, random_source_u64(&p->random), "publisher");
+    if (!store_another(session->store, &p->store, err))
+        goto fail;
+    errno = pthread_create(&p->thread, NULL, publish, p);
+    if (errno != 0) {
+        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
+                        strerror(errno));
+        goto fail;
+    }
+    *out = p;
+    return true;
+fail:
+    store_close(p->store);
+    free(p);
+    return error_wrap(err, "start the publisher");
+}
+
+bool publishing_join(struct publishing *p, struct error *err)
+{
+    bool ok;
+
+    if (p == NULL)
+        return true;
+    (void)pthread_join(p->thread, NULL);
+    ok = p->ok;
+    if (!ok)
+        *err = p->err;
+    store_close(p->store);
+    free(p);
+    return ok;
+}
