@@ -1,5 +1,5 @@
-/* One round of the sequencer. What it knows between rounds is in struct sequencer; all of it is
- * again with a claim. */
+/* One round of the sequencer. What it knows between rounds is in struct sequencer; all of that is
+ * read again with a claim. */
 #include "engine/publish/sequencer.h"
 
 #include <assert.h>

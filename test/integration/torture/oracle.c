@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/instant.h"
 #include "sql.h"
+#include "stream_sql.h"
 #include "test.h"
 
 enum { ROUNDS_MAX = 8 };
@@ -260,6 +262,20 @@ static void check_log(const struct site *site)
     }
 }
 
+/* The lease of a publisher that was killed lasts five seconds. */
+static void check_stream(struct site *site)
+{
+    int code = -1;
+
+    for (int i = 0; i < 200 && code != 0; i++) {
+        code = SITE_COMMAND(site, "patra", "publish", "--once");
+        if (code != 0)
+            (void)usleep(100000);
+    }
+    CHECK_EQ(code, 0, "everything is published");
+    stream_sql_check(site->dsn);
+}
+
 void check_site(struct site *site)
 {
     check_log(site);
@@ -269,5 +285,6 @@ void check_site(struct site *site)
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         CHECK_EQ(sql_number(site->dsn, rules[i].sql), 0, rules[i].label);
     check_sums(site);
+    check_stream(site);
     CHECK(sql_number(site->dsn, "SELECT count(*) FROM ing_record") > 300, "there was work");
 }
