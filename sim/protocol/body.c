@@ -8,10 +8,14 @@
 
 static const struct body_form forms[] = {
     { STR_INIT("arxiv"), ID_ARXIV, VIEW_ALL, US_PER_DAY, body_arxiv },
+    /* Their date is that of their creation, and stays. */
+    { STR_INIT("biorxiv"), ID_BIORXIV, VIEW_LIVE, 0, body_biorxiv },
+    { STR_INIT("clinicaltrials"), ID_CLINICALTRIALS, VIEW_LIVE, US_PER_DAY, body_clinicaltrials },
     { STR_INIT("crossref"), ID_CROSSREF, VIEW_NOT_MERGED, US_PER_SECOND, body_crossref },
     { STR_INIT("crossref-work"), ID_CROSSREF, VIEW_NOT_MERGED, US_PER_SECOND, body_crossref_work },
     { STR_INIT("datacite"), ID_DATACITE, VIEW_LIVE, US_PER_SECOND, body_datacite },
     { STR_INIT("datacite-doi"), ID_DATACITE, VIEW_LIVE, US_PER_SECOND, body_datacite_doi },
+    { STR_INIT("doaj"), ID_DOAJ, VIEW_LIVE, US_PER_SECOND, body_doaj },
     { STR_INIT("europepmc"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_core },
     { STR_INIT("europepmc-idlist"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist },
     { STR_INIT("europepmc-idlist-xml"), ID_EUROPEPMC, VIEW_LIVE, 0, body_europepmc_idlist_xml },
@@ -21,11 +25,13 @@ static const struct body_form forms[] = {
     { STR_INIT("generic"), ID_GENERIC, VIEW_ALL, 1, body_generic },
     { STR_INIT("generic-feed"), ID_GENERIC, VIEW_ALL, 1, body_generic_feed },
     { STR_INIT("generic-sync"), ID_GENERIC, VIEW_LIVE, 1, body_generic },
+    { STR_INIT("medrxiv"), ID_BIORXIV, VIEW_LIVE, 0, body_medrxiv },
     { STR_INIT("oai"), ID_OAI, VIEW_ALL, US_PER_SECOND, body_oai },
     { STR_INIT("oai-day"), ID_OAI, VIEW_ALL, US_PER_DAY, body_oai_days },
     { STR_INIT("openalex"), ID_OPENALEX, VIEW_LIVE, 1, body_openalex },
     { STR_INIT("pubmed"), ID_PUBMED, VIEW_LIVE, US_PER_DAY, body_pubmed },
     { STR_INIT("pubmed-summary"), ID_PUBMED, VIEW_LIVE, 0, body_pubmed_summary },
+    { STR_INIT("semanticscholar"), ID_SEMANTICSCHOLAR, VIEW_LIVE, 0, body_semanticscholar },
 };
 
 const struct body_form *body_form_find(struct str name)
@@ -156,9 +162,13 @@ const struct block_table body_shared_blocks = { blocks, ARRAY_LEN(blocks) };
 struct sim_world *body_world_open(const struct world_options *options, struct error *err)
 {
     static const struct block_table *const tables[] = {
-        &body_shared_blocks,    &body_crossref_blocks, &body_datacite_blocks,
-        &body_europepmc_blocks, &body_generic_blocks,  &body_oai_blocks,
-        &body_openalex_blocks,  &body_pubmed_blocks,   &body_pubmed_summary_blocks,
+        &body_shared_blocks,          &body_biorxiv_blocks,
+        &body_clinicaltrials_blocks,  &body_doaj_blocks,
+        &body_semanticscholar_blocks, &body_crossref_blocks,
+        &body_datacite_blocks,        &body_europepmc_blocks,
+        &body_generic_blocks,         &body_oai_blocks,
+        &body_openalex_blocks,        &body_pubmed_blocks,
+        &body_pubmed_summary_blocks,
     };
 
     return world_open(options, (struct block_list){ tables, ARRAY_LEN(tables) }, err);

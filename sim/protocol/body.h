@@ -79,10 +79,13 @@ void body_write(const struct body_form *form, const struct sim_world *world, str
 
 /* Of each body_*.c: its writers, and its text blocks. */
 void body_arxiv(struct body *body);
+void body_biorxiv(struct body *body);
+void body_clinicaltrials(struct body *body);
 void body_crossref(struct body *body);
 void body_crossref_work(struct body *body);
 void body_datacite(struct body *body);
 void body_datacite_doi(struct body *body);
+void body_doaj(struct body *body);
 void body_europepmc_core(struct body *body);
 void body_europepmc_core_xml(struct body *body);
 void body_europepmc_idlist(struct body *body);
@@ -91,20 +94,26 @@ void body_europepmc_lite(struct body *body);
 void body_europepmc_lite_xml(struct body *body);
 void body_generic(struct body *body);
 void body_generic_feed(struct body *body);
+void body_medrxiv(struct body *body);
 void body_oai(struct body *body);
 void body_oai_days(struct body *body);
 void body_openalex(struct body *body);
 void body_pubmed(struct body *body);
 void body_pubmed_summary(struct body *body);
+void body_semanticscholar(struct body *body);
 
+extern const struct block_table body_biorxiv_blocks;
+extern const struct block_table body_clinicaltrials_blocks;
 extern const struct block_table body_crossref_blocks;
 extern const struct block_table body_datacite_blocks;
+extern const struct block_table body_doaj_blocks;
 extern const struct block_table body_europepmc_blocks;
 extern const struct block_table body_generic_blocks;
 extern const struct block_table body_oai_blocks;
 extern const struct block_table body_openalex_blocks;
 extern const struct block_table body_pubmed_blocks;
 extern const struct block_table body_pubmed_summary_blocks;
+extern const struct block_table body_semanticscholar_blocks;
 extern const struct block_table body_shared_blocks;
 
 #endif

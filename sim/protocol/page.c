@@ -85,6 +85,20 @@ bool page_omits_id(const struct http_call *call, size_t i)
     return call->content_fault == CONTENT_FAULT_MISSING_DETAILS && (i + call->random) % 3 == 0;
 }
 
+uint32_t page_find(const struct sim_world *world, const struct http_call *call,
+                   enum id_scheme scheme, struct str id)
+{
+    const struct corpus *corpus = world_corpus(world);
+    uint32_t record, version = CORPUS_NONE;
+
+    if (id_parse(scheme, id, corpus->count, &record))
+        version = corpus_current(corpus, record, call->now_us);
+    if (version != CORPUS_NONE &&
+        (corpus->flags[version] & (VERSION_DELETED | VERSION_MERGED)) != 0)
+        return CORPUS_NONE;
+    return version;
+}
+
 void page_add_base_url(struct http_call *call, struct buf *out)
 {
     if (call->content_fault == CONTENT_FAULT_NEXT_ELSEWHERE) {

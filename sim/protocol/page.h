@@ -43,6 +43,11 @@ enum body_flaw page_flaw(const struct http_call *call, size_t i, size_t count);
 /* Whether the i-th requested id is left out: MISSING_DETAILS. */
 bool page_omits_id(const struct http_call *call, size_t i);
 
+/* The current version of the record with that id; CORPUS_NONE: there is none, or it is deleted or
+ * merged. */
+uint32_t page_find(const struct sim_world *world, const struct http_call *call,
+                   enum id_scheme scheme, struct str id);
+
 /* "http://host:port", or the other host with NEXT_ELSEWHERE. */
 void page_add_base_url(struct http_call *call, struct buf *out);
 

@@ -3,7 +3,9 @@
  *      /entrez/eutils   NCBI E-utilities            /datacite        DataCite REST
  *      /crossref        Crossref REST               /oai             OAI-PMH
  *      /openalex        OpenAlex                    /generic         JSON in nine ways of paging
- *      /europepmc       Europe PMC REST
+ *      /europepmc       Europe PMC REST             /biorxiv         bioRxiv, medRxiv
+ *      /clinicaltrials  ClinicalTrials.gov v2       /doaj            DOAJ
+ *      /semanticscholar Semantic Scholar
  *
  * docs/simulator-protocols.md describes their parameters and quirks.
  */
@@ -30,10 +32,15 @@ struct protocol {
 const struct protocol *protocol_find(struct str path);
 
 /* One file each. */
+bool protocol_biorxiv(struct sim_world *world, struct http_call *call,
+                      struct error *err) MUST_CHECK;
+bool protocol_clinicaltrials(struct sim_world *world, struct http_call *call,
+                             struct error *err) MUST_CHECK;
 bool protocol_crossref(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
 bool protocol_datacite(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
+bool protocol_doaj(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 bool protocol_entrez(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 bool protocol_europepmc(struct sim_world *world, struct http_call *call,
                         struct error *err) MUST_CHECK;
@@ -44,5 +51,7 @@ bool protocol_generic(struct sim_world *world, struct http_call *call,
 bool protocol_oai(struct sim_world *world, struct http_call *call, struct error *err) MUST_CHECK;
 bool protocol_openalex(struct sim_world *world, struct http_call *call,
                        struct error *err) MUST_CHECK;
+bool protocol_semanticscholar(struct sim_world *world, struct http_call *call,
+                              struct error *err) MUST_CHECK;
 
 #endif

@@ -278,14 +278,10 @@ static bool dois(struct sim_world *world, struct http_call *call, struct error *
 static bool single(struct sim_world *world, struct http_call *call, struct str doi,
                    struct error *err)
 {
-    const struct corpus *corpus = world_corpus(world);
-    uint32_t record, version = CORPUS_NONE;
+    const uint32_t version = page_find(world, call, ID_DATACITE, doi);
     struct buf *out;
 
-    if (id_parse(ID_DATACITE, doi, corpus->count, &record))
-        version = corpus_current(corpus, record, call->now_us);
-    if (version == CORPUS_NONE ||
-        (corpus->flags[version] & (VERSION_DELETED | VERSION_MERGED)) != 0)
+    if (version == CORPUS_NONE)
         return fail(call, 404, STR("The resource you are looking for doesn't exist."), err);
     out = page_begin(call, JSON);
     buf_add(out, STR("{\"data\":"));

@@ -32,6 +32,10 @@ static const struct naming namings[] = {
     { ID_DATACITE, 12, 16, STR_INIT("10.82570/sim-"), STR_INIT("/v1"), 8, 0 },
     { ID_OAI, 0, 16, STR_INIT("oai:sim.example.org:"), STR_INIT(""), 8, 0 },
     { ID_ARXIV, 0, 16, STR_INIT("oai:arXiv.org:26"), STR_INIT(""), 7, 0 },
+    { ID_BIORXIV, 0, 16, STR_INIT("10.64898/2026.01.01."), STR_INIT("v1"), 8, 0 },
+    { ID_CLINICALTRIALS, 0, 16, STR_INIT("NCT"), STR_INIT(""), 8, 6000000 },
+    { ID_DOAJ, 0, 16, STR_INIT("0a1b2c3d4e5f60718293a4b5"), STR_INIT(""), 8, 0 },
+    { ID_SEMANTICSCHOLAR, 0, 16, STR_INIT("0a1b2c3d4e5f60718293a4b5c6d7e8f9"), STR_INIT(""), 8, 0 },
     { ID_GENERIC, 0, 16, STR_INIT("r"), STR_INIT(""), 8, 0 },
 };
 

@@ -14,14 +14,18 @@
 #include "base/str.h"
 
 enum id_scheme {
-    ID_PUBMED,    /* 30000017 */
-    ID_CROSSREF,  /* a DOI: 10.1016/j.sim.2026.00000017, also with awkward characters */
-    ID_OPENALEX,  /* https://openalex.org/W4000000017 */
-    ID_EUROPEPMC, /* MED/30000017, PPR/PPR10000017: source and id */
-    ID_DATACITE,  /* 10.5281/zenodo.00000017 */
-    ID_OAI,       /* oai:sim.example.org:00000017 */
-    ID_ARXIV,     /* oai:arXiv.org:2600.00017 */
-    ID_GENERIC,   /* r00000017 */
+    ID_PUBMED,          /* 30000017 */
+    ID_CROSSREF,        /* a DOI: 10.1016/j.sim.2026.00000017, also with awkward characters */
+    ID_OPENALEX,        /* https://openalex.org/W4000000017 */
+    ID_EUROPEPMC,       /* MED/30000017, PPR/PPR10000017: source and id */
+    ID_DATACITE,        /* 10.5281/zenodo.00000017 */
+    ID_OAI,             /* oai:sim.example.org:00000017 */
+    ID_ARXIV,           /* oai:arXiv.org:2600.00017 */
+    ID_BIORXIV,         /* 10.64898/2026.01.01.00000017v1: DOI and version */
+    ID_CLINICALTRIALS,  /* NCT06000017 */
+    ID_DOAJ,            /* 32 hexadecimal digits */
+    ID_SEMANTICSCHOLAR, /* 40 of them */
+    ID_GENERIC,         /* r00000017 */
 };
 
 struct id {

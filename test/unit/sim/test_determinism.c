@@ -22,6 +22,13 @@ static const char *const urls[] = {
     "/europepmc/webservices/rest/search?query=UPDATE_DATE:[2026-01-10+TO+2026-01-12]&pageSize=40",
     "/datacite/dois?page%5Bcursor%5D=1&page%5Bsize%5D=40",
     "/datacite/dois?query=updated:%5B2026-01-10+TO+2026-01-12%7D&page%5Bnumber%5D=1",
+    "/biorxiv/details/biorxiv/2026-01-10/2026-01-12/0/json",
+    "/biorxiv/details/medrxiv/2026-01-10/2026-01-12/30/json",
+    "/clinicaltrials/api/v2/studies?countTotal=true&pageSize=40",
+    "/clinicaltrials/api/v2/studies/NCT06000123",
+    "/doaj/api/search/articles/all?pageSize=40&page=2",
+    "/doaj/api/articles/0a1b2c3d4e5f60718293a4b500000123",
+    "/semanticscholar/small/graph/v1/paper/search/bulk?publicationDateOrYear=2026-01-01:",
     "/entrez/eutils/esearch.fcgi?term=2026/01/10[CRDT]&retmode=json&usehistory=y",
     "/entrez/eutils/esearch.fcgi?term=2026/01/10:2026/01/12[MDAT]",
     "/entrez/eutils/efetch.fcgi?retmode=xml&id=30000001,30000002,30000003,30000400",
@@ -39,7 +46,7 @@ static const char *const urls[] = {
 
 /* Of the whole sweep with the defaults and 1,000 records; change it with care: stored responses
  * of the simulator then no longer match. */
-#define PINNED "ed323032abc5ef8bd02bec87a816b3c4a447c37688ab485603ff3066d399e298"
+#define PINNED "d03a3e16c0397259ff863cc4bf2444f3b880e26f710038650d51d6d757bb197c"
 
 static struct sim_world *open_world(struct world_options *options, int64_t seed)
 {
@@ -131,6 +138,7 @@ TEST(pages_contain_the_bytes_that_the_truth_hashes)
         { "europepmc-xml",
           "/europepmc/webservices/rest/search?query=a&resultType=core&pageSize=200" },
         { "datacite", "/datacite/dois?page%5Bsize%5D=200" },
+        { "clinicaltrials", "/clinicaltrials/api/v2/studies?pageSize=200" },
         { "oai", "/oai/size200?verb=ListRecords&metadataPrefix=oai_dc" },
         { "oai-day", "/oai/day.size200?verb=ListRecords&metadataPrefix=oai_dc" },
         { "arxiv", "/oai/arxiv.size200?verb=ListRecords&metadataPrefix=arXivRaw" },
