@@ -38,6 +38,10 @@ static const struct protocol {
     { "europepmc", "www.ebi.ac.uk", "/europepmc/webservices/rest", NULL, NULL },
     { "openalex", "api.openalex.org", "/openalex", NULL, NULL },
     { "datacite", "api.datacite.org", "/datacite", NULL, NULL },
+    { "biorxiv", "api.biorxiv.org", "/biorxiv", NULL, NULL },
+    { "clinicaltrials", "clinicaltrials.gov", "/clinicaltrials/api/v2", NULL, NULL },
+    { "doaj", "doaj.org/api", "/doaj/api", NULL, NULL },
+    { "semanticscholar", "api.semanticscholar.org", "/semanticscholar/small/graph/v1", NULL, NULL },
     { "arxiv", "oaipmh.arxiv.org", "", "/oai", "/oai/arxiv.size40" },
     { "oai", NULL, "", NULL, NULL },
     { "generic", "127.0.0.1", "", NULL, NULL },
@@ -66,9 +70,10 @@ static bool choose_protocol(const struct source_test *test, const struct protoco
     return *protocol != NULL ||
            command_misused(
                err,
-               "%s: --protocol takes crossref, pubmed, europepmc, openalex, datacite, arxiv, "
-               "oai or generic; for another API, --set http.base_url and paths of the "
-               "simulator (docs/simulator-protocols.md) and --protocol generic",
+               "%s: --protocol takes crossref, pubmed, europepmc, openalex, datacite, biorxiv, "
+               "clinicaltrials, doaj, semanticscholar, arxiv, oai or generic; for another API, "
+               "--set http.base_url and paths of the simulator (docs/simulator-protocols.md) and "
+               "--protocol generic",
                given != NULL ? given : "patra-sim does not imitate this source's host");
 }
 

@@ -176,20 +176,29 @@ TEST(ten_faults_are_reported_in_one_run_each_with_its_place_and_a_hint)
     arena_release(&arena);
 }
 
-/* Some warnings concern the API itself: arXiv has no total, Europe PMC has no date. */
+/* Some warnings concern the API itself: arXiv has no total, bioRxiv has one that is wrong, Europe
+ * PMC and Semantic Scholar have no date of change. */
 TEST(shipped_sources_have_no_fault_and_only_known_warnings)
 {
     static const struct {
         const char *file;
         size_t count;
-        const char *warnings[2];
+        const char *warnings[3];
     } files[] = {
         { "sources/arxiv.yaml", 2, { "spec.response.no-total", "spec.response.lost-next" } },
+        { "sources/biorxiv.yaml", 2, { "spec.response.no-total", "spec.response.no-has-more" } },
+        { "sources/clinicaltrials.yaml", 0, { NULL } },
         { "sources/crossref.yaml", 0, { NULL } },
         { "sources/datacite.yaml", 0, { NULL } },
+        { "sources/doaj.yaml", 0, { NULL } },
         { "sources/europepmc.yaml", 1, { "spec.response.no-updated-at" } },
+        { "sources/medrxiv.yaml", 2, { "spec.response.no-total", "spec.response.no-has-more" } },
         { "sources/openalex.yaml", 0, { NULL } },
         { "sources/pubmed.yaml", 0, { NULL } },
+        { "sources/semanticscholar.yaml",
+          3,
+          { "spec.response.no-updated-at", "spec.response.no-total",
+            "spec.response.no-updated-at" } },
         { "test/data/spec/clean.yaml", 0, { NULL } },
     };
 
