@@ -35,6 +35,7 @@ static const struct registry_column provenance[] = {
     TEXT("description"),
     BOOL("enabled"),
     TEXT("release"),
+    TEXT("template"),
 };
 
 static const struct registry_column endpoint[] = {
@@ -274,7 +275,8 @@ bool registry_row_eq(const struct registry_row *a, const struct registry_row *b)
         !str_eq(a->key, b->key))
         return false;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!registry_value_eq(table->columns[i].type, &a->values[i], &b->values[i]))
+        if (!registry_value_eq(table->columns[i].type, &a->values[i], &b->values[i]) ||
+            a->values[i].is_template != b->values[i].is_template)
             return false;
     }
     return true;

@@ -7,7 +7,8 @@
  *
  * Every table begins with the same columns, so that the same SQL works for all:
  *      id, provenance_code, endpoint_name ('' = the whole source), row_key ('' = the only row),
- *      position (order in the file), version, effective_from, effective_to (NULL = in force)
+ *      position (order in the file), version, effective_from, effective_to (NULL = in force),
+ *      template_columns (which of the columns below came from the source's template)
  * and then the columns listed by registry_table(). At any instant at most one row per (table,
  * provenance_code, endpoint_name, row_key) is in force; changing it closes the old row and adds
  * one.
@@ -60,10 +61,11 @@ struct registry_table {
 };
 
 struct registry_value {
-    bool is_set;     /* false: NULL, not set here; inherited from the level below */
-    struct str text; /* TEXT, JSON */
-    int64_t number;  /* INT, BOOL, DURATION */
-    double real;     /* REAL */
+    bool is_set;      /* false: NULL, not set here; inherited from the level below */
+    struct str text;  /* TEXT, JSON */
+    int64_t number;   /* INT, BOOL, DURATION */
+    double real;      /* REAL */
+    bool is_template; /* set, by the template that the source names */
 };
 
 struct registry_row {
@@ -92,7 +94,8 @@ int registry_column(enum registry_table_id id, struct str name);
 bool registry_value_eq(enum registry_type type, const struct registry_value *a,
                        const struct registry_value *b);
 
-/* Same table, place, order and values; id, version and effective times do not count. */
+/* Same table, place, order and values, and these of the same origin, the file or its template; id,
+ * version and effective times do not count. */
 bool registry_row_eq(const struct registry_row *a, const struct registry_row *b);
 
 #endif

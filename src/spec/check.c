@@ -98,7 +98,7 @@ static bool is_mentioned(const struct source *source, const char *scope, struct 
 static void check_mentioned(const struct check *check, const struct registry_row *row,
                             const char *scope, struct str name)
 {
-    if (is_mentioned(check->source, scope, name))
+    if (is_mentioned(check->source, scope, name) || check_is_templates(row))
         return;
     check_row_error(check, "spec.idle", (struct check_place){ .row = row },
                     "is not used by any template");

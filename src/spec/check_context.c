@@ -176,13 +176,26 @@ bool check_idle(const struct check *check, const char *path, const char *decider
     const struct field_place place = place_of(check, path);
     va_list args;
 
-    if (!check_is_as_near(check, path, decider))
+    if (!check_is_as_near(check, path, decider) ||
+        resolution_get(&check->in, path)->value.is_template)
         return false;
     va_start(args, format);
     report_error(check, "spec.idle", &place, format, args);
     va_end(args);
     check_hint(check, "remove it, or change %s", decider);
     return true;
+}
+
+bool check_is_templates(const struct registry_row *row)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < registry_table(row->table)->column_count; i++) {
+        if (row->values[i].is_set && !row->values[i].is_template)
+            return false;
+        has_any |= row->values[i].is_set;
+    }
+    return has_any;
 }
 
 bool check_is_more(const struct check *check, const char *path, const char *than)

@@ -61,6 +61,10 @@ bool check_is_own(const struct check *check, const char *path);
  * fault of the one endpoint that pages by offset. */
 bool check_is_as_near(const struct check *check, const char *path, const char *decider);
 
+/* Whether all that the row has is of the source's template. What a file's own settings make useless
+ * of it is not the fault of the file. */
+bool check_is_templates(const struct registry_row *row);
+
 /* Reports spec.idle when the setting is set as near as `decider`, which makes it idle. Returns
  * whether it did. */
 bool check_idle(const struct check *check, const char *path, const char *decider,

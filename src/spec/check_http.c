@@ -135,8 +135,8 @@ static void check_path(const struct check *check)
     const struct resolved *path = resolution_get(&check->in, "path");
     const struct str text = path->value.text;
 
-    if (!path->value.is_set)
-        return;
+    if (!path->value.is_set || text.len == 0)
+        return; /* base_url alone */
     if (!str_starts(text, STR("/")) || str_starts(text, STR("//"))) {
         check_error(check, "spec.http.path", "path", "must start with one slash");
         check_hint(check, "write scheme and host in http.base_url");

@@ -65,7 +65,8 @@ struct mark node_mark(const struct node *scalar, struct str file, size_t offset)
     struct str rest;
     size_t in_file, in_value;
 
-    if (offset == 0 || at.line == 0 || scalar->kind != NODE_SCALAR || scalar->style == NODE_BLOCK)
+    if (offset == 0 || at.line == 0 || scalar->is_template || scalar->kind != NODE_SCALAR ||
+        scalar->style == NODE_BLOCK)
         return at;
     rest = line_from(file, at);
     if (scalar->style != NODE_PLAIN) {

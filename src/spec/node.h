@@ -33,7 +33,8 @@ struct node {
     struct str text; /* of a scalar: its value */
     struct node_entry *entries;
     size_t count;
-    bool is_broken; /* has a fault already; not to be examined */
+    bool is_broken;   /* has a fault already; not to be examined */
+    bool is_template; /* of the source's template (source_template.h): `at` is not its own place */
 };
 
 /* The tree of the whole text. NULL, and at least one new error, when the text cannot be read to its

@@ -70,6 +70,9 @@ const struct setting SETTINGS[] = {
       .is_about = true, .help = "Whether schedules and triggers of this source run." },
     { "release", S, REGISTRY_PROVENANCE, "release", .type = SETTING_TEXT, .is_about = true,
       .help = "Your own label for this version of the file, such as a date." },
+    { "template", S, REGISTRY_PROVENANCE, "template", .type = SETTING_NAME, .is_about = true,
+      .help = "The template whose settings this source has, but for those that the file gives: "
+              "oai-pmh." },
     { "params.*.value", S, REGISTRY_PARAM, "value", "PARAM:*", SETTING_VALUE, .is_short = true,
       .is_required = true, .is_override = true, .is_proto = true, .into = INTO(spec_value, value),
       .help = "A value that differs between installations, ${params.NAME} in templates; env: and "
@@ -94,7 +97,7 @@ const struct setting SETTINGS[] = {
       .help = "The HTTP method." },
     { "path", E, REGISTRY_ENDPOINT, "path", .type = SETTING_TEMPLATE, .is_required = true,
       .is_proto = true, .into = INTO_ENDPOINT(path),
-      .help = "Appended to base_url; starts with a slash." },
+      .help = "Appended to base_url; starts with a slash, or is empty." },
     { "auth_required", E, REGISTRY_ENDPOINT, "auth_required", .type = SETTING_BOOL,
       .builtin = "false", .into = INTO_ENDPOINT(auth.is_required),
       .help = "The endpoint refuses requests without a credential." },

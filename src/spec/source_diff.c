@@ -138,7 +138,8 @@ static void print_column(const struct source_change *change, int column, struct 
     const struct setting *setting = source_setting(row, column);
     const enum registry_type type = registry_table(row->table)->columns[column].type;
 
-    if (setting == NULL || registry_value_eq(type, old, new))
+    if (setting == NULL ||
+        (registry_value_eq(type, old, new) && old->is_template == new->is_template))
         return;
     buf_printf(out, "%c ", !old->is_set ? '+' : !new->is_set ? '-' : '~');
     source_print_field(row, column, out);
@@ -149,6 +150,8 @@ static void print_column(const struct source_change *change, int column, struct 
         buf_add(out, STR(" -> "));
     if (new->is_set)
         setting_print(setting, new, out);
+    if (new->is_template || (new->is_set && old->is_template))
+        buf_add(out, new->is_template ? STR(" (template)") : STR(" (was the template's)"));
     buf_add_char(out, '\n');
 }
 

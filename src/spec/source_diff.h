@@ -25,8 +25,8 @@ bool source_diff(struct arena *arena, const struct source *old, const struct sou
                  struct source_diff *diff, struct error *err) MUST_CHECK;
 
 /* A line per setting: "~ endpoints.works.page.size: 500 -> 1000", "+ operations.update.drive: id",
- * "- http.proxy: env:PROXY". A row of which only the order changed is "~
- * endpoints.works.query.rows: moved". */
+ * "- http.proxy: env:PROXY"; a value of the source's template ends with "(template)". A row of
+ * which only the order changed is "~ endpoints.works.query.rows: moved". */
 void source_diff_print(const struct source_diff *diff, struct buf *out);
 
 /* The name of a value in messages: "endpoints.works.query.rows"; for a column that is not the short

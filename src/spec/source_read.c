@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "spec/setting_value.h"
 #include "spec/source.h"
+#include "spec/source_template.h"
 
 enum { FIELD_MAX = 256, NAMES_MAX = 128 };
 
@@ -141,6 +142,7 @@ static void read_setting(struct walk *walk, const struct setting *setting, const
     (void)setting_read(&reader, node, &value);
     if (!row_for(walk, setting->table, key_for(walk, setting, place), place, &index))
         return;
+    value.is_template = value.is_set && node->is_template;
     walk->source->registry.rows[index].values[column] = value;
     walk->source->marks[index].nodes[column] = node;
 }
@@ -446,7 +448,7 @@ bool source_read(struct arena *arena, const struct source_text *text, struct fau
                  struct source *source)
 {
     struct walk walk = { .arena = arena, .faults = faults, .source = source };
-    const struct node *root;
+    const struct node *root, *template;
 
     *source = (struct source){ .file = text->file };
     root = node_read(arena, text->file, faults);
@@ -457,9 +459,17 @@ bool source_read(struct arena *arena, const struct source_text *text, struct fau
         fault_hint(faults, "start it with 'source: CODE'");
         return false;
     }
+    root = source_template_apply(arena, root, faults);
+    if (root == NULL)
+        return false;
+    template = node_get(root, STR("template"));
     root = edit_apply(arena, root, text->edits, faults);
     if (root == NULL)
         return false;
+    if (node_get(root, STR("template")) != template) {
+        fault_error(faults, "edit.path", source->at, "--set cannot change the template");
+        fault_hint(faults, "write it in the file; the template's settings can be set one by one");
+    }
     read_root(&walk, root);
     return faults->errors == 0 && !faults->failed;
 }

@@ -1,6 +1,6 @@
 /* From rows to the file that a person would write: settings in the order of the table, one per
  * line; endpoints, operations and members of sets in the order of the file. The short form is used
- * where it is complete. */
+ * where it is complete. What the source has from its template is left out. */
 #include "spec/setting_value.h"
 #include "spec/source.h"
 
@@ -35,8 +35,9 @@ static bool has_key(const struct setting *setting, const struct where *where, st
            str_eq(str_slice(key, star, key.len), star < pattern.len ? where->name : STR(""));
 }
 
+/* The value, whether it is the file's or its template's. */
 static const struct registry_value *
-value_at(const struct writer *writer, const struct setting *setting, const struct where *where)
+any_value_at(const struct writer *writer, const struct setting *setting, const struct where *where)
 {
     const struct registry_source *registry = &writer->source->registry;
 
@@ -51,6 +52,32 @@ value_at(const struct writer *writer, const struct setting *setting, const struc
         return value->is_set ? value : NULL;
     }
     return NULL;
+}
+
+static const struct registry_value *
+value_at(const struct writer *writer, const struct setting *setting, const struct where *where)
+{
+    const struct registry_value *value = any_value_at(writer, setting, where);
+
+    return value != NULL && !value->is_template ? value : NULL;
+}
+
+static bool has_own(const struct registry_row *row)
+{
+    for (size_t i = 0; i < registry_table(row->table)->column_count; i++) {
+        if (row->values[i].is_set && !row->values[i].is_template)
+            return true;
+    }
+    return false;
+}
+
+static bool has_template(const struct registry_row *row)
+{
+    for (size_t i = 0; i < registry_table(row->table)->column_count; i++) {
+        if (row->values[i].is_template)
+            return true;
+    }
+    return false;
 }
 
 /* The name of a row of a set; empty for the row '' of a table that has both. */
@@ -82,21 +109,24 @@ static void write_leaf(struct writer *writer, const struct setting *setting,
     buf_add_char(writer->out, '\n');
 }
 
-/* How many settings of the member are set, and whether the short one is among them. */
+/* How many settings of the member are set, and whether the short form has all of them. A template's
+ * settings of the member would be lost by the short form, which replaces the whole member. */
 static size_t count_set(const struct writer *writer, const struct where *member,
-                        const struct setting *shorthand, bool *has_short)
+                        const struct setting *shorthand, bool *is_short)
 {
     const struct setting *setting = NULL;
-    size_t set = 0;
+    size_t set = 0, any = 0;
+    bool has_short = false;
     struct str part;
 
-    *has_short = false;
     while ((setting = setting_next(member->level, member->path, setting, &part)) != NULL) {
+        any += any_value_at(writer, setting, member) != NULL;
         if (value_at(writer, setting, member) == NULL)
             continue;
         set++;
-        *has_short |= setting == shorthand;
+        has_short |= setting == shorthand;
     }
+    *is_short = has_short && any == 1;
     return set;
 }
 
@@ -121,8 +151,8 @@ static void write_flow(struct writer *writer, const struct where *member)
 static void write_member(struct writer *writer, const struct where *member, bool is_list)
 {
     const struct setting *shorthand = setting_short(member->level, member->path);
-    bool has_short;
-    const size_t set = count_set(writer, member, shorthand, &has_short);
+    bool is_short;
+    const size_t set = count_set(writer, member, shorthand, &is_short);
 
     if (set == 0)
         return;
@@ -133,7 +163,7 @@ static void write_member(struct writer *writer, const struct where *member, bool
         setting_print_text(member->name, writer->out);
         buf_add(writer->out, STR(": "));
     }
-    if (set == 1 && has_short) {
+    if (is_short) {
         setting_print(shorthand, value_at(writer, shorthand, member), writer->out);
         buf_add_char(writer->out, '\n');
         return;
@@ -158,7 +188,7 @@ static bool write_set(struct writer *writer, const struct where *where, struct s
     while ((row = source_next(writer->source, first->table, where->endpoint, prefix, row)) !=
            NULL) {
         member.name = member_name(row, prefix);
-        if (member.name.len == 0)
+        if (member.name.len == 0 || !has_own(row))
             continue;
         if (is_empty) {
             indent(writer, where->indent);
@@ -219,17 +249,21 @@ static void write_levels(struct writer *writer, bool is_endpoint, const char *ti
     while ((row = is_endpoint ? source_next_endpoint(writer->source, row)
                               : source_next_operation(writer->source, row)) != NULL) {
         const struct str name = is_endpoint ? row->endpoint : row->key;
+        const size_t before = writer->out->len;
 
         if (is_first || is_endpoint)
             buf_add_char(writer->out, '\n');
         if (is_first)
             buf_printf(writer->out, "%s:\n", title);
-        buf_printf(writer->out, "  %.*s:", STR_ARG(name));
-        is_first = false;
+        buf_printf(writer->out, "  %.*s:\n", STR_ARG(name));
         where.endpoint = row->endpoint;
         where.name = is_endpoint ? STR("") : row->key;
-        buf_add_char(writer->out, '\n');
-        if (!write_map(writer, &where)) {
+        if (write_map(writer, &where)) {
+            is_first = false;
+        } else if (has_template(row)) {
+            writer->out->len = before; /* the template alone has it */
+        } else {
+            is_first = false;
             writer->out->len--;
             buf_add(writer->out, STR(" {}\n"));
         }

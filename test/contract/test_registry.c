@@ -56,8 +56,10 @@ static void fill(struct registry_value *values, enum registry_table_id table, un
     const struct registry_table *description = registry_table(table);
 
     REQUIRE(description->column_count <= COLUMNS_MAX, "columns");
-    for (size_t i = 0; i < description->column_count; i++)
+    for (size_t i = 0; i < description->column_count; i++) {
         values[i] = value_of(description->columns[i].type, (unsigned)rand_r(&seed) >> 8);
+        values[i].is_template = values[i].is_set && rand_r(&seed) % 3 == 0;
+    }
 }
 
 TEST(every_value_of_every_table_comes_back)

@@ -1,6 +1,7 @@
 /* The Registry. core/registry.h describes all reg_* tables, so their statements are built from that
  * description, once per session. Names of tables and columns come from there; values are bound,
  * each to a parameter named like its column. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +9,10 @@
 #include "base/buf.h"
 #include "port/store_registry.h"
 
-#define REGISTRY_COLUMNS "id, endpoint_name, row_key, position, version, effective_from"
+#define REGISTRY_COLUMNS \
+    "id, endpoint_name, row_key, position, version, effective_from, template_columns"
+
+enum { TEMPLATE_COLUMNS_MAX = 1024 };
 
 struct registry_row_list {
     struct registry_row *items;
@@ -41,10 +45,41 @@ static struct registry_value read_value(struct rows *rows, struct arena *arena,
     return value;
 }
 
+/* "page_size,type": the columns whose values came from the template. A name that is not known, or
+ * has no value any more, is of another version of the program. */
+static void mark_template(struct registry_row *row, struct str names)
+{
+    while (names.len > 0) {
+        const int column = registry_column(row->table, str_cut(&names, ','));
+
+        if (column >= 0)
+            row->values[column].is_template = row->values[column].is_set;
+    }
+}
+
+/* Such names, as long as all columns of a table together. */
+static struct str template_columns_of(const struct registry_row *row,
+                                      char text[TEMPLATE_COLUMNS_MAX])
+{
+    const struct registry_table *table = registry_table(row->table);
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!row->values[i].is_template)
+            continue;
+        len += (size_t)snprintf(text + len, TEMPLATE_COLUMNS_MAX - len, "%s%s", len > 0 ? "," : "",
+                                table->columns[i].name);
+        assert(len < TEMPLATE_COLUMNS_MAX);
+    }
+    return (struct str){ text, len };
+}
+
 static void read_row(struct rows *rows, struct arena *arena, enum registry_table_id id,
                      struct registry_row *row)
 {
     const struct registry_table *table = registry_table(id);
+    struct str template_columns;
 
     row->table = id;
     row->id = rows_i64(rows);
@@ -53,6 +88,7 @@ static void read_row(struct rows *rows, struct arena *arena, enum registry_table
     row->position = (int32_t)rows_i64(rows);
     row->version = rows_i64(rows);
     row->effective_from_us = rows_i64(rows);
+    template_columns = rows_text(rows, arena);
     row->values = ARENA_ARRAY(arena, struct registry_value, table->column_count);
     if (row->values == NULL) {
         rows->full = arena;
@@ -60,6 +96,7 @@ static void read_row(struct rows *rows, struct arena *arena, enum registry_table
     }
     for (size_t i = 0; i < table->column_count; i++)
         row->values[i] = read_value(rows, arena, table->columns[i].type);
+    mark_template(row, template_columns);
 }
 
 static bool read_registry_rows(struct rows *rows, struct arena *arena, enum registry_table_id id,
@@ -143,11 +180,11 @@ static const char *insert_of(struct store *store, enum registry_table_id id, str
     buf_init(&sql, &session->texts, REGISTRY_STATEMENT_MAX);
     buf_printf(&sql,
                "INSERT INTO %s (provenance_code, endpoint_name, row_key, position, version,"
-               " effective_from",
+               " effective_from, template_columns",
                table->name);
     add_columns(&sql, table);
     buf_add(&sql, STR(") VALUES (:row_code, :row_endpoint, :row_key, :row_position, :row_version,"
-                      " :row_at"));
+                      " :row_at, :row_template"));
     for (size_t i = 0; i < table->column_count; i++)
         buf_printf(&sql, ", :%s", table->columns[i].name);
     buf_add(&sql, STR(") RETURNING id"));
@@ -248,6 +285,7 @@ static bool registry_insert(struct store *store, const struct registry_insert *i
     const struct registry_row *row = insert->row;
     const struct registry_table *table = registry_table(row->table);
     const char *sql = insert_of(store, row->table, err);
+    char template_columns[TEMPLATE_COLUMNS_MAX];
     struct statement *st;
 
     if (sql == NULL)
@@ -259,6 +297,7 @@ static bool registry_insert(struct store *store, const struct registry_insert *i
     bind_i64(st, ":row_position", row->position);
     bind_i64(st, ":row_version", insert->version);
     bind_instant(st, ":row_at", insert->at_us);
+    bind_text(st, ":row_template", template_columns_of(row, template_columns));
     for (size_t i = 0; i < table->column_count; i++)
         bind_column(st, &table->columns[i], &row->values[i]);
     return rows_only_i64(&st->rows, id, err) ||

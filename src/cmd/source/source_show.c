@@ -131,7 +131,7 @@ static void add_value(struct columns *columns, struct str name, const struct set
     setting_print(setting, value, &text);
     columns->failed |= text.failed;
     columns_cell(columns, name);
-    columns_cell(columns, str_of(origin_name(origin)));
+    columns_cell(columns, value->is_template ? STR("template") : str_of(origin_name(origin)));
     columns_cell(columns, buf_str(&text));
 }
 

@@ -43,7 +43,7 @@ static const struct protocol {
     { "doaj", "doaj.org/api", "/doaj/api", NULL, NULL },
     { "semanticscholar", "api.semanticscholar.org", "/semanticscholar/small/graph/v1", NULL, NULL },
     { "arxiv", "oaipmh.arxiv.org", "", "/oai", "/oai/arxiv.size40" },
-    { "oai", NULL, "", NULL, NULL },
+    { "oai", "zenodo.org", "", "", "/oai/size40" },
     { "generic", "127.0.0.1", "", NULL, NULL },
 };
 

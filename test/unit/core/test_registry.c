@@ -50,7 +50,7 @@ static void check_store(const char *path, const char *const types[])
 
             CHECK(str_starts(type, str_of(types[column->type])), column->name);
         }
-        CHECK_EQ(columns_declared(sql, table->name), table->column_count + 8, table->name);
+        CHECK_EQ(columns_declared(sql, table->name), table->column_count + 9, table->name);
     }
 }
 
@@ -82,8 +82,8 @@ TEST(a_column_is_found_by_its_whole_name)
 
 TEST(rows_are_equal_when_place_order_and_values_are)
 {
-    struct registry_value a_values[4] = { { .is_set = true, .text = STR("Crossref") } };
-    struct registry_value b_values[4] = { { .is_set = true, .text = STR("Crossref") } };
+    struct registry_value a_values[5] = { { .is_set = true, .text = STR("Crossref") } };
+    struct registry_value b_values[5] = { { .is_set = true, .text = STR("Crossref") } };
     struct registry_row a = { .table = REGISTRY_PROVENANCE, .values = a_values, .version = 1 };
     struct registry_row b = { .table = REGISTRY_PROVENANCE, .values = b_values, .version = 2 };
 
@@ -99,6 +99,9 @@ TEST(rows_are_equal_when_place_order_and_values_are)
     CHECK(!registry_row_eq(&a, &b), "another value");
     b_values[2].number = 1;
     CHECK(registry_row_eq(&a, &b), "the same value");
+    b_values[2].is_template = true;
+    CHECK(!registry_row_eq(&a, &b), "a value of the file is not the template's");
+    b_values[2].is_template = false;
     b.endpoint = STR("works");
     CHECK(!registry_row_eq(&a, &b), "the place counts");
 }

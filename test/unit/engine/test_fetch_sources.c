@@ -380,6 +380,125 @@ TEST(a_search_without_matches_is_empty)
     }
 }
 
+/* ---- any repository of OAI-PMH, by the template ---- */
+
+/* The text of the next element of this name, whatever its attributes; moves past it. */
+static bool element(struct str *text, const char *name, struct str *content, struct str *attributes)
+{
+    char open[64], close[64];
+    size_t at, end;
+
+    (void)snprintf(open, sizeof(open), "<%s", name);
+    (void)snprintf(close, sizeof(close), "</%s>", name);
+    at = str_find(*text, str_of(open));
+    if (at == text->len)
+        return false;
+    *text = str_slice(*text, at + strlen(open), text->len);
+    end = str_find_char(*text, '>');
+    *attributes = str_slice(*text, 0, end);
+    *text = str_slice(*text, end + 1, text->len);
+    *content = str_ends(*attributes, STR("/"))
+                   ? STR("")
+                   : str_slice(*text, 0, str_find(*text, str_of(close)));
+    return true;
+}
+
+/* As a URL has it: of the characters that tokens have, these are escaped. */
+static void add_escaped(struct str token, char *out, size_t size)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < token.len && len + 4 < size; i++) {
+        const char c = token.data[i];
+
+        if (strchr(":/|+=,()[]%&;!*'", c) != NULL)
+            len += (size_t)snprintf(out + len, size - len, "%%%02X", (unsigned)c);
+        else
+            out[len++] = c;
+    }
+    out[len] = '\0';
+}
+
+/* Counted by Python's xml.etree. */
+static const struct repository {
+    const char *reply;
+    size_t records, dead;
+} repositories[] = {
+    { "fixtures/oai/zenodo-listrecords.xml", 50, 0 },
+    { "fixtures/oai/zenodo-listrecords-deleted.xml", 3, 1 },
+    { "fixtures/oai/dataverse-deleted-page1.xml", 10, 9 },
+    { "fixtures/oai/dataverse-deleted-page2.xml", 9, 6 },
+    { "fixtures/oai/mit-deleted-only.xml", 1, 1 },
+    { "fixtures/oai/mla-page13.xml", 19, 0 },
+    { "fixtures/oai/calpoly-page3-last.xml", 8, 0 },
+    { "fixtures/oai/noaa-datestamp-no-z.xml", 5, 0 },
+    { "fixtures/oai/udel-tz-shift-page01.xml", 100, 0 },
+    { "fixtures/oai/udel-tz-shift-page16-last.xml", 78, 0 },
+    { "fixtures/arxiv/oai-listrecords.xml", 2, 0 },
+    { "fixtures/pubmed/pmc-oai-page01.xml", 50, 0 },
+};
+
+static void check_repository(const struct rig *rig, const struct repository *repository,
+                             struct str body)
+{
+    const char *reply = repository->reply;
+    struct str rest = body, header, attributes, token;
+    size_t count = 0, dead = 0;
+
+    while (element(&rest, "header", &header, &attributes)) {
+        struct str id = { 0 }, stamp = { 0 }, none, fields = header;
+        const bool is_dead = str_find(attributes, STR("deleted")) < attributes.len;
+
+        REQUIRE(element(&fields, "identifier", &id, &none), "an identifier");
+        REQUIRE(element(&fields, "datestamp", &stamp, &none), "a datestamp");
+        REQUIRE(count < rig->ids.count, reply);
+        CHECK_STR(rig->ids.items[count], id, reply);
+        CHECK_EQ(rig->dates.items[count], instant_in(stamp), reply);
+        CHECK_EQ(rig_has(&rig->dead, id), is_dead, reply);
+        dead += is_dead;
+        count++;
+    }
+    CHECK_EQ(count, repository->records, reply);
+    CHECK_EQ(dead, repository->dead, reply);
+    CHECK_EQ(rig->ids.count, count, reply);
+    CHECK_EQ(rig->dead.count, dead, reply);
+    if (element(&body, "resumptionToken", &token, &attributes) && str_trim(token).len > 0) {
+        char escaped[1024];
+        struct str url;
+
+        add_escaped(str_trim(token), escaped, sizeof(escaped));
+        REQUIRE(rig->http.sent.count >= 2, reply);
+        url = rig->http.sent.items[1].url;
+        CHECK(str_ends(url,
+                       arena_printf((struct arena *)&rig->arena, "&resumptionToken=%s", escaped)),
+              reply);
+        CHECK(str_find(url, STR("metadataPrefix")) == url.len, "the token alone");
+    } else {
+        CHECK(!rig->failed, rig->err.text);
+        CHECK_EQ(rig->last.verdict.kind, FETCH_COMPLETE, reply);
+    }
+}
+
+TEST(recorded_repositories_are_read_record_by_record)
+{
+    for (size_t i = 0; i < ARRAY_LEN(repositories); i++) {
+        const struct str body = body_of(repositories[i].reply);
+        struct rig rig;
+
+        rig_init(&rig, "sources/zenodo.yaml", "harvest", NULL);
+        rig.order.can_reslice = false;
+        /* The last pages of longer lists tell how many all have. */
+        rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+        rig.gate.no_prefetch = true;
+        rig_reply(&rig, repositories[i].reply, NULL);
+        scripted_http_reply(&rig.http, &(struct scripted_reply){ .status = 403, .times = -1 });
+        rig_run(&rig);
+        CHECK_EQ(rig.bad.count, 0, repositories[i].reply);
+        check_repository(&rig, &repositories[i], body);
+        rig_release(&rig);
+    }
+}
+
 /* ---- records by their ids ---- */
 
 TEST(recorded_single_records_are_read)
