@@ -13,7 +13,7 @@
 struct str token_make(const struct sim_world *world, const struct http_call *call,
                       enum view_order order, struct hit last, int mark);
 
-/* Sets the query's `after`, and *mark. False when it is no token, or an expired one: older than
+/* Sets the query's `after`, and *mark. False when it is not a token, or an expired one: older than
  * --token-life, or by the fault. */
 bool token_read(const struct sim_world *world, const struct http_call *call, struct str token,
                 struct view_query *query, int *mark);

@@ -24,7 +24,7 @@ static const struct node *report_unknown(const struct node *named, struct fault_
     return NULL;
 }
 
-/* What is wrong with a value of the template is told at the place that names the template. */
+/* What is wrong with a value of the template is reported at the place that names the template. */
 static void mark_all(struct node *node, struct mark at)
 {
     node->is_template = true;

@@ -10,7 +10,7 @@
 #include "sql.h"
 #include "test.h"
 
-#define ANY "rate.burst=500"
+#define ANY "retry.jitter=0"
 
 static const struct added {
     const char *name;     /* of the source and its file */
@@ -27,14 +27,14 @@ static const struct added {
       "/clinicaltrials/api/v2",
       "clinicaltrials",
       "updated",
-      { "endpoints.studies.page.size=5", "endpoints.studies.window.max=5d" } },
-    /* Windows of two days have more than the cap. */
+      { "endpoints.studies.page.size=20", ANY } },
+    /* Windows of two days have more than the cap, and no second has. */
     { "doaj",
       "articles",
       "/doaj/api",
       "doaj",
       "updated",
-      { "endpoints.articles.page={ type: page, base: 1, size: 10, size_max: 100, cap: 20 }",
+      { "endpoints.articles.page={ type: page, base: 1, size: 10, size_max: 100, cap: 30 }",
         "endpoints.articles.window.max=2d" } },
     { "semanticscholar",
       "papers",
@@ -55,8 +55,9 @@ static struct run apply(const char *store, const struct sim *sim, const struct a
     return RUN("patra", "source", "apply", file, "--store", store, "--set", url, "--set",
                "http.allow_plain_http=true", "--set", "rate.per_second=500", "--set",
                "rate.provider_limit=500", "--set", "rate.with_credential=", "--set",
-               "rate.adaptive=false", "--set", "rate.concurrency=4", "--set", "retry.min_delay=1ms",
-               "--set", "retry.max_delay=5ms", "--set", source->more[0], "--set", source->more[1]);
+               "rate.adaptive=false", "--set", "rate.concurrency=4", "--set", "rate.burst=500",
+               "--set", "retry.min_delay=1ms", "--set", "retry.max_delay=5ms", "--set",
+               source->more[0], "--set", source->more[1]);
 }
 
 static struct run verify(const char *store, const struct sim *sim, const struct added *source)
@@ -96,7 +97,7 @@ static void harvest_each(const char *store)
             test_note("%.*s%.*s", STR_ARG(run.out), STR_ARG(run.talk));
         judged = verify(store, &sim, &added[i]);
         CHECK_EQ(judged.code, 0, added[i].name);
-        CHECK(cli_number(judged.out, "right") > 200, "there was something to fetch");
+        CHECK(cli_number(judged.out, "right") > 100, "there was something to fetch");
         if (judged.code != 0)
             test_note("%.*s", STR_ARG(judged.out));
         run = RUN("patra", "harvest", added[i].name, "--from", "2026-01-10", "--to", "2026-01-20",
