@@ -40,13 +40,13 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         const char *file, *operation, *fingerprint;
     } known[] = {
         { "sources/crossref.yaml", "harvest",
-          "8d5cc3936c94a45dbdb8ff5d49c5054c6048c93e4585e70c855ee567e4c50afe" },
+          "febe4e18b7fa1b27dbe0c76473872affa3c994458228dc5b6f004c666109d4bb" },
         { "sources/crossref.yaml", "update",
-          "25536bffc19724fa3e357594c3ee026384530b86f64a96fb9f7cf88f32ff0137" },
+          "d9ffbacffcd5c6c74b223b48fb4d2e8b1cde204718c2b313bdfca9409a84d4a8" },
         { "sources/pubmed.yaml", "harvest",
-          "4fe47b44b86ddce39cf6524731d879127337efa4aaaf0f1f3835859ed1371701" },
+          "502a8df397fb05e62f305b8a7650b183831460c321a5245991e4dc4831aeadbd" },
         { "sources/pubmed.yaml", "update",
-          "ac05fa6e87b0604bc43a843133ba77b9ffd9b36c9097511092949fbeaf6e446b" },
+          "1b96c4170fc2b9f1074e5707055a3a5b39e34ba0d5cd864ccce5a98d831dda6d" },
     };
     struct source source;
 
