@@ -81,6 +81,8 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_VALUES] = ("@lane, min(@pos), max(@pos), max(@id), :now,"
                                " array_agg(@id ORDER BY @pos)"),
         [WORD_STREAM_GROUP] = " GROUP BY @lane",
+        [WORD_IN_ORDER] = ("SELECT set_config('enable_sort', 'off', true),"
+                          " set_config('enable_bitmapscan', 'off', true)"),
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",

@@ -58,6 +58,7 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_COLUMNS, "stream-columns")   /* of ing_stream, and their values: */            \
     WORD(STREAM_VALUES, "stream-values")                                                       \
     WORD(STREAM_GROUP, "stream-group") /* a row per event, or one per lane */                  \
+    WORD(IN_ORDER, "in-order")               /* until the transaction ends: sort by indexes */ \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
     WORD(JOIN_ROWS, "join-rows")                                                               \

@@ -2,9 +2,6 @@
 #include "adapter/sql/session.h"
 #include "port/store_record_read.h"
 
-/* After every endpoint's name: the highest character. */
-#define LAST_NAME STR("\xf4\x8f\xbf\xbf")
-
 #define PLAIN_COLUMNS                                                                 \
     "id, endpoint_name, provider_id, updated_at, provider_version, version, deleted," \
     " expr_hash, observed_at, created_at"
@@ -30,20 +27,41 @@ static void read_plain(struct rows *rows, struct arena *arena, struct record_ent
     entry->created_us = rows_i64(rows);
 }
 
+/* ---- pages ---- */
+
+static const char IN_ORDER[] = "{in-order}";
+
+/* A page is one statement, in a transaction of its own where there is none, so that a setting of
+ * the planner holds for it alone: pages are read by the index that has their order. Before its
+ * first statistics PostgreSQL would sort all that is left of a table for every page. */
+static bool page_begin(struct store *store, bool *owns_transaction, struct error *err)
+{
+    struct statement *st;
+
+    *owns_transaction = store->state == STORE_IDLE;
+    if (*owns_transaction && !store_begin_read(store, err))
+        return false;
+    st = statement_of(store, IN_ORDER);
+    (void)rows_next(&st->rows);
+    if (rows_finish(&st->rows, err))
+        return true;
+    return store_end_if_owned(store, *owns_transaction, false, err);
+}
+
 /* ---- walks ---- */
 
 /* Conditions that cost nothing where they are not asked for: OR is evaluated from the left. */
-#define WALK(condition)                                                                  \
-    "SELECT " PLAIN_COLUMNS ","                                                          \
-    " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                    \
-    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload"    \
-    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"                  \
-    " WHERE provenance_code = :source"                                                   \
-    " AND (endpoint_name, id) > (:after_endpoint, :after_id) AND endpoint_name <= :last" \
-    " AND " condition " AND version >= :version_from AND version <= :version_to"         \
-    " AND (NOT :by_change OR (coalesce(" CHANGED_AT ", :never) >= :changed_from"         \
-    "  AND coalesce(" CHANGED_AT ", :never) < :changed_to))"                             \
-    " ORDER BY endpoint_name, id LIMIT :limit"
+#define WALK(condition)                                                               \
+    "SELECT " PLAIN_COLUMNS ","                                                       \
+    " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                 \
+    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload" \
+    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"               \
+    " WHERE provenance_code = :source"                                                \
+    " AND endpoint_name = :endpoint AND id > :after_id AND record_id > :after_id"     \
+    " AND " condition " AND version >= :version_from AND version <= :version_to"      \
+    " AND (NOT :by_change OR (coalesce(" CHANGED_AT ", :never) >= :changed_from"      \
+    "  AND coalesce(" CHANGED_AT ", :never) < :changed_to))"                          \
+    " ORDER BY id LIMIT :limit"
 
 static const char LIVE[] = WALK("NOT deleted");
 static const char DELETED[] = WALK("deleted");
@@ -51,50 +69,103 @@ static const char DELETED[] = WALK("deleted");
 static const char ALL[] = "SELECT * FROM (" WALK(
     "NOT deleted") ") AS live UNION ALL"
                    " SELECT * FROM (" WALK("deleted") ") AS gone"
-                                                      " ORDER BY endpoint_name, id LIMIT :limit";
+                                                      " ORDER BY id LIMIT :limit";
 
-static struct statement *walk_statement(struct store *store, const struct record_walk *walk)
+static struct statement *walk_statement(struct store *store, const struct record_walk *walk,
+                                        struct record_place after, int64_t limit)
 {
     struct statement *st = statement_of(store, walk->states == RECORDS_LIVE      ? LIVE
                                                : walk->states == RECORDS_DELETED ? DELETED
                                                                                  : ALL);
-    const bool is_first = walk->after.id == 0;
 
     bind_bool(st, ":with_changed", walk->with_changed);
     bind_bool(st, ":with_payload", walk->with_payload);
     bind_text(st, ":source", walk->source);
-    bind_text(st, ":after_endpoint", is_first ? walk->endpoint : walk->after.endpoint);
-    bind_i64(st, ":after_id", walk->after.id);
-    bind_text(st, ":last", walk->endpoint.len > 0 ? walk->endpoint : LAST_NAME);
+    bind_text(st, ":endpoint", after.endpoint);
+    bind_i64(st, ":after_id", after.id);
     bind_i64(st, ":version_from", walk->version_from);
     bind_i64(st, ":version_to", walk->version_to > 0 ? walk->version_to : INT64_MAX);
     bind_bool(st, ":by_change", walk->by_change);
     bind_instant(st, ":never", 0);
     bind_instant(st, ":changed_from", walk->changed_from_us);
     bind_instant(st, ":changed_to", walk->changed_to_us);
-    bind_i64(st, ":limit", walk->limit);
+    bind_i64(st, ":limit", limit);
     return st;
+}
+
+/* Adds records of one endpoint. *is_full: the page ends here; there may be more of them. */
+static bool read_endpoint(struct statement *st, struct arena *arena, const struct record_walk *walk,
+                          int64_t *bytes, struct record_entry_list *list, bool *is_full,
+                          struct error *err)
+{
+    struct record_entry *entry = NULL;
+
+    *is_full = false;
+    while (!*is_full && (entry = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        read_plain(&st->rows, arena, entry);
+        entry->changed_us = rows_i64(&st->rows);
+        entry->bytes = rows_i64(&st->rows);
+        entry->payload = rows_text(&st->rows, arena);
+        *bytes += entry->bytes;
+        *is_full = (int64_t)list->count == walk->limit ||
+                   (walk->bytes_max > 0 && *bytes >= walk->bytes_max);
+    }
+    return rows_finish(&st->rows, err);
+}
+
+/* One endpoint at a time: SQLite seeks by equal columns and one range, not by a pair of columns. */
+static const char NEXT_ENDPOINT[] =
+    "SELECT min(name) FROM (SELECT min(endpoint_name) AS name FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name > :after AND NOT deleted"
+    " UNION ALL SELECT min(endpoint_name) FROM ing_record"
+    " WHERE provenance_code = :source AND endpoint_name > :after AND deleted) AS halves";
+
+/* '' after the last. */
+static bool next_endpoint(struct store *store, struct arena *arena, const struct record_walk *walk,
+                          struct str *endpoint, struct error *err)
+{
+    struct statement *st = statement_of(store, NEXT_ENDPOINT);
+
+    if (walk->endpoint.len > 0) {
+        *endpoint = endpoint->len == 0 ? walk->endpoint : STR("");
+        return true;
+    }
+    bind_text(st, ":source", walk->source);
+    bind_text(st, ":after", *endpoint);
+    *endpoint = rows_next(&st->rows) ? rows_text(&st->rows, arena) : STR("");
+    return rows_finish(&st->rows, err);
+}
+
+static bool read_walk(struct store *store, struct arena *arena, const struct record_walk *walk,
+                      struct record_entry_list *list, struct error *err)
+{
+    struct record_place at = walk->after;
+    bool is_full = false;
+    int64_t bytes = 0;
+
+    *list = (struct record_entry_list){ 0 };
+    if (at.id == 0 && !next_endpoint(store, arena, walk, &at.endpoint, err))
+        return false;
+    while (!is_full && at.endpoint.len > 0) {
+        struct statement *st = walk_statement(store, walk, at, walk->limit - (int64_t)list->count);
+
+        if (!read_endpoint(st, arena, walk, &bytes, list, &is_full, err) ||
+            (!is_full && !next_endpoint(store, arena, walk, &at.endpoint, err)))
+            return false;
+        at.id = 0;
+    }
+    list->is_end = !is_full;
+    return true;
 }
 
 static bool record_walk(struct store *store, struct arena *arena, const struct record_walk *walk,
                         struct record_entry_list *list, struct error *err)
 {
-    struct statement *st = walk_statement(store, walk);
-    struct record_entry *entry;
-    int64_t bytes = 0;
+    bool owns;
 
-    *list = (struct record_entry_list){ 0 };
-    while ((walk->bytes_max == 0 || bytes < walk->bytes_max) &&
-           (entry = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
-        read_plain(&st->rows, arena, entry);
-        entry->changed_us = rows_i64(&st->rows);
-        entry->bytes = rows_i64(&st->rows);
-        entry->payload = rows_text(&st->rows, arena);
-        bytes += entry->bytes;
-    }
-    list->is_end =
-        (int64_t)list->count < walk->limit && (walk->bytes_max == 0 || bytes < walk->bytes_max);
-    return rows_finish(&st->rows, err) || error_wrap(err, "records of %.*s", STR_ARG(walk->source));
+    return (page_begin(store, &owns, err) &&
+            store_end_if_owned(store, owns, read_walk(store, arena, walk, list, err), err)) ||
+           error_wrap(err, "records of %.*s", STR_ARG(walk->source));
 }
 
 static const char ENDPOINTS[] =
@@ -126,9 +197,9 @@ static const char CHANGES[] =
     " WHERE o.id > :after AND o.id <= :upto AND r.provenance_code = :source"
     " AND (:endpoint = '' OR r.endpoint_name = :endpoint) ORDER BY o.id LIMIT :limit";
 
-static bool record_changes(struct store *store, struct arena *arena,
-                           const struct record_change_walk *walk, struct record_changed_list *list,
-                           struct error *err)
+static bool read_changes(struct store *store, struct arena *arena,
+                         const struct record_change_walk *walk, struct record_changed_list *list,
+                         struct error *err)
 {
     struct statement *st = statement_of(store, CHANGES);
     struct record_changed *change;
@@ -146,7 +217,18 @@ static bool record_changes(struct store *store, struct arena *arena,
         change->version = rows_i64(&st->rows);
         change->changed_us = rows_i64(&st->rows);
     }
-    return rows_finish(&st->rows, err) || error_wrap(err, "changes of %.*s", STR_ARG(walk->source));
+    return rows_finish(&st->rows, err);
+}
+
+static bool record_changes(struct store *store, struct arena *arena,
+                           const struct record_change_walk *walk, struct record_changed_list *list,
+                           struct error *err)
+{
+    bool owns;
+
+    return (page_begin(store, &owns, err) &&
+            store_end_if_owned(store, owns, read_changes(store, arena, walk, list, err), err)) ||
+           error_wrap(err, "changes of %.*s", STR_ARG(walk->source));
 }
 
 static const char AS_OF[] =

@@ -40,6 +40,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STREAM_COLUMNS] = "lane, pos, outbox_id, sequenced_at",
         [WORD_STREAM_VALUES] = "@lane, @pos, @id, :now",
         [WORD_STREAM_GROUP] = "",
+        [WORD_IN_ORDER] = "SELECT 1", /* it does so by itself */
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
         [WORD_JOIN_ROWS] = "",

@@ -1,0 +1,179 @@
+/* bench_export: patra record export of a million records, beside a bare loop over SELECT payload.
+ *
+ * Both write to /dev/null, each in a process of its own, one after the other, several times; the
+ * file is in the page cache. Printed are the ratio of the medians of their times, and the most
+ * memory that patra had. Wanted: a ratio of 0.5 or more, 64 MiB or less.
+ *
+ *      bench_export [RECORDS]
+ */
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "seconds.h"
+
+enum { ROUNDS = 5, PATH_BYTES = 512, RECORDS = 1000000 };
+
+struct spent {
+    double seconds;
+    double cpu_s; /* fairer where others use the machine too */
+    long max_kib;
+};
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_export: %s\n", what);
+    exit(1);
+}
+
+/* ---- programs ---- */
+
+static void to_null(void)
+{
+    const int null = open("/dev/null", O_WRONLY);
+
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+        _exit(126);
+}
+
+static struct spent wait_for(pid_t pid, double from)
+{
+    struct rusage usage;
+    struct spent spent;
+    int status;
+
+    if (wait4(pid, &status, 0, &usage) != pid || status != 0)
+        fail("a program failed");
+    spent.seconds = now_s() - from;
+    spent.cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                  (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    spent.max_kib = usage.ru_maxrss;
+    return spent;
+}
+
+static struct spent run_patra(const char *const *argv)
+{
+    const double from = now_s();
+    const pid_t pid = fork();
+
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        to_null();
+        (void)execv(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    return wait_for(pid, from);
+}
+
+/* The floor: what any program must do. */
+static void loop(const char *path)
+{
+    sqlite3_stmt *st;
+    sqlite3 *db;
+
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "SELECT payload FROM ing_record", -1, &st, NULL) != SQLITE_OK)
+        _exit(1);
+    while (sqlite3_step(st) == SQLITE_ROW) {
+        (void)fwrite(sqlite3_column_blob(st, 0), 1, (size_t)sqlite3_column_bytes(st, 0), stdout);
+        (void)putchar('\n');
+    }
+    (void)fflush(stdout);
+    _exit(0);
+}
+
+static struct spent run_loop(const char *path)
+{
+    const double from = now_s();
+    const pid_t pid = fork();
+
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        to_null();
+        loop(path);
+    }
+    return wait_for(pid, from);
+}
+
+/* ---- the store ---- */
+
+static void fill(const char *path, int records)
+{
+    static const char SQL[] =
+        "PRAGMA synchronous = OFF; BEGIN;"
+        "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
+        " deleted, content_hash, expr_hash, observed_at, checked_at, created_at, payload)"
+        " WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d)"
+        " SELECT 'bench', 'works', '10.1000/' || n, 1767225600000000 + n, 1, 0, '%064d', '%064d',"
+        " 0, 0, 1767225600000000 + n, CAST('{\"DOI\":\"10.1000/' || n || '\",\"title\":[\"Of"
+        " records\"],\"abstract\":\"' || hex(randomblob(480)) || '\"}' AS BLOB) FROM s; COMMIT;"
+        "PRAGMA wal_checkpoint(TRUNCATE)";
+    char sql[2048];
+    sqlite3 *db;
+
+    (void)snprintf(sql, sizeof(sql), SQL, records, 0, 0);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail("the records could not be made");
+    (void)sqlite3_close(db);
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct spent *x = a, *y = b;
+
+    return x->seconds < y->seconds ? -1 : x->seconds > y->seconds;
+}
+
+static struct spent median(struct spent *all)
+{
+    qsort(all, ROUNDS, sizeof(*all), by_seconds);
+    return all[ROUNDS / 2];
+}
+
+static void measure(const char *patra, const char *path, const char *const *options)
+{
+    struct spent floor[ROUNDS], own[ROUNDS], one, other;
+    const char *argv[16] = { patra, "record", "export", "bench", "--store", path };
+    int count = 6;
+
+    for (; *options != NULL; options++)
+        argv[count++] = *options;
+    for (int i = 0; i < ROUNDS; i++) {
+        floor[i] = run_loop(path);
+        own[i] = run_patra(argv);
+    }
+    one = median(floor);
+    other = median(own);
+    printf("%-16s %5.2f of a bare loop's speed (%.2f s against %.2f s), by CPU time %.2f (%.2f s"
+           " against %.2f s), at most %.1f MiB\n",
+           count > 6 ? argv[count - 1] : "whole payloads", one.seconds / other.seconds,
+           other.seconds, one.seconds, one.cpu_s / other.cpu_s, other.cpu_s, one.cpu_s,
+           (double)other.max_kib / 1024);
+}
+
+int main(int argc, char **argv)
+{
+    const char *build = getenv("PATRA_MODULES");
+    const int records = argc > 1 ? atoi(argv[1]) : RECORDS;
+    char folder[] = "/tmp/bench_export.XXXXXX";
+    char patra[PATH_BYTES], path[PATH_BYTES], remove[PATH_BYTES];
+
+    if (build == NULL || mkdtemp(folder) == NULL)
+        fail("PATRA_MODULES must name the build folder, and /tmp must be writable");
+    (void)snprintf(patra, sizeof(patra), "%s/patra", build);
+    (void)snprintf(path, sizeof(path), "%s/store.db", folder);
+    (void)run_patra((const char *const[]){ patra, "init", "--store", path, NULL });
+    fill(path, records);
+    printf("%d records of 1 KB, SQLite, to /dev/null, medians of %d\n", records, ROUNDS);
+    measure(patra, path, (const char *const[]){ NULL });
+    (void)snprintf(remove, sizeof(remove), "rm -rf %s", folder);
+    return system(remove) == 0 ? 0 : 1;
+}
