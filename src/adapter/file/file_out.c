@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 256 << 10, LINK_TRIES = 100 };
+enum { BUFFER_BYTES = 64 << 10, LINK_TRIES = 100 };
 
 struct file_out {
     struct byte_sink sink; /* first */

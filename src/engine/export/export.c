@@ -11,7 +11,7 @@
 /* A page: its records, and what fields are derived with. */
 #define PAGE_ARENA_MAX ((size_t)1 << 30)
 
-enum { PAGE_BYTES = 1 << 20, PAGE_RECORDS_FIRST = 32, PAGE_RECORDS_MAX = 1000 };
+enum { PAGE_BYTES = 1 << 18, PAGE_RECORDS_FIRST = 32, PAGE_RECORDS_MAX = 1000 };
 
 struct exporting {
     const struct export_request *request;

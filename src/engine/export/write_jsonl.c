@@ -59,18 +59,20 @@ static bool add_payload(struct buf *out, const struct export_item *item, struct 
     const struct str payload = item->entry->payload;
     struct buf coded;
 
-    if (!str_is_utf8(payload)) {
-        buf_init(&coded, item->arena, 2 * payload.len + 16);
-        base64_encode(&coded, payload);
-        buf_add(out, STR(",\"payloadBase64\":"));
-        json_quote(out, buf_str(&coded));
-        return buf_ok(&coded, err);
-    }
-    buf_add(out, STR(",\"payload\":"));
-    if (!export_is_xml(payload))
+    if (!export_is_xml(payload)) {
+        buf_add(out, STR(",\"payload\":"));
         return add_line(out, item->arena, payload, err);
-    json_quote(out, payload);
-    return true;
+    }
+    if (str_is_utf8(payload)) {
+        buf_add(out, STR(",\"payload\":"));
+        json_quote(out, payload);
+        return true;
+    }
+    buf_init(&coded, item->arena, 2 * payload.len + 16);
+    base64_encode(&coded, payload);
+    buf_add(out, STR(",\"payloadBase64\":"));
+    json_quote(out, buf_str(&coded));
+    return buf_ok(&coded, err);
 }
 
 static bool add_record(struct export_writer *writer, const struct export_item *item,

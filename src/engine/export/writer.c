@@ -4,7 +4,8 @@
 /* One record must fit, whatever a format makes of it. */
 #define WRITER_BYTES_MAX ((size_t)1 << 30)
 
-enum { FLUSH_BYTES = 64 << 10 };
+/* Larger than the buffer of a file, which then passes it on without a copy. */
+enum { FLUSH_BYTES = 128 << 10 };
 
 static const struct export_format *const FORMATS[] = { &EXPORT_JSONL, &EXPORT_CSV, &EXPORT_XML };
 
