@@ -350,10 +350,9 @@ TEST(an_event_that_commits_late_is_in_the_next_export)
 {
     const char *dsn = contract_migrated(contract_new_database());
     const bool is_postgres = strncmp(dsn, "postgresql:", 11) == 0;
-    struct writer early = { .number = 0, .store = contract_open(dsn) };
-    struct writer late = { .number = 1, .store = contract_open(dsn) };
+    struct writer early = { .number = 0 }, late = { .number = 1 };
     const struct record_context context = context_of();
-    struct asked asked = { .store = contract_open(dsn) };
+    struct asked asked = { 0 };
     struct seen seen = { 0 };
     struct export_result result;
     struct record_change change;
@@ -363,6 +362,9 @@ TEST(an_event_that_commits_late_is_in_the_next_export)
 
     if (!is_postgres)
         TEST_SKIP("one writer at a time: events commit in the order of their numbers");
+    early.store = contract_open(dsn);
+    late.store = contract_open(dsn);
+    asked.store = contract_open(dsn);
     arena_init(&tokens, 1 << 20);
     arena_init(&early.arena, 1 << 20);
     arena_init(&late.arena, 1 << 20);
