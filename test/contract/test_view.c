@@ -134,8 +134,8 @@ TEST(a_view_shows_values_of_their_types)
 {
     static const char *const sqlite[] = {
         "id = 'all' AND version = 1 AND NOT deleted",
-        "updated_at = '2026-01-01T00:00:00.000001Z' AND created_at = '2026-01-01T00:00:00.000000Z'"
-        " AND checked_at = created_at",
+        ("updated_at = '2026-01-01T00:00:00.000001Z' AND created_at = '2026-01-01T00:00:00.000000Z'"
+         " AND checked_at = created_at"),
         "a = '[1,\"x\"]' AND typeof(a) = 'text'",
         "t = 'It''s \"é\"' AND typeof(t) = 'text'",
         "i = 9007199254740993 AND typeof(i) = 'integer'",
@@ -155,8 +155,8 @@ TEST(a_view_shows_values_of_their_types)
     };
     static const char *const postgres[] = {
         "id = 'all' AND version = 1 AND NOT deleted",
-        "updated_at = '2026-01-01T00:00:00.000001Z' AND created_at = '2026-01-01T00:00:00Z'"
-        " AND checked_at = created_at",
+        ("updated_at = '2026-01-01T00:00:00.000001Z' AND created_at = '2026-01-01T00:00:00Z'"
+         " AND checked_at = created_at"),
         "a = '[1, \"x\"]'",
         "t = 'It''s \"é\"'",
         "i = 9007199254740993 AND pg_typeof(i) = 'bigint'::regtype",
