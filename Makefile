@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build deps test matrix shapes threads valgrind demo check bench install clean
+.PHONY: build deps test matrix shapes threads valgrind parquet demo check bench install clean
 
 build:
 	@PREFIX=$(PREFIX) scripts/build build programs
@@ -25,6 +25,9 @@ threads:
 
 valgrind:
 	@scripts/valgrind
+
+parquet:
+	@scripts/parquet
 
 demo:
 	@scripts/demo

@@ -6,6 +6,7 @@
 #ifndef PATRA_ADAPTER_PACK_PACK_H
 #define PATRA_ADAPTER_PACK_PACK_H
 
+#include "base/buf.h"
 #include "base/module.h"
 #include "port/byte_sink.h"
 
@@ -18,6 +19,9 @@ enum pack pack_of(struct str path, struct str *rest);
  * and `below` is still the caller's. PACK_NONE gives `below` itself. */
 bool pack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
                struct error *err) MUST_CHECK;
+
+/* Appends the bytes to `out`, compressed as one piece. */
+bool pack_bytes(enum pack pack, struct str bytes, struct buf *out, struct error *err) MUST_CHECK;
 
 struct pack_library {
     struct module_head head;

@@ -30,7 +30,7 @@ struct wanted {
     const char *token_path; /* NULL: none */
 };
 
-/* "jsonl", "csv", "xml" by --format, or by the end of the path, or the first. */
+/* "jsonl", "csv", "xml", "parquet" by --format, or by the end of the path, or the first. */
 static bool choose_format(const struct invocation *invocation, struct wanted *wanted,
                           struct error *err)
 {
@@ -42,7 +42,7 @@ static bool choose_format(const struct invocation *invocation, struct wanted *wa
     if (named != NULL) {
         wanted->request.format = export_format_named(str_of(named));
         return wanted->request.format != NULL ||
-               command_misused(err, "--format: '%s' is not one of jsonl, csv, xml", named);
+               command_misused(err, "--format: '%s' is not one of jsonl, csv, xml, parquet", named);
     }
     for (dot = rest.len; dot > 0 && rest.data[dot - 1] != '.' && rest.data[dot - 1] != '/';)
         dot--;
@@ -52,7 +52,23 @@ static bool choose_format(const struct invocation *invocation, struct wanted *wa
         wanted->request.format = export_format_named(str_slice(rest, dot, rest.len));
     return wanted->request.format != NULL ||
            command_misused(err,
-                           "the end of %s names none of the formats jsonl, csv, xml: give --format",
+                           "the end of %s names none of the formats jsonl, csv, xml, parquet: "
+                           "give --format",
+                           wanted->path);
+}
+
+static bool pack_page(void *self, struct str bytes, struct buf *out, struct error *err)
+{
+    (void)self;
+    return pack_bytes(PACK_ZSTD, bytes, out, err);
+}
+
+static bool check_pack(const struct wanted *wanted, struct error *err)
+{
+    return wanted->request.format != &EXPORT_PARQUET || wanted->pack == PACK_NONE ||
+           command_misused(err,
+                           "%s: a Parquet file is compressed inside, so that programs can "
+                           "read parts of it: leave the end of the name away",
                            wanted->path);
 }
 
@@ -146,7 +162,8 @@ static bool read_wanted(const struct invocation *invocation, struct session *ses
         wanted->path = NULL;
     if (invocation_flag(invocation, "json") && wanted->path == NULL)
         return command_misused(err, "--json prints a summary where the records would go: give -o");
-    return choose_format(invocation, wanted, err) &&
+    wanted->request.codec = (struct parquet_codec){ PARQUET_ZSTD, pack_page, NULL };
+    return choose_format(invocation, wanted, err) && check_pack(wanted, err) &&
            read_walk(invocation, session, &wanted->request.walk, err) &&
            read_token(invocation, session, wanted, err);
 }
@@ -336,9 +353,9 @@ const struct command RECORD_EXPORT = {
     .description =
         "Writes the records of a source by endpoint, in the order in which they were first\n"
         "stored: as JSON Lines (the whole payload with what patra knows of it, or the fields),\n"
-        "as CSV (the fields), or as XML. The format follows from the end of FILE unless --format\n"
-        "gives it; .gz and .zst compress. FILE is there as a whole or not at all: it gets its\n"
-        "name when it is complete.\n"
+        "as CSV or Parquet (the fields; in Parquet with their types), or as XML. The format\n"
+        "follows from the end of FILE unless --format gives it; .gz and .zst compress. FILE is\n"
+        "there as a whole or not at all: it gets its name when it is complete.\n"
         "\n"
         "Every export without a filter ends with a token. With --since TOKEN only the records\n"
         "that changed after that export are written, deleted ones as tombstones. --token-file\n"
@@ -347,7 +364,7 @@ const struct command RECORD_EXPORT = {
         "while an export ran may be in the next one again: of all lines of one id, the last is\n"
         "right. The exit code is 1 if fields of a record could not be derived.",
     .options = { { "o", "FILE", "Write to FILE instead of standard output." },
-                 { "format", "FORMAT", "jsonl, csv or xml." },
+                 { "format", "FORMAT", "jsonl, csv, xml or parquet." },
                  { "fields-only", NULL, "Write the fields instead of the payload." },
                  { "endpoint", "ENDPOINT", "Only records of this endpoint." },
                  { "since", "TOKEN", "Only what changed after the export that gave this token." },

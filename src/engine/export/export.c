@@ -149,17 +149,29 @@ static bool export_changes(struct exporting *x, int64_t after, int64_t upto, str
 
 /* ---- the whole ---- */
 
-static bool add_column(struct exporting *x, struct export_columns *columns, struct str name)
+/* A field that two endpoints give different types has none: it is then as found. */
+static void join_types(struct export_column *column, const struct spec_field *field)
 {
-    struct str *column;
+    if (column->type == field->type && column->is_list == field->is_list)
+        return;
+    column->type = FIELD_ANY;
+    column->is_list = false;
+}
+
+static bool add_column(struct exporting *x, struct export_columns *columns,
+                       const struct spec_field *field)
+{
+    struct export_column *column;
 
     for (size_t i = 0; i < columns->count; i++) {
-        if (str_eq(columns->items[i], name))
+        if (str_eq(columns->items[i].name, field->name)) {
+            join_types(&columns->items[i], field);
             return true;
+        }
     }
     column = LIST_ADD(x->arena, columns);
     if (column != NULL)
-        *column = name;
+        *column = (struct export_column){ field->name, field->type, field->is_list };
     return column != NULL;
 }
 
@@ -177,7 +189,7 @@ static bool columns_of(struct exporting *x, struct export_columns *columns, stru
             !str_eq(only, mapping->endpoint->name))
             continue;
         for (size_t k = 0; k < fields->count; k++) {
-            if (!add_column(x, columns, fields->items[k].name))
+            if (!add_column(x, columns, &fields->items[k]))
                 return arena_error(x->arena, err);
         }
     }
@@ -187,7 +199,9 @@ static bool columns_of(struct exporting *x, struct export_columns *columns, stru
 static bool open_all(struct exporting *x, struct error *err)
 {
     const struct export_request *request = x->request;
-    struct export_shape shape = { .source = request->walk.source, .with_fields = x->with_fields };
+    struct export_shape shape = { .source = request->walk.source,
+                                  .with_fields = x->with_fields,
+                                  .codec = request->codec };
 
     if (x->with_fields &&
         (!field_reader_open(&x->fields,

@@ -46,6 +46,7 @@ struct export_request {
     int64_t wait_us;  /* for those who write meanwhile, so that the token comes as far as it can */
     struct str since; /* a token; '': everything. The walk's filters must then be empty. */
     struct byte_sink *sink;
+    struct parquet_codec codec;       /* of the pages of a Parquet file; the zero value: none */
     struct export_listener *listener; /* may be NULL */
 };
 

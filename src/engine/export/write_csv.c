@@ -5,16 +5,9 @@
  * A text is as it is; a number and a truth value as in JSON; a list or an object is its JSON, so
  * that no separator can be mistaken. Nothing at all is a field that is absent or null; "" is an
  * empty text. */
-#include <string.h>
-
 #include "base/instant.h"
 #include "data/json.h"
 #include "engine/export/writer.h"
-
-static const struct str OWN_COLUMNS[] = {
-    STR_INIT("record_endpoint"),   STR_INIT("record_id"),      STR_INIT("record_version"),
-    STR_INIT("record_updated_at"), STR_INIT("record_deleted"),
-};
 
 static bool must_quote(struct str text)
 {
@@ -41,31 +34,20 @@ static void add_text(struct buf *out, struct str text)
     buf_add_char(out, '"');
 }
 
-static bool is_own(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(OWN_COLUMNS); i++) {
-        if (str_eq(name, OWN_COLUMNS[i]))
-            return true;
-    }
-    return false;
-}
-
 static bool begin(struct export_writer *writer, struct error *err)
 {
     const struct export_columns *columns = &writer->shape.columns;
 
-    for (size_t i = 0; i < ARRAY_LEN(OWN_COLUMNS); i++) {
+    if (!export_columns_check(columns, err))
+        return false;
+    for (size_t i = 0; i < OWN_COLUMNS; i++) {
         if (i > 0)
             buf_add_char(&writer->out, ',');
-        buf_add(&writer->out, OWN_COLUMNS[i]);
+        buf_add(&writer->out, EXPORT_OWN_COLUMNS[i]);
     }
     for (size_t i = 0; i < columns->count; i++) {
-        if (is_own(columns->items[i]))
-            return error_set(err, ERROR_REQUEST, "export.column",
-                             "the field %.*s has the name of a column that every export has",
-                             STR_ARG(columns->items[i]));
         buf_add_char(&writer->out, ',');
-        add_text(&writer->out, columns->items[i]);
+        add_text(&writer->out, columns->items[i].name);
     }
     buf_add(&writer->out, STR("\r\n"));
     return true;
@@ -123,7 +105,7 @@ static bool add_record(struct export_writer *writer, const struct export_item *i
     for (size_t i = 0; i < columns->count; i++) {
         buf_add_char(&writer->out, ',');
         if (!add_value(&writer->out, item->arena, &doc,
-                       json_get(&doc, json_root(&doc), columns->items[i]), err))
+                       json_get(&doc, json_root(&doc), columns->items[i].name), err))
             return false;
     }
     buf_add(&writer->out, STR("\r\n"));

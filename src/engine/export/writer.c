@@ -7,7 +7,8 @@
 /* Larger than the buffer of a file, which then passes it on without a copy. */
 enum { FLUSH_BYTES = 128 << 10 };
 
-static const struct export_format *const FORMATS[] = { &EXPORT_JSONL, &EXPORT_CSV, &EXPORT_XML };
+static const struct export_format *const FORMATS[] = { &EXPORT_JSONL, &EXPORT_CSV, &EXPORT_XML,
+                                                       &EXPORT_PARQUET };
 
 const struct export_format *export_format_named(struct str name)
 {
@@ -16,6 +17,32 @@ const struct export_format *export_format_named(struct str name)
             return FORMATS[i];
     }
     return NULL;
+}
+
+const struct str EXPORT_OWN_COLUMNS[] = {
+    [OWN_ENDPOINT] = STR_INIT("record_endpoint"), [OWN_ID] = STR_INIT("record_id"),
+    [OWN_VERSION] = STR_INIT("record_version"),   [OWN_UPDATED_AT] = STR_INIT("record_updated_at"),
+    [OWN_DELETED] = STR_INIT("record_deleted"),
+};
+
+static bool is_own(struct str name)
+{
+    for (size_t i = 0; i < OWN_COLUMNS; i++) {
+        if (str_eq(name, EXPORT_OWN_COLUMNS[i]))
+            return true;
+    }
+    return false;
+}
+
+bool export_columns_check(const struct export_columns *columns, struct error *err)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        if (is_own(columns->items[i].name))
+            return error_set(err, ERROR_REQUEST, "export.column",
+                             "the field %.*s has the name of a column that every export has",
+                             STR_ARG(columns->items[i].name));
+    }
+    return true;
 }
 
 bool export_is_xml(struct str payload)
@@ -55,6 +82,8 @@ bool export_writer_end(struct export_writer *writer, struct error *err)
 
 void export_writer_close(struct export_writer *writer)
 {
+    if (writer->own != NULL && writer->format->close != NULL)
+        writer->format->close(writer);
     arena_release(&writer->arena);
     *writer = (struct export_writer){ 0 };
 }
