@@ -60,6 +60,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'gate': {'source', 'session'},
     'fetch': {'source'},
     'probe': {'fetch'},
+    'guess': set(),
     'event': {'fetch'},
     'publish': {'event', 'session'},
     'rederive': {'source', 'fetch', 'event'},
