@@ -70,6 +70,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'reslice': {'source', 'slice', 'coverage', 'plan'},
     'schedule': {'source', 'coverage', 'plan'},
     'housekeeping': {'source', 'reslice'},
+    'retire': {'source', 'event', 'plan'},
     'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'event', 'housekeeping'},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)

@@ -291,6 +291,7 @@ static const struct command export = {
 };
 
 static const struct command *const children[] = {
+    &COMMAND_SOURCE_NEW,
     &COMMAND_SOURCE_LINT,
     &COMMAND_SOURCE_TEST,
     &apply,
@@ -298,12 +299,13 @@ static const struct command *const children[] = {
     &list,
     &COMMAND_SOURCE_SHOW,
     &export,
+    &COMMAND_SOURCE_REMOVE,
     NULL,
 };
 
 const struct command COMMAND_SOURCE = {
     .name = "source",
-    .summary = "check, try, apply and show sources",
+    .summary = "write, check, try, apply, show and remove sources",
     .description = "A source is an API that patra keeps a copy of, described by one YAML file.",
     .children = children,
 };

@@ -1,16 +1,19 @@
-/* source: patra source lint | test | apply | diff | list | show | export. */
+/* source: patra source new | lint | test | apply | diff | list | show | export | remove. */
 #ifndef PATRA_CMD_SOURCE_SOURCE_H
 #define PATRA_CMD_SOURCE_SOURCE_H
 
 #include "cli/command.h"
 #include "cli/session.h"
+#include "data/http_message.h"
 #include "spec/source.h"
 
 extern const struct command COMMAND_SOURCE;
 
-extern const struct command COMMAND_SOURCE_LINT; /* source_lint.c */
-extern const struct command COMMAND_SOURCE_SHOW; /* source_show.c */
-extern const struct command COMMAND_SOURCE_TEST; /* source_test.c */
+extern const struct command COMMAND_SOURCE_LINT;   /* source_lint.c */
+extern const struct command COMMAND_SOURCE_NEW;    /* source_new.c */
+extern const struct command COMMAND_SOURCE_REMOVE; /* source_remove.c */
+extern const struct command COMMAND_SOURCE_SHOW;   /* source_show.c */
+extern const struct command COMMAND_SOURCE_TEST;   /* source_test.c */
 
 /* The option of every command that reads a source file; source_file_read() applies it. */
 #define SOURCE_SET_OPTION                                                          \
@@ -36,5 +39,10 @@ struct source_file {
 };
 bool source_file_read(const struct source_file *file, struct source *source, bool *clean,
                       struct error *err) MUST_CHECK;
+
+/* Reads a saved response: a body, with its header in FILE.head or before it, as curl -i writes it.
+ */
+bool source_saved_read(struct arena *arena, const char *path, struct http_response *reply,
+                       struct error *err) MUST_CHECK; /* source_test_response.c */
 
 #endif

@@ -14,6 +14,8 @@
 #include "spec/snapshot.h"
 
 #define TEST_BYTES_MAX ((size_t)512 << 20)
+/* A look at a source, not a harvest. */
+enum { PAGES_MAX = 100 };
 
 /* ---- stand-ins for secrets ---- */
 
@@ -244,30 +246,75 @@ static bool show(struct source_test *test, const struct source_test_result *resu
     return source_test_print(test, result, err);
 }
 
+/* One page as it was read; false with a failure of our own only. */
+static bool read_one(struct probe *probe, const struct http_response *reply,
+                     struct source_test_result *result, struct error *failure, struct error *err)
+{
+    struct probe *pages = (struct probe *)result->pages;
+
+    result->is_answered = true;
+    result->is_page = probe_read(probe, reply, failure);
+    if (!result->is_page) {
+        result->failure = failure;
+        return true;
+    }
+    pages[result->page_count++] = *probe;
+    return probe_warn(probe, err);
+}
+
+/* Requests pages until the list ends, one cannot be read, or there are as many as were wanted. */
+static bool read_live(struct source_test *test, struct probe *probe,
+                      struct source_test_result *result, struct error *failure, struct error *err)
+{
+    struct source_live live = { 0 };
+    struct system_secrets secrets;
+    struct http_response reply;
+    bool ok;
+
+    system_secrets_init(&secrets, NULL);
+    probe->input.secrets = &secrets.source;
+    ok = source_test_open(test, &live, &secrets.source, err);
+    while (ok) {
+        ok = source_test_send(&live, probe, err);
+        reply = probe->reply;
+        ok = ok && read_one(probe, &reply, result, failure, err);
+        if (!ok || !result->is_page || result->page_count == (size_t)test->pages ||
+            probe->decision.step != PAGE_GO_ON)
+            break;
+        ok = probe_turn(probe, err);
+    }
+    source_live_close(&live);
+    return ok;
+}
+
 static bool try_response(struct source_test *test, struct probe *probe,
                          struct source_test_result *result, struct error *failure,
                          struct error *err)
 {
     const char *fixture = invocation_value(test->invocation, "fixture");
-    const bool is_live = invocation_flag(test->invocation, "live");
-    struct system_secrets secrets;
     struct http_response reply;
 
-    if (!is_live && fixture == NULL)
-        return true;
-    if (is_live) {
-        system_secrets_init(&secrets, NULL);
-        probe->input.secrets = &secrets.source;
-        if (!source_test_send(test, probe, &secrets.source, err))
+    result->pages = ARENA_ARRAY(&test->session.arena, struct probe, (size_t)test->pages);
+    if (result->pages == NULL)
+        return arena_error(&test->session.arena, err);
+    if (invocation_flag(test->invocation, "live")) {
+        if (!read_live(test, probe, result, failure, err))
             return false;
-        reply = probe->reply;
-    } else if (!source_test_read(test, fixture, &reply, err))
+    } else if (fixture == NULL)
+        return true;
+    else if (!source_saved_read(&test->session.arena, fixture, &reply, err) ||
+             !read_one(probe, &reply, result, failure, err))
         return false;
-    result->is_answered = true;
-    result->is_page = probe_read(probe, &reply, failure);
-    if (!result->is_page)
-        result->failure = failure;
-    return !result->is_page || probe_warn(probe, err);
+    return result->page_count == 0 || probe_warn_paths(probe, err);
+}
+
+static size_t count_bad(const struct source_test_result *result)
+{
+    size_t bad = 0;
+
+    for (size_t i = 0; i < result->page_count; i++)
+        bad += result->pages[i].listing.bad.count;
+    return bad;
 }
 
 struct part {
@@ -324,7 +371,7 @@ static bool probe_and_show(struct source_test *test, enum exit_code *code, struc
     result.probe = &probe;
     result.unset = unset.items;
     result.unset_count = unset.count;
-    if (ok && ((result.is_answered && !result.is_page) || probe.listing.bad.count > 0))
+    if (ok && ((result.is_answered && !result.is_page) || count_bad(&result) > 0))
         *code = EXIT_FOUND;
     ok = ok && show(test, &result, err);
     probe_close(&part.probe);
@@ -358,12 +405,18 @@ static enum exit_code cmd_source_test(const struct invocation *invocation)
     enum exit_code code = EXIT_DONE;
     struct error err;
 
+    if (invocation_value(invocation, "pages") != NULL && !invocation_flag(invocation, "live")) {
+        fprintf(invocation->talk, "patra: --pages is for --live: a saved response is one page\n");
+        return EXIT_USAGE;
+    }
     if (ways > 1) {
         fprintf(invocation->talk, "patra: --live, --fixture and --faults exclude each other; "
                                   "give one of them\n");
         return EXIT_USAGE;
     }
-    if (!run(&test, &code, &err))
+    if (!invocation_number(invocation, "pages", (struct option_range){ 1, PAGES_MAX, 1 },
+                           &test.pages, &err) ||
+        !run(&test, &code, &err))
         code = command_failed(invocation, &err);
     session_close(&test.session);
     return code;
@@ -377,12 +430,12 @@ const struct command COMMAND_SOURCE_TEST = {
     .operands_max = 1,
     .description =
         "Shows the first request that an operation would send, without its secrets. With\n"
-        "--live, sends it once, with a permit of the rate gate if there is a store. With\n"
-        "--fixture, reads a saved response instead, such as a file written by curl -i. Then it\n"
-        "shows the page as patra reads it: records, how many of them have each field and a value\n"
-        "that does not fit its type, what would be quarantined and why, what comes next, and\n"
-        "warnings. The exit code is 1 if the response is not a page, or some of its records are\n"
-        "bad.\n"
+        "--live, sends it once, with a permit of the rate gate if there is a store; with --pages,\n"
+        "follows the list for some pages, with a permit for each. With --fixture, reads a saved\n"
+        "response instead, such as a file written by curl -i. Then it shows the page as patra\n"
+        "reads it: records, how many of them have each field and a value that does not fit its\n"
+        "type, what would be quarantined and why, what comes next, and warnings. The exit code is\n"
+        "1 if the response is not a page, or some of its records are bad.\n"
         "\n"
         "With --faults, points the source at patra-sim on the loopback interface and fetches a\n"
         "slice with each of its faults. The exit code is 1 if records go missing unnoticed.\n"
@@ -390,6 +443,8 @@ const struct command COMMAND_SOURCE_TEST = {
         "A name is a source in force; no request is sent while it is paused. A FILE need not be\n"
         "applied. Nothing is ever stored. See docs/writing-a-source.md.",
     .options = { { "live", NULL, "Send the request." },
+                 { "pages", "N", "--live: follow the list for up to N pages (default: 1)." },
+                 { "all", NULL, "Show every record, not only the first of each page." },
                  { "fixture", "FILE",
                    "Read a saved response, with its header in FILE.head or at its start." },
                  { "faults", NULL, "Try every fault of patra-sim." },

@@ -1,7 +1,8 @@
-/* source_test: patra source test, in five files.
+/* source_test: patra source test, in six files.
  *
  *      source_test.c            options; the source, its operation, its window
  *      source_test_response.c   the response: requested, or saved in a file
+ *      source_live.c            permits, and the HTTP client
  *      source_test_show.c       the request, the page, the warnings: as text and as JSON
  *      source_test_faults.c     the source against the faults of patra-sim
  *      sim_server.c             patra-sim, started and stopped
@@ -11,6 +12,7 @@
 
 #include "cli/unset.h"
 #include "cmd/source/source.h"
+#include "cmd/source/source_live.h"
 #include "engine/probe/probe.h"
 #include "port/secret.h"
 
@@ -23,6 +25,7 @@ struct source_test {
     struct slice slice;
     const struct str *ids;
     size_t id_count;
+    int64_t pages; /* to be read at most */
 };
 
 /* Returns "***" for every secret: what is only shown or sent to loopback needs none. */
@@ -30,19 +33,19 @@ struct secret_source source_test_stand_in(void);
 
 /* ---- source_test_response.c ---- */
 
-/* Sends the request, with one permit of the gate that all processes share; without a store there is
- * no gate. "source.resting" (L2) for a source that is paused. */
-bool source_test_send(struct source_test *test, struct probe *probe, struct secret_source *secrets,
-                      struct error *err) MUST_CHECK;
+/* Close `live` in any case. "source.resting" (L2) for a source that is paused. */
+bool source_test_open(struct source_test *test, struct source_live *live,
+                      struct secret_source *secrets, struct error *err) MUST_CHECK;
 
-/* Reads a body, with its header in FILE.head or before it, as curl -i writes it. */
-bool source_test_read(struct source_test *test, const char *path, struct http_response *reply,
-                      struct error *err) MUST_CHECK;
+/* Sends the request, with one permit of the gate. */
+bool source_test_send(struct source_live *live, struct probe *probe, struct error *err) MUST_CHECK;
 
 /* ---- source_test_show.c ---- */
 
 struct source_test_result {
     const struct probe *probe;
+    const struct probe *pages; /* as the probe was after each page that was read */
+    size_t page_count;
     bool is_answered;                 /* there is a response */
     bool is_page;                     /* and it could be read; else `failure` says why not */
     const struct error *failure;      /* NULL: none */

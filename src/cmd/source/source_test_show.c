@@ -9,6 +9,11 @@
 
 enum { RECORDS_SHOWN = 5, BODY_SHOWN = 2000, TOKEN_SHOWN = 60 };
 
+static size_t shown_max(const struct source_test *test)
+{
+    return invocation_flag(test->invocation, "all") ? SIZE_MAX : RECORDS_SHOWN;
+}
+
 /* ---- as text ---- */
 
 static void print_instant(FILE *out, int64_t at_us)
@@ -122,10 +127,11 @@ static bool print_records(const struct source_test *test, const struct probe *pr
     static const char *const heads[] = { "ID", "UPDATED", "VERSION", "STATE" };
     struct arena *arena = (struct arena *)&test->session.arena;
     const struct listing *listing = &probe->listing;
+    const size_t most = shown_max(test);
     struct columns columns;
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
-    for (size_t i = 0; i < listing->records.count && i < RECORDS_SHOWN; i++) {
+    for (size_t i = 0; i < listing->records.count && i < most; i++) {
         const struct record *record = &listing->records.items[i];
 
         columns_cell(&columns, record->provider_id);
@@ -141,8 +147,8 @@ static bool print_records(const struct source_test *test, const struct probe *pr
     fprintf(out, "\n");
     if (!columns_print(&columns, out, err))
         return false;
-    if (listing->records.count > RECORDS_SHOWN)
-        fprintf(out, "... and %zu more\n", listing->records.count - RECORDS_SHOWN);
+    if (listing->records.count > most)
+        fprintf(out, "... and %zu more (--all shows them)\n", listing->records.count - most);
     return true;
 }
 
@@ -186,28 +192,28 @@ static bool print_fields(const struct source_test *test, const struct probe *pro
     return columns_print(&columns, out, err);
 }
 
-static void print_ids(const struct listing *listing, FILE *out)
+static void print_ids(const struct listing *listing, size_t most, FILE *out)
 {
     fprintf(out, "ids     ");
-    for (size_t i = 0; i < listing->hash_count && i < RECORDS_SHOWN; i++)
+    for (size_t i = 0; i < listing->hash_count && i < most; i++)
         fprintf(out, " %.*s", STR_ARG(listing->ids[i]));
-    fprintf(out, "%s\n", listing->hash_count > RECORDS_SHOWN ? " ..." : "");
+    fprintf(out, "%s\n", listing->hash_count > most ? " ..." : "");
 }
 
-static void print_bad(const struct listing *listing, FILE *out)
+static void print_bad(const struct listing *listing, size_t most, FILE *out)
 {
     if (listing->bad.count == 0)
         return;
     fprintf(out, "\nquarantine\n");
-    for (size_t i = 0; i < listing->bad.count && i < RECORDS_SHOWN; i++) {
+    for (size_t i = 0; i < listing->bad.count && i < most; i++) {
         const struct record *bad = &listing->bad.items[i];
 
         fprintf(out, "  item %zu, %s, %s: %.*s\n", bad->position + 1,
                 bad->provider_id.len > 0 ? "with an id" : "without an id", bad->reason,
                 STR_ARG(bad->detail));
     }
-    if (listing->bad.count > RECORDS_SHOWN)
-        fprintf(out, "  and %zu more\n", listing->bad.count - RECORDS_SHOWN);
+    if (listing->bad.count > most)
+        fprintf(out, "  and %zu more\n", listing->bad.count - most);
 }
 
 static bool print_page(const struct source_test *test, const struct probe *probe, FILE *out,
@@ -226,12 +232,12 @@ static bool print_page(const struct source_test *test, const struct probe *probe
     fprintf(out, "\n");
     print_next(probe, out);
     if (probe->lists_ids)
-        print_ids(listing, out);
+        print_ids(listing, shown_max(test), out);
     else if (listing->records.count > 0 && !print_records(test, probe, out, err))
         return false;
     if (!print_fields(test, probe, out, err))
         return false;
-    print_bad(listing, out);
+    print_bad(listing, shown_max(test), out);
     return true;
 }
 
@@ -267,6 +273,11 @@ static void print_cut(const struct source_test *test, const struct source_test_r
         fprintf(out, "\n  %.*s\n", STR_ARG(result->part->body));
 }
 
+static void print_status(const struct probe *probe, FILE *out)
+{
+    fprintf(out, "\nresponse status %d, %zu bytes\n", probe->reply.status, probe->reply.body.len);
+}
+
 bool source_test_print(const struct source_test *test, const struct source_test_result *result,
                        struct error *err)
 {
@@ -274,16 +285,18 @@ bool source_test_print(const struct source_test *test, const struct source_test_
     FILE *out = test->invocation->out;
 
     print_title(test, out);
-    print_request(test, probe, out);
+    print_request(test, result->page_count > 0 ? &result->pages[0] : probe, out);
     print_cut(test, result, out);
-    if (result->is_answered)
-        fprintf(out, "\nresponse status %d, %zu bytes\n", probe->reply.status,
-                probe->reply.body.len);
-    if (result->failure != NULL)
+    for (size_t i = 0; i < result->page_count; i++) {
+        print_status(&result->pages[i], out);
+        if (!print_page(test, &result->pages[i], out, err))
+            return false;
+    }
+    if (result->failure != NULL) {
+        print_status(probe, out);
         fprintf(out, "failed   %s (%s, %s)\n", result->failure->text, result->failure->code,
                 error_level_name(result->failure->level));
-    if (result->is_page && !print_page(test, probe, out, err))
-        return false;
+    }
     print_warnings(result, out);
     if (!result->is_answered)
         fprintf(
@@ -325,18 +338,18 @@ static void write_record(struct json_writer *w, const struct record *record)
     json_write_end(w);
 }
 
-static void write_lists(struct json_writer *w, const struct probe *probe)
+static void write_lists(struct json_writer *w, const struct probe *probe, size_t most)
 {
     const struct listing *listing = &probe->listing;
 
     json_write_name(w, STR("records"));
     json_write_array(w);
-    for (size_t i = 0; i < listing->records.count && i < RECORDS_SHOWN; i++)
+    for (size_t i = 0; i < listing->records.count && i < most; i++)
         write_record(w, &listing->records.items[i]);
     json_write_end(w);
     json_write_name(w, STR("ids"));
     json_write_array(w);
-    for (size_t i = 0; probe->lists_ids && i < listing->hash_count && i < RECORDS_SHOWN; i++)
+    for (size_t i = 0; probe->lists_ids && i < listing->hash_count && i < most; i++)
         json_write_str(w, listing->ids[i]);
     json_write_end(w);
     json_write_name(w, STR("quarantine"));
@@ -372,11 +385,10 @@ static void write_fields(struct json_writer *w, const struct probe_fields *field
     json_write_end(w);
 }
 
-static void write_page(struct json_writer *w, const struct probe *probe)
+static void write_page(struct json_writer *w, const struct probe *probe, size_t most)
 {
     const struct listing *listing = &probe->listing;
 
-    json_write_name(w, STR("page"));
     json_write_object(w);
     json_write_member_i64(w, STR("items"), (int64_t)listing->items);
     json_write_member_i64(w, STR("recordCount"), (int64_t)listing->records.count);
@@ -387,8 +399,25 @@ static void write_page(struct json_writer *w, const struct probe *probe)
     if (listing->next.data != NULL)
         json_write_member_str(w, STR("next"), listing->next);
     json_write_member_str(w, STR("end"), str_of(page_reason_name(probe->decision.reason)));
-    write_lists(w, probe);
+    write_lists(w, probe, most);
     write_fields(w, &probe->fields);
+    json_write_end(w);
+}
+
+/* The first one by itself, and all of them where more than one was asked for. */
+static void write_pages(struct json_writer *w, const struct source_test *test,
+                        const struct source_test_result *result)
+{
+    if (result->page_count == 0)
+        return;
+    json_write_name(w, STR("page"));
+    write_page(w, &result->pages[0], shown_max(test));
+    if (test->pages == 1)
+        return;
+    json_write_name(w, STR("pages"));
+    json_write_array(w);
+    for (size_t i = 0; i < result->page_count; i++)
+        write_page(w, &result->pages[i], shown_max(test));
     json_write_end(w);
 }
 
@@ -426,7 +455,8 @@ bool source_test_print_json(const struct source_test *test, const struct source_
         json_write_member_instant(w, STR("from"), test->slice.window.from_us);
         json_write_member_instant(w, STR("to"), test->slice.window.to_us);
     }
-    write_request(w, STR("request"), &probe->shown);
+    write_request(w, STR("request"),
+                  result->page_count > 0 ? &result->pages[0].shown : &probe->shown);
     if (result->part != NULL)
         write_request(w, STR("partRequest"), result->part);
     if (result->is_answered) {
@@ -438,8 +468,7 @@ bool source_test_print_json(const struct source_test *test, const struct source_
         json_write_member_str(w, STR("code"), str_of(result->failure->code));
         json_write_member_str(w, STR("level"), str_of(error_level_name(result->failure->level)));
     }
-    if (result->is_page)
-        write_page(w, probe);
+    write_pages(w, test, result);
     write_unset(w, result);
     write_texts(w, STR("warnings"), probe->warnings.items, probe->warnings.count);
     json_write_end(w);

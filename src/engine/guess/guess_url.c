@@ -1,4 +1,6 @@
 /* What a URL says by itself: where the API is, what is secret, how many records, which window. */
+#include <string.h>
+
 #include "base/quote.h"
 #include "data/url.h"
 #include "engine/guess/guess_dates.h"
@@ -184,10 +186,32 @@ static struct str entity_of(struct str path)
     return found;
 }
 
+/* Browsers and curl send some bytes that no URL may have, such as the brackets of a[b]. */
+static struct str cleaned(struct arena *arena, struct str path)
+{
+    static const char allowed[] = "-._~!$&'()*+,;=:@/%";
+    struct buf out;
+
+    buf_init(&out, arena, (size_t)3 * URL_BYTES_MAX);
+    for (size_t i = 0; i < path.len; i++) {
+        const char c = path.data[i];
+        const bool is_word =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        const bool is_escape = c != '%' || (i + 2 < path.len && hex_of(path.data[i + 1]) >= 0 &&
+                                            hex_of(path.data[i + 2]) >= 0);
+
+        if (is_escape && (is_word || (c != '\0' && strchr(allowed, c) != NULL)))
+            buf_add_char(&out, c);
+        else
+            buf_printf(&out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+    return out.failed ? STR("") : buf_str(&out);
+}
+
 static bool read_place(struct guess *guess, struct arena *arena, const struct url *url,
                        struct error *err)
 {
-    const struct str path = url->path.len > 0 ? url->path : STR("/");
+    const struct str path = url->path.len > 0 ? cleaned(arena, url->path) : STR("/");
     const bool is_usual = url->port == (guess->is_plain_http ? 80 : 443);
 
     guess->base_url =
@@ -209,12 +233,15 @@ bool guess_url(struct guess *guess, struct arena *arena, struct str text, struct
         return error_set(err, ERROR_REQUEST, "guess.url", "the URL is longer than %d bytes",
                          URL_BYTES_MAX);
     if (!url_parse(text, &url, &why))
-        return error_set(err, ERROR_REQUEST, "guess.url", "%s", why.text);
+        return error_set(err, ERROR_REQUEST, "guess.url",
+                         "this is not a URL; write it as https://host/path?name=value");
     guess->is_plain_http = str_eq_nocase(url.scheme, STR("http"));
     if (!guess->is_plain_http && !str_eq_nocase(url.scheme, STR("https")))
         return error_set(err, ERROR_REQUEST, "guess.url",
                          "the URL begins with neither https:// nor http://");
     guess->has_userinfo = url.userinfo.len > 0;
+    if (str_starts(url.path, STR("//")))
+        return error_set(err, ERROR_REQUEST, "guess.url", "the path of the URL begins with //");
     if (!read_place(guess, arena, &url, err))
         return false;
     rest = url.query;

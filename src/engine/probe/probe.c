@@ -1,6 +1,7 @@
 /* Sends one request and reads its response the way a walk does. */
 #include "engine/probe/probe.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "engine/fetch/absence.h"
@@ -15,7 +16,8 @@ static struct request_input request_input_of(const struct probe *probe)
         .slice = probe->input.slice,
         .plan_id = STR("0"),
         .state = &probe->state,
-        .window = request_window(probe->input.slice),
+        .window = probe->rules.type == PAGINATION_TIME ? page_window(&probe->rules, &probe->state)
+                                                       : request_window(probe->input.slice),
         .after = probe->rules.type == PAGINATION_ID ? probe->state.token
                                                     : probe->input.slice->feed.after,
         .ids = probe->input.ids,
@@ -88,8 +90,9 @@ static bool check_absence(const struct probe *probe, struct error *err)
         .reader = &probe->reader,
         .response = &probe->response,
         .listing = listing,
-        .is_first = true,
-        .is_total_reached = listing->has_total && listing->total == (int64_t)listing->items,
+        .is_first = probe->turned == 0,
+        .is_total_reached =
+            listing->has_total && listing->total == probe->received + (int64_t)listing->items,
     };
 
     return probe->input.slice->dimension == SLICE_ID || absence_check(&input, probe->arena, err);
@@ -137,7 +140,9 @@ static struct page_decision decide(const struct probe *probe)
     };
 
     return page_decide(&probe->rules, &probe->state, &seen,
-                       &(struct page_facts){ .is_second = true });
+                       &(struct page_facts){ .is_second = true,
+                                             .is_total_reached = probe->has_total &&
+                                                                 probe->received >= probe->total });
 }
 
 bool probe_read(struct probe *probe, const struct http_response *reply, struct error *err)
@@ -149,10 +154,34 @@ bool probe_read(struct probe *probe, const struct http_response *reply, struct e
                                                  .reply = &probe->reply,
                                                  .now_us = probe->input.now_us },
                        err) ||
-        !read_page(probe, err) || (!probe->lists_ids && !probe_count_fields(probe, err)))
+        !read_page(probe, err) || (!probe->lists_ids && !probe_count_fields(probe, err)) ||
+        !probe_count_paths(probe, err))
         return fail(probe, err);
+    if (probe->listing.has_total) {
+        probe->has_total = true;
+        probe->total = probe->listing.total;
+    }
     probe->decision = decide(probe);
     return true;
+}
+
+bool probe_turn(struct probe *probe, struct error *err)
+{
+    const struct page_state next = probe->decision.next;
+    struct request_input input;
+
+    assert(probe->decision.step == PAGE_GO_ON);
+    probe->received += (int64_t)probe->listing.items;
+    probe->turned++;
+    probe->state = next;
+    if (next.token.data != NULL) {
+        probe->state.token = arena_copy(probe->arena, next.token);
+        if (probe->state.token.data == NULL)
+            return arena_error(probe->arena, err);
+    }
+    probe->listing = (struct listing){ 0 };
+    input = request_input_of(probe);
+    return request_show(&probe->shown, probe->arena, &input, err);
 }
 
 void probe_close(struct probe *probe)

@@ -3,7 +3,9 @@
  *      probe_open()    the request as it would be sent, without its secrets
  *      probe_send()    sends it once, without retries
  *      probe_read()    reads the response, or one that was saved
+ *      probe_turn()    turns to the next page, for another probe_send()
  *      probe_warn()    what people should know although nothing is wrong
+ *      probe_warn_paths()   the same about all pages that were read
  *
  * Nothing is stored, and no permit is acquired: that is for the caller to do before probe_send().
  */
@@ -24,6 +26,20 @@ struct probe_input { /* all must outlive the probe */
     struct secret_source *secrets;
     const struct xml *xml; /* NULL: loaded for a source that responds in XML */
     int64_t now_us;
+};
+
+/* A path that records should have, and how many of them do. */
+struct probe_path {
+    struct str name; /* fields.title */
+    struct str text;
+    const struct document_path *path;
+    size_t found;
+};
+
+struct probe_paths {
+    struct probe_path *items;
+    size_t count;
+    size_t records; /* that were looked at */
 };
 
 struct probe_warnings {
@@ -63,6 +79,12 @@ struct probe {
         decision;               /* where a walk would repeat the request: what it would do then */
     struct probe_fields fields; /* and this one; empty where the page lists ids */
     struct probe_warnings warnings;
+
+    size_t turned;    /* pages before this one */
+    int64_t received; /* items on them */
+    bool has_total;   /* one of them had a total */
+    int64_t total;    /* it */
+    struct probe_paths paths;
 };
 
 /* Errors: those of request.h and reader.h. Close it in any case. */
@@ -77,11 +99,23 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err) MUST_
 bool probe_read(struct probe *probe, const struct http_response *reply,
                 struct error *err) MUST_CHECK;
 
-/* After probe_read() returned true: fills probe->warnings, a sentence each. */
+/* After probe_read() returned true and decided to go on: the request of the next page, in
+ * probe->shown. What was read of the last page stays valid as long as the arena. */
+bool probe_turn(struct probe *probe, struct error *err) MUST_CHECK;
+
+/* After probe_read() returned true: adds to probe->warnings, a sentence each, each once. */
 bool probe_warn(struct probe *probe, struct error *err) MUST_CHECK;
 
 /* Fills probe->fields; probe_read() does this. */
 bool probe_count_fields(struct probe *probe, struct error *err) MUST_CHECK;
+/* After the last page: adds the paths that found nothing in any record (probe_paths.c). */
+bool probe_warn_paths(struct probe *probe, struct error *err) MUST_CHECK;
+
+/* Counts the records of the page that was read (probe_paths.c). */
+bool probe_count_paths(struct probe *probe, struct error *err) MUST_CHECK;
+
+/* Adds a sentence, unless it is there already. */
+void probe_tell(struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
 
 void probe_close(struct probe *probe); /* accepts the zero value */
 

@@ -11,16 +11,20 @@
 /* A page above this part of the limit may be too large one day. */
 enum { LARGE_PARTS = 2, WARNING_MAX = 512 };
 
-static void warn(struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
-static void warn(struct probe *probe, const char *format, ...)
+void probe_tell(struct probe *probe, const char *format, ...)
 {
-    struct str *slot = LIST_ADD(probe->arena, &probe->warnings);
     char text[WARNING_MAX];
+    struct str *slot;
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    for (size_t i = 0; i < probe->warnings.count; i++) {
+        if (str_eq(probe->warnings.items[i], str_of(text)))
+            return;
+    }
+    slot = LIST_ADD(probe->arena, &probe->warnings);
     if (slot != NULL)
         *slot = arena_copy(probe->arena, str_of(text));
 }
@@ -37,17 +41,21 @@ static void warn_total(struct probe *probe)
     if (!is_listing(probe) || probe->response.kind == RESPONSE_EMPTY)
         return;
     if (probe->endpoint->response.total.text.len == 0)
-        warn(probe, "the source gives no total (response.total): completeness cannot be proven");
+        probe_tell(probe,
+                   "the source gives no total (response.total): completeness cannot be proven");
     else if (!listing->has_total)
-        warn(probe, "response.total leads to nothing in this response, as response.may_be_absent "
-                    "allows");
+        probe_tell(probe,
+                   "response.total leads to nothing in this response, as response.may_be_absent "
+                   "allows");
     else if (listing->total < (int64_t)listing->items)
-        warn(probe, "the total, %" PRId64 ", is less than the page itself has", listing->total);
+        probe_tell(probe, "the total, %" PRId64 ", is less than the page itself has",
+                   listing->total);
     if (listing->has_total && probe->decision.step == PAGE_END &&
         listing->total > (int64_t)listing->items && !page_is_cut(probe->decision.reason))
-        warn(probe,
-             "the total is %" PRId64 ", %zu came, and there is no next page: is page.next right?",
-             listing->total, listing->items);
+        probe_tell(probe,
+                   "the total is %" PRId64
+                   ", %zu came, and there is no next page: is page.next right?",
+                   listing->total, listing->items);
 }
 
 /* A path that finds nothing where something is. */
@@ -61,9 +69,10 @@ static void warn_empty(struct probe *probe)
     elements =
         document_outline_elements(&probe->response.document, &probe->reader.elements, probe->arena);
     if (elements.len > 0)
-        warn(probe,
-             "is response.items right? It finds nothing, and the place where it searches has %.*s",
-             STR_ARG(elements));
+        probe_tell(
+            probe,
+            "is response.items right? It finds nothing, and the place where it searches has %.*s",
+            STR_ARG(elements));
 }
 
 /* More than the source hands out: what a harvest will do. */
@@ -86,18 +95,21 @@ static void warn_cap(struct probe *probe)
                                                              spec->endpoint.window.granularity } },
                      &out);
     if (out.count > 0)
-        warn(probe, "the total, %" PRId64 ", is above page.cap: the window will be cut by time",
-             listing->total);
+        probe_tell(probe,
+                   "the total, %" PRId64 ", is above page.cap: the window will be cut by time",
+                   listing->total);
     else if (probe->endpoint->page.id_max > 0)
-        warn(probe,
-             "the total, %" PRId64 ", is above page.cap, and the window cannot be shorter: it "
-             "will be cut by ids",
-             listing->total);
+        probe_tell(probe,
+                   "the total, %" PRId64
+                   ", is above page.cap, and the window cannot be shorter: it "
+                   "will be cut by ids",
+                   listing->total);
     else
-        warn(probe,
-             "the total, %" PRId64 ", is above page.cap, and the window cannot be shorter: %" PRId64
-             " of its records come, and the cursor stays before it (see page.id_max)",
-             listing->total, cap);
+        probe_tell(probe,
+                   "the total, %" PRId64
+                   ", is above page.cap, and the window cannot be shorter: %" PRId64
+                   " of its records come, and the cursor stays before it (see page.id_max)",
+                   listing->total, cap);
 }
 
 /* How the list ends, where this page shows it. */
@@ -110,21 +122,23 @@ static void warn_end(struct probe *probe)
     if (!is_listing(probe) || listing->items == 0)
         return;
     if (probe->decision.reason == PAGE_END_BARE)
-        warn(probe, "the page is full and has no next, and there is no total: a full last page "
-                    "looks like one that lost its next");
+        probe_tell(probe,
+                   "the page is full and has no next, and there is no total: a full last page "
+                   "looks like one that lost its next");
     if (listing->next_part == LISTING_FOUND && !has_other_sign &&
         !response->may_be_absent[RESPONSE_PART_NEXT])
-        warn(probe, "this page does not show how the list ends: a last page without a next is "
-                    "broken unless response.may_be_absent has next");
+        probe_tell(probe,
+                   "this page does not show how the list ends: a last page without a next is "
+                   "broken unless response.may_be_absent has next");
     if (listing->more_part == LISTING_ABSENT)
-        warn(probe, "response.has_more leads to nothing in this response, as "
-                    "response.may_be_absent allows");
+        probe_tell(probe, "response.has_more leads to nothing in this response, as "
+                          "response.may_be_absent allows");
     if (listing->has_total && listing->next_part == LISTING_FOUND &&
         listing->total == (int64_t)listing->items)
-        warn(probe,
-             "the total, %" PRId64 ", is what the page itself has, and there is a next: is "
-             "response.total the number of all matches?",
-             listing->total);
+        probe_tell(probe,
+                   "the total, %" PRId64 ", is what the page itself has, and there is a next: is "
+                   "response.total the number of all matches?",
+                   listing->total);
 }
 
 static struct str id_at(const struct probe *probe, size_t i)
@@ -149,18 +163,18 @@ static void warn_range(struct probe *probe)
     for (size_t i = 0; i < count; i++) {
         if (!str_to_i64(id_at(probe, i), &id) || id_range_has(within, id))
             continue;
-        warn(probe,
-             is_part
-                 ? "%.*s came, which is outside of the ids that were requested: does the source "
-                   "take ${slice.from} and ${slice.last}?"
-                 : "%.*s came, which is not between page.id_min and page.id_max: what is above "
-                   "the cap could not be cut by ids",
-             STR_ARG(id_at(probe, i)));
+        probe_tell(
+            probe,
+            is_part ? "%.*s came, which is outside of the ids that were requested: does the source "
+                      "take ${slice.from} and ${slice.last}?"
+                    : "%.*s came, which is not between page.id_min and page.id_max: what is above "
+                      "the cap could not be cut by ids",
+            STR_ARG(id_at(probe, i)));
         return;
     }
     if (is_part && count == 0)
-        warn(probe, "none of the requested ids came: are there any in this window, and "
-                    "does the source's range include both ends?");
+        probe_tell(probe, "none of the requested ids came: are there any in this window, and "
+                          "does the source's range include both ends?");
 }
 
 static void warn_size(struct probe *probe)
@@ -171,21 +185,21 @@ static void warn_size(struct probe *probe)
 
     if (requested > 0 && items > 0 && (int64_t)items < requested &&
         probe->decision.step == PAGE_GO_ON)
-        warn(probe,
-             "%zu items came where %" PRId64 " were requested, and there are more: is "
-             "page.size above what the source gives?",
-             items, requested);
+        probe_tell(probe,
+                   "%zu items came where %" PRId64 " were requested, and there are more: is "
+                   "page.size above what the source gives?",
+                   items, requested);
     if (requested > 0 && (int64_t)items > requested)
-        warn(probe,
-             "%zu items came where %" PRId64 " were requested: the source ignores "
-             "page.size",
-             items, requested);
+        probe_tell(probe,
+                   "%zu items came where %" PRId64 " were requested: the source ignores "
+                   "page.size",
+                   items, requested);
     if ((int64_t)probe->reply.body.len > http->inflated_max_bytes / LARGE_PARTS ||
         probe->reply.wire_bytes > http->body_max_bytes / LARGE_PARTS)
-        warn(probe,
-             "a response of %zu bytes is more than half of http.body_max: request smaller "
-             "pages",
-             probe->reply.body.len);
+        probe_tell(probe,
+                   "a response of %zu bytes is more than half of http.body_max: request smaller "
+                   "pages",
+                   probe->reply.body.len);
 }
 
 static void warn_dates(struct probe *probe)
@@ -208,22 +222,24 @@ static void warn_dates(struct probe *probe)
                    listing_date_end_us(record->updated_at_us, record->precision) <= window.from_us;
     }
     if (probe->endpoint->response.updated_at_count == 0)
-        warn(probe, "there is no updated_at: the content decides whether a record has changed");
+        probe_tell(probe,
+                   "there is no updated_at: the content decides whether a record has changed");
     else if (dated + future == 0)
-        warn(probe, "no record has a date (response.updated_at)");
+        probe_tell(probe, "no record has a date (response.updated_at)");
     else if (dated > 0 && coarse == dated)
-        warn(probe, "dates are of day precision or coarser: of two changes on one day only "
-                    "response.version, or the last request, shows which is newer");
+        probe_tell(probe, "dates are of day precision or coarser: of two changes on one day only "
+                          "response.version, or the last request, shows which is newer");
     if (future > 0)
-        warn(probe,
-             "%zu of %zu records have a date in the future (response.future_tolerance): it is not "
-             "believed, and their content decides whether they have changed",
-             future, listing->records.count);
+        probe_tell(
+            probe,
+            "%zu of %zu records have a date in the future (response.future_tolerance): it is not "
+            "believed, and their content decides whether they have changed",
+            future, listing->records.count);
     if (is_listing(probe) && outside > 0 && !probe->input.spec->endpoint.window.client_filter)
-        warn(probe,
-             "%zu of %zu records are dated outside of the window that was requested: does "
-             "the filter work, and on this date?",
-             outside, dated);
+        probe_tell(probe,
+                   "%zu of %zu records are dated outside of the window that was requested: does "
+                   "the filter work, and on this date?",
+                   outside, dated);
 }
 
 static bool has_upper(struct str text)
@@ -255,13 +271,15 @@ static void warn_ids(struct probe *probe)
         repeated += is_repeated(listing, i);
     if (upper > 0 && upper < listing->records.count &&
         probe->endpoint->response.id_case == LETTER_CASE_KEEP)
-        warn(probe, "some ids have capitals and some do not: where the source treats both as the "
-                    "same (DOIs), set id_case: lower");
+        probe_tell(probe,
+                   "some ids have capitals and some do not: where the source treats both as the "
+                   "same (DOIs), set id_case: lower");
     if (listing->kinds.odd > 0)
-        warn(probe, "some ids are numbers and some are texts: 1 and \"1\" are the same id, and the "
-                    "later one of the two in a walk is quarantined");
+        probe_tell(probe,
+                   "some ids are numbers and some are texts: 1 and \"1\" are the same id, and the "
+                   "later one of the two in a walk is quarantined");
     if (repeated > 0)
-        warn(probe, "%zu ids come twice on the page: is response.id the whole id?", repeated);
+        probe_tell(probe, "%zu ids come twice on the page: is response.id the whole id?", repeated);
 }
 
 /* Dates that go up and down where the walk relies on their order. */
@@ -295,11 +313,13 @@ static void warn_order(struct probe *probe)
     if (!is_listing(probe))
         return;
     if (is_counted && probe->endpoint->page.order_by.len == 0)
-        warn(probe, "pages by number in no stable order (page.order_by): a record that is changed "
-                    "during a walk moves others across pages; such slices are read again");
+        probe_tell(probe,
+                   "pages by number in no stable order (page.order_by): a record that is changed "
+                   "during a walk moves others across pages; such slices are read again");
     if (needs_order && is_out_of_order(probe))
-        warn(probe, "records are not in the order of their dates, and this way of paging relies "
-                    "on it");
+        probe_tell(probe,
+                   "records are not in the order of their dates, and this way of paging relies "
+                   "on it");
 }
 
 static void warn_rate(struct probe *probe)
@@ -308,25 +328,12 @@ static void warn_rate(struct probe *probe)
     const double requested = probe->endpoint->rate.limit.per_second;
 
     if (allowed > 0 && requested * 1e6 > (double)allowed)
-        warn(probe, "the source allows %.3g requests per second; rate.per_second is %g",
-             (double)allowed / 1e6, requested);
-}
-
-static void warn_fields(struct probe *probe)
-{
-    for (size_t i = 0; probe->fields.records > 0 && i < probe->fields.count; i++) {
-        const struct probe_field *count = &probe->fields.items[i];
-
-        if (count->records == 0)
-            warn(probe, "fields.%.*s finds nothing in any of the %zu records: is %.*s right?",
-                 STR_ARG(count->field->name), probe->fields.records,
-                 STR_ARG(count->field->path.text));
-    }
+        probe_tell(probe, "the source allows %.3g requests per second; rate.per_second is %g",
+                   (double)allowed / 1e6, requested);
 }
 
 bool probe_warn(struct probe *probe, struct error *err)
 {
-    probe->warnings = (struct probe_warnings){ 0 };
     warn_total(probe);
     warn_empty(probe);
     warn_end(probe);
@@ -337,10 +344,5 @@ bool probe_warn(struct probe *probe, struct error *err)
     warn_ids(probe);
     warn_order(probe);
     warn_rate(probe);
-    warn_fields(probe);
-    for (size_t i = 0; i < probe->warnings.count; i++) {
-        if (probe->warnings.items[i].data == NULL)
-            return arena_error(probe->arena, err);
-    }
-    return true;
+    return !probe->arena->failed || arena_error(probe->arena, err);
 }
