@@ -138,7 +138,7 @@ static bool ask(struct source_new *new, struct http_response *reply, struct erro
     return ok;
 }
 
-/* ---- what is told ---- */
+/* ---- what is printed ---- */
 
 static void tell_one(FILE *out, const char *what, const struct guess_found *found)
 {

@@ -109,9 +109,9 @@ static void describe(struct guess_tree *tree, const struct candidate *best, int 
     guess->items = (struct guess_found){
         .certainty = guess_certainty_of(best->points, lead),
         .path = guess_path(tree, list, NULL),
-        .why =
-            arena_printf(tree->arena, "%zu %s here, and %zu bytes of the answer", guess->item_count,
-                         guess->item_count == 1 ? "element is" : "elements are", list->bytes),
+        .why = arena_printf(tree->arena, "%zu %s, %zu %% of the answer", guess->item_count,
+                            guess->item_count == 1 ? "element" : "elements",
+                            share_of(tree, list, 100)),
     };
 }
 

@@ -1,6 +1,7 @@
 /* What a URL says by itself: where the API is, what is secret, how many records, which window. */
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/quote.h"
 #include "data/url.h"
 #include "engine/guess/guess_dates.h"
@@ -8,7 +9,12 @@
 #include "engine/guess/guess_words.h"
 #include "spec/setting_value.h"
 
-enum { URL_BYTES_MAX = 8192, SIZE_MAX_GUESSED = 100000, SIZE_POINTS_LEAST = 5 };
+enum {
+    PARAM_NAME_MAX = 100,
+    URL_BYTES_MAX = 8192,
+    SIZE_MAX_GUESSED = 100000,
+    SIZE_POINTS_LEAST = 5
+};
 
 static const struct guess_word SIZE_NAMES[] = {
     { "rows", 10 },   { "limit", 10 },     { "size", 8 },   { "pagesize", 10 }, { "per", 8 },
@@ -26,8 +32,9 @@ static const struct guess_word SECRET_NAMES[] = {
 
 /* A token of pages is not a secret. */
 static const struct guess_word PAGING_NAMES[] = {
-    { "page", 1 },   { "resumption", 1 }, { "next", 1 }, { "continuation", 1 },
-    { "scroll", 1 }, { "cursor", 1 },     { NULL, 0 },
+    { "page", 1 },         { "resumption", 1 },      { "next", 1 },
+    { "continuation", 1 }, { "scroll", 1 },          { "cursor", 1 },
+    { "pagetoken", 1 },    { "resumptiontoken", 1 }, { NULL, 0 },
 };
 
 static bool is_contact(const struct guess_words *words, struct str value)
@@ -41,15 +48,29 @@ static bool is_contact(const struct guess_words *words, struct str value)
             str_find_char(value, ' ') == value.len);
 }
 
+/* Rather too many than too few: a person can write a harmless value into the file again. */
 bool guess_is_secret(struct str name, struct str value)
 {
+    static const struct str parts[] = {
+        STR_INIT("secret"), STR_INIT("passw"),   STR_INIT("apikey"),
+        STR_INIT("token"),  STR_INIT("authori"), STR_INIT("cookie")
+    };
     struct guess_words words = { 0 };
+    char lower[PARAM_NAME_MAX];
+    const size_t len = name.len < sizeof(lower) ? name.len : sizeof(lower);
+    bool is_known;
 
+    for (size_t i = 0; i < len; i++)
+        lower[i] =
+            name.data[i] >= 'A' && name.data[i] <= 'Z' ? (char)(name.data[i] | 0x20) : name.data[i];
     guess_words_add(&words, name);
     if (is_contact(&words, value))
         return true;
-    return guess_words_points(&words, SECRET_NAMES, NULL) > 0 &&
-           guess_words_points(&words, PAGING_NAMES, NULL) == 0;
+    guess_words_add(&words, (struct str){ lower, len });
+    is_known = guess_words_points(&words, SECRET_NAMES, NULL) > 0;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        is_known |= str_find((struct str){ lower, len }, parts[i]) < len;
+    return is_known && guess_words_points(&words, PAGING_NAMES, NULL) == 0;
 }
 
 static enum guess_role role_of(const struct guess_param *param)
@@ -102,7 +123,7 @@ static bool is_text(struct str text)
 static bool is_known(const struct guess *guess, struct str name)
 {
     for (size_t i = 0; i < guess->param_count; i++) {
-        if (str_eq(guess->params[i].name, name))
+        if (str_eq_nocase(guess->params[i].name, name))
             return true;
     }
     return false;
@@ -116,8 +137,8 @@ static void add_param(struct guess *guess, struct arena *arena, struct str pair)
 
     if (pair.len == 0 || param.value.len == 0)
         return;
-    if (name.len == 0 || !is_text(name) || !is_text(param.value) || is_known(guess, name) ||
-        guess->param_count == GUESS_PARAMS_MAX) {
+    if (name.len == 0 || name.len > PARAM_NAME_MAX || !is_text(name) || !is_text(param.value) ||
+        is_known(guess, name) || guess->param_count == GUESS_PARAMS_MAX) {
         guess_miss(guess, arena,
                    arena_printf(arena,
                                 "the parameter %s of the URL was left out: it is there "
@@ -212,12 +233,12 @@ static bool read_place(struct guess *guess, struct arena *arena, const struct ur
                        struct error *err)
 {
     const struct str path = url->path.len > 0 ? cleaned(arena, url->path) : STR("/");
+    const char *scheme = guess->is_plain_http ? "http" : "https";
     const bool is_usual = url->port == (guess->is_plain_http ? 80 : 443);
 
     guess->base_url =
-        is_usual ? arena_printf(arena, "%.*s://%.*s", STR_ARG(url->scheme), STR_ARG(url->host))
-                 : arena_printf(arena, "%.*s://%.*s:%d", STR_ARG(url->scheme), STR_ARG(url->host),
-                                url->port);
+        is_usual ? arena_printf(arena, "%s://%.*s", scheme, STR_ARG(url->host))
+                 : arena_printf(arena, "%s://%.*s:%d", scheme, STR_ARG(url->host), url->port);
     guess->entity = entity_of(path);
     guess->path = guess_dates(&guess->window, arena, &(struct guess_dates_input){ .text = path });
     return (guess->base_url.data != NULL && guess->path.len > 0) || arena_error(arena, err);

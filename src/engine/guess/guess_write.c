@@ -1,5 +1,6 @@
 /* The guess as a source file: each line that was guessed says why, and how sure that is. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/attr.h"
 #include "data/utf8.h"
@@ -181,6 +182,17 @@ static void write_rate(const struct guess *guess, struct buf *out)
 
 /* ---- the request ---- */
 
+/* Whether a request sends the window. A date in what proved to be a token is not one. */
+static bool has_window(const struct guess *guess)
+{
+    bool has = str_find(guess->path, STR("(window.")) < guess->path.len;
+
+    for (size_t i = 0; i < guess->param_count && !has; i++)
+        has = guess->params[i].role == GUESS_PLAIN &&
+              str_find(guess->params[i].text, STR("(window.")) < guess->params[i].text.len;
+    return has && guess->window.pattern.len > 0;
+}
+
 static const char *place_template(enum pagination_type type)
 {
     return type == PAGINATION_PAGE     ? "${page.no}"
@@ -198,16 +210,21 @@ static bool is_token(const struct guess *guess)
     return guess->page.type == PAGINATION_TOKEN;
 }
 
-/* In OAI-PMH a request with a token has nothing else but its verb. The text of a template within a
- * template is its expression, or a text. */
-static void write_unless(struct buf *out, struct arena *arena, struct str text)
+static bool is_expression(struct str text)
+{
+    return str_starts(text, STR("${")) && str_ends(text, STR("}")) &&
+           str_find_char(str_slice(text, 2, text.len), '$') == text.len - 2;
+}
+
+/* In OAI-PMH a request with a token has nothing else but its verb. A text that is a template only
+ * in part cannot be put into another one, and stays as it is. */
+static void write_unless(struct buf *out, struct str text)
 {
     struct buf inner;
 
-    buf_init(&inner, arena, (size_t)1 << 16);
+    buf_init(&inner, out->arena, (size_t)1 << 16);
     buf_add(&inner, STR("${unless(page.token, "));
-    if (str_starts(text, STR("${")) && str_ends(text, STR("}")) &&
-        str_find_char(str_slice(text, 2, text.len), '$') == text.len - 2)
+    if (is_expression(text))
         buf_add(&inner, str_slice(text, 2, text.len - 1));
     else {
         buf_add_char(&inner, '\'');
@@ -226,7 +243,9 @@ static void write_query_line(const struct guess *guess, const struct guess_param
                              struct buf *out)
 {
     const bool is_size = param->role == GUESS_SIZE && is_size_sent(guess);
-    const bool is_exclusive = guess->is_oai && is_token(guess) && !str_eq(param->name, STR("verb"));
+    const bool is_exclusive =
+        guess->is_oai && is_token(guess) && !str_eq(param->name, STR("verb")) &&
+        (is_expression(param->text) || str_find(param->text, STR("${")) == param->text.len);
 
     buf_add(out, STR("      "));
     setting_print_text(param->name, out);
@@ -236,7 +255,7 @@ static void write_query_line(const struct guess *guess, const struct guess_param
     else if (is_size)
         buf_add(out, STR("\"${page.size}\""));
     else if (is_exclusive)
-        write_unless(out, out->arena, param->text);
+        write_unless(out, param->text);
     else
         setting_print_text(param->text, out);
     buf_add_char(out, '\n');
@@ -245,7 +264,7 @@ static void write_query_line(const struct guess *guess, const struct guess_param
 /* Where neither the URL nor the records have a date, a source needs a parameter for the window. */
 static bool needs_window_param(const struct guess *guess)
 {
-    return guess->window.pattern.len == 0 && guess->updated_at.path.len == 0;
+    return !has_window(guess) && guess->updated_at.path.len == 0;
 }
 
 static bool is_param_new(const struct guess *guess)
@@ -254,48 +273,48 @@ static bool is_param_new(const struct guess *guess)
            guess->page.type != PAGINATION_SINGLE && param_with(guess, GUESS_PLACE, NULL) == NULL;
 }
 
+static void write_line(struct buf *out, struct str name, const char *text)
+{
+    buf_add(out, STR("      "));
+    setting_print_text(name, out);
+    buf_printf(out, ": \"%s\"\n", text);
+}
+
+/* The first secret is in auth; the others are parameters. */
+static void write_secrets(const struct guess *guess, struct buf *out)
+{
+    const struct guess_param *secret = param_with(guess, GUESS_SECRET, NULL);
+    char text[32];
+    int number = 1;
+
+    while (secret != NULL && (secret = param_with(guess, GUESS_SECRET, secret)) != NULL) {
+        (void)snprintf(text, sizeof(text), "${params.secret%d}", ++number);
+        write_line(out, secret->name, text);
+    }
+}
+
 static void write_query(const struct guess *guess, struct buf *out)
 {
     const size_t before = out->len;
-    size_t lines = 0;
+    size_t empty;
 
     buf_add(out, STR("    query:\n"));
+    empty = out->len;
     for (size_t i = 0; i < guess->param_count; i++) {
-        const enum guess_role role = guess->params[i].role;
-
-        if (role == GUESS_CONTACT || role == GUESS_SECRET)
-            continue;
-        write_query_line(guess, &guess->params[i], out);
-        lines++;
+        if (guess->params[i].role != GUESS_CONTACT && guess->params[i].role != GUESS_SECRET)
+            write_query_line(guess, &guess->params[i], out);
     }
-    for (const struct guess_param *secret = param_with(guess, GUESS_SECRET, NULL); secret != NULL;
-         secret = param_with(guess, GUESS_SECRET, secret)) {
-        static const int first = 1;
-        int number = first;
-
-        if (secret == param_with(guess, GUESS_SECRET, NULL))
-            continue;
-        for (const struct guess_param *at = param_with(guess, GUESS_SECRET, NULL); at != secret;
-             at = param_with(guess, GUESS_SECRET, at))
-            number++;
-        buf_add(out, STR("      "));
-        setting_print_text(secret->name, out);
-        buf_printf(out, ": \"${params.secret%d}\"\n", number);
-        lines++;
-    }
+    write_secrets(guess, out);
     if (is_param_new(guess)) {
-        buf_add(out, STR("      "));
-        setting_print_text(guess->page.param, out);
-        buf_printf(out, ": \"%s\"%s\n", place_template(guess->page.type),
-                   guess->is_oai ? "" : " # TODO is this the parameter's name?");
-        lines++;
+        if (!guess->is_oai)
+            buf_add(out, STR("      # TODO is this the parameter's name?\n"));
+        write_line(out, guess->page.param, place_template(guess->page.type));
     }
     if (needs_window_param(guess)) {
-        buf_add(out, STR("      TODO_updated_from: \"${datetime(window.from)}\" # TODO the "
-                         "parameter that filters by date of change\n"));
-        lines++;
+        buf_add(out, STR("      # TODO the parameter that filters by date of change\n"));
+        write_line(out, STR("TODO_updated_from"), "${datetime(window.from)}");
     }
-    if (lines == 0)
+    if (out->len == empty)
         out->len = before;
 }
 
@@ -303,7 +322,7 @@ static void write_query(const struct guess *guess, struct buf *out)
 
 static void write_order(const struct guess *guess, struct buf *out)
 {
-    if (guess->order_by.len == 0 && guess->window.pattern.len > 0)
+    if (guess->order_by.len == 0 && has_window(guess))
         return;
     if (guess->order_by.len == 0 && needs_window_param(guess))
         return;
@@ -414,7 +433,7 @@ static void write_window(const struct guess *guess, struct buf *out)
     buf_add(out, STR("    window:\n      key: "));
     write_key(guess, out);
     buf_add(out, STR(" # names the cursor\n"));
-    if (guess->window.pattern.len > 0) {
+    if (has_window(guess)) {
         buf_printf(out,
                    "      # likely: the dates of the URL are the window%s. TODO is it the date of "
                    "change, are both ends included?\n",

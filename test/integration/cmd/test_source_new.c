@@ -112,7 +112,7 @@ TEST(a_saved_answer_needs_no_request)
         RUN("patra", "source", "new", "saved", "--url", "https://a.example/x", "--sample", answer);
     CHECK_EQ(run.code, 0, "exit code");
     CHECK(cli_has(run.out, "next_header: Link"), "the file is the output");
-    CHECK(cli_has(run.talk, "not guessed\n  total:"), "what is missing is told");
+    CHECK(cli_has(run.talk, "not guessed\n  total:"), "what is missing is reported");
     run = RUN("patra", "source", "new", "saved", "--url", "https://a.example/x", "--sample", answer,
               "--output", file);
     CHECK_EQ(run.code, 0, "written");

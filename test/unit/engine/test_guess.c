@@ -210,6 +210,8 @@ TEST(secrets_are_references)
         "https://example.org/x?password=hunter2",
         "https://example.org/x?sig=hunter2&session=hunter2",
         "https://example.org/x?email=hunter2%40example.org",
+        "https://example.org/x?seCret=hunter2",
+        "https://example.org/x?MYAPIKEY=hunter2&userpassword=hunter2",
     };
     struct rig rig;
 
