@@ -38,6 +38,7 @@ struct store_registry_ops {
                   struct error *err);
     bool (*list)(struct store *store, struct arena *arena, int64_t at_us,
                  struct registry_entry_list *list, struct error *err);
+    bool (*version)(struct store *store, struct str code, int64_t *version, struct error *err);
 };
 
 /* When two processes apply the same source, the second waits here until the first has finished. */
@@ -84,6 +85,13 @@ static inline bool MUST_CHECK store_registry_list(struct store *store, struct ar
                                                   struct error *err)
 {
     return store->registry->list(store, arena, at_us, list, err);
+}
+
+/* The highest version that any row of the source ever had, in force or not; 0: it had none. */
+static inline bool MUST_CHECK store_registry_version(struct store *store, struct str code,
+                                                     int64_t *version, struct error *err)
+{
+    return store->registry->version(store, code, version, err);
 }
 
 #endif

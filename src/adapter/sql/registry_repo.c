@@ -222,6 +222,20 @@ static const char *list_of(struct store *store, struct error *err)
     return session->registry.list = end_text(&sql, err);
 }
 
+static const char *version_of(struct store *store, struct error *err)
+{
+    struct sql_session *session = sql_session_of(store);
+    struct buf sql;
+
+    if (session->registry.version != NULL)
+        return session->registry.version;
+    buf_init(&sql, &session->texts, REGISTRY_STATEMENT_MAX);
+    buf_add(&sql, STR("SELECT coalesce(max(version), 0) FROM ("));
+    add_changes(&sql);
+    buf_add(&sql, STR(") AS c WHERE code = :row_code"));
+    return session->registry.version = end_text(&sql, err);
+}
+
 struct table_query {
     enum registry_table_id table;
     struct str code;
@@ -338,9 +352,24 @@ static bool registry_list(struct store *store, struct arena *arena, int64_t at_u
     return read_registry_entries(&st->rows, arena, list, err) || error_wrap(err, "list sources");
 }
 
+static bool registry_version(struct store *store, struct str code, int64_t *version,
+                             struct error *err)
+{
+    const char *sql = version_of(store, err);
+    struct statement *st;
+
+    if (sql == NULL)
+        return false;
+    st = statement_of(store, sql);
+    bind_text(st, ":row_code", code);
+    return rows_only_i64(&st->rows, version, err) ||
+           error_wrap(err, "version of source %.*s", STR_ARG(code));
+}
+
 const struct store_registry_ops SQL_REGISTRY = {
     .load = registry_load,
     .insert = registry_insert,
     .close = registry_close,
     .list = registry_list,
+    .version = registry_version,
 };

@@ -61,6 +61,7 @@ struct sql_session {
         const char *insert[REGISTRY_TABLE_COUNT];
         const char *close[REGISTRY_TABLE_COUNT];
         const char *list;
+        const char *version;
     } registry;
 };
 

@@ -60,6 +60,28 @@ static void write_cause(struct json_writer *w, const struct record_context *cont
     }
 }
 
+static void event_begin(struct json_writer *w, struct buf *body, struct arena *arena,
+                        const struct record_write *write, struct str merged_into)
+{
+    buf_init(body, arena, EVENT_BYTES_MAX);
+    json_writer_init(w, body);
+    json_write_object(w);
+    write_state(w, write, merged_into);
+}
+
+static bool event_end(struct json_writer *w, struct buf *body, struct record_change *change,
+                      const struct record_context *context, struct error *err)
+{
+    json_write_end(w);
+    json_writer_finish(w);
+    change->event.batch_id = context->lineage.batch_id;
+    change->event.version = change->record.version;
+    change->event.schema_version = RECORD_EVENT_SCHEMA;
+    change->event.occurred_us = context->now_us;
+    change->event.body = buf_str(body);
+    return buf_ok(body, err);
+}
+
 bool record_event_make(struct record_change *change, const struct record_context *context,
                        const struct record_event_cause *cause, const struct record_origin *origin,
                        const struct record *record, struct error *err)
@@ -71,21 +93,23 @@ bool record_event_make(struct record_change *change, const struct record_context
     if (!record_fields(origin, record, &fields, err))
         return error_wrap(err, "fields of record %.*s", STR_ARG(record->provider_id));
     change->record.fields = fields.stored;
-    buf_init(&body, origin->arena, EVENT_BYTES_MAX);
-    json_writer_init(&writer, &body);
-    json_write_object(&writer);
-    write_state(&writer, &change->record, record->merged_into);
+    event_begin(&writer, &body, origin->arena, &change->record, record->merged_into);
     if (!write_fields(&writer, origin, record, fields.published, err))
         return false;
     write_cause(&writer, context, cause);
-    json_write_end(&writer);
-    json_writer_finish(&writer);
-    change->event.batch_id = context->lineage.batch_id;
-    change->event.version = change->record.version;
-    change->event.schema_version = RECORD_EVENT_SCHEMA;
-    change->event.occurred_us = context->now_us;
-    change->event.body = buf_str(&body);
-    return buf_ok(&body, err);
+    return event_end(&writer, &body, change, context, err);
+}
+
+bool record_event_gone(struct record_change *change, const struct record_context *context,
+                       const struct record_event_cause *cause, struct arena *arena,
+                       struct error *err)
+{
+    struct json_writer writer;
+    struct buf body;
+
+    event_begin(&writer, &body, arena, &change->record, STR(""));
+    write_cause(&writer, context, cause);
+    return event_end(&writer, &body, change, context, err);
 }
 
 bool record_event_name(struct record_change *change, const struct record_event_ids *ids,

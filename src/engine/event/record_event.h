@@ -54,6 +54,11 @@ bool record_event_make(struct record_change *change, const struct record_context
                        const struct record_event_cause *cause, const struct record_origin *origin,
                        const struct record *record, struct error *err) MUST_CHECK;
 
+/* The same for a record that is deleted although no response says so: it has no fields. */
+bool record_event_gone(struct record_change *change, const struct record_context *context,
+                       const struct record_event_cause *cause, struct arena *arena,
+                       struct error *err) MUST_CHECK;
+
 /* Gives the event its id and its lane. Ids go up in the order of these calls. */
 struct record_event_ids {
     struct arena *arena;

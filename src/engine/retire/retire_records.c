@@ -17,8 +17,7 @@ static bool make_change(struct retiring *r, const struct record_context *context
                         const struct record_state *state, struct record_change *change,
                         struct error *err)
 {
-    const struct record_origin origin = { .arena = &r->page };
-    const struct record record = { .provider_id = id, .is_deleted = true };
+    const struct record_event_cause cause = { .is_later = true };
     const struct record_event_ids ids = { .arena = &r->page,
                                           .random = r->request->random,
                                           .state = &r->event_ids,
@@ -35,11 +34,11 @@ static bool make_change(struct retiring *r, const struct record_context *context
                                             .observed_us = context->now_us,
                                             .provider_version = STR(""),
                                             .content_hash = STR(""),
-                                            .payload = STR("") };
+                                            .payload = STR(""),
+                                            .fields = STR("{}") };
     change->event.event_type = STR("RecordDeleted");
-    return record_event_begin(change, context, &origin, &record, err) &&
-           record_event_name(&change->event, &ids, aggregate, err) &&
-           record_events_end(change, 1, &r->page, &context->lineage, err);
+    return record_event_gone(change, context, &cause, &r->page, err) &&
+           record_event_name(change, &ids, aggregate, err);
 }
 
 /* *written is false when another process changed one of them: nothing was done. */

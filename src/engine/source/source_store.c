@@ -80,6 +80,9 @@ static bool apply_locked(struct store *store, struct arena *arena, const struct 
     if (!load_rows(store, arena, code, INSTANT_MAX, &old, err))
         return false;
     next_change(&old, now_us, applied);
+    /* A source that was removed goes on with its versions. */
+    if (old.registry.count == 0 && !store_registry_version(store, code, &applied->version, err))
+        return false;
     if (!source_diff(arena, &old, wanted, &applied->diff, err) ||
         (applied->diff.count > 0 && !carry_out(store, code, applied, err)))
         return false;

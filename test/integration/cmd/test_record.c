@@ -294,17 +294,14 @@ static void nightly(const char *store, const char *folder)
     REQUIRE(run.code == 0, run.talk.data);
     sql_run(store, "UPDATE ing_record SET version = 2, deleted = NOT deleted WHERE id = 3");
     sql_run(store, is_postgres(store)
-                       ? "INSERT INTO ing_outbox (event_id, aggregate_type, aggregate_id,"
-                         " event_type, version, schema_version, lane, occurred_at, payload)"
-                         " SELECT gen_random_uuid(), aggregate_type, aggregate_id, 'RecordDeleted',"
-                         " 2, 1, 0, occurred_at, '' FROM ing_outbox WHERE aggregate_id ="
-                         " (SELECT provider_id FROM ing_record WHERE id = 3)"
-                       : "INSERT INTO ing_outbox (event_id, aggregate_type, aggregate_id,"
-                         " event_type, version, schema_version, lane, occurred_at, payload)"
-                         " SELECT substr(event_id, 1, 35) || 'x', aggregate_type, aggregate_id,"
-                         " 'RecordDeleted', 2, 1, 0, occurred_at, x'' FROM ing_outbox"
-                         " WHERE aggregate_id ="
-                         " (SELECT provider_id FROM ing_record WHERE id = 3)");
+                       ? "INSERT INTO ing_outbox (record_id, event_id, event_type, version,"
+                         " schema_version, lane, occurred_at, body)"
+                         " SELECT record_id, gen_random_uuid(), 'RecordDeleted', 2, 1, 0,"
+                         " occurred_at, '' FROM ing_outbox WHERE record_id = 3"
+                       : "INSERT INTO ing_outbox (record_id, event_id, event_type, version,"
+                         " schema_version, lane, occurred_at, body)"
+                         " SELECT record_id, substr(event_id, 1, 35) || 'x', 'RecordDeleted', 2, 1,"
+                         " 0, occurred_at, x'' FROM ing_outbox WHERE record_id = 3");
     run = RUN("patra", "record", "export", SIM_SOURCE_NAME, "-o", "/nowhere/x.jsonl",
               "--token-file", token, "--store", store);
     CHECK_EQ(run.code, 4, "a night that failed");
@@ -335,21 +332,24 @@ static void fill(const char *store)
 {
     static const char COLUMNS[] =
         "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version, deleted,"
-        " content_hash, expr_hash, observed_at, checked_at, created_at, payload) ";
+        " content_hash, expr_hash, observed_at, checked_at, created_at) ";
     char sql[2048];
 
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     if (is_postgres(store))
         (void)snprintf(sql, sizeof(sql),
-                       "%s SELECT 'many', 'works', 'r' || n, 1, false, '', '', now(), now(), now(),"
-                       " convert_to('{\"n\":\"' || repeat('x', 1000) || '\"}', 'UTF8')"
-                       " FROM generate_series(1, %d) AS n",
+                       "%s SELECT 'many', 'works', 'r' || n, 1, false, '', '', now(), now(), now()"
+                       " FROM generate_series(1, %d) AS n; INSERT INTO ing_record_content"
+                       " SELECT id, convert_to('{\"n\":\"' || repeat('x', 1000) || '\"}', 'UTF8')"
+                       " FROM ing_record",
                        COLUMNS, MANY);
     else
         (void)snprintf(sql, sizeof(sql),
                        "%s WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s"
-                       " WHERE n < %d) SELECT 'many', 'works', 'r' || n, 1, 0, '', '', 0, 0, 0,"
-                       " CAST('{\"n\":\"' || hex(zeroblob(500)) || '\"}' AS BLOB) FROM s",
+                       " WHERE n < %d) SELECT 'many', 'works', 'r' || n, 1, 0, '', '', 0, 0, 0"
+                       " FROM s; INSERT INTO ing_record_content"
+                       " SELECT id, CAST('{\"n\":\"' || hex(zeroblob(500)) || '\"}' AS BLOB)"
+                       " FROM ing_record",
                        COLUMNS, MANY);
     sql_run(store, sql);
 }

@@ -247,6 +247,9 @@ static void removed_and_applied_again(const char *store)
     CHECK_EQ(RUN("patra", "source", "remove", SIM_SOURCE_NAME, "--yes", "--store", store).code, 4,
              "there is nothing left to remove");
     sim_source_apply(store, &sim, "rate.burst=100");
+    CHECK_EQ(sql_number(store, "SELECT max(version) FROM reg_provenance" OF_SOURCE
+                               " AND effective_to IS NULL"),
+             2, "a later version");
     REQUIRE(RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store).code == 0,
             "again");
     CHECK_EQ(sim_source_verify(store, &sim).code, 0, "as if nothing had happened");

@@ -526,6 +526,7 @@ static const char TWO_LISTS[] =
     "    page: { type: offset, size: 100 }\n"
     "    window: { key: updated }\n"
     "    response: { items: $.items, id: $.id }\n"
+    "    fields: { title: $.title }\n"
     "operations:\n"
     "  harvest: { endpoint: works }\n"
     "  sweep: { operation: harvest, endpoint: bare }\n";
