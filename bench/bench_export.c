@@ -79,7 +79,8 @@ static void loop(const char *path)
     sqlite3 *db;
 
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "SELECT payload FROM ing_record", -1, &st, NULL) != SQLITE_OK)
+        sqlite3_prepare_v2(db, "SELECT payload FROM ing_record_content", -1, &st, NULL) !=
+            SQLITE_OK)
         _exit(1);
     while (sqlite3_step(st) == SQLITE_ROW) {
         (void)fwrite(sqlite3_column_blob(st, 0), 1, (size_t)sqlite3_column_bytes(st, 0), stdout);
@@ -110,11 +111,13 @@ static void fill(const char *path, int records, int bytes)
     static const char SQL[] =
         "PRAGMA synchronous = OFF; BEGIN;"
         "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version,"
-        " deleted, content_hash, expr_hash, observed_at, checked_at, created_at, payload)"
+        " deleted, content_hash, expr_hash, observed_at, checked_at, created_at)"
         " WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d)"
         " SELECT 'bench', 'works', '10.1000/' || n, 1767225600000000 + n, 1, 0, '%064d', '%064d',"
-        " 0, 0, 1767225600000000 + n, CAST('{\"DOI\":\"10.1000/' || n || '\",\"title\":[\"Of"
-        " records\"],\"abstract\":\"' || hex(randomblob(%d)) || '\"}' AS BLOB) FROM s; COMMIT;"
+        " 0, 0, 1767225600000000 + n FROM s;"
+        "INSERT INTO ing_record_content SELECT id, CAST('{\"DOI\":\"' || provider_id ||"
+        " '\",\"title\":[\"Of records\"],\"abstract\":\"' || hex(randomblob(%d)) || '\"}' AS BLOB)"
+        " FROM ing_record; COMMIT;"
         "PRAGMA wal_checkpoint(TRUNCATE)";
     char sql[2048];
     sqlite3 *db;

@@ -74,7 +74,8 @@ static struct run verify(const char *store, const struct sim *sim, const struct 
  * it. */
 static void check_dates(const char *store)
 {
-    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record WHERE provenance_code = 'biorxiv'"
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record JOIN ing_record_content"
+                               " ON record_id = id WHERE provenance_code = 'biorxiv'"
                                " AND updated_at IS NOT unixepoch(json_extract(payload, '$.date'))"
                                " * 1000000"),
              0, "each has the date of its posting");

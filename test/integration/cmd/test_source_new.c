@@ -282,10 +282,11 @@ static void records_deleted(const char *store)
         RUN("patra", "source", "remove", SIM_SOURCE_NAME, "--with-data", "--yes", "--store", store);
     CHECK_EQ(run.code, 0, "removed");
     CHECK_EQ(count(store, "ing_record" OF_SOURCE " AND NOT deleted"), 0, "none is left");
-    CHECK_EQ(count(store, "ing_record" OF_SOURCE " AND updated_at IS NULL AND length(payload) = 0"),
+    CHECK_EQ(count(store, "ing_record JOIN ing_record_content ON record_id = id" OF_SOURCE
+                          " AND updated_at IS NULL AND length(payload) = 0"),
              live, "emptied");
     CHECK_EQ(count(store, "ing_outbox"), events + live, "an event for each, and none removed");
-    CHECK_EQ(count(store, "ing_outbox AS e JOIN ing_record AS r ON e.aggregate_id = r.provider_id"
+    CHECK_EQ(count(store, "ing_outbox AS e JOIN ing_record AS r ON e.record_id = r.id"
                           " AND e.version = r.version WHERE e.event_type = 'RecordDeleted'"
                           " AND r.updated_at IS NULL"),
              live, "of the version that the record has");

@@ -518,6 +518,7 @@ static const char TWO_LISTS[] =
     "    page: { type: offset, size: 100 }\n"
     "    window: { key: updated }\n"
     "    response: { items: $.items, id: $.id, updated_at: $.updated, total: $.total }\n"
+    "    fields: { title: $.title }\n"
     "  bare:\n"
     "    role: search\n"
     "    path: /bare\n"
