@@ -400,8 +400,10 @@ bool display_open(struct display **out, const struct display_settings *settings,
     }
     display->settings = *settings;
     display->shown_us = settings->now_us;
-    if (settings->mode == DISPLAY_LINES && is_terminal(settings->talk))
+    if (settings->mode == DISPLAY_LINES && is_terminal(settings->talk)) {
         display->settings.mode = DISPLAY_BLOCK;
+        display->shown_us -= PAINT_US; /* it is there from the beginning */
+    }
     display->style =
         (struct progress_style){ .color = getenv("NO_COLOR") == NULL, .unicode = is_utf8_locale() };
     arena_init(&display->arena, 4 * TEXT_BYTES_MAX);

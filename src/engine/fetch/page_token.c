@@ -24,14 +24,16 @@ static bool is_end_by_total(const struct page_view *view)
 }
 
 /* The token that was sent may be a sign of the end, unless it came with an earlier page: then the
- * source ignores tokens. The URL that was sent is none: a source that has a URL for each page has
- * lost one of them. */
+ * source ignores tokens. Nor is it one where has_more is true. The URL that was sent is none: a
+ * source that has a URL for each page has lost one of them. */
 static bool is_end_by_same(const struct page_view *view)
 {
     const bool is_known = view->seen->items > 0 && view->seen->fresh == 0;
 
     return view->rules->same_token == SAME_TOKEN_END &&
-           ((view->rules->type == PAGINATION_TOKEN && !is_known) || view->is_all);
+           ((view->rules->type == PAGINATION_TOKEN && !is_known &&
+             view->seen->more != PAGE_MORE_YES) ||
+            view->is_all);
 }
 
 struct page_decision page_decide_next(const struct page_view *view)
