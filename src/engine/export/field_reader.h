@@ -7,8 +7,8 @@
  *          ok = field_reader_read(&reader, page, entry, &fields, err);
  *      field_reader_close(&reader);
  *
- * Paths are compiled once for each expression that records have. Fields are stored nowhere but in
- * events, so they are derived here each time.
+ * Paths are compiled once for each expression that records have. What the store keeps for its views
+ * may be of an older mapping and has other names, so fields are derived here each time.
  */
 #ifndef PATRA_ENGINE_EXPORT_FIELD_READER_H
 #define PATRA_ENGINE_EXPORT_FIELD_READER_H
